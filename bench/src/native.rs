@@ -172,11 +172,11 @@ struct Writer {
 }
 
 impl Sink for Writer {
-    fn give(&mut self, _item: &Value) -> io::Result<()> {
+    fn push(&mut self, _item: &Value) -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "items are written as bytes here"))
     }
 
-    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+    fn push_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
         self.room(items.len())?[..items.len()].copy_from_slice(items);
         Some(self.filled(items.len()))
     }

@@ -6,10 +6,10 @@ use std::io;
 use std::sync::Arc;
 use thalweg_lang::elaborate::Limits;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
-use thalweg_lang::generate::mutate::mutated;
-use thalweg_lang::generate::{self, Choices, generate};
-use thalweg_lang::interpret::{Options, Surroundings, Within, interpret_within};
+use thalweg_lang::interpret::{Options, RunLimits, Surroundings, interpret_within};
 use thalweg_lang::{Compiled, Sources, compile_within};
+use thalweg_lang_testgen::mutate::mutated;
+use thalweg_lang_testgen::{Choices, generate};
 
 /// A set of files in which every access fails.
 struct NoFiles;
@@ -33,7 +33,7 @@ fn is_short(compiled: &Compiled) -> bool {
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, bytes)) = bytes.split_first() else { return };
-    let options = generate::Options { files: false, ..generate::Options::default() };
+    let options = thalweg_lang_testgen::Options { files: false, ..Default::default() };
     let mut choices = Choices::of(bytes);
     let text = generate(&mut choices, &options).to_string();
     let valid = choice % 2 == 0;
@@ -50,8 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     };
-    let within = Within { steps: 10_000, ..Within::default() };
+    let run_limits = RunLimits { steps: 10_000, ..RunLimits::default() };
     let run = Options { iterations: Some(3), repeat_input: false };
-    let ended = interpret_within(&compiled, run, within, around);
+    let ended = interpret_within(&compiled, run, run_limits, around);
     assert!(!valid || ended.is_ok(), "a valid program failed: {ended:?}");
 });

@@ -77,7 +77,7 @@ struct MemorySink {
 }
 
 impl Sink for MemorySink {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         self.items.push(item.clone());
         Ok(())
     }

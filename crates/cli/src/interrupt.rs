@@ -19,7 +19,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use thalweg_dedup::Stop;
 #[cfg(not(unix))]
-use thalweg_lang::files::Unsure;
+use thalweg_lang::files::MayBlock;
 use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::eprint;
@@ -128,7 +128,7 @@ impl Interrupt {
     #[cfg(not(unix))]
     pub fn input(&self, input: File) -> impl Input + Send + use<> {
         let _ = &self.alarm;
-        Unsure(input)
+        MayBlock(input)
     }
 }
 
@@ -179,7 +179,7 @@ impl Read for InterruptibleInput {
 
 #[cfg(unix)]
 impl Input for InterruptibleInput {
-    fn waits(&mut self, timeout: Duration) -> io::Result<bool> {
+    fn would_block(&mut self, timeout: Duration) -> io::Result<bool> {
         self.ready = self.ready || wait(&self.input, &self.alarm, Some(timeout))?;
         Ok(!self.ready)
     }

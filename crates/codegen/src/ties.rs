@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::{ChannelId, NodeId};
-use thalweg_lang::messages::{Counts, Demand, Fires, Wavefront, hearers, is_down};
+use thalweg_lang::messages::{Counts, Demand, Fires, Wavefront, is_downstream, receivers};
 use thalweg_lang::schedule::{Phase, Region};
 
 /// The most firings of a steady state that is examined, and the most phases of a folded sequence.
@@ -118,7 +118,7 @@ impl Fires for Noted<'_> {
 
 /// Groups of nodes that keep the order of their firings: the first and the last node of each.
 fn tied(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Vec<(u32, u32)> {
-    let hearers = hearers(compiled);
+    let receivers = receivers(compiled);
     let (mut spans, mut seen) = (Vec::new(), Vec::new());
     let mut senders: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (at, code) in codes.iter().enumerate() {
@@ -126,7 +126,7 @@ fn tied(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Vec
         let mut may_be_seen = code.all().any(|code| !code.formats.is_empty());
         may_be_seen |= code.all().any(|code| code.sites.len() > code.messages.len());
         for (portal, latency) in sent(code) {
-            for to in &hearers[portal as usize] {
+            for to in &receivers[portal as usize] {
                 if !comes_in_time(compiled, region, (NodeId(from), *to), latency) {
                     spans.push((from.min(to.0), from.max(to.0)));
                     may_be_seen = true;
@@ -172,7 +172,7 @@ fn comes_in_time(
     latency: Option<i32>,
 ) -> bool {
     let Some(latency) = latency.filter(|latency| (0..=LONGEST).contains(latency)) else { return false };
-    if from == to || is_down(compiled, from, to) != Ok(true) {
+    if from == to || is_downstream(compiled, from, to) != Ok(true) {
         return false;
     }
     // What needs some of the sender's firings in one steady state needs as many in each.

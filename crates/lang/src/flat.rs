@@ -1,8 +1,8 @@
 //! The flat graph: filters, splitters and joiners, with channels between them.
 //!
-//! Streams are named by the path of what they are in; a splitter or joiner is its composite's path with
-//! `.split` or `.join`. [`flatten`] makes the graph of a tree; [`Firing`] and the functions that take it
-//! tell the items that each node moves.
+//! A node is named by the path of its stream; a splitter or joiner by its composite's path with `.split` or
+//! `.join`. [`flatten()`] builds the graph of a tree. The functions with a [`Firing`] return the items that a node
+//! moves.
 
 mod flatten;
 mod moves;
@@ -15,17 +15,17 @@ use crate::tree::{FilterId, Weights};
 use crate::value::{Shape, Value};
 use smol_str::SmolStr;
 
-/// A node, by its place in [`Flat::nodes`].
+/// A node: an index into [`Flat::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
-/// A channel, by its place in [`Flat::channels`].
+/// A channel: an index into [`Flat::channels`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ChannelId(pub u32);
 
 /// A graph of filters, splitters and joiners.
 ///
-/// Nodes stand in data-flow order: but for the way back of feedback loops, each after all it takes from.
+/// Nodes are in data-flow order: each follows its producers, except across feedback channels.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Flat {
     /// The nodes.
@@ -39,41 +39,40 @@ pub struct Flat {
 pub struct Node {
     /// Its path.
     pub name: SmolStr,
-    /// Where it stands in the source.
+    /// Its place in the source.
     pub span: Span,
-    /// What it is.
+    /// Its kind.
     pub kind: NodeKind,
-    /// What it takes from, in order. Ports that carry nothing (weight 0) have a channel all the same,
-    /// but where a type is `void`: the outside of a null splitter or joiner has none, nor have streams
-    /// that take or give nothing. Weights of splitters and joiners are those of the channels there are,
-    /// and one that has no channel at all is not there itself.
+    /// Input channels, in port order. A port with weight 0 has a channel too. A port of type `void` has none: this
+    /// applies to the outside of a null splitter or joiner, and to children without input or output. Weights of
+    /// splitters and joiners cover only ports with channels; a splitter or joiner without any channel is omitted.
     pub inputs: Vec<ChannelId>,
-    /// What it gives to, in order.
+    /// Output channels, in port order.
     pub outputs: Vec<ChannelId>,
 }
 
-/// What a node is.
+/// Kinds of nodes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NodeKind {
     /// A filter.
     Filter(FilterId),
-    /// From one input to several outputs.
+    /// A splitter: one input, several outputs.
     Split(Weights),
-    /// From several inputs to one output.
+    /// A joiner: several inputs, one output.
     Join(Weights),
 }
 
 /// A channel.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Channel {
-    /// Who gives.
+    /// The producer.
     pub from: NodeId,
-    /// Who takes.
+    /// The consumer.
     pub to: NodeId,
-    /// What an item looks like.
+    /// The shape of an item.
     pub item: Shape,
-    /// Items there before anything runs.
+    /// Initial items.
     pub initial: Vec<Value>,
-    /// Goes back round a feedback loop, against the order of the nodes.
+    /// Whether it is a feedback channel, against the order of the nodes.
     pub back: bool,
 }

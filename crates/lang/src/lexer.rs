@@ -1,8 +1,8 @@
 //! Text to tokens.
 //!
-//! Tokens carry their kind and place alone; what a number or a string means is read from the text by the
-//! parser. What is no token is reported here and stays in the sequence as [`Kind::Invalid`], so that the
-//! parser knows why something does not fit and need not report it again.
+//! A token is a kind and a place; the parser reads the value of a number or string from the text. Characters that
+//! form no token are reported here and stay in the sequence as [`Kind::Invalid`], so the parser does not report
+//! them again.
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span};
@@ -31,14 +31,14 @@ macro_rules! kinds {
             #[token("//", line_comment)]
             #[token("/*", block_comment)]
             Comment,
-            /// No token of the language; it has been reported.
+            /// No token of the language; the lexer has reported it.
             Invalid,
             /// After the last token of a file.
             End,
         }
 
         impl Kind {
-            /// How it is written, where it is always written alike.
+            /// The text of the kinds that have a fixed text.
             pub fn text(self) -> Option<&'static str> {
                 match self {
                     $(Kind::$name => Some($text),)*
@@ -71,13 +71,13 @@ kinds! {
 }
 
 impl Kind {
-    /// Whether it is a word that the language keeps for itself.
+    /// Whether this is a reserved word.
     pub fn is_keyword(self) -> bool {
         self.text().is_some_and(|text| text.as_bytes()[0].is_ascii_lowercase())
     }
 }
 
-/// A token where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// What it is.
@@ -96,7 +96,7 @@ fn block_comment(lexer: &mut Lexer<'_, Kind>) {
     lexer.bump(rest.find("*/").map_or(rest.len(), |at| at + 2));
 }
 
-/// To the closing quote, or to the end of the line where there is none.
+/// Consumes up to the closing quote, or up to the end of the line if there is none.
 fn quoted(lexer: &mut Lexer<'_, Kind>, quote: u8) {
     let rest = lexer.remainder().as_bytes();
     let mut at = 0;
@@ -113,7 +113,7 @@ fn quoted(lexer: &mut Lexer<'_, Kind>, quote: u8) {
     lexer.bump(at);
 }
 
-/// The tokens of a file, of which the last is [`Kind::End`].
+/// The tokens of a file; the last one is [`Kind::End`].
 pub fn lex(number: u32, source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
     let mut lexing = Lexing { text: &source.text, tokens: Vec::new(), diagnostics, directives: false };
     for (kind, range) in Kind::lexer(&source.text).spanned() {
@@ -143,7 +143,7 @@ impl Lexing<'_> {
         }
     }
 
-    /// `iter` is a name where no `(` follows: in programs older than the word it is one.
+    /// `iter` is a name unless `(` follows: older programs use it as one.
     fn push(&mut self, kind: Kind, span: Span) {
         if let Some(last) = self.tokens.last_mut()
             && last.kind == Kind::Iter
@@ -154,11 +154,11 @@ impl Lexing<'_> {
         self.tokens.push(Token { kind, span });
     }
 
-    /// Lines for the C preprocessor are one error for all of a file.
+    /// Reports only the first preprocessor line of a file.
     fn directive(&mut self, span: Span) {
         if !self.directives {
-            let error = Diagnostic::new(span, "the language has no lines that begin with `#`")
-                .hint("if this is meant for the C preprocessor, run `cpp -P` first");
+            let error = Diagnostic::new(span, "`#` does not begin a line of StreamIt")
+                .hint("run `cpp -P` on the file first if this is for the C preprocessor");
             self.diagnostics.push(error);
         }
         self.directives = true;
@@ -173,14 +173,13 @@ impl Lexing<'_> {
         let text = self.text(span);
         if text.starts_with("/*") && !(text.len() >= 4 && text.ends_with("*/")) {
             let open = Span { end: span.start + 2, ..span };
-            let error = Diagnostic::new(open, "this comment does not end before the file does")
-                .hint("close it with `*/`");
+            let error = Diagnostic::new(open, "unterminated comment").hint("add `*/`");
             self.diagnostics.push(error);
             self.push(Kind::Invalid, span);
         }
     }
 
-    /// Neighbouring characters that do not belong are one error.
+    /// Adjacent invalid characters are one error.
     fn invalid(&mut self, span: Span) {
         if let Some(last) = self.tokens.last_mut()
             && last.kind == Kind::Invalid
@@ -191,11 +190,12 @@ impl Lexing<'_> {
                 self.diagnostics.last_mut().filter(|error| error.span.start == last.span.start)
             {
                 error.span = last.span;
-                error.message = strange(&self.text[last.span.start as usize..span.end as usize]);
+                error.message =
+                    unexpected_characters(&self.text[last.span.start as usize..span.end as usize]);
             }
             return;
         }
-        self.diagnostics.push(Diagnostic::new(span, strange(self.text(span))));
+        self.diagnostics.push(Diagnostic::new(span, unexpected_characters(self.text(span))));
         self.push(Kind::Invalid, span);
     }
 
@@ -203,11 +203,11 @@ impl Lexing<'_> {
         if !is_closed(self.text(span)) {
             let what = if kind == Kind::String { "string" } else { "character" };
             let quote = if kind == Kind::String { '"' } else { '\'' };
-            let error = Diagnostic::new(span, format!("this {what} does not end before its line does"))
-                .hint(format!("close it with `{quote}`"));
+            let error = Diagnostic::new(span, format!("unterminated {what}"))
+                .hint(format!("add `{quote}` on the same line"));
             self.diagnostics.push(error);
             self.push(kind, span);
-            // Whatever does not fit now may be a part of it.
+            // The missing quote may explain any mismatch that follows; the parser does not report it.
             self.push(Kind::Invalid, Span { start: span.end, ..span });
             return;
         }
@@ -215,7 +215,7 @@ impl Lexing<'_> {
     }
 }
 
-/// Whether a string or character has its closing quote: a quote at its end that no backslash takes away.
+/// Whether a string or character ends in a closing quote that no backslash escapes.
 pub(crate) fn is_closed(text: &str) -> bool {
     let bytes = text.as_bytes();
     let Some((first, [inner @ .., last])) = bytes.split_first() else { return false };
@@ -223,10 +223,10 @@ pub(crate) fn is_closed(text: &str) -> bool {
     first == last && backslashes % 2 == 0
 }
 
-fn strange(text: &str) -> String {
+fn unexpected_characters(text: &str) -> String {
     const SHOWN: usize = 20;
-    let plural = if text.chars().nth(1).is_some() { "s do" } else { " does" };
+    let plural = if text.chars().nth(1).is_some() { "s" } else { "" };
     let shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     let more = if text.chars().nth(SHOWN).is_some() { "..." } else { "" };
-    format!("the character{plural} not belong to the language: `{shown}{more}`")
+    format!("unexpected character{plural} `{shown}{more}`")
 }

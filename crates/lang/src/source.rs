@@ -14,7 +14,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From the beginning of this to the end of another in the same file.
+    /// From the start of this span to the end of another in the same file.
     pub fn to(self, last: Span) -> Span {
         Span { end: last.end.max(self.end), ..self }
     }
@@ -23,13 +23,13 @@ impl Span {
 /// A file's name and text.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// As the user gave it.
+    /// The name as the user wrote it.
     pub name: String,
-    /// What is in it.
+    /// The file's content.
     pub text: String,
 }
 
-/// The files of a program: one flat name space.
+/// The files of a program; they share one name space.
 #[derive(Clone, Default, Debug)]
 pub struct Sources {
     files: Vec<Source>,
@@ -48,13 +48,13 @@ impl Sources {
         sources
     }
 
-    /// Adds a text; its number.
+    /// Adds a text and returns its file number.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.files.push(Source { name: name.into(), text: text.into() });
         self.files.len() as u32 - 1
     }
 
-    /// Reads a file. What is not UTF-8 is taken for Latin-1, as programs of that time are.
+    /// Reads a file. A file that is not valid UTF-8 is decoded as Latin-1, the usual encoding of old programs.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -70,7 +70,7 @@ impl Sources {
         &self.files
     }
 
-    /// A hash of all names and texts: equal ones make equal programs.
+    /// A hash of all names and texts: equal digests mean equal programs.
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for part in self.files.iter().flat_map(|file| [&file.name, &file.text]) {

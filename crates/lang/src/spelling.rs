@@ -1,9 +1,9 @@
-//! Which word was meant by one that means nothing.
+//! Suggests the name that a misspelt one probably means.
 
-/// Longer names are not compared: the time is in proportion to the product of the lengths.
+/// Longer names are not compared: the time grows with the product of the lengths.
 const MAX_LENGTH: usize = 64;
 
-/// How many letters must be added, left out, changed or exchanged with their neighbour.
+/// The edit distance, where exchanging two neighbours counts as one edit (optimal string alignment).
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();
@@ -22,16 +22,16 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
     above[b.len()]
 }
 
-/// Of shorter names nothing is left that could be recognised if a letter is wrong.
-const SHORT: usize = 3;
+/// In shorter names one wrong letter leaves too little to recognise.
+const MIN_LENGTH: usize = 3;
 
-/// The name that was probably meant, if there is one: at most a third of the letters are wrong, and of short
-/// names none but for capitals.
+/// The name that was probably meant, if any: at most a third of the letters differ; short names may differ only
+/// in case.
 pub(crate) fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     if wrong.len() > MAX_LENGTH {
         return None;
     }
-    let bound = |name: &str| if wrong.len().min(name.len()) < SHORT { 0 } else { wrong.len() / 3 };
+    let bound = |name: &str| if wrong.len().min(name.len()) < MIN_LENGTH { 0 } else { wrong.len() / 3 };
     let near = |name: &&str| name.len().abs_diff(wrong.len()) <= bound(name) && *name != wrong;
     names
         .filter(near)
@@ -46,7 +46,7 @@ mod tests {
     use super::{distance, nearest};
 
     #[test]
-    fn distances_count_what_is_wrong() {
+    fn distances_count_edits() {
         assert_eq!(distance(b"weight", b"weight"), 0);
         assert_eq!(distance(b"wieght", b"weight"), 1);
         assert_eq!(distance(b"weigt", b"weight"), 1);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_meant_if_it_is_near() {
+    fn the_nearest_name_is_suggested() {
         let names = ["taps", "rate", "N"];
         assert_eq!(nearest("tpas", names.into_iter()), Some("taps"));
         assert_eq!(nearest("n", names.into_iter()), Some("N"));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn short_names_are_not_meant_by_others() {
+    fn short_names_have_no_suggestions() {
         for (wrong, names) in
             [("x", ["y", "i", "xs"]), ("ab", ["ac", "a", "abc"]), ("abc", ["ab", "xyz", "c"])]
         {

@@ -1,4 +1,4 @@
-//! The streams that there are: what is left when all code that makes streams has been executed.
+//! The stream instances: the result of executing all code that creates streams.
 
 mod print;
 mod writers;
@@ -11,105 +11,105 @@ use crate::source::Span;
 use crate::value::{Shape, Value};
 use smol_str::SmolStr;
 
-/// A program whose streams have been made.
+/// An elaborated program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tree {
-    /// The whole.
+    /// The entry point.
     pub root: Stream,
-    /// The filters in it, in the order they were made in.
+    /// Its filters, in creation order.
     pub filters: Vec<Filter>,
-    /// For each portal, who hears it.
+    /// The receivers of each portal.
     pub portals: Vec<Vec<FilterId>>,
-    /// Values of the program's globals.
+    /// Values of the globals.
     pub globals: Vec<Value>,
-    /// For each structure, what its fields look like.
+    /// The field shapes of each structure.
     pub structs: Vec<Vec<Shape>>,
-    /// What was printed on the way.
+    /// Text printed during elaboration.
     pub printed: String,
 }
 
-/// A filter, by its place in [`Tree::filters`].
+/// A filter: an index into [`Tree::filters`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FilterId(pub u32);
 
-/// A stream that has been made.
+/// A stream instance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stream {
-    /// Its name; children of one parent have different ones (`Name`, `Name.2`, ...).
+    /// Its name, unique among the children of one parent (`Name`, `Name.2`, ...).
     pub name: SmolStr,
-    /// Where it was asked for.
+    /// Where it was created.
     pub span: Span,
-    /// What it takes.
+    /// Input items.
     pub input: Shape,
-    /// What it gives.
+    /// Output items.
     pub output: Shape,
-    /// What it is.
+    /// Its kind.
     pub kind: StreamKind,
 }
 
-/// What a stream is.
+/// Kinds of stream instances.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StreamKind {
     /// A filter.
     Filter(FilterId),
-    /// Streams one after the other.
+    /// Streams in sequence.
     Pipeline(Vec<Stream>),
-    /// Streams side by side.
+    /// Parallel streams between a splitter and a joiner.
     SplitJoin {
-        /// How items are dealt out.
+        /// The splitter.
         split: Weights,
-        /// The streams.
+        /// The children.
         children: Vec<Stream>,
-        /// How they are put together.
+        /// The joiner.
         join: Weights,
     },
-    /// A stream forward and one back.
+    /// A body stream, and a loop stream that leads back.
     FeedbackLoop {
-        /// What comes from outside, then what comes back.
+        /// Weights of the outside and of the loop.
         join: Weights,
-        /// The stream forward.
+        /// The forward stream.
         body: Box<Stream>,
-        /// What goes outside, then what goes back.
+        /// Weights of the outside and of the loop.
         split: Weights,
-        /// The stream back.
+        /// The stream that leads back.
         back: Box<Stream>,
-        /// Items on the way from there to the joiner before anything runs.
+        /// Initial items between the loop stream and the joiner.
         enqueued: Vec<Value>,
     },
 }
 
-/// How items are dealt out or put together.
+/// The weights of a splitter or joiner.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Weights {
-    /// Everything to everybody.
+    /// Every child receives every item.
     Duplicate,
-    /// So many for each in turn; all 0 where nothing goes in, or comes out.
+    /// Items per child and turn; all 0 if the composite has no input, or no output.
     RoundRobin(Vec<u32>),
 }
 
-/// A filter that has been made.
+/// A filter instance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
-    /// Its name with those of all it is in: `Main.Equalizer.Band.2`.
+    /// Its name, prefixed with those of all enclosing streams: `Main.Equalizer.Band.2`.
     pub path: SmolStr,
-    /// Where it was asked for.
+    /// Where it was created.
     pub span: Span,
-    /// What it takes.
+    /// Input items.
     pub input: Shape,
-    /// What it gives.
+    /// Output items.
     pub output: Shape,
-    /// What it does.
+    /// Its code.
     pub code: Code,
-    /// Rates of its first execution, where that is another than the others.
+    /// Rates of the first execution, if it has its own.
     pub prework: Option<Rates>,
-    /// Rates of its executions.
+    /// Rates of all other executions.
     pub work: Rates,
 }
 
-/// What a filter does.
+/// The code of a filter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Code {
-    /// What the program says, with these parameters, beginning with these values of its fields.
+    /// Code of the program, with these parameters and initial fields.
     Written {
         /// The stream.
         stream: StreamId,
@@ -118,39 +118,39 @@ pub enum Code {
         /// Its fields after `init`.
         fields: Vec<Value>,
     },
-    /// Gives what it takes.
+    /// Pushes every item that it pops.
     Identity,
-    /// Gives the items of a file.
+    /// Pushes the items of a file.
     FileReader(String),
     /// Writes items to a file.
     FileWriter(String),
 }
 
-/// Items that an execution moves.
+/// Rates of an execution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rates {
-    /// Items given.
+    /// Items pushed.
     pub push: Rate,
-    /// Items taken.
+    /// Items popped.
     pub pop: Rate,
-    /// Items that may be looked at, those taken included: at least those that are taken.
+    /// The window: items that may be peeked, at least those popped.
     pub peek: Rate,
 }
 
 impl Rates {
-    /// Whether firings decide how many items they take, or look at.
+    /// Whether firings decide how many items they pop or peek.
     pub fn decides_input(self) -> bool {
         self.pop.fixed().is_none() || self.peek.fixed().is_none()
     }
 
-    /// Items that must be there for a firing to begin: one where it decides, whatever the bounds, so that it
-    /// does not begin before there is anything to do.
+    /// Items required for a firing to start. If firings decide, at least one whatever the bounds, so that a firing
+    /// does not start without input.
     pub fn least_window(self) -> u32 {
         let least = self.pop.least().max(self.peek.least());
         if self.decides_input() { least.max(1) } else { least }
     }
 
-    /// The window in words, for a look outside of it.
+    /// The window in words, for an error about a peek outside it.
     pub fn window(self) -> String {
         match (self.peek.fixed(), self.peek.most()) {
             (Some(count), _) => format!("the window of {count}"),
@@ -163,21 +163,21 @@ impl Rates {
 /// A rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rate {
-    /// The same at every execution.
+    /// The same in every execution.
     Static(u32),
-    /// What each decides.
+    /// Decided by each execution.
     Dynamic {
-        /// At least.
+        /// The minimum.
         min: u32,
-        /// On the average, where that is said.
+        /// The average, if declared.
         average: Option<u32>,
-        /// At most, where there is a bound.
+        /// The maximum, if there is one.
         max: Option<u32>,
     },
 }
 
 impl Rate {
-    /// The number, of a static rate.
+    /// The number of items, for a static rate.
     pub fn fixed(self) -> Option<u32> {
         match self {
             Rate::Static(count) => Some(count),
@@ -185,7 +185,7 @@ impl Rate {
         }
     }
 
-    /// The least that it may be.
+    /// The minimum.
     pub fn least(self) -> u32 {
         match self {
             Rate::Static(count) => count,
@@ -193,7 +193,7 @@ impl Rate {
         }
     }
 
-    /// The most that it may be, where there is a bound.
+    /// The maximum, if there is one.
     pub fn most(self) -> Option<u32> {
         match self {
             Rate::Static(count) => Some(count),

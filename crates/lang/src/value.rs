@@ -1,17 +1,16 @@
-//! Values, and what the language does with them: the arithmetic that everything else must agree with.
+//! Values and their arithmetic. The interpreter and native code must agree with it bit for bit.
 //!
-//! **Integers** have 32 bits and wrap; `/` and `%` go toward zero. Division by zero is a fault;
-//! `-2147483648 / -1` wraps to itself, and leaves 0. Shifts go by the low five bits of their second
+//! **Integers** have 32 bits and wrap; `/` and `%` truncate toward zero. Division by zero is a fault;
+//! `-2147483648 / -1` wraps to `-2147483648`, with remainder 0. Shifts use the low five bits of their second
 //! operand.
 //!
-//! **Floats** are IEEE binary32, each operation rounded by itself: nothing is contracted or reordered.
+//! **Floats** are IEEE binary32; each operation rounds separately, without contraction or reordering.
 //! Functions are those of [`Builtin`](crate::hir::Builtin), see [`builtin`](Value::builtin).
 //!
-//! **Complex numbers** are two floats. Products and quotients are the textbook's, in the order written
+//! **Complex numbers** are two floats. Products and quotients use the textbook formulas in the order written
 //! at [`binary`](Value::binary).
 //!
-//! **Conversions** are at [`convert`](Value::convert), the text that is printed at
-//! [`to_text`](Value::to_text).
+//! **Conversions** are at [`convert`](Value::convert), printed text at [`to_text`](Value::to_text).
 
 mod arithmetic;
 mod builtin;
@@ -32,17 +31,17 @@ use std::sync::Arc;
 /// A value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// Of a `bit` or a `boolean`.
+    /// A `bit` or a `boolean`.
     Bool(bool),
-    /// Of an `int`.
+    /// An `int`.
     Int(i32),
-    /// Of a `float`.
+    /// A `float`.
     Float(f32),
-    /// Of a `complex`: real and imaginary part.
+    /// A `complex`: real and imaginary part.
     Complex(f32, f32),
-    /// Of a `float2`, `float3` or `float4`; what there is not is 0.
+    /// A `float2`, `float3` or `float4`; unused components are 0.
     Vector([f32; 4]),
-    /// Text.
+    /// A string.
     String(Arc<str>),
     /// The fields of a structure.
     Struct(Vec<Value>),
@@ -52,13 +51,13 @@ pub enum Value {
     Portal(u32),
 }
 
-/// A type with its lengths as numbers: what a value looks like.
+/// A type with known array lengths: the layout of a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Shape {
-    /// Any type but those that have parts.
+    /// Any type without parts.
     Scalar(Type),
     /// A structure.
     Struct(StructId),
-    /// So many elements.
+    /// An array: element shape and length.
     Array(Arc<Shape>, usize),
 }

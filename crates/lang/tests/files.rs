@@ -1,4 +1,4 @@
-//! Programs of several files, and what is only declared.
+//! Programs of several files, files with two writers, and native functions.
 
 use crate::common;
 
@@ -29,7 +29,7 @@ fn all_files_share_one_name_space_in_any_order() {
 }
 
 #[test]
-fn a_name_that_two_files_have_is_an_error_with_both_places() {
+fn a_name_declared_in_two_files_is_reported_with_both_places() {
     let mut sources = Sources::new();
     sources.add("one.str", "void->void filter Main { work { } }");
     sources.add("two.str", "void->void filter Main { work { } }");
@@ -38,7 +38,7 @@ fn a_name_that_two_files_have_is_an_error_with_both_places() {
     assert!(text.contains("one.str:1:19") && text.contains("two.str:1:19"), "{text}");
 }
 
-/// A program whose two writers have these names, and what is wrong with it.
+/// The errors of a program with two writers of files with these names.
 fn writers(one: &str, other: &str) -> Vec<String> {
     let text = format!(
         "void->void pipeline Main {{
@@ -56,7 +56,7 @@ fn writers(one: &str, other: &str) -> Vec<String> {
 }
 
 #[test]
-fn two_writers_of_one_file_are_an_error_that_names_both() {
+fn two_writers_of_one_file_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join("there"), b"").unwrap();
@@ -71,10 +71,10 @@ fn two_writers_of_one_file_are_an_error_that_names_both() {
         (absolute("not_there"), absolute("inner/../not_there")),
     ] {
         let errors = writers(&one, &other);
-        let wanted = format!(
+        let expected = format!(
             "`Main.splitjoin.FileWriter` and `Main.splitjoin.pipeline.FileWriter` both write the file `{other}` 1"
         );
-        assert_eq!(errors, [wanted]);
+        assert_eq!(errors, [expected]);
     }
     assert!(writers("out", "out2").is_empty() && writers("/dev/null", "/dev/null").is_empty());
 }
@@ -85,7 +85,7 @@ fn native_functions_are_declared_and_cannot_be_called() {
         void->void filter Main { int n; work { n++; println(n); if (n == 2) println(Clock.now()); } }";
     let run = run(text, Some(3), &[]);
     assert_eq!(run.printed, "1\n2\n");
-    let Err(Stop::Fault(fault)) = run.end else { panic!("nobody has its code") };
+    let Err(Stop::Fault(fault)) = run.end else { panic!("a native function has no code") };
     assert!(
         fault.message.contains("`Main`, in firing 2") && fault.message.contains("now"),
         "{}",

@@ -1,12 +1,12 @@
-//! Feedback loops of dynamic rates that cannot go on, or go on without end.
+//! Feedback loops with dynamic rates that deadlock or let queues grow without bound.
 
 use crate::common;
 
 use common::{Run, run, run_within};
-use thalweg_lang::interpret::{Stop, Within};
+use thalweg_lang::interpret::{RunLimits, Stop};
 use thalweg_lang::value::Value;
 
-/// A loop between a source and a sink that prints.
+/// A feedback loop between a source and a printing sink.
 fn around(inside: &str, rest: &str) -> String {
     format!(
         "void->void pipeline Main {{
@@ -18,26 +18,26 @@ fn around(inside: &str, rest: &str) -> String {
     )
 }
 
-/// Gives what it takes to the outside, and to the loop only even numbers.
+/// A body that combines an input item with a fed back one, and a loop that drops some items.
 const MIX: &str =
     "int->int filter Mix { work pop 2 push [1, 2] { int x = pop(); int y = pop(); push(x * 10 + y % 2); } }
     int->int filter Even() { work pop 1 push [0, 1] { int x = pop(); if (x % 4 != 3) push(x); } }";
 
-fn told(run: &Run) -> (&str, usize) {
-    let Err(Stop::Fault(fault)) = &run.end else { panic!("it cannot go on: {:?}", run.end) };
+fn deadlock(run: &Run) -> (&str, usize) {
+    let Err(Stop::Fault(fault)) = &run.end else { panic!("expected a deadlock, found {:?}", run.end) };
     (&fault.message, fault.others.len())
 }
 
 #[test]
-fn a_loop_that_begins_with_nothing_is_a_deadlock() {
+fn a_loop_without_initial_items_is_a_deadlock() {
     let text = around("join roundrobin(1, 1); body Mix(); loop Even(); split duplicate;", MIX);
     for iterations in [Some(1), Some(5), None] {
         let run = run(&text, iterations, &[]);
-        let words = "these wait for each other, and none can go on: `Main.Loop.join` needs 1 more item from \
+        let expected = "deadlock of streams that wait for each other: `Main.Loop.join` needs 1 more item from \
                      `Main.Loop.Even`, `Main.Loop.Even` needs 1 more item from `Main.Loop.split`, \
                      `Main.Loop.split` needs 1 more item from `Main.Loop.Mix`, `Main.Loop.Mix` needs 2 more items \
                      from `Main.Loop.join`";
-        assert_eq!(told(&run), (words, 2));
+        assert_eq!(deadlock(&run), (expected, 2));
         assert_eq!(run.printed, "");
     }
 }
@@ -50,7 +50,7 @@ fn a_loop_that_dries_up_is_a_deadlock() {
     );
     let run = run(&text, Some(100), &[]);
     assert!(
-        told(&run).0.contains("`Main.Loop.join` needs 1 more item from `Main.Loop.Even`"),
+        deadlock(&run).0.contains("`Main.Loop.join` needs 1 more item from `Main.Loop.Even`"),
         "{:?}",
         run.end
     );
@@ -65,7 +65,7 @@ fn a_loop_that_waits_in_the_middle_of_a_firing_is_a_deadlock() {
     );
     let run = run(&text, Some(100), &[]);
     assert!(
-        told(&run).0.contains("`Main.Loop.Greedy` needs 1 more item from `Main.Loop.join`"),
+        deadlock(&run).0.contains("`Main.Loop.Greedy` needs 1 more item from `Main.Loop.join`"),
         "{:?}",
         run.end
     );
@@ -84,11 +84,11 @@ fn a_loop_without_input_that_cannot_begin_is_a_deadlock() {
         add int->void filter { work pop 1 { println(pop()); } };
     }";
     let run = run(text, Some(3), &[]);
-    assert!(told(&run).0.contains("`Main.feedbackloop.join` needs 1 more item"), "{:?}", run.end);
+    assert!(deadlock(&run).0.contains("`Main.feedbackloop.join` needs 1 more item"), "{:?}", run.end);
 }
 
 #[test]
-fn what_ends_with_its_input_is_none() {
+fn the_end_of_input_is_no_deadlock() {
     let text = around(
         "join roundrobin(1, 1); body Mix(); loop Even(); split duplicate; enqueue 1;",
         &MIX.replace("% 4 != 3", ">= 0"),
@@ -102,8 +102,8 @@ fn what_ends_with_its_input_is_none() {
 }
 
 #[test]
-fn a_queue_that_nobody_takes_from_grows_to_its_budget() {
-    let within = Within { bytes: 100_000, ..Within::default() };
+fn a_queue_without_consumption_reaches_the_budget() {
+    let limits = RunLimits { bytes: 100_000, ..RunLimits::default() };
     let never = around(
         "join roundrobin(1, 1); body Mix(); loop Idle(); split roundrobin(1, 1); enqueue 1;",
         "int->int filter Mix { work pop 2 push [1, 2] { int x = pop(); push(x); push(pop() + 1); } }
@@ -123,8 +123,8 @@ fn a_queue_that_nobody_takes_from_grows_to_its_budget() {
         (ever, "the queue from `Main.Loop.Twice` to `Main.Loop.join`"),
         (inside, "the queue from `Main.Loop.Mix` to `Main.Loop.split`"),
     ] {
-        let run = run_within(&text, None, &[], within);
-        let (message, _) = told(&run);
+        let run = run_within(&text, None, &[], limits);
+        let (message, _) = deadlock(&run);
         assert!(
             message.contains(queue) && message.contains("budget of all queues is 100000 bytes"),
             "{message}"

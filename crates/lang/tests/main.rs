@@ -1,4 +1,4 @@
-//! What programs of one file or several mean, and what is said of those that are wrong.
+//! The meaning of programs in one file or several, and the diagnostics of incorrect ones.
 
 mod common;
 
@@ -6,5 +6,5 @@ mod constructs;
 mod files;
 mod loops;
 mod meaning;
-mod mended;
 mod messages;
+mod recovery;

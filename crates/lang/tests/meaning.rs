@@ -1,4 +1,4 @@
-//! What programs mean: each rule of section 4 of the language with a program that shows it.
+//! The meaning of programs: each rule of section 4 of the language with an example.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Value;
 use thalweg_lang::{Sources, compile};
 
-/// What `work` prints, of a filter that takes 1, 2, 3, ...
+/// The lines that `work` prints in a filter with the input 1, 2, 3, ...
 fn prints(fields: &str, work: &str, iterations: u64) -> Vec<String> {
     let text = format!(
         "void->void pipeline Main {{ add Count(); add Show(); }}
@@ -17,12 +17,12 @@ fn prints(fields: &str, work: &str, iterations: u64) -> Vec<String> {
     lines(&text, iterations)
 }
 
-/// What an expression without items prints.
+/// The printed value of an expression.
 fn shows(expr: &str) -> String {
     prints("", &format!("pop(); println({expr});"), 1).remove(0)
 }
 
-/// Numbers from 1 through some stages, as they are printed.
+/// The output of `stages` for the input 1, 2, 3, ...
 fn through(stages: &str, rest: &str, iterations: u64) -> Vec<i32> {
     let text = format!(
         "void->void pipeline Main {{ add Count(); {stages} add Show(); }}
@@ -41,7 +41,7 @@ fn integers_wrap_and_divide_toward_zero() {
 }
 
 #[test]
-fn precedence_is_the_languages_own() {
+fn precedence_differs_from_c() {
     assert_eq!((shows("1|2&4"), shows("1<<2+1")), ("0".into(), "5".into()));
 }
 
@@ -79,7 +79,7 @@ fn logic_stops_early() {
 }
 
 #[test]
-fn everything_begins_as_zero_in_each_turn() {
+fn locals_start_as_zero_in_each_iteration() {
     let work = "pop(); for (int i = 0; i < 2; i++) { int[2] a; println(a[i]); a[1] = 7; }";
     assert_eq!(prints("", work, 1), ["0", "0"]);
 }
@@ -97,7 +97,7 @@ fn arrays_and_structures_are_values() {
 }
 
 #[test]
-fn complex_numbers_multiply_as_they_should() {
+fn complex_numbers_multiply() {
     let work = "pop(); complex z; z.real = 3; z.imag = 4; z = z * z; println(z.real); println(z.imag);";
     assert_eq!(prints("", work, 1), ["-7.0", "24.0"]);
 }
@@ -118,13 +118,13 @@ fn prework_has_rates_of_its_own() {
 }
 
 #[test]
-fn what_is_not_taken_of_a_static_rate_is_dropped() {
+fn unpopped_items_of_a_static_rate_are_dropped() {
     let rest = "int->int filter Every { work pop 3 push 1 { push(pop()); } }";
     assert_eq!(through("add Every();", rest, 3), [1, 4, 7]);
 }
 
 #[test]
-fn a_window_is_what_is_popped_at_least() {
+fn a_window_is_at_least_the_pop_rate() {
     let rest = "int->int filter Two { work pop 2 peek 1 push 1 { push(10 * pop() + pop()); } }";
     assert_eq!(through("add Two();", rest, 2), [12, 34]);
 }
@@ -138,7 +138,7 @@ fn iter_counts_executions_of_work() {
 }
 
 #[test]
-fn windows_reach_past_what_is_popped() {
+fn windows_exceed_the_pop_rate() {
     let rest = "int->int filter Sum(int n) {
         work pop 1 push 1 peek n { int s = 0; for (int i = 0; i < n; i++) s += peek(i); pop(); push(s); }
     }";
@@ -157,11 +157,11 @@ fn split_joins_deal_by_weights() {
             }};"
         )
     };
-    let deal = |split, join, iterations| through(&stages(split, join), "", iterations);
-    assert_eq!(deal("roundrobin", "roundrobin()", 2), [101, 202, 103, 204]);
-    assert_eq!(deal("duplicate", "roundrobin(1)", 2), [101, 201, 102, 202]);
-    assert_eq!(deal("roundrobin(2,1)", "roundrobin(2,1)", 1), [101, 102, 203]);
-    assert_eq!(deal("roundrobin(2)", "roundrobin(2)", 1), [101, 102, 203, 204]);
+    let output = |split, join, iterations| through(&stages(split, join), "", iterations);
+    assert_eq!(output("roundrobin", "roundrobin()", 2), [101, 202, 103, 204]);
+    assert_eq!(output("duplicate", "roundrobin(1)", 2), [101, 201, 102, 202]);
+    assert_eq!(output("roundrobin(2,1)", "roundrobin(2,1)", 1), [101, 102, 203]);
+    assert_eq!(output("roundrobin(2)", "roundrobin(2)", 1), [101, 102, 203, 204]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_weight_of_zero_carries_nothing() {
 }
 
 #[test]
-fn feedback_loops_begin_with_what_is_enqueued() {
+fn feedback_loops_start_with_enqueued_items() {
     let text = "void->void feedbackloop Main {
         join roundrobin(0, 1);
         body int->int filter { work pop 1 push 1 { int x = pop(); println(x); push(x + 10); } };
@@ -190,7 +190,7 @@ fn feedback_loops_begin_with_what_is_enqueued() {
 }
 
 #[test]
-fn streams_recur_and_close_over_what_surrounds_them() {
+fn streams_recur_and_capture_enclosing_variables() {
     let rest = "int->int pipeline Add(int depth) {
         int step = depth * 10;
         add int->int filter { work pop 1 push 1 { push(pop() + step); } };
@@ -200,7 +200,7 @@ fn streams_recur_and_close_over_what_surrounds_them() {
 }
 
 #[test]
-fn statics_are_seen_everywhere() {
+fn statics_are_visible_everywhere() {
     let text = "static { int N = 3; float[N] table; init { for (int i = 0; i < N; i++) table[i] = i / 2.0; } }
         void->void pipeline Main { add void->float filter { work push N { for (int i = 0; i < N; i++) push(table[i]); } };
             add float->void filter { work pop 1 { println(pop()); } }; }";
@@ -208,7 +208,7 @@ fn statics_are_seen_everywhere() {
 }
 
 #[test]
-fn dynamic_filters_wait_in_their_middle() {
+fn dynamic_filters_wait_within_a_firing() {
     let rest = "int->int filter Runs {
         int last; int count;
         work pop * push * {
@@ -231,13 +231,15 @@ fn dynamic_rates_keep_their_bounds() {
          void->int filter Count {{ int i; work push 1 {{ i++; push(i); }} }}
          int->void filter Show {{ work pop 1 {{ println(pop()); }} }} {rest}"
     );
-    let Err(Stop::Fault(fault)) = run(&text, Some(1), &[]).end else { panic!("two are too many") };
+    let Err(Stop::Fault(fault)) = run(&text, Some(1), &[]).end else {
+        panic!("a second push exceeds the rate")
+    };
     let said = "`Main.Odd`, in firing 1: this firing pushes 2 items, but its rate says from 0 to 1";
     assert_eq!(fault.message, said);
 }
 
 #[test]
-fn firings_that_move_a_wrong_number_of_items_are_told_with_their_number() {
+fn wrong_item_counts_report_the_firing_number() {
     let failing = |work: &str| {
         let text = format!(
             "void->void pipeline Main {{ add Count(); add Bad(); add Show(); }}
@@ -245,7 +247,7 @@ fn firings_that_move_a_wrong_number_of_items_are_told_with_their_number() {
              int->void filter Show {{ work pop 1 {{ println(pop()); }} }} int->int filter Bad {{ {work} }}"
         );
         let Err(Stop::Fault(fault)) = run(&text, Some(9), &[]).end else { panic!("{work}") };
-        // A place in the work, or all of it.
+        // The location is in `work`, or is all of it.
         assert!(work.contains(&text[fault.span.start as usize..fault.span.end as usize]), "{work}");
         fault.message.replace("`Main.Bad`, in firing 3: this firing ", "")
     };
@@ -303,7 +305,7 @@ fn messages_downstream_arrive_with_their_wave() {
 }
 
 #[test]
-fn messages_need_a_way() {
+fn messages_need_a_path() {
     let text = |sent: &str| {
         format!(
             "void->void pipeline Main {{
@@ -317,15 +319,15 @@ fn messages_need_a_way() {
         )
     };
     let errors = compile(&Sources::of("test.str", text("p.set(5);"))).unwrap_err();
-    let words = "`Main.splitjoin.Send` sends a message that cannot arrive: no stream leads from here to \
-                 `Main.splitjoin.Gain`";
+    let words = "`Main.splitjoin.Send` sends a message that cannot arrive: no stream connects \
+                 this filter and `Main.splitjoin.Gain`";
     assert!(errors.len() == 1 && errors[0].message.contains(words), "{}", errors[0].message);
-    // What may come at any time needs none.
+    // A message without a latency needs no path.
     assert_eq!(lines(&text("p.set(5) [*];"), 3), ["0", "0", "1", "6", "2", "7"]);
 }
 
 #[test]
-fn messages_need_static_rates_on_their_way() {
+fn messages_need_static_rates_on_their_path() {
     let text = |rate: &str, sent: &str| {
         format!(
             "void->void pipeline Main {{
@@ -349,13 +351,13 @@ fn messages_need_static_rates_on_their_way() {
     for sent in ["up.set(5) [1:1];", "down.set(5);", "up.set(5) [*];"] {
         assert_eq!(lines(&text("1", sent), 2), ["0", "1"]);
     }
-    // Behind what is dynamic nothing is in doubt, and what may come at any time needs no way.
+    // Rates after the dynamic channel do not matter, and a message without a latency needs no path.
     for sent in ["down.set(5);", "up.set(5) [*];"] {
         assert_eq!(lines(&text("[0, 1]", sent), 2), ["0", "1"]);
     }
     let errors = compile(&Sources::of("test.str", text("[0, 1]", "up.set(5) [1:1];"))).unwrap_err();
-    let words = "`Main.Send` sends a message that cannot arrive: a message with a latency needs static rates on \
-                 its way, but those between `Main.filter` and `Main.Send` are dynamic";
+    let words = "`Main.Send` sends a message that cannot arrive: a message with a latency needs static rates along \
+                 its route, but those between `Main.filter` and `Main.Send` are dynamic";
     assert!(errors.len() == 1 && errors[0].message == words, "{}", errors[0].message);
 }
 

@@ -1,12 +1,12 @@
-//! When messages are handled, by figures that are calculated by hand: sent in firing `n` with latency `l` (the last
-//! bound that is written), downstream before the first firing that needs firing `n + l` of the sender, upstream after
-//! the firings that firing `n + l` of the sender needs.
+//! Delivery times of messages, with hand-calculated figures. A message sent in firing `n` with latency `l` (the last
+//! bound of the range) is handled downstream before the first firing that needs firing `n + l` of the sender, and
+//! upstream after the firings that firing `n + l` of the sender needs.
 
 use crate::common;
 
 use common::run;
 
-/// The lines that a program prints, and how it failed, if it did.
+/// The lines that a program prints, and the message of its failure, if any.
 fn seen(text: &str, iterations: u64) -> (Vec<String>, Option<String>) {
     let run = run(text, Some(iterations), &[]);
     let why = run.end.err().map(|stop| match stop {
@@ -16,8 +16,8 @@ fn seen(text: &str, iterations: u64) -> (Vec<String>, Option<String>) {
     (run.printed.lines().map(str::to_owned).collect(), why)
 }
 
-/// From the third firing of a filter that gives two items to one that takes three. Firing `m` of the receiver needs
-/// `3 m` items, which are there after 2, 3, 5, 6, 8, 9 firings of the sender.
+/// A program in which the third firing of a filter that pushes two items sends a message to a filter that pops three.
+/// Firing `m` of the receiver needs `3 m` items, which exist after 2, 3, 5, 6, 8, 9 firings of the sender.
 fn down(latency: &str) -> String {
     format!(
         "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
@@ -31,7 +31,7 @@ fn downstream() {
     for (latency, first) in [
         ("", 2),
         ("[0:0]", 2),
-        ("[-1:-1]", 1), // Firing 1 needs two firings, and has been when the third begins.
+        ("[-1:-1]", 1), // Firing 1 needs two firings, and is over when the third begins.
         ("[1:1]", 3),
         ("[2:]", 3),
         ("[:2]", 3),
@@ -44,9 +44,9 @@ fn downstream() {
         let (lines, why) = seen(&down(latency), 2);
         if first == 1 {
             assert_eq!(lines, ["1 0"], "{latency}");
-            let said = "`Main.Tx`, in firing 3: this message comes too late: it should be handled before firing 1 of `Main.Rx`, \
+            let expected_error = "`Main.Tx`, in firing 3: this message comes too late: it should be handled before firing 1 of `Main.Rx`, \
                         which has fired once; it needs a greater latency than -1";
-            assert_eq!(why.as_deref(), Some(said));
+            assert_eq!(why.as_deref(), Some(expected_error));
             continue;
         }
         let expected: Vec<_> = (1..=4).map(|m| format!("{m} {}", if m < first { 0 } else { 7 })).collect();
@@ -55,7 +55,7 @@ fn downstream() {
 }
 
 #[test]
-fn downstream_before_what_has_been() {
+fn downstream_before_a_past_firing() {
     let text = |n: u32| {
         format!(
             "void->void pipeline Main {{ portal<Rx> p; add Tx(p); add Rx() to p; }}
@@ -65,24 +65,24 @@ fn downstream_before_what_has_been() {
     };
     let (lines, why) = seen(&text(9), 12);
     assert_eq!(lines, ["1 0", "2 0", "3 0", "4 0", "5 0", "6 0", "7 0", "8 0"]);
-    let said = "`Main.Tx`, in firing 9: this message comes too late: it should be handled before firing 5 of `Main.Rx`, which \
+    let expected_error = "`Main.Tx`, in firing 9: this message comes too late: it should be handled before firing 5 of `Main.Rx`, which \
                 has fired 8 times; it needs a greater latency than -4";
-    assert_eq!(why.as_deref(), Some(said));
-    // Before the first firing there is nothing that could have been too early.
+    assert_eq!(why.as_deref(), Some(expected_error));
+    // A message to a time before the first firing arrives before the first firing.
     assert_eq!(seen(&text(1), 2), (vec!["1 7".to_owned(), "2 7".to_owned()], None));
 }
 
 #[test]
-fn downstream_of_one_that_is_behind_by_itself() {
-    // Four firings of the sender for each of the receiver: what is sent in the third is for the firing that needs the first.
+fn downstream_to_a_slower_receiver() {
+    // The sender fires four times per firing of the receiver, so the message is for a firing that has not begun.
     let text = "void->void pipeline Main { portal<Rx> p; add Tx(p); add Rx() to p; }
         void->int filter Tx(portal<Rx> p) { int n; work push 1 { n++; if (n == 7) p.set(7) [-2:-2]; push(n); } }
         int->void filter Rx { int v; work pop 4 { for (int i = 0; i < 4; i++) pop(); println(v); } handler set(int x) { v = x; } }";
     assert_eq!(seen(text, 3), (["0", "7", "7"].map(str::to_owned).to_vec(), None));
 }
 
-/// Against the stream, from the second firing of a filter that takes two items to one that gives one: firing `m` of the
-/// sender needs `2 m` of the receiver.
+/// A program in which the second firing of a filter that pops two items sends a message upstream to a filter that
+/// pushes one: firing `m` of the sender needs `2 m` firings of the receiver.
 fn up(latency: &str) -> String {
     format!(
         "void->void pipeline Main {{ portal<Tx> p; add Tx() to p; add Rx(p); }}

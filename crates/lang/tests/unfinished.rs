@@ -1,17 +1,18 @@
-//! Files that are not complete when a process ends at once; by itself, since it is all files of the process.
+//! Unfinished output files at the end of a process. The test is alone in its binary, since `remove_unfinished`
+//! affects all files of the process.
 
 use std::io::Write;
-use thalweg_lang::files::{Output, Unnamed, remove_unfinished};
+use thalweg_lang::files::{Output, UnfinishedFile, remove_unfinished};
 
 #[test]
-fn what_has_no_name_of_its_own_is_removed_and_what_has_one_stays() {
+fn only_unfinished_files_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let names = || std::fs::read_dir(folder.path()).unwrap().count();
     assert!(!remove_unfinished());
     let mut done = Output::create(&folder.path().join("done")).unwrap();
     done.write_all(b"all").unwrap();
     done.finish().unwrap();
-    drop(Unnamed::create(&folder.path().join("dropped")).unwrap());
+    drop(UnfinishedFile::create(&folder.path().join("dropped")).unwrap());
     assert!(!remove_unfinished());
     let begun = Output::create(&folder.path().join("begun")).unwrap();
     assert_eq!(names(), 2);

@@ -385,7 +385,7 @@ fn a_zero_sized_value_of_another_place_is_not_sent() {
     });
     items.for_each(|_| ()).named("sink");
     let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
-    assert!(error.contains("another place"), "{error}");
+    assert!(error.contains("another reference"), "{error}");
 }
 
 /// A loop with a process that panics if its feedback ends, and a sink that leaves. The feedback must never end.

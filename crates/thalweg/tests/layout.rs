@@ -37,8 +37,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-lang", &[]),
+    ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
-    ("thalweg-codegen", &["thalweg", "thalweg-lang", "thalweg-str"]),
+    ("thalweg-codegen", &["thalweg", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"]),
     ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
     (
         "thalweg-bench",
@@ -59,6 +60,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
 ];
+
+/// The crates for tests: only `dev-dependencies` may name them.
+const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen"];
 
 /// The folders in which unsafe code is allowed.
 const MAY_BE_UNSAFE: &[&str] =
@@ -108,13 +112,13 @@ fn dependencies_follow_the_table() {
 }
 
 #[test]
-fn only_tests_depend_on_the_simulator() {
+fn only_tests_depend_on_crates_for_tests() {
     for package in packages() {
         for dependency in dependencies_of(&package) {
-            let for_tests = dependency["kind"] == "dev";
+            let name = text(&dependency["name"]);
             assert!(
-                dependency["name"] != "thalweg-sim" || for_tests,
-                "{} uses the simulator",
+                dependency["kind"] == "dev" || !FOR_TESTS.contains(&name.as_str()),
+                "{} depends on {name} outside its tests",
                 package["name"]
             );
         }

@@ -152,7 +152,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
     ) -> thalweg::Kernel<'static, Stream<'static, u64>, thalweg::PushSpec<u64>> {
         numbers(graph).kernel("kernel", output("out"))
     }
-    let pass = "`framed`: a process takes from its inputs what it receives";
+    let pass = "`framed`: a process pops from its inputs by receiving";
     let last = "`finish`: a process sends what is left before it ends";
     let wrong: [(Make, Fault); 15] = [
         (|g| numbers(g).unordered(), setting("numbers", &format!("`unordered`: {NOT_PARALLEL}"))),

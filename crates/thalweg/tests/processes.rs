@@ -391,7 +391,7 @@ fn an_operation_needs_the_waker_of_its_process() {
 #[test]
 fn a_future_that_registers_no_waker_is_detected() {
     let error = failure(|_a, _late| std::future::pending());
-    assert!(error.contains("never wake"), "{error}");
+    assert!(error.contains("without registering its waker"), "{error}");
 }
 
 /// A wake in the middle of a poll is not lost if a channel operation then waits. The receive here never completes; only

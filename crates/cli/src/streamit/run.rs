@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::thread;
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::{Form, STANDARD};
-use thalweg_lang::interpret::{BUDGET, Options, Stop, Surroundings, Within, interpret_within};
+use thalweg_lang::interpret::{BUDGET, Options, RunLimits, Stop, Surroundings, interpret_within};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
 
@@ -118,7 +118,7 @@ impl Run {
             None => self.note_unused_options_of_interpreter(),
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
-        let within = self.within();
+        let limits = self.limits();
         let mut files = ProgramFiles {
             input: self.input,
             output: self.output,
@@ -140,7 +140,7 @@ impl Run {
         };
         let outcome = match native {
             Some(native) => native.run_on(&threads, options, around),
-            None => interpret_within(&compiled, options, within, around),
+            None => interpret_within(&compiled, options, limits, around),
         };
         progress.finish();
         // The output before a failure is printed before the error.
@@ -288,8 +288,8 @@ impl Run {
         }
     }
 
-    fn within(&self) -> Within {
-        Within { bytes: self.budget.unwrap_or(BUDGET), ..Within::default() }
+    fn limits(&self) -> RunLimits {
+        RunLimits { bytes: self.budget.unwrap_or(BUDGET), ..RunLimits::default() }
     }
 
     fn scheduling(&self) -> Mode {

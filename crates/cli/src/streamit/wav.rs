@@ -6,7 +6,7 @@ use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use thalweg_lang::files::{Layout, Sink, Source, Unnamed};
+use thalweg_lang::files::{Layout, Sink, Source, UnfinishedFile};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
@@ -89,7 +89,7 @@ impl Source for WavSource {
 /// A WAV file that is written. Integers have as many bits as in the file that was read, or 16. Floats have 32 bits.
 pub(super) struct WavSink {
     /// The file, which gets its name when it is finished.
-    file: Unnamed,
+    file: UnfinishedFile,
     path: PathBuf,
     bits: u16,
     channels: usize,
@@ -105,7 +105,7 @@ impl WavSink {
             let message = "a WAV file can only be written to a regular file";
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let mut file = Unnamed::create(path)?;
+        let mut file = UnfinishedFile::create(path)?;
         let format = match (is_int, like.sample_format) {
             (false, _) => WavSpec { bits_per_sample: 32, sample_format: SampleFormat::Float, ..like },
             (true, SampleFormat::Int) => like,
@@ -138,7 +138,7 @@ impl WavSink {
 }
 
 impl Sink for WavSink {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         self.frame.push(item.clone());
         if self.frame.len() < self.channels {
             return Ok(());

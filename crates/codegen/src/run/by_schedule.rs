@@ -29,7 +29,7 @@ impl Run<'_> {
                 let (node, begun, firings) = self.regions[region].firings[at];
                 self.passed[node.0 as usize] = begun + firings * steady;
             }
-            self.regions[region].cursor.again();
+            self.regions[region].cursor.start_steady_state();
         }
     }
 
@@ -55,7 +55,7 @@ impl Run<'_> {
             for (node, begun, firings) in &region.firings {
                 self.passed[node.0 as usize] = begun + firings * steady;
             }
-            region.cursor.again();
+            region.cursor.start_steady_state();
         }
     }
 
@@ -88,7 +88,7 @@ impl Run<'_> {
         self.moved = false;
         loop {
             if self.regions[region].cursor.due().is_none() {
-                self.regions[region].cursor.again();
+                self.regions[region].cursor.start_steady_state();
                 return Ok((Pause::Steady, self.moved));
             }
             if !self.fire_next(region)? {

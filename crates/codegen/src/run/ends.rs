@@ -181,12 +181,12 @@ impl Writer {
     /// Writes items.
     pub(super) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
-        let done = match sink.give_bytes(items) {
+        let done = match sink.push_bytes(items) {
             Some(done) => done,
             None => items.chunks_exact(self.bytes.max(1)).try_for_each(|item| {
                 let structs = &compiled.tree.structs;
                 let cell = cell_of(&self.shape, structs).unwrap_or(Cell::Mixed);
-                sink.give(&from_bytes(&mut &*item, &self.shape, structs, cell))
+                sink.push(&from_bytes(&mut &*item, &self.shape, structs, cell))
             }),
         };
         done.map_err(|error| fault(compiled, node, &error))

@@ -347,7 +347,7 @@ mod tests {
     }
 
     impl Sink for Nothing {
-        fn give(&mut self, _item: &Value) -> io::Result<()> {
+        fn push(&mut self, _item: &Value) -> io::Result<()> {
             Ok(())
         }
 

@@ -24,7 +24,7 @@ use super::{Run, filters, groups};
 use crate::Mode;
 use crate::threads::Threads;
 use thalweg_lang::flat::{ChannelId, NodeId};
-use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_be_stuck};
+use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_deadlock};
 use thalweg_lang::schedule::{self, Cursor};
 
 /// The most and the fewest steady states of the sources in a batch, and the bytes of queues when each gets an
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         threads: &Threads,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
-        let loops = may_be_stuck(&self.native.compiled);
+        let loops = may_deadlock(&self.native.compiled);
         let mut iterations = 0;
         if batched > 0 {
             iterations = self.in_batches(batched, threads, around)?;
@@ -320,7 +320,7 @@ impl<'a> Run<'a> {
 
     /// Runs a region's initialisation as far as possible; returns whether it is complete.
     fn begin(&mut self, region: usize) -> Result<bool, Stop> {
-        while self.regions[region].cursor.begins() {
+        while self.regions[region].cursor.is_initialising() {
             if !self.fire_next(region)? {
                 return Ok(false);
             }

@@ -8,21 +8,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
-use thalweg_lang::messages::{self, Blocked, Demand, Fires, Letter, Post};
+use thalweg_lang::messages::{Blocked, Demand, Envelope, Fires, MessageRouter, SentMessage};
 use thalweg_lang::{Compiled, Diagnostic};
 
 /// The message router of a run; each message carries its scalars.
 pub(super) struct Office {
-    post: Post<Arc<[i32]>>,
+    router: MessageRouter<Arc<[i32]>>,
     /// For the node that handles messages now: those not handled yet; and the arguments of the current one.
-    taken: Option<VecDeque<Letter<Arc<[i32]>>>>,
+    taken: Option<VecDeque<Envelope<Arc<[i32]>>>>,
     now: Arc<[i32]>,
     refused: Option<String>,
 }
 
 impl Office {
     pub(super) fn new(compiled: &Arc<Compiled>) -> Office {
-        Office { post: Post::new(compiled), taken: None, now: Arc::new([]), refused: None }
+        Office { router: MessageRouter::new(compiled), taken: None, now: Arc::new([]), refused: None }
     }
 
     /// Sends a message, and updates when its receivers must check their inboxes; returns whether it could be
@@ -34,7 +34,7 @@ impl Office {
         args: &dyn Fn(usize) -> Vec<i32>,
         mail: &mut [Mail],
     ) -> bool {
-        let letter = messages::Sent {
+        let envelope = SentMessage {
             from: NodeId(sent.node),
             firing: sent.firing,
             portal: message.portal,
@@ -42,9 +42,9 @@ impl Office {
             latency: message.timed.then_some(sent.latency),
             args: args(message.cells).into(),
         };
-        let done = self.post.send(letter, &|node| mail[node.0 as usize].fired as u64);
-        for node in self.post.hearers(message.portal) {
-            mail[node.0 as usize].due = due(&self.post, *node);
+        let done = self.router.send(envelope, &|node| mail[node.0 as usize].fired as u64);
+        for node in self.router.receivers(message.portal) {
+            mail[node.0 as usize].due = due(&self.router, *node);
         }
         self.refused = done.err();
         self.refused.is_none()
@@ -52,16 +52,16 @@ impl Office {
 
     /// A node's next message before a firing. Messages sent meanwhile wait for the next firing.
     pub(super) fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
-        let post = &mut self.post;
-        let taken = self.taken.get_or_insert_with(|| post.arrived(NodeId(node), firing).into());
+        let router = &mut self.router;
+        let taken = self.taken.get_or_insert_with(|| router.arrived(NodeId(node), firing).into());
         match taken.pop_front() {
-            Some(letter) => {
-                self.now = letter.args;
-                Some((letter.handler, &self.now))
+            Some(envelope) => {
+                self.now = envelope.args;
+                Some((envelope.handler, &self.now))
             }
             None => {
                 self.taken = None;
-                mail[node as usize].due = due(&self.post, NodeId(node));
+                mail[node as usize].due = due(&self.router, NodeId(node));
                 None
             }
         }
@@ -73,8 +73,8 @@ impl Office {
     }
 }
 
-fn due(post: &Post<Arc<[i32]>>, node: NodeId) -> i64 {
-    post.due(node).map_or(i64::MAX, |firing| firing as i64)
+fn due(router: &MessageRouter<Arc<[i32]>>, node: NodeId) -> i64 {
+    router.due(node).map_or(i64::MAX, |firing| firing as i64)
 }
 
 impl Run<'_> {
@@ -131,7 +131,7 @@ fn why(compiled: &Compiled, blocked: Blocked<Option<Stop>>) -> Result<Flow, Stop
     match blocked {
         Blocked::Failed(None) => Ok(Flow::Over),
         Blocked::Failed(Some(stop)) => Err(stop),
-        Blocked::Circle(node) => {
+        Blocked::Cycle(node) => {
             let node = compiled.flat.node(node);
             let message = format!("`{}`: it waits for itself", node.name);
             Err(Stop::Fault(Box::new(Diagnostic::new(node.span, message))))

@@ -118,7 +118,7 @@ impl Reader {
                 None => patience.next,
                 Some(since) => patience.all.saturating_sub(Instant::elapsed(&since)).min(patience.next),
             };
-            match self.source.waits(wait) {
+            match self.source.would_block(wait) {
                 Ok(true) => return (self.items(), false),
                 Ok(false) => self.fill(want),
                 Err(error) => self.fail(&error.to_string()),
@@ -256,7 +256,7 @@ impl Reader {
         let mut item = Vec::new();
         let first = self.end;
         while self.end < last {
-            if self.end > first && self.source.waits(Duration::ZERO).unwrap_or(true) {
+            if self.end > first && self.source.would_block(Duration::ZERO).unwrap_or(true) {
                 return false;
             }
             match self.source.next() {

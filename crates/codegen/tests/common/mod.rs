@@ -44,7 +44,7 @@ impl Source for Given {
 pub struct Written(pub String, pub Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
 
 impl Sink for Written {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         self.1.borrow_mut().entry(self.0.clone()).or_default().push(item.clone());
         Ok(())
     }

@@ -88,7 +88,7 @@ struct Taker {
 }
 
 impl Sink for Taker {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         let Value::Float(item) = item else { return Err(io::ErrorKind::Unsupported.into()) };
         self.written.bytes.extend(item.to_ne_bytes());
         Ok(())

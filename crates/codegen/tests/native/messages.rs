@@ -1,7 +1,7 @@
 //! Messages: native code handles them before the same firings as the interpreter.
 
 use crate::common::{Memory, agree_runs, compiled, floats, has_compiler, ints, levels};
-use thalweg_lang::generate::Choices;
+use thalweg_lang_testgen::Choices;
 
 /// Checks a program at all levels: prints and result are the interpreter's.
 fn check(text: &str, files: &Memory, iterations: &[Option<u64>]) {
@@ -249,11 +249,11 @@ fn unused_portals() {
 fn random_line(choices: &mut Choices) -> String {
     let count = choices.within(3, 6);
     let (mut line, mut filters) = (String::new(), String::new());
-    let hearers: Vec<u32> = (0..count).filter(|_| choices.chance(40)).collect();
+    let receivers: Vec<u32> = (0..count).filter(|_| choices.chance(40)).collect();
     for at in 0..count {
         let (pop, push) = (choices.within(1, 4), choices.within(1, 4));
         let ahead = if choices.chance(30) { choices.within(1, 5) } else { 0 };
-        let sends = choices.chance(40) && !hearers.is_empty();
+        let sends = choices.chance(40) && !receivers.is_empty();
         let low = [0, 0, 0, 1, 3, 9, -1, -4][choices.below(8) as usize];
         let latency = match choices.below(8) {
             0 => "[*]".to_owned(),
@@ -270,27 +270,29 @@ fn random_line(choices: &mut Choices) -> String {
             }
             false => String::new(),
         };
-        let to = if hearers.contains(&at) { " to p" } else { "" };
+        let to = if receivers.contains(&at) { " to p" } else { "" };
         line.push_str(&format!("add F{at}(p){to};\n"));
         filters.push_str(&format!(
             "int->int filter F{at}(portal<F{first}> p) {{ int i; int by = 1; int more; {prework}
                 work pop {pop} push {push} peek {window} {{ int x = peek({last}) & 255; {send} {print}
                     for (int k = 0; k < {push}; k++) push(by * x + more + k); for (int k = 0; k < {pop}; k++) x += pop(); i++; }}
                 handler set(int a, int b) {{ by = a & 7; more += b; {told} }} }}\n",
-            first = hearers.first().copied().unwrap_or(0),
+            first = receivers.first().copied().unwrap_or(0),
             window = pop + ahead,
             last = pop + ahead - 1,
             told = if choices.chance(10) { "println(\"set \" + a);" } else { "" },
         ));
     }
     // All filters of a portal have one type.
-    for at in hearers.iter().skip(1) {
-        line = line
-            .replace(&format!("add F{at}(p) to p;"), &format!("add F{}(p) to p; add F{at}(p);", hearers[0]));
+    for at in receivers.iter().skip(1) {
+        line = line.replace(
+            &format!("add F{at}(p) to p;"),
+            &format!("add F{}(p) to p; add F{at}(p);", receivers[0]),
+        );
     }
     format!(
         "void->void pipeline Main {{ portal<F{}> p; add FileReader<int>(\"in\");\n{line}add FileWriter<int>(\"out\"); }}\n{filters}",
-        hearers.first().copied().unwrap_or(0)
+        receivers.first().copied().unwrap_or(0)
     )
 }
 

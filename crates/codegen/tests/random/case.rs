@@ -9,10 +9,10 @@ use thalweg_codegen::{
     Cache, Compiler, Config, Level, Mode, Native, Refusal, Split, Threads, build, build_as_long,
 };
 use thalweg_lang::flat::{NodeId, NodeKind};
-use thalweg_lang::generate::{Choices, Program};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources, compile};
+use thalweg_lang_testgen::{Choices, Program};
 
 /// The firings of nodes in a run, approximately.
 const FIRINGS: u64 = 4000;

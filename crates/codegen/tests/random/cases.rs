@@ -1,8 +1,8 @@
 //! Many random programs, each from a seed.
 
 use crate::case::{Came, Case};
-use thalweg_lang::generate::shrink::smallest;
-use thalweg_lang::generate::{Choices, Options, generate};
+use thalweg_lang_testgen::shrink::smallest;
+use thalweg_lang_testgen::{Choices, Options, generate};
 
 /// The number of programs where the environment sets none: each takes seconds of the C compiler.
 const CASES: u64 = 20;

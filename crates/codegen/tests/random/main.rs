@@ -13,7 +13,7 @@ mod found;
 
 use cases::for_each;
 use common::has_compiler;
-use thalweg_lang::generate::Options;
+use thalweg_lang_testgen::Options;
 
 /// What native code supports.
 fn options() -> Options {

@@ -4,10 +4,10 @@ use super::{Name, Primitive};
 use crate::source::Span;
 use smol_str::SmolStr;
 
-/// An expression where it stands.
+/// An expression and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind,
     /// Its place.
     pub span: Span,
@@ -24,9 +24,9 @@ pub enum ExprKind {
     Member(Box<Expr>, Name),
     /// `of[at]`.
     Index(Box<Expr>, Box<Expr>),
-    /// An operator before a value.
+    /// A prefix operator and its operand.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator between two.
+    /// A binary operator and its operands.
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `condition ? first : second`.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -34,11 +34,11 @@ pub enum ExprKind {
     Cast(Primitive, Box<Expr>),
     /// `++x`, `x--` and the like.
     Step {
-        /// What is changed.
+        /// The operand.
         place: Box<Expr>,
-        /// By 1, or by -1.
+        /// 1 or -1.
         by: i32,
-        /// Whether the operator stands before, so that the value is the new one.
+        /// Whether the operator is a prefix, so that the result is the new value.
         before: bool,
     },
     /// `function(arguments)`.
@@ -53,20 +53,20 @@ pub enum ExprKind {
     Iter,
     /// `float2(x, y)` and the like: 2 to 4 components.
     Vector(Vec<Expr>),
-    /// Stands where none could be read; it has been reported.
+    /// A placeholder for an expression that the parser could not read and has reported.
     Error,
 }
 
-/// Constants.
+/// Literals.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
     /// An integer; hexadecimal ones wrap.
     Int(i32),
-    /// A number with a point, an exponent or an `f`, or too large for an integer.
+    /// A number with a point, an exponent or an `f`, or an integer that is too large for `int`.
     Float(f32),
-    /// A number with an `i`.
+    /// A number with the suffix `i`.
     Imaginary(f32),
-    /// A character: its code.
+    /// A character, as its code.
     Char(u8),
     /// A string.
     String(SmolStr),
@@ -76,7 +76,7 @@ pub enum Literal {
     Pi,
 }
 
-/// Operators before a value.
+/// Prefix operators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnaryOp {
     /// `-`
@@ -87,7 +87,7 @@ pub enum UnaryOp {
     Complement,
 }
 
-/// Operators between two values.
+/// Binary operators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BinaryOp {

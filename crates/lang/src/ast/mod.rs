@@ -1,4 +1,4 @@
-//! The syntax tree: what the user wrote, with places, and nothing that follows from it.
+//! The syntax tree: the source as written, with places.
 
 mod expr;
 mod print;
@@ -15,7 +15,7 @@ pub use stream::{
 use crate::source::Span;
 use smol_str::SmolStr;
 
-/// An identifier where it stands.
+/// An identifier and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Name {
     /// The identifier.
@@ -27,7 +27,7 @@ pub struct Name {
 /// A type as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Type {
-    /// What it is.
+    /// The kind.
     pub kind: TypeKind,
     /// Its place.
     pub span: Span,
@@ -36,19 +36,19 @@ pub struct Type {
 /// Kinds of types.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TypeKind {
-    /// Nothing.
+    /// `void`.
     Void,
-    /// A type with a keyword of its own.
+    /// A type that is a keyword.
     Primitive(Primitive),
     /// A structure.
     Named(Name),
-    /// `element[length]`; of `float[N][M]` the length is `N` and the element `float[M]`.
+    /// `element[length]`; `float[N][M]` has length `N` and element `float[M]`.
     Array(Box<Type>, Box<Expr>),
     /// `portal<Filter>`.
     Portal(Name),
 }
 
-/// Types with keywords.
+/// Types that are keywords.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "they are the language's keywords")]
 pub enum Primitive {

@@ -3,19 +3,19 @@
 use super::{BinaryOp, Expr, Name, Stream, Type};
 use crate::source::Span;
 
-/// Statements between braces.
+/// Statements in braces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
-    /// In order.
+    /// The statements, in order.
     pub stmts: Vec<Stmt>,
-    /// Braces included.
+    /// The place, including the braces.
     pub span: Span,
 }
 
-/// A statement where it stands.
+/// A statement and its place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind.
     pub kind: StmtKind,
     /// Its place.
     pub span: Span,
@@ -38,35 +38,35 @@ pub enum StmtKind {
     Enqueue(Expr),
     /// `push(value)`.
     Push(Expr),
-    /// Statements with variables of their own.
+    /// A nested block with its own scope.
     Block(Block),
-    /// Variables of one type.
+    /// A declaration of variables of one type.
     Declare(Vec<Variable>),
-    /// `place = value`; with an operator, `place op= value`.
+    /// `place = value`, or `place op= value` with an operator.
     Assign(Expr, Option<BinaryOp>, Expr),
-    /// A call, a step, `pop()`: for what it does.
+    /// An expression evaluated for its effect: a call, a step or `pop()`.
     Expr(Expr),
     /// `break`.
     Break,
     /// `continue`.
     Continue,
-    /// `return`, perhaps with a value.
+    /// `return`, with a value or without.
     Return(Option<Expr>),
-    /// `if`, with what is done otherwise.
+    /// `if`, with an optional `else` branch.
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     /// `while`.
     While(Expr, Box<Stmt>),
-    /// `do`, and its condition.
+    /// `do`, with its condition.
     DoWhile(Box<Stmt>, Expr),
     /// `for`.
     For {
         /// A declaration, an assignment or an expression.
         init: Option<Box<Stmt>>,
-        /// As long as this holds.
+        /// The loop runs while this holds.
         condition: Option<Expr>,
-        /// After each turn.
+        /// Executed after each iteration.
         step: Option<Box<Stmt>>,
-        /// What is done in each.
+        /// The loop body.
         body: Box<Stmt>,
     },
     /// `receiver.name(arguments) [latency];`: a message to a portal, or a call of a helper or native
@@ -76,18 +76,18 @@ pub enum StmtKind {
     Empty,
 }
 
-/// A variable, field or global with its first value.
+/// A variable, field or global with its initial value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Variable {
     /// Its type.
     pub ty: Type,
     /// Its name.
     pub name: Name,
-    /// Its first value; zero where there is none.
+    /// Its initial value; zero if there is none.
     pub init: Option<Init>,
 }
 
-/// A first value.
+/// An initial value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Init {
     /// An expression.
@@ -96,55 +96,56 @@ pub enum Init {
     List(Vec<Init>, Span),
 }
 
-/// What `split` and `join` say.
+/// The weights of `split` and `join`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Weights {
-    /// Everything to everybody.
+    /// Every child receives every item.
     Duplicate,
-    /// So many items for each child in turn: no weight says one for each, one the same for each.
+    /// Children take turns, each with its weight in items. No weight means 1 for each child, a single one applies
+    /// to every child.
     RoundRobin(Vec<Expr>),
 }
 
-/// A stream that is to be made.
+/// A request for a stream instance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Creator {
-    /// Which.
+    /// The stream.
     pub kind: CreatorKind,
-    /// Portals that it is to hear.
+    /// Portals that it is registered with.
     pub portals: Vec<Name>,
     /// Its place.
     pub span: Span,
 }
 
-/// Which stream.
+/// Ways to name a stream.
 #[derive(Clone, PartialEq, Debug)]
 pub enum CreatorKind {
-    /// One that stands here.
+    /// A stream defined in place.
     Anonymous(Box<Stream>),
     /// `Name<type>(arguments)`.
     Named(Name, Option<Type>, Vec<Expr>),
 }
 
-/// A message to whoever hears a portal.
+/// A message to the receivers of a portal.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Message {
-    /// The portal; or the helper or native block.
+    /// The portal, or the helper or native block.
     pub receiver: Name,
     /// The handler or function.
     pub name: Name,
-    /// What it is given.
+    /// The arguments.
     pub arguments: Vec<Expr>,
-    /// When it is to arrive.
+    /// The latency.
     pub latency: Latency,
 }
 
-/// When a message is to arrive.
+/// The latency of a message.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Latency {
-    /// Nothing is said: `[0:0]`.
-    Unsaid,
-    /// `[*]`: whenever it can.
+    /// Omitted; it means `[0:0]`.
+    Omitted,
+    /// `[*]`: best effort.
     Any,
-    /// `[min:max]`, of which either may be left out.
+    /// `[min:max]`; each bound may be omitted.
     Between(Option<Box<Expr>>, Option<Box<Expr>>),
 }

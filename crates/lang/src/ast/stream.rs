@@ -1,9 +1,9 @@
-//! Programs, streams and what else stands at the top of a file.
+//! Programs, streams and other top-level items.
 
 use super::{Block, Expr, Name, Type, Variable};
 use crate::source::Span;
 
-/// All files of a program, one after the other.
+/// All files of a program in sequence.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Program {
     /// `struct` declarations.
@@ -27,16 +27,16 @@ pub struct Struct {
     pub fields: Vec<Param>,
 }
 
-/// A `static` block: variables that all streams see.
+/// A `static` block: variables visible to all streams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Global {
     /// Its variables.
     pub fields: Vec<Variable>,
-    /// What is done before anything is made.
+    /// Code that runs before any stream is instantiated.
     pub init: Option<Block>,
 }
 
-/// A `native` block: functions that are somewhere else.
+/// A `native` block: functions defined outside the program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Native {
     /// Its name.
@@ -45,7 +45,7 @@ pub struct Native {
     pub functions: Vec<(Type, Name, Vec<Param>)>,
 }
 
-/// A `helper` block: functions for all filters.
+/// A `helper` block: functions visible to all filters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Helper {
     /// Its name.
@@ -66,65 +66,65 @@ pub struct Param {
 /// A filter or a composite.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stream {
-    /// None for one that stands where it is used.
+    /// The name; `None` for an anonymous stream.
     pub name: Option<Name>,
-    /// Types of what it takes and of what it gives; one without a name may leave them out.
+    /// Input and output type; an anonymous stream may omit them.
     pub types: Option<(Type, Type)>,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// What it does.
+    /// Its body.
     pub body: StreamBody,
-    /// From its first word to its last brace.
+    /// From its first token to its closing brace.
     pub span: Span,
 }
 
-/// What a stream is.
+/// Bodies of streams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StreamBody {
     /// A filter.
     Filter(Filter),
-    /// Code that makes and joins other streams.
+    /// Code that instantiates and connects other streams.
     Composite(Composite, Block),
 }
 
-/// Ways of joining streams.
+/// Kinds of composite streams.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Composite {
-    /// One after the other.
+    /// Streams in sequence.
     Pipeline,
-    /// Side by side.
+    /// Streams in parallel between a splitter and a joiner.
     SplitJoin,
-    /// One forward, one back.
+    /// A body stream, and a loop stream that leads back.
     FeedbackLoop,
 }
 
 /// A filter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
-    /// Said to keep a state.
+    /// Whether it is declared `stateful`.
     pub stateful: bool,
     /// Its fields.
     pub fields: Vec<Variable>,
-    /// What is done once before all work: more than one is an error, kept here to be said.
+    /// `init` blocks; resolution reports more than one.
     pub inits: Vec<Block>,
-    /// `prework`: at most one that is right.
+    /// `prework` functions; resolution reports more than one.
     pub preworks: Vec<Work>,
-    /// `work`: one that is right.
+    /// `work` functions; resolution reports any number but one.
     pub works: Vec<Work>,
     /// Its functions.
     pub functions: Vec<Function>,
-    /// What it does with messages; results are `void`.
+    /// Its message handlers, with result type `void`.
     pub handlers: Vec<Function>,
 }
 
-/// A firing.
+/// A work or prework function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Work {
-    /// Items that it moves.
+    /// Its declared rates.
     pub rates: Rates,
-    /// What it does.
+    /// Its body.
     pub body: Block,
-    /// From its keyword on.
+    /// From its keyword to its closing brace.
     pub span: Span,
 }
 
@@ -137,27 +137,27 @@ pub struct Function {
     pub name: Name,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// Items that it moves, where it says so.
+    /// Its declared rates, if any.
     pub rates: Rates,
-    /// What it does.
+    /// Its body.
     pub body: Block,
 }
 
-/// Rates as written; none where they are not.
+/// Declared rates; `None` where omitted.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Rates {
-    /// Items given.
+    /// Items pushed.
     pub push: Option<Rate>,
-    /// Items taken.
+    /// Items popped.
     pub pop: Option<Rate>,
-    /// Items looked at, those taken included.
+    /// Items peeked, including those popped.
     pub peek: Option<Rate>,
 }
 
 /// A rate.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rate {
-    /// The same at every firing.
+    /// The same in every firing.
     Static(Expr),
     /// `*`.
     Any(Span),
@@ -165,20 +165,20 @@ pub enum Rate {
     Range(Box<Range>),
 }
 
-/// A rate that varies between bounds.
+/// A dynamic rate between bounds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Range {
-    /// The least.
+    /// The minimum.
     pub min: Bound,
-    /// What it is on the average, where that is said.
+    /// The average, if declared.
     pub average: Option<Bound>,
-    /// The greatest.
+    /// The maximum.
     pub max: Bound,
-    /// Brackets included.
+    /// The place, including the brackets.
     pub span: Span,
 }
 
-/// A bound of a rate that varies.
+/// A bound of a dynamic rate.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Bound {
     /// `*`.

@@ -1,41 +1,41 @@
-//! Source text as excerpts show it: nothing in it is obeyed by a terminal, and long lines are cut.
+//! Source text prepared for excerpts: control characters are replaced and long lines are cut.
 
 use crate::source::{Source, Sources, Span};
 use std::ops::Range;
 
-/// Lines of more bytes are cut.
-const LONG: usize = 240;
+/// Lines longer than this, in bytes, are cut.
+const MAX_LINE: usize = 240;
 
-/// What is left of a long line around each end of a marked stretch, in bytes to each side.
-const AROUND: usize = 60;
+/// Bytes kept on each side of both ends of a marked span in a cut line.
+const CONTEXT: usize = 60;
 
-/// What stands for what was cut.
-const GAP: &str = "...";
+/// Marks a cut.
+const ELLIPSIS: &str = "...";
 
-/// A file as it is shown.
+/// A file as excerpts show it.
 pub(super) struct Excerpt {
     pub(super) name: String,
     pub(super) text: String,
-    /// The stretches of the file that are left, in order.
+    /// The byte ranges of the file that are kept, in order.
     kept: Vec<Range<usize>>,
 }
 
 impl Excerpt {
-    /// The file with this number, in which these places are marked.
+    /// The file with this number; text around the `marked` spans is kept.
     pub(super) fn new(sources: &Sources, file: u32, marked: &[Span]) -> Excerpt {
         let source = &sources.files()[file as usize];
         let ends = marked.iter().filter(|span| span.file == file);
         let kept = kept(source, ends.flat_map(|span| [span.start as usize, span.end as usize]).collect());
-        let pieces: Vec<String> = kept.iter().map(|piece| harmless(&source.text[piece.clone()])).collect();
-        Excerpt { name: source.name.clone(), text: pieces.join(GAP), kept }
+        let pieces: Vec<String> = kept.iter().map(|piece| sanitize(&source.text[piece.clone()])).collect();
+        Excerpt { name: source.name.clone(), text: pieces.join(ELLIPSIS), kept }
     }
 
-    /// Where a place of the file is in what is shown.
+    /// Maps a span of the file to a range of [`text`](Self::text).
     pub(super) fn place(&self, span: Span) -> Range<usize> {
         self.at(span.start as usize)..self.at(span.end as usize)
     }
 
-    /// Whether something is left out.
+    /// Whether any text was cut.
     pub(super) fn is_cut(&self) -> bool {
         self.kept.len() > 1
     }
@@ -46,25 +46,25 @@ impl Excerpt {
             if offset <= piece.end {
                 return before + offset.saturating_sub(piece.start);
             }
-            before += piece.len() + GAP.len();
+            before += piece.len() + ELLIPSIS.len();
         }
         self.text.len()
     }
 }
 
-/// What is left where only the surroundings of these places are, in lines that are long.
+/// The ranges that remain when long lines are reduced to the surroundings of `places`.
 fn kept(source: &Source, mut places: Vec<usize>) -> Vec<Range<usize>> {
     places.sort_unstable();
-    // From the beginning on, so that it is seen where a first line is cut.
+    // An empty range at 0 makes a cut at the start of the file visible.
     let (mut kept, mut from) = (Vec::new(), 0);
     keep(&mut kept, 0..0);
     for place in places {
         let line = line(&source.text, place);
-        if line.len() <= LONG {
+        if line.len() <= MAX_LINE {
             continue;
         }
-        let around = narrow(&source.text, line.clone(), place);
-        // What is before this line stays; what is in it has been seen to where it has had a place already.
+        let around = surroundings(&source.text, line.clone(), place);
+        // Text before this line is kept. Text within the line has been handled if the line had an earlier place.
         if from < line.start {
             keep(&mut kept, from..line.start);
         }
@@ -75,41 +75,41 @@ fn kept(source: &Source, mut places: Vec<usize>) -> Vec<Range<usize>> {
     kept
 }
 
-/// Adds a stretch, to the one before it where what is between is no longer than what would stand for it.
+/// Appends a range, or extends the previous one where the gap is no longer than the mark that would replace it.
 fn keep(kept: &mut Vec<Range<usize>>, piece: Range<usize>) {
-    match kept.last_mut().filter(|last| last.end + GAP.len() >= piece.start) {
+    match kept.last_mut().filter(|last| last.end + ELLIPSIS.len() >= piece.start) {
         Some(last) => last.end = last.end.max(piece.end),
         None => kept.push(piece),
     }
 }
 
-/// The line of a place, without its end.
+/// The line that contains `place`, without its line end.
 fn line(text: &str, place: usize) -> Range<usize> {
     let start = text[..place].rfind('\n').map_or(0, |end| end + 1);
     let end = text[place..].find('\n').map_or(text.len(), |length| place + length);
     start..end
 }
 
-/// The surroundings of a place within its line.
-fn narrow(text: &str, line: Range<usize>, place: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(place.saturating_sub(AROUND)).max(line.start);
-    let end = text.ceil_char_boundary((place + AROUND).min(text.len())).min(line.end);
+/// The surroundings of `place` within its line.
+fn surroundings(text: &str, line: Range<usize>, place: usize) -> Range<usize> {
+    let start = text.floor_char_boundary(place.saturating_sub(CONTEXT)).max(line.start);
+    let end = text.ceil_char_boundary((place + CONTEXT).min(text.len())).min(line.end);
     start..end
 }
 
-/// The same with marks in place of characters that terminals obey, that end lines nowhere else or that have no
-/// width; all of it as long in bytes as it was.
-fn harmless(text: &str) -> String {
-    text.chars().map(|c| if is_harmful(c) { stand_in(c) } else { c }).collect()
+/// Replaces control characters, characters that only ariadne treats as line ends, and invisible characters. The
+/// result has the same length in bytes.
+fn sanitize(text: &str) -> String {
+    text.chars().map(|c| if is_unprintable(c) { replacement(c) } else { c }).collect()
 }
 
-fn is_harmful(c: char) -> bool {
+fn is_unprintable(c: char) -> bool {
     let hidden =
         matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     hidden || (c.is_control() && !matches!(c, '\n' | '\t'))
 }
 
-fn stand_in(c: char) -> char {
+fn replacement(c: char) -> char {
     match (c, c.len_utf8()) {
         ('\r', _) => ' ',
         (_, 1) => '?',
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_words_is_marked() {
+    fn a_place_without_label_is_marked() {
         let shown = rendered("one\ntwo three\n", "three", "wrong");
         assert!(shown.contains("two three") && shown.contains("╰──── here"), "{shown}");
         let shown = rendered("one\ntwo\nthree\n", "one\ntwo\nthree", "wrong");
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn terminals_obey_nothing() {
+    fn control_characters_are_replaced() {
         let shown = rendered("x \u{1b}[2J \u{9b}1m \u{202e}y\r\nbad\u{7}", "y", "wrong");
         assert!(shown.contains("x ?[2J \u{b7}1m \u{fffd}y"), "{shown}");
         assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
     }
 
     #[test]
-    fn lines_stay_those_of_the_file() {
+    fn line_numbers_follow_the_file() {
         let shown = rendered("a\u{b}b\u{c}c\u{85}d\u{2028}e\nwrong\n", "wrong", "m");
         assert!(shown.contains("a.str:2:1"), "{shown}");
     }
@@ -155,7 +155,7 @@ mod tests {
         let shown = rendered(&text, "wrong", "m");
         assert!(shown.contains("a.str:2:100001 "), "{shown}");
         assert!(shown.contains("...") && shown.contains(";wrong;") && shown.len() < 2000, "{shown}");
-        // Both ends of a stretch, and what is just longer than the end of a line.
+        // Both ends of a span, and a cut that would be barely longer than its mark.
         let text = format!("{}(x{}){};\n", "a".repeat(300), "y".repeat(500), "b".repeat(61));
         let shown = rendered(&text, &format!("(x{})", "y".repeat(500)), "m");
         assert!(

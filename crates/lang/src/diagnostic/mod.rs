@@ -1,4 +1,4 @@
-//! What is wrong with a program, where, and what to do.
+//! Errors in programs: message, place and help.
 
 mod excerpt;
 
@@ -11,50 +11,50 @@ use excerpt::Excerpt;
 pub struct Diagnostic {
     /// What is wrong, in one sentence.
     pub message: String,
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// What stands there, as a few words beside the excerpt; may be empty.
+    /// A few words beside the excerpt; may be empty.
     pub label: String,
-    /// Other places that matter, each with a few words.
+    /// Related places, each with a few words.
     pub others: Vec<(Span, String)>,
-    /// What to do.
+    /// The help line.
     pub hint: Option<String>,
-    /// The text was read on as it was meant, and nothing was left out: what else is wrong is so for itself.
-    pub mended: bool,
+    /// The parser recovered without dropping text, so other errors in the program are independent of this one.
+    pub recovered: bool,
 }
 
 impl Diagnostic {
     /// An error at a place.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
         let (message, label, others, hint) = (message.into(), String::new(), Vec::new(), None);
-        Diagnostic { message, span, label, others, hint, mended: false }
+        Diagnostic { message, span, label, others, hint, recovered: false }
     }
 
-    /// With words beside the excerpt.
+    /// Sets the words beside the excerpt.
     pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
         self.label = label.into();
         self
     }
 
-    /// With another place that matters.
+    /// Adds a related place.
     pub fn other(mut self, span: Span, label: impl Into<String>) -> Diagnostic {
         self.others.push((span, label.into()));
         self
     }
 
-    /// With what to do.
+    /// Sets the help line.
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
     }
 
-    /// As one after which nothing was left out.
+    /// Marks an error from which the parser recovered without dropping text.
     #[must_use]
-    pub fn mended(self) -> Diagnostic {
-        Diagnostic { mended: true, ..self }
+    pub fn recovered(self) -> Diagnostic {
+        Diagnostic { recovered: true, ..self }
     }
 
-    /// The error as text for people: message, excerpts, hint. In colours for a terminal.
+    /// The error as text: message, excerpts, help; in colours for a terminal.
     pub fn render(&self, sources: &Sources, coloured: bool) -> String {
         let others = self.others.iter().map(|(span, _)| *span);
         let marked: Vec<Span> = std::iter::once(self.span).chain(others).collect();
@@ -85,7 +85,7 @@ impl Diagnostic {
     }
 }
 
-/// The text with the column that a place has in the file, not in what is shown of its line.
+/// Replaces the column of the cut line by the column of the file.
 fn with_column(text: &str, sources: &Sources, span: Span, excerpt: &Excerpt) -> String {
     let (line, column) = sources.position(span);
     let before = &excerpt.text[..excerpt.place(span).start];
@@ -96,7 +96,7 @@ fn with_column(text: &str, sources: &Sources, span: Span, excerpt: &Excerpt) -> 
 
 type Place = (String, std::ops::Range<usize>);
 
-/// A place that is marked; without words it would not be.
+/// A marked place. Ariadne marks a place only if its label has a message.
 fn label(place: Place, words: &str, color: Color) -> Label<Place> {
     Label::new(place).with_color(color).with_message(if words.is_empty() { "here" } else { words })
 }

@@ -1,50 +1,50 @@
 //! Feedback loops.
 
 use super::Elaborator;
-use super::dealing::Side;
 use super::names::Names;
-use super::splitjoin::Dealings;
-use super::stream::{Idle, Making};
+use super::splitjoin::DeclaredWeights;
+use super::stream::{Instance, UnusedEnds};
+use super::weights::Side;
 use crate::Span;
 use crate::diagnostic::Diagnostic;
-use crate::eval::{Dealing, Piece, PieceKind, Request};
+use crate::eval::{Directive, DirectiveKind, RawWeights, Request};
 use crate::tree::{Stream, StreamKind, Weights};
 use crate::value::{Shape, Value};
 
-/// What the code of a feedback loop has asked for.
+/// The requests of a feedback loop's code.
 #[derive(Default)]
 struct Parts {
     body: Option<Stream>,
     back: Option<Stream>,
-    dealings: Dealings,
+    declared_weights: DeclaredWeights,
     enqueued: Vec<(Value, Span)>,
     failed: bool,
 }
 
 impl<'p> Elaborator<'p> {
-    /// Makes a feedback loop of what its code has asked for.
+    /// Instantiates a feedback loop from its requests.
     pub(super) fn make_feedback(
         &mut self,
-        making: Making<'p, '_>,
+        instance: Instance<'p, '_>,
         declared: Option<(Shape, Shape)>,
-        pieces: Vec<Piece<'p>>,
+        directives: Vec<Directive<'p>>,
     ) -> Option<(Shape, Shape, StreamKind)> {
-        if is_open(&pieces) {
-            return self.make_open(making, declared, pieces);
+        if is_without_feedback(&directives) {
+            return self.make_without_feedback(instance, declared, directives);
         }
-        let mut parts = self.feedback_parts(pieces);
-        let dealings = std::mem::take(&mut parts.dealings);
-        let split = self.needed(dealings.split, Side::Split, making);
-        let join = self.needed(dealings.join, Side::Join, making);
-        self.needed_child(parts.body.is_some() || parts.failed, "body", making);
-        self.needed_child(parts.back.is_some() || parts.failed, "loop", making);
+        let mut parts = self.feedback_parts(directives);
+        let declared_weights = std::mem::take(&mut parts.declared_weights);
+        let split = self.require_weights(declared_weights.split, Side::Split, instance);
+        let join = self.require_weights(declared_weights.join, Side::Join, instance);
+        self.require_child(parts.body.is_some() || parts.failed, "body", instance);
+        self.require_child(parts.back.is_some() || parts.failed, "loop", instance);
         let (body, back) = (parts.body?, parts.back?);
         let (split, join) = (split?, join?);
         let join_weights = self.two_weights(Side::Join, &join)?;
         let split_weights = self.two_weights(Side::Split, &split)?;
         let found = (outside(&join_weights, &body.input), outside(&split_weights, &body.output));
-        let (input, output) = self.ends(making, declared, found)?;
-        let round = self.check_round(&body, &back);
+        let (input, output) = self.ends(instance, declared, found)?;
+        let types_match = self.check_round(&body, &back);
         let enqueued = self.check_enqueued(parts.enqueued, &body.input);
         let kind = StreamKind::FeedbackLoop {
             join: join_weights,
@@ -53,43 +53,47 @@ impl<'p> Elaborator<'p> {
             back: Box::new(back),
             enqueued: enqueued?,
         };
-        (round && !parts.failed).then_some((input, output, kind))
+        (types_match && !parts.failed).then_some((input, output, kind))
     }
 
-    /// A loop that nothing goes round is its body: what would be the way back never has anything to do,
-    /// whatever its rates are. (Published programs have one.)
-    fn make_open(
+    /// A loop that carries no items is its body alone: its loop stream never fires, whatever its rates. (A
+    /// published program has one.)
+    fn make_without_feedback(
         &mut self,
-        making: Making<'p, '_>,
+        instance: Instance<'p, '_>,
         declared: Option<(Shape, Shape)>,
-        mut pieces: Vec<Piece<'p>>,
+        mut directives: Vec<Directive<'p>>,
     ) -> Option<(Shape, Shape, StreamKind)> {
-        pieces.retain(|piece| !matches!(piece.kind, PieceKind::Loop(_)));
-        let parts = self.feedback_parts(pieces);
-        self.needed_child(parts.body.is_some() || parts.failed, "body", making);
+        directives.retain(|directive| !matches!(directive.kind, DirectiveKind::Loop(_)));
+        let parts = self.feedback_parts(directives);
+        self.require_child(parts.body.is_some() || parts.failed, "body", instance);
         let body = parts.body?;
-        let (input, output) = self.ends(making, declared, (body.input.clone(), body.output.clone()))?;
+        let (input, output) = self.ends(instance, declared, (body.input.clone(), body.output.clone()))?;
         (!parts.failed).then(|| (input, output, StreamKind::Pipeline(vec![body])))
     }
 
-    fn feedback_parts(&mut self, pieces: Vec<Piece<'p>>) -> Parts {
+    fn feedback_parts(&mut self, directives: Vec<Directive<'p>>) -> Parts {
         let (mut parts, mut names) = (Parts::default(), Names::default());
-        for piece in pieces {
-            let span = piece.span;
-            match piece.kind {
-                PieceKind::Body(request) => {
+        for directive in directives {
+            let span = directive.span;
+            match directive.kind {
+                DirectiveKind::Body(request) => {
                     let child = self.only_child(&parts.body, &request, &mut names, span);
                     parts.failed |= child.is_none();
                     parts.body = parts.body.or(child);
                 }
-                PieceKind::Loop(request) => {
+                DirectiveKind::Loop(request) => {
                     let child = self.only_child(&parts.back, &request, &mut names, span);
                     parts.failed |= child.is_none();
                     parts.back = parts.back.or(child);
                 }
-                PieceKind::Split(dealing) => self.deal(&mut parts.dealings, Side::Split, dealing, span),
-                PieceKind::Join(dealing) => self.deal(&mut parts.dealings, Side::Join, dealing, span),
-                PieceKind::Enqueue(item) => parts.enqueued.push((item, span)),
+                DirectiveKind::Split(weights) => {
+                    self.note_weights(&mut parts.declared_weights, Side::Split, weights, span)
+                }
+                DirectiveKind::Join(weights) => {
+                    self.note_weights(&mut parts.declared_weights, Side::Join, weights, span)
+                }
+                DirectiveKind::Enqueue(item) => parts.enqueued.push((item, span)),
                 other => self.misplaced(other.keyword(), "feedback loop", span),
             }
         }
@@ -104,42 +108,42 @@ impl<'p> Elaborator<'p> {
         span: Span,
     ) -> Option<Stream> {
         if let Some(known) = known {
-            let text = "a feedback loop has one stream forward and one back, and this is one more";
+            let text = "a feedback loop has only one `body` and one `loop`";
             let error = Diagnostic::new(span, text).other(known.span, "the first");
             self.report(error);
             return None;
         }
-        self.child(request, names, Idle::default())
+        self.child(request, names, UnusedEnds::default())
     }
 
-    fn needed_child(&mut self, there: bool, keyword: &str, making: Making<'p, '_>) {
-        if !there {
-            let text = format!("there is no `{keyword}` in it");
-            self.advise(
-                making.stream.span,
+    fn require_child(&mut self, found: bool, keyword: &str, instance: Instance<'p, '_>) {
+        if !found {
+            let text = format!("missing `{keyword}`");
+            self.error_with_hint(
+                instance.stream.span,
                 text,
-                format!("write `{keyword} Identity<int>();`, or another stream"),
+                format!("add `{keyword} Identity<int>();`, or another stream"),
             );
         }
     }
 
-    /// What a joiner or splitter of a loop says: for the outside, then for the way back.
-    fn two_weights(&mut self, side: Side, dealing: &(Dealing, Span)) -> Option<Weights> {
-        let weights = self.weights(side, dealing, 2, false)?;
+    /// The weights of a joiner or splitter of a loop: of the outside, then of the loop.
+    fn two_weights(&mut self, side: Side, declared: &(RawWeights, Span)) -> Option<Weights> {
+        let weights = self.weights(side, declared, 2, false)?;
         if let Weights::RoundRobin(weights) = &weights
             && weights[1] == 0
         {
             let keyword = side.keyword();
             let error =
-                Diagnostic::new(dealing.1, format!("`{keyword} roundrobin` moves nothing round the loop"))
-                    .hint("the second weight is the loop's, the first that of the outside");
+                Diagnostic::new(declared.1, format!("the weight of the loop in `{keyword} roundrobin` is 0"))
+                    .hint("the first weight is for the outside, the second for the loop");
             self.report(error);
             return None;
         }
         Some(weights)
     }
 
-    /// Whether what goes round has the same type everywhere.
+    /// Whether the types around the loop match.
     fn check_round(&mut self, body: &Stream, back: &Stream) -> bool {
         let mut fine = true;
         if body.output != back.input || body.output.is_void() {
@@ -157,14 +161,14 @@ impl<'p> Elaborator<'p> {
         let mut fine = true;
         for (value, span) in &items {
             if !value.fits(item, &self.structs) {
-                let wanted = self.shape_name(item);
-                let given = if let Value::Array(_) = value {
+                let expected = self.shape_name(item);
+                let found = if let Value::Array(_) = value {
                     format!("an array {}", value.lengths())
                 } else {
                     value.kind().to_owned()
                 };
-                let text = format!("{given} is enqueued where items are {wanted}");
-                self.advise(*span, text, "what is enqueued goes round the loop: it is what the body takes");
+                let text = format!("`enqueue` expects {expected}, found {found}");
+                self.error_with_hint(*span, text, "enqueued items have the input type of the body");
                 fine = false;
             }
         }
@@ -172,18 +176,22 @@ impl<'p> Elaborator<'p> {
     }
 }
 
-/// Whether both joiner and splitter move something outside and nothing round the loop.
-fn is_open(pieces: &[Piece<'_>]) -> bool {
-    let open = |dealing: &Dealing| match dealing {
-        Dealing::RoundRobin(weights) => matches!(weights[..], [outside, 0] if outside > 0),
-        Dealing::Duplicate => false,
+/// Whether both joiner and splitter move items outside and none around the loop.
+fn is_without_feedback(directives: &[Directive<'_>]) -> bool {
+    let open = |weights: &RawWeights| match weights {
+        RawWeights::RoundRobin(weights) => matches!(weights[..], [outside, 0] if outside > 0),
+        RawWeights::Duplicate => false,
     };
-    let splits = pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Split(dealing) if open(dealing)));
-    let joins = pieces.iter().any(|piece| matches!(&piece.kind, PieceKind::Join(dealing) if open(dealing)));
+    let splits = directives
+        .iter()
+        .any(|directive| matches!(&directive.kind, DirectiveKind::Split(weights) if open(weights)));
+    let joins = directives
+        .iter()
+        .any(|directive| matches!(&directive.kind, DirectiveKind::Join(weights) if open(weights)));
     splits && joins
 }
 
-/// What is outside of a loop's joiner or splitter: nothing, where it moves nothing there.
+/// The outer type of a loop's joiner or splitter: `void` if its outer weight is 0.
 fn outside(weights: &Weights, item: &Shape) -> Shape {
     match weights {
         Weights::RoundRobin(weights) if weights[0] == 0 => Shape::VOID,

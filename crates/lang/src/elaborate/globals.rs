@@ -7,45 +7,45 @@ use crate::hir::{Body, Struct, StructId, Type};
 use crate::value::{Shape, Value};
 use std::ops::Range;
 
-/// How deep structures may be in each other.
+/// The limit of the nesting of structures.
 const MAX_NESTING: usize = 100;
 
-/// What globals are before their block is reached: nothing can be computed with it.
-pub(super) const NOT_YET: Value = Value::Portal(u32::MAX);
+/// The value of a global before its block is reached; any computation with it fails.
+pub(super) const UNINITIALISED: Value = Value::Portal(u32::MAX);
 
 impl<'p> Elaborator<'p> {
-    /// Gives all globals their values; whether they all have one.
+    /// Initialises all globals; returns whether all have a value.
     ///
-    /// A structure's lengths may use globals: what it looks like is known as soon as all that it uses
-    /// have their values, and so it is tried before each block, and after the last; within a block that
-    /// has no `init` also after each variable.
+    /// Lengths in a structure may use globals, so its shape is known as soon as those have values. Structures are
+    /// therefore tried before each block, after the last block, and after each variable of a block without `init`.
     pub(super) fn make_globals(&mut self) -> bool {
         if let Some(deep) = too_deep(&self.program.structs) {
-            let text = format!("structures are nested more than {MAX_NESTING} deep in `{}`", deep.name);
+            let text =
+                format!("structures in `{}` are nested more than {MAX_NESTING} levels deep", deep.name);
             self.error(struct_span(deep), text);
             return false;
         }
-        let mut waiting: Vec<usize> = (0..self.program.structs.len()).collect();
+        let mut pending: Vec<usize> = (0..self.program.structs.len()).collect();
         for (range, body) in &self.program.global_inits {
-            if self.make_block(range.clone(), body, &mut waiting).is_none() {
+            if self.make_block(range.clone(), body, &mut pending).is_none() {
                 return false;
             }
         }
-        for at in waiting {
+        for at in pending {
             let made = self.make_struct(at);
             self.accept(made, struct_span(&self.program.structs[at]));
         }
         self.errors.is_empty()
     }
 
-    /// Gives the variables of a block their values, in order, and executes its `init`.
-    fn make_block(&mut self, range: Range<u32>, init: &'p Body, waiting: &mut Vec<usize>) -> Option<()> {
-        waiting.retain(|at| self.make_struct(*at).is_err());
+    /// Initialises the variables of a block in order and executes its `init`.
+    fn make_block(&mut self, range: Range<u32>, init: &'p Body, pending: &mut Vec<usize>) -> Option<()> {
+        pending.retain(|at| self.make_struct(*at).is_err());
         for at in range.start as usize..(range.end as usize).min(self.globals.len()) {
             self.make_global(at)?;
-            // What `init` is still to change must not be looked at.
+            // A value that `init` may still change must not be read.
             if init.stmts.is_empty() {
-                waiting.retain(|at| self.make_struct(*at).is_err());
+                pending.retain(|at| self.make_struct(*at).is_err());
             }
         }
         let done = self.machine(&[], &mut [], &[]).run(init);
@@ -57,7 +57,7 @@ impl<'p> Elaborator<'p> {
         let variable = &self.program.globals[at];
         let shape = self.machine(&[], &mut [], &[]).shape(&variable.ty);
         let shape = self.accept(shape, variable.span)?;
-        self.keep(shape.words(&self.structs, MAX_WORDS).unwrap_or(MAX_WORDS), variable.span)?;
+        self.reserve(shape.words(&self.structs, MAX_WORDS).unwrap_or(MAX_WORDS), variable.span)?;
         self.globals[at] = Value::zero(&shape, &self.structs);
         if let Some(init) = &variable.init {
             let value = self.machine(&[], &mut [], &[]).first_value(&shape, Some(init), variable.span);
@@ -66,7 +66,7 @@ impl<'p> Elaborator<'p> {
         Some(())
     }
 
-    /// Finds out what a structure looks like.
+    /// Determines the field shapes of a structure.
     fn make_struct(&mut self, at: usize) -> Outcome<()> {
         let program = self.program;
         let mut machine = self.machine(&[], &mut [], &[]);
@@ -77,8 +77,8 @@ impl<'p> Elaborator<'p> {
     }
 }
 
-/// A structure with too many in each other, if there is one: depths grow round by round, and stand
-/// still after as many rounds as the deepest has.
+/// A structure nested too deeply, if any. Each round raises depths by at most one, and depths are final after as
+/// many rounds as the greatest depth.
 fn too_deep(structs: &[Struct]) -> Option<&Struct> {
     let mut depths = vec![1; structs.len()];
     for _ in 0..=MAX_NESTING {

@@ -1,17 +1,14 @@
-//! Elaboration: executing all code that makes streams, and what is done once before anything runs.
+//! Elaboration: executes all code that creates streams, and the initialisation of filters.
 //!
-//! First the variables of `static` blocks get their values, then the stream that is the program is
-//! made, and with it all that are in it: a composite's code is executed to its end, and then the streams
-//! it has asked for are made, in that order. A filter is made by giving its fields their first values,
-//! executing its `init` and evaluating its rates.
+//! First the variables of `static` blocks get their values. Then the entry point is instantiated with all streams
+//! in it: the body of a composite runs to its end, and the streams that it requested are instantiated in that
+//! order. A filter is instantiated by initialising its fields, executing its `init` and evaluating its rates.
 //!
-//! What is made is checked as far as it can be without knowing how often each filter fires: arguments
-//! and items have the shapes that are declared, neighbours give what is taken, splitters and joiners
-//! have a weight for each child, rates are numbers that make sense.
+//! Every instance is checked as far as possible without a schedule: arguments and items have the declared shapes,
+//! neighbours agree on item types, splitters and joiners have one weight per child, rates are valid.
 //!
-//! What does not end is ended: by [`Limits`] on steps, on memory, on the number of streams and on how
-//! deep they are nested. An error is reported once for each place in the source, with the first stream
-//! it was found in.
+//! [`Limits`] on steps, memory, number of streams and nesting depth end code that does not terminate. An error is
+//! reported once per place in the source, with the first stream in which it was found.
 //!
 //! ```
 //! use thalweg_lang::{Sources, elaborate, parse, resolve, tree};
@@ -23,8 +20,8 @@
 //! ");
 //! let (parsed, errors) = parse(&sources);
 //! assert!(errors.is_empty());
-//! let program = resolve::resolve(&parsed).expect("names and types are right");
-//! let made = elaborate::elaborate(&program).expect("its streams can be made");
+//! let program = resolve::resolve(&parsed).expect("the program resolves");
+//! let made = elaborate::elaborate(&program).expect("its streams can be instantiated");
 //! let text = "\
 //! Ones: void->void pipeline
 //!   One: void->int filter, push 3
@@ -34,13 +31,12 @@
 //! ```
 
 mod composite;
-mod dealing;
 mod feedback;
 mod filter;
 mod globals;
+mod host;
 mod limits;
 mod names;
-mod outside;
 mod pipeline;
 mod rates;
 mod report;
@@ -48,6 +44,7 @@ mod splitjoin;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 pub use limits::Limits;
 
@@ -56,25 +53,24 @@ use crate::eval::{Budget, Code, Globals, Machine, Scratch};
 use crate::hir::{Function, Program, StreamId};
 use crate::tree::{Filter, FilterId, Tree};
 use crate::value::{Shape, Value};
-use outside::Outside;
+use host::ElaborationHost;
 use smol_str::SmolStr;
 use std::collections::HashSet;
 
-/// Makes all streams of a program, within the [`Limits`] that hold where nothing else is said.
+/// Instantiates all streams of a program, within the default [`Limits`].
 ///
 /// # Errors
-/// All that is wrong with them, as far as it can be found in one go.
+/// All errors that can be found in one run.
 pub fn elaborate(program: &Program) -> Result<Tree, Vec<Diagnostic>> {
     elaborate_within(program, &Limits::default())
 }
 
-/// Makes all streams of a program.
+/// Instantiates all streams of a program.
 ///
-/// It does so on a thread of its own, so that nesting is bounded by the limits alone and not by the
-/// caller's stack.
+/// Runs on its own thread, so that only the limits bound nesting, not the caller's stack.
 ///
 /// # Errors
-/// All that is wrong with them, as far as it can be found in one go.
+/// All errors that can be found in one run.
 pub fn elaborate_within(program: &Program, limits: &Limits) -> Result<Tree, Vec<Diagnostic>> {
     let work = || Elaborator::new(program, limits).run();
     std::thread::scope(|scope| {
@@ -86,16 +82,16 @@ pub fn elaborate_within(program: &Program, limits: &Limits) -> Result<Tree, Vec<
                     .streams
                     .get(program.top.0 as usize)
                     .map_or(crate::Span::default(), |top| top.span);
-                Err(vec![Diagnostic::new(span, format!("there is no thread to make the streams on: {why}"))])
+                Err(vec![Diagnostic::new(span, format!("cannot start a thread for elaboration: {why}"))])
             }
         }
     })
 }
 
-/// What composites push, as it were.
-static NOTHING: Shape = Shape::VOID;
+/// The output type in code of composites, which pushes no items.
+static VOID_SHAPE: Shape = Shape::VOID;
 
-/// What has been made so far.
+/// The state of elaboration.
 struct Elaborator<'p> {
     program: &'p Program,
     limits: &'p Limits,
@@ -104,17 +100,17 @@ struct Elaborator<'p> {
     filters: Vec<Filter>,
     portals: Vec<Vec<FilterId>>,
     next_portal: u32,
-    outside: Outside,
+    host: ElaborationHost,
     scratch: Scratch,
     budget: Budget,
-    /// The streams that are being made, from the whole to the innermost.
+    /// The streams being instantiated, from the entry point to the innermost.
     path: Vec<(SmolStr, Option<StreamId>)>,
-    /// How many streams have been made.
+    /// The number of streams instantiated so far.
     streams: u32,
     errors: Vec<Diagnostic>,
-    /// What has been reported, and where.
+    /// Errors that have been reported, with their places.
     reported: HashSet<(crate::Span, String)>,
-    /// There is no sense in going on.
+    /// A limit was exceeded; nothing more is instantiated.
     stopped: bool,
 }
 
@@ -124,11 +120,11 @@ impl<'p> Elaborator<'p> {
             program,
             limits,
             structs: vec![Vec::new(); program.structs.len()],
-            globals: vec![globals::NOT_YET; program.globals.len()],
+            globals: vec![globals::UNINITIALISED; program.globals.len()],
             filters: Vec::new(),
             portals: Vec::new(),
             next_portal: 0,
-            outside: Outside::new(),
+            host: ElaborationHost::new(),
             scratch: Scratch::default(),
             budget: Budget { steps: limits.steps, words: limits.words, stack: limits::CODE_STACK },
             path: Vec::new(),
@@ -141,7 +137,7 @@ impl<'p> Elaborator<'p> {
 
     fn run(mut self) -> Result<Tree, Vec<Diagnostic>> {
         let known = self.make_globals();
-        // Streams would fail on every global that has no value.
+        // Without values of globals every stream that uses one would fail.
         let root = if known { self.make_top() } else { None };
         match root {
             Some(root) if self.errors.is_empty() => Ok(Tree {
@@ -150,7 +146,7 @@ impl<'p> Elaborator<'p> {
                 portals: self.portals,
                 globals: self.globals,
                 structs: self.structs,
-                printed: self.outside.printed,
+                printed: self.host.printed,
             }),
             _ => Err(self.errors),
         }
@@ -164,8 +160,8 @@ impl<'p> Elaborator<'p> {
         functions: &'p [Function],
     ) -> Machine<'p, 'a> {
         let code =
-            Code { program: self.program, structs: &self.structs, params, functions, output: &NOTHING };
+            Code { program: self.program, structs: &self.structs, params, functions, output: &VOID_SHAPE };
         let globals = Globals::Changing(&mut self.globals);
-        Machine::new(code, globals, fields, &mut self.outside, &mut self.scratch, &mut self.budget)
+        Machine::new(code, globals, fields, &mut self.host, &mut self.scratch, &mut self.budget)
     }
 }

@@ -1,14 +1,14 @@
-//! Rates as numbers.
+//! Evaluation of rates.
 
 use super::Elaborator;
-use super::stream::Making;
+use super::stream::Instance;
 use crate::Span;
 use crate::eval::{Failure, Fault, Machine, Outcome};
 use crate::hir::{self, Expr};
 use crate::tree::{Rate, Rates};
 use crate::value::Value;
 
-/// A rate before it is known to make sense: it may be negative.
+/// A rate before validation; it may be negative.
 #[derive(Clone, Copy)]
 enum Raw {
     Static(i32),
@@ -16,15 +16,15 @@ enum Raw {
 }
 
 impl<'p> Elaborator<'p> {
-    /// Evaluates the rates of a firing; nothing if they make no sense, which has been reported. They
-    /// may use the fields, as they are after `init`: published programs do.
+    /// Evaluates the rates of a firing; `None` if they are invalid, which has been reported. They may use the
+    /// fields with their values after `init`: published programs do.
     pub(super) fn rates(
         &mut self,
-        making: Making<'p, '_>,
+        instance: Instance<'p, '_>,
         fields: &mut [Value],
         work: &'p hir::Work,
     ) -> Option<Rates> {
-        let mut machine = self.machine(making.params, fields, &[]);
+        let mut machine = self.machine(instance.params, fields, &[]);
         let push = raw(&mut machine, &work.rates.push);
         let pop = raw(&mut machine, &work.rates.pop);
         let peek = work.rates.peek.as_ref().map(|rate| raw(&mut machine, rate)).transpose();
@@ -42,8 +42,8 @@ impl<'p> Elaborator<'p> {
         let rate = self.accept(rate, span)?;
         let mut number = |value: i32| {
             if value < 0 {
-                let text = format!("the {what} rate is {value}, which is negative");
-                self.advise(span, text, "with a rate of 0 nothing is moved");
+                let text = format!("the {what} rate {value} is negative");
+                self.error_with_hint(span, text, "use 0 for no items");
             }
             u32::try_from(value).ok()
         };
@@ -66,14 +66,18 @@ impl<'p> Elaborator<'p> {
         if min <= middle && middle <= top && top > 0 {
             return Some(rate);
         }
-        let text = format!("the {what} rate {rate} is not a range: its numbers go up, and not to 0");
-        self.advise(span, text, "write `[least, greatest]` or `[least, average, greatest]`");
+        let text = format!("the {what} rate {rate} is not a valid range");
+        self.error_with_hint(
+            span,
+            text,
+            "write `[min, max]` or `[min, average, max]` in ascending order, with a positive maximum",
+        );
         None
     }
 }
 
-/// The items that may be looked at: those that are popped, where nothing or less is said. (Published
-/// programs write `pop 4 peek 1`.)
+/// The window: at least the popped items, even if `peek` is omitted or smaller. (Published programs write
+/// `pop 4 peek 1`.)
 fn window(pop: Rate, peek: Option<Rate>) -> Rate {
     let Some(peek) = peek else { return pop };
     let min = pop.least().max(peek.least());
@@ -104,7 +108,7 @@ fn integer<'p>(machine: &mut Machine<'p, '_>, expr: &'p Expr) -> Outcome<i32> {
         Value::Bool(value) => Ok(value.into()),
         Value::Int(value) => Ok(value),
         other => {
-            let fault = Fault(format!("{} where a rate is needed", other.kind()));
+            let fault = Fault(format!("expected a rate, found {}", other.kind()));
             Err(Box::new(Failure { fault, span: expr.span }))
         }
     }

@@ -1,4 +1,4 @@
-//! Reporting what is wrong: once for each place, with the path of the stream.
+//! Error reports: once per place, with the path of the stream.
 
 use super::Elaborator;
 use super::limits::MAX_ERRORS;
@@ -7,17 +7,17 @@ use crate::diagnostic::Diagnostic;
 use crate::eval::{Failure, Outcome};
 use crate::value::Shape;
 
-/// Characters of a path that are shown: of a longer one the end.
+/// The limit of characters shown of a path; the end of a longer one is kept.
 const SHOWN: usize = 200;
 
 impl Elaborator<'_> {
-    /// The names of the stream that is being made and of all it is in.
+    /// The path of the stream being instantiated.
     pub(super) fn path(&self) -> String {
         let names: Vec<&str> = self.path.iter().map(|(name, _)| name.as_str()).collect();
         names.join(".")
     }
 
-    /// The same, short enough to be shown.
+    /// The path, cut to a length for messages.
     pub(super) fn shown_path(&self) -> String {
         let path = self.path();
         let count = path.chars().count();
@@ -28,17 +28,17 @@ impl Elaborator<'_> {
         }
     }
 
-    /// Reports an error in the stream that is being made.
+    /// Reports an error in the stream being instantiated.
     pub(super) fn error(&mut self, span: Span, text: impl Into<String>) {
         self.report(Diagnostic::new(span, text));
     }
 
-    /// Reports an error with what may help.
-    pub(super) fn advise(&mut self, span: Span, text: impl Into<String>, hint: impl Into<String>) {
+    /// Reports an error with a help line.
+    pub(super) fn error_with_hint(&mut self, span: Span, text: impl Into<String>, hint: impl Into<String>) {
         self.report(Diagnostic::new(span, text).hint(hint));
     }
 
-    /// Reports an error; before its text comes the path of the stream that is being made.
+    /// Reports an error, prefixed with the path of the stream being instantiated.
     pub(super) fn report(&mut self, mut error: Diagnostic) {
         if self.errors.len() >= MAX_ERRORS {
             self.stopped = true;
@@ -53,7 +53,7 @@ impl Elaborator<'_> {
         self.errors.push(error);
     }
 
-    /// What comes of code, with its failure reported at its place, or at `span` if it has none.
+    /// The result of code; a failure is reported at its place, or at `span` if it has none.
     pub(super) fn accept<T>(&mut self, outcome: Outcome<T>, span: Span) -> Option<T> {
         match outcome {
             Ok(value) => Some(value),
@@ -70,42 +70,42 @@ impl Elaborator<'_> {
         error.hint = hint(&error.message).map(str::to_owned);
         if self.budget.steps == 0 {
             let steps = self.limits.steps;
-            error.message = format!("the streams are not made after {steps} steps: a loop may not end");
+            error.message = format!("elaboration exceeds {steps} steps: a loop may not terminate");
             error.hint =
-                Some("see whether it ends; what takes long is better done by `prework` or `work`".into());
+                Some("check the loop condition, or move long computations to `prework` or `work`".into());
             self.stopped = true;
         }
         self.report(error);
     }
 
-    /// A shape as the user writes it, in a sentence.
+    /// A shape as the user writes it, for messages.
     pub(super) fn shape_name(&self, shape: &Shape) -> String {
         if shape.is_void() { "nothing".to_owned() } else { shape.named(&self.program.structs) }
     }
 
-    /// Takes room for good, or reports that there is none.
-    pub(super) fn keep(&mut self, words: u64, span: Span) -> Option<()> {
+    /// Reserves memory for the rest of elaboration, or reports that the limit is exceeded.
+    pub(super) fn reserve(&mut self, words: u64, span: Span) -> Option<()> {
         if self.stopped {
             return None;
         }
-        if self.budget.take(words) {
+        if self.budget.reserve(words) {
             return Some(());
         }
         let most = self.limits.words;
         let error =
-            Diagnostic::new(span, format!("all streams together take more than {most} words of 4 bytes"));
-        self.report(error.hint("make fewer streams, or arrays that are shorter"));
+            Diagnostic::new(span, format!("the streams together take more than {most} words of 4 bytes"));
+        self.report(error.hint("create fewer streams or shorter arrays"));
         self.stopped = true;
         None
     }
 }
 
-/// What may help with what code cannot do.
+/// The help line for a fault.
 fn hint(fault: &str) -> Option<&'static str> {
     let hints = [
-        ("is outside an array", "elements are counted from 0: the last one has the index `length - 1`"),
-        ("given for an array of length", "a list has one value for each element"),
-        ("is divided by zero", "see what the second number is calculated of, and with which parameters"),
+        ("is outside an array", "valid indices are 0 to `length - 1`"),
+        ("but the list has", "a list needs one value for each element"),
+        ("is divided by zero", "check how the divisor is computed, and from which parameters"),
     ];
     hints.iter().find(|(words, _)| fault.contains(words)).map(|(_, hint)| *hint)
 }

@@ -1,25 +1,25 @@
 //! Splitjoins.
 
 use super::Elaborator;
-use super::composite::believed;
-use super::dealing::Side;
+use super::composite::effective_ends;
 use super::names::Names;
-use super::stream::{Idle, Making};
+use super::stream::{Instance, UnusedEnds};
+use super::weights::Side;
 use crate::Span;
 use crate::diagnostic::Diagnostic;
-use crate::eval::{Dealing, Piece, PieceKind};
+use crate::eval::{Directive, DirectiveKind, RawWeights};
 use crate::tree::{Stream, StreamKind, Weights};
 use crate::value::Shape;
 
-/// What stands in a composite with a splitter and a joiner.
+/// The weights declared in a composite with a splitter and a joiner.
 #[derive(Default)]
-pub(super) struct Dealings {
-    pub split: Option<(Dealing, Span)>,
-    pub join: Option<(Dealing, Span)>,
+pub(super) struct DeclaredWeights {
+    pub split: Option<(RawWeights, Span)>,
+    pub join: Option<(RawWeights, Span)>,
 }
 
-impl Dealings {
-    fn of(&mut self, side: Side) -> &mut Option<(Dealing, Span)> {
+impl DeclaredWeights {
+    fn of(&mut self, side: Side) -> &mut Option<(RawWeights, Span)> {
         match side {
             Side::Split => &mut self.split,
             Side::Join => &mut self.join,
@@ -28,44 +28,50 @@ impl Dealings {
 }
 
 impl<'p> Elaborator<'p> {
-    /// Makes a splitjoin of what its code has asked for.
+    /// Instantiates a splitjoin from its requests.
     pub(super) fn make_splitjoin(
         &mut self,
-        making: Making<'p, '_>,
+        instance: Instance<'p, '_>,
         declared: Option<(Shape, Shape)>,
-        pieces: Vec<Piece<'p>>,
+        directives: Vec<Directive<'p>>,
     ) -> Option<(Shape, Shape, StreamKind)> {
-        let (mut dealings, mut names, mut children) = (Dealings::default(), Names::default(), Vec::new());
-        let (split, join) = (said(&pieces, Side::Split), said(&pieces, Side::Join));
+        let (mut declared_weights, mut names, mut children) =
+            (DeclaredWeights::default(), Names::default(), Vec::new());
+        let (split, join) =
+            (declared_weights_of(&directives, Side::Split), declared_weights_of(&directives, Side::Join));
         let is_nothing = |weights: &[i32], at| match weights {
             [each] => *each == 0,
             _ => weights.get(at) == Some(&0),
         };
-        for piece in pieces {
-            match piece.kind {
-                PieceKind::Add(request) => {
+        for directive in directives {
+            match directive.kind {
+                DirectiveKind::Add(request) => {
                     let at = children.len();
-                    let idle = Idle { input: is_nothing(&split, at), output: is_nothing(&join, at) };
-                    children.push(self.child(&request, &mut names, idle));
+                    let unused = UnusedEnds { input: is_nothing(&split, at), output: is_nothing(&join, at) };
+                    children.push(self.child(&request, &mut names, unused));
                 }
-                PieceKind::Split(dealing) => self.deal(&mut dealings, Side::Split, dealing, piece.span),
-                PieceKind::Join(dealing) => self.deal(&mut dealings, Side::Join, dealing, piece.span),
-                other => self.misplaced(other.keyword(), "splitjoin", piece.span),
+                DirectiveKind::Split(weights) => {
+                    self.note_weights(&mut declared_weights, Side::Split, weights, directive.span)
+                }
+                DirectiveKind::Join(weights) => {
+                    self.note_weights(&mut declared_weights, Side::Join, weights, directive.span)
+                }
+                other => self.misplaced(other.keyword(), "splitjoin", directive.span),
             }
         }
         if children.is_empty() {
-            let hint = "`add` one, if nothing else `Identity<int>()`";
-            self.advise(making.stream.span, "the splitjoin has no streams in it", hint);
+            let hint = "add a stream, such as `add Identity<int>();`";
+            self.error_with_hint(instance.stream.span, "the splitjoin has no streams", hint);
         }
-        let split = self.needed(dealings.split, Side::Split, making);
-        let join = self.needed(dealings.join, Side::Join, making);
+        let split = self.require_weights(declared_weights.split, Side::Split, instance);
+        let join = self.require_weights(declared_weights.join, Side::Join, instance);
         let children = children.into_iter().collect::<Option<Vec<Stream>>>()?;
         if children.is_empty() {
             return None;
         }
         let found = (common(&children, |child| &child.input), common(&children, |child| &child.output));
         let (input, output) = match declared {
-            Some(declared) => believed(making, declared, &found),
+            Some(declared) => effective_ends(instance, declared, &found),
             None => found,
         };
         let (split, join) = (split?, join?);
@@ -78,36 +84,42 @@ impl<'p> Elaborator<'p> {
         (taken && given).then_some((input, output, kind))
     }
 
-    /// Notes what `split` or `join` says, which may be said once.
-    pub(super) fn deal(&mut self, dealings: &mut Dealings, side: Side, dealing: Dealing, span: Span) {
-        let known = dealings.of(side);
+    /// Records the weights of `split` or `join`; reports a second one.
+    pub(super) fn note_weights(
+        &mut self,
+        declared_weights: &mut DeclaredWeights,
+        side: Side,
+        weights: RawWeights,
+        span: Span,
+    ) {
+        let known = declared_weights.of(side);
         match known {
-            None => *known = Some((dealing, span)),
+            None => *known = Some((weights, span)),
             Some((_, first)) => {
-                let text = format!("there is a second `{}`", side.keyword());
+                let text = format!("duplicate `{}`", side.keyword());
                 let error = Diagnostic::new(span, text).other(*first, "the first");
-                self.report(error.hint("leave one of them out"));
+                self.report(error.hint("remove one of them"));
             }
         }
     }
 
-    /// What `split` or `join` says, if it is there.
-    pub(super) fn needed(
+    /// The weights of `split` or `join`; reports a missing one.
+    pub(super) fn require_weights(
         &mut self,
-        dealing: Option<(Dealing, Span)>,
+        weights: Option<(RawWeights, Span)>,
         side: Side,
-        making: Making<'p, '_>,
-    ) -> Option<(Dealing, Span)> {
-        if dealing.is_none() {
+        instance: Instance<'p, '_>,
+    ) -> Option<(RawWeights, Span)> {
+        if weights.is_none() {
             let keyword = side.keyword();
-            let error = Diagnostic::new(making.stream.span, format!("there is no `{keyword}` in it"))
-                .hint(format!("write `{keyword} roundrobin;`, or what else is meant"));
+            let error = Diagnostic::new(instance.stream.span, format!("missing `{keyword}`"))
+                .hint(format!("add `{keyword} roundrobin;`, with the weights it needs"));
             self.report(error);
         }
-        dealing
+        weights
     }
 
-    /// Whether the children take what is dealt to them, or give what is asked of them.
+    /// Whether the children's types match those of the splitter or joiner.
     fn check_side(
         &mut self,
         side: Side,
@@ -123,7 +135,7 @@ impl<'p> Elaborator<'p> {
                 Weights::RoundRobin(weights) => weights[at] > 0,
             };
             let inside = if side == Side::Split { &child.input } else { &child.output };
-            // A child with weight 0 may have an end that nothing comes to.
+            // A child with weight 0 may have a `void` end.
             let fits = if moves { inside == outside } else { inside.is_void() || !outside.is_void() };
             if !fits {
                 self.report_side(side, span, child, moves, outside);
@@ -135,28 +147,28 @@ impl<'p> Elaborator<'p> {
 
     fn report_side(&mut self, side: Side, span: Span, child: &Stream, moves: bool, outside: &Shape) {
         let outside = if moves { self.shape_name(outside) } else { "nothing".to_owned() };
-        let (inside, joiner, does) = match side {
-            Side::Split => (self.shape_name(&child.input), format!("the splitter gives {outside}"), "takes"),
-            Side::Join => (self.shape_name(&child.output), format!("the joiner takes {outside}"), "gives"),
+        let (inside, peer, verb) = match side {
+            Side::Split => (self.shape_name(&child.input), format!("the splitter pushes {outside}"), "pops"),
+            Side::Join => (self.shape_name(&child.output), format!("the joiner pops {outside}"), "pushes"),
         };
-        let error = Diagnostic::new(child.span, format!("{joiner} and `{}` {does} {inside}", child.name))
-            .label(format!("{does} {inside}"))
-            .other(span, joiner);
+        let error = Diagnostic::new(child.span, format!("{peer}, but `{}` {verb} {inside}", child.name))
+            .label(format!("{verb} {inside}"))
+            .other(span, peer);
         self.report(error);
     }
 }
 
-/// The weights that are said of each child, or of all.
-fn said(pieces: &[Piece<'_>], side: Side) -> Vec<i32> {
-    let weights = pieces.iter().find_map(|piece| match (&piece.kind, side) {
-        (PieceKind::Split(Dealing::RoundRobin(weights)), Side::Split)
-        | (PieceKind::Join(Dealing::RoundRobin(weights)), Side::Join) => Some(weights.clone()),
+/// The declared weights: one per child, or a single one for all.
+fn declared_weights_of(directives: &[Directive<'_>], side: Side) -> Vec<i32> {
+    let weights = directives.iter().find_map(|directive| match (&directive.kind, side) {
+        (DirectiveKind::Split(RawWeights::RoundRobin(weights)), Side::Split)
+        | (DirectiveKind::Join(RawWeights::RoundRobin(weights)), Side::Join) => Some(weights.clone()),
         _ => None,
     });
     weights.unwrap_or_default()
 }
 
-/// What children have in common: the first that is not nothing.
+/// The common item type of the children: the first that is not `void`.
 fn common(children: &[Stream], end: impl Fn(&Stream) -> &Shape) -> Shape {
     children.iter().map(end).find(|shape| !shape.is_void()).cloned().unwrap_or(Shape::VOID)
 }

@@ -1,4 +1,4 @@
-//! Making one stream: what it is, its name, its arguments.
+//! Instantiation of one stream: kind, name, arguments.
 
 use super::Elaborator;
 use crate::Span;
@@ -10,37 +10,37 @@ use crate::tree::{Code, Filter, FilterId, Rate, Rates, Stream, StreamKind};
 use crate::value::{Shape, Value};
 use smol_str::SmolStr;
 
-/// Whether nothing comes to a stream from what it is in, or nothing is taken from it.
+/// Whether the enclosing stream gives this one no input, or uses none of its output.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Idle {
+pub(super) struct UnusedEnds {
     pub input: bool,
     pub output: bool,
 }
 
-/// A stream that is being made.
+/// A stream being instantiated.
 #[derive(Clone, Copy)]
-pub(super) struct Making<'p, 'a> {
-    /// What the program says of it.
+pub(super) struct Instance<'p, 'a> {
+    /// Its definition.
     pub stream: &'p hir::Stream,
     /// Its number.
     pub id: StreamId,
     /// Its parameters.
     pub params: &'a [Value],
-    /// Where it was asked for.
+    /// Where it was created.
     pub span: Span,
-    /// Which of its ends have nothing to do.
-    pub idle: Idle,
+    /// Its unused ends.
+    pub unused: UnusedEnds,
 }
 
 impl<'p> Elaborator<'p> {
-    /// Makes the whole program.
+    /// Instantiates the whole program.
     pub(super) fn make_top(&mut self) -> Option<Stream> {
         let top = self.program.top;
         let stream = self.program.streams.get(top.0 as usize)?;
-        self.make_written((top, Idle::default()), &[], &[], stream.name.clone(), stream.span)
+        self.make_written((top, UnusedEnds::default()), &[], &[], stream.name.clone(), stream.span)
     }
 
-    /// The name of what is asked for, before it is made different from its neighbours'.
+    /// The name of a requested stream, before it is made unique.
     pub(super) fn name_of(&self, request: &Request<'_>) -> SmolStr {
         match &request.creator.made {
             Made::Stream(id) => self
@@ -54,11 +54,16 @@ impl<'p> Elaborator<'p> {
         }
     }
 
-    /// Makes what is asked for; nothing if it cannot be made, which has been reported.
-    pub(super) fn make(&mut self, request: &Request<'p>, name: SmolStr, idle: Idle) -> Option<Stream> {
+    /// Instantiates a requested stream; `None` if it fails, which has been reported.
+    pub(super) fn make(
+        &mut self,
+        request: &Request<'p>,
+        name: SmolStr,
+        unused: UnusedEnds,
+    ) -> Option<Stream> {
         let span = request.creator.span;
         match &request.creator.made {
-            Made::Stream(id) => self.make_written((*id, idle), &request.args, &request.portals, name, span),
+            Made::Stream(id) => self.make_written((*id, unused), &request.args, &request.portals, name, span),
             made => {
                 self.enter(name.clone(), None, span)?;
                 let stream = self.make_builtin(made, request, name, span);
@@ -70,7 +75,7 @@ impl<'p> Elaborator<'p> {
 
     fn make_written(
         &mut self,
-        (id, idle): (StreamId, Idle),
+        (id, unused): (StreamId, UnusedEnds),
         params: &[Value],
         portals: &[u32],
         name: SmolStr,
@@ -78,38 +83,42 @@ impl<'p> Elaborator<'p> {
     ) -> Option<Stream> {
         let stream = self.program.streams.get(id.0 as usize)?;
         self.enter(name.clone(), Some(id), span)?;
-        let making = Making { stream, id, params, span, idle };
-        let made = self.check_params(making).and_then(|()| self.make_body(making, portals));
+        let instance = Instance { stream, id, params, span, unused };
+        let made = self.check_params(instance).and_then(|()| self.make_body(instance, portals));
         self.path.pop();
         made.map(|(input, output, kind)| Stream { name, span, input, output, kind })
     }
 
-    fn make_body(&mut self, making: Making<'p, '_>, portals: &[u32]) -> Option<(Shape, Shape, StreamKind)> {
-        let (kind, body) = match &making.stream.body {
-            StreamBody::Filter(filter) => return self.make_filter(making, filter, portals),
+    fn make_body(
+        &mut self,
+        instance: Instance<'p, '_>,
+        portals: &[u32],
+    ) -> Option<(Shape, Shape, StreamKind)> {
+        let (kind, body) = match &instance.stream.body {
+            StreamBody::Filter(filter) => return self.make_filter(instance, filter, portals),
             StreamBody::Composite(kind, body) => (kind, body),
         };
         if !portals.is_empty() {
             let hint = "register the filters in it: `add Filter() to p;`";
-            self.advise(making.span, "only filters hear messages, and this is none", hint);
+            self.error_with_hint(instance.span, "only filters receive messages", hint);
         }
-        let declared = self.declared(making)?;
-        let pieces = self.pieces(making, body)?;
+        let declared = self.declared(instance)?;
+        let directives = self.directives(instance, body)?;
         match kind {
-            Composite::Pipeline => self.make_pipeline(making, declared, pieces),
-            Composite::SplitJoin => self.make_splitjoin(making, declared, pieces),
-            Composite::FeedbackLoop => self.make_feedback(making, declared, pieces),
+            Composite::Pipeline => self.make_pipeline(instance, declared, directives),
+            Composite::SplitJoin => self.make_splitjoin(instance, declared, directives),
+            Composite::FeedbackLoop => self.make_feedback(instance, declared, directives),
         }
     }
 
-    /// Counts a stream in; nothing if there are too many, or too many in each other.
+    /// Counts a stream; `None` if a limit on number or nesting is exceeded.
     fn enter(&mut self, name: SmolStr, id: Option<StreamId>, span: Span) -> Option<()> {
         if self.stopped {
             return None;
         }
         self.streams += 1;
         if self.streams > self.limits.streams {
-            self.error(span, format!("there are more than {} streams", self.limits.streams));
+            self.error(span, format!("the program has more than {} streams", self.limits.streams));
             self.stopped = true;
             return None;
         }
@@ -122,54 +131,58 @@ impl<'p> Elaborator<'p> {
         Some(())
     }
 
-    /// Says which stream comes back in itself.
+    /// Reports excessive nesting, with the recursive stream if there is one.
     fn report_depth(&mut self, name: SmolStr, id: Option<StreamId>, span: Span) {
         let depth = self.limits.depth;
         let mut error = Diagnostic::new(span, format!("streams are nested more than {depth} deep"));
-        // The path is put aside: it is too long to be shown before the text.
+        // `report` would prefix the whole path, which is too long here.
         let mut path = std::mem::take(&mut self.path);
         path.push((name, id));
-        if let Some(round) = last_round(&path) {
-            error.message = format!("{}, and {round} comes back without end", error.message);
-            error =
-                error.hint("a stream may make itself only under a condition that in the end does not hold");
+        if let Some(cycle) = innermost_cycle(&path) {
+            error.message = format!("{}: {cycle} is recursive without end", error.message);
+            error = error.hint("put the recursive `add` under a condition that eventually fails");
         }
         self.report(error);
         path.pop();
         self.path = path;
     }
 
-    /// Arguments have the lengths that the parameters declare.
-    fn check_params(&mut self, making: Making<'p, '_>) -> Option<()> {
-        let (wanted, given) = (making.stream.params.len(), making.params.len());
-        if wanted != given {
-            self.error(making.span, format!("{given} arguments are given, and {wanted} are needed"));
+    /// Checks that arguments have the lengths that the parameters declare.
+    fn check_params(&mut self, instance: Instance<'p, '_>) -> Option<()> {
+        let (expected, found) = (instance.stream.params.len(), instance.params.len());
+        if expected != found {
+            self.error(instance.span, format!("expected {expected} arguments, found {found}"));
             return None;
         }
         let mut fine = Some(());
-        for ((name, ty), value) in making.stream.params.iter().zip(making.params) {
-            let shape = self.machine(making.params, &mut [], &[]).shape(ty);
-            let shape = self.accept(shape, making.stream.span)?;
+        for ((name, ty), value) in instance.stream.params.iter().zip(instance.params) {
+            let shape = self.machine(instance.params, &mut [], &[]).shape(ty);
+            let shape = self.accept(shape, instance.stream.span)?;
             if !value.fits(&shape, &self.structs) {
                 let declared = self.shape_name(&shape);
                 let lengths = value.lengths();
-                let text =
-                    format!("parameter `{name}` is declared {declared}, and is given an array {lengths}");
-                self.advise(making.span, text, "the lengths of arguments are those that parameters declare");
+                let text = format!(
+                    "parameter `{name}` is declared as {declared}, but the argument is an array {lengths}"
+                );
+                self.error_with_hint(
+                    instance.span,
+                    text,
+                    "arguments must have the lengths that the parameters declare",
+                );
                 fine = None;
             }
         }
         fine
     }
 
-    /// The shapes of what a stream is said to take and to give.
-    pub(super) fn declared(&mut self, making: Making<'p, '_>) -> Option<Option<(Shape, Shape)>> {
-        let Some((input, output)) = &making.stream.types else { return Some(None) };
-        let mut machine = self.machine(making.params, &mut [], &[]);
+    /// The shapes of the declared input and output types.
+    pub(super) fn declared(&mut self, instance: Instance<'p, '_>) -> Option<Option<(Shape, Shape)>> {
+        let Some((input, output)) = &instance.stream.types else { return Some(None) };
+        let mut machine = self.machine(instance.params, &mut [], &[]);
         let input = machine.shape(input);
         let output = machine.shape(output);
-        let input = self.accept(input, making.stream.span);
-        let output = self.accept(output, making.stream.span);
+        let input = self.accept(input, instance.stream.span);
+        let output = self.accept(output, instance.stream.span);
         Some(Some((input?, output?)))
     }
 
@@ -191,7 +204,7 @@ impl<'p> Elaborator<'p> {
             _ => (Code::Identity, item.clone(), item),
         };
         if input.is_void() && output.is_void() {
-            self.error(span, "it has no type: items of `void` are none");
+            self.error(span, "the item type cannot be `void`");
             return None;
         }
         let one = |shape: &Shape| u32::from(!shape.is_void());
@@ -200,30 +213,30 @@ impl<'p> Elaborator<'p> {
         let shapes = (input.clone(), output.clone());
         let filter = Filter { path: self.path().into(), span, input, output, code, prework: None, work };
         let id = self.add_filter(filter)?;
-        self.hear(id, &request.portals);
+        self.register(id, &request.portals);
         Some(Stream { name, span, input: shapes.0, output: shapes.1, kind: StreamKind::Filter(id) })
     }
 
-    /// Keeps a filter; its number.
+    /// Stores a filter; returns its id.
     pub(super) fn add_filter(&mut self, filter: Filter) -> Option<FilterId> {
-        self.keep(filter.path.len() as u64 / 4 + 64, filter.span)?;
+        self.reserve(filter.path.len() as u64 / 4 + 64, filter.span)?;
         self.filters.push(filter);
         Some(FilterId(self.filters.len() as u32 - 1))
     }
 
-    /// A filter hears portals.
-    pub(super) fn hear(&mut self, filter: FilterId, portals: &[u32]) {
+    /// Registers a filter with portals.
+    pub(super) fn register(&mut self, filter: FilterId, portals: &[u32]) {
         for portal in portals {
-            // One that nobody has declared is never sent to.
-            if let Some(hearers) = self.portals.get_mut(*portal as usize) {
-                hearers.push(filter);
+            // No message is sent to a portal variable that was never declared.
+            if let Some(receivers) = self.portals.get_mut(*portal as usize) {
+                receivers.push(filter);
             }
         }
     }
 }
 
-/// The innermost streams from one to where it comes again: `A > B > A`.
-fn last_round(path: &[(SmolStr, Option<StreamId>)]) -> Option<String> {
+/// The innermost cycle of a path: `A > B > A`.
+fn innermost_cycle(path: &[(SmolStr, Option<StreamId>)]) -> Option<String> {
     (0..path.len()).rev().find_map(|last| {
         let id = path[last].1?;
         let first = path[..last].iter().rposition(|known| known.1 == Some(id))?;

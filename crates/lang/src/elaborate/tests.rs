@@ -1,4 +1,4 @@
-//! Programs against the streams that are made of them, or what is said of them.
+//! Elaboration of programs to streams or errors.
 
 mod composites;
 mod errors;
@@ -15,7 +15,7 @@ fn shown(errors: &[Diagnostic], sources: &Sources) -> String {
     errors.iter().map(|error| error.render(sources, false)).collect()
 }
 
-/// The program, and what is made of it.
+/// The resolved program, and its elaboration within limits.
 pub(super) fn made_within(text: &str, limits: &Limits) -> (hir::Program, Result<Tree, String>) {
     let sources = Sources::of("test.str", text);
     let (parsed, errors) = parser::parse(&sources);
@@ -25,23 +25,23 @@ pub(super) fn made_within(text: &str, limits: &Limits) -> (hir::Program, Result<
     (program, tree)
 }
 
-/// The streams that are made.
+/// The elaborated streams.
 pub(super) fn made(text: &str) -> Tree {
     made_within(text, &Limits::default()).1.unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The streams that are made, as text.
+/// The elaborated streams as text.
 pub(super) fn described(text: &str) -> String {
     let (program, tree) = made_within(text, &Limits::default());
     describe(&tree.unwrap_or_else(|errors| panic!("{errors}")), &program)
 }
 
-/// What is wrong with a program.
+/// The errors of elaboration.
 pub(super) fn errors(text: &str) -> String {
     made_within(text, &Limits::default()).1.expect_err("errors")
 }
 
-/// A source of integers, a sink of them, and a filter between.
+/// A source of integers, a sink of integers, and a filter between them.
 pub(super) const ENDS: &str = "
 void->int filter S { work push 1 { push(1); } }
 int->void filter T { work pop 1 { pop(); } }

@@ -1,37 +1,36 @@
-//! How much code may do.
+//! Limits on the execution of code.
 
-/// How many calls may be nested.
+/// The limit of nested calls.
 pub const MAX_CALLS: u32 = 1000;
 
-/// The most words that one value may take: half a gigabyte.
+/// The limit of words in one value: half a gigabyte.
 pub const MAX_WORDS: u64 = 1 << 27;
 
-/// Bytes of stack that code is given where nothing else is said, from where a machine is told to run:
-/// whoever runs it sees to it that there are some more.
+/// The default stack budget of code in bytes, counted from the entry into a machine. The thread must have some
+/// more stack than this.
 pub const STACK: usize = 768 << 10;
 
-/// Bytes that a further stack has besides, where calls are nested so deep that they need one.
+/// Extra bytes of an additional stack, allocated when nested calls need one.
 pub(super) const SPARE: usize = 1 << 20;
 
-/// What code may still use. It is used up by what a machine does, and can be shared by several one
-/// after the other.
+/// The remaining budget of code. Machines consume it; several can share it in sequence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Budget {
-    /// Statements and turns of loops; copying arrays and text counts as well, by size.
+    /// Statements and loop iterations; copies of arrays and text count by size.
     pub steps: u64,
-    /// Words of 4 bytes that variables take which live at one time.
+    /// Memory of live variables, in words of 4 bytes.
     pub words: u64,
-    /// Bytes of stack.
+    /// Stack, in bytes.
     pub stack: usize,
 }
 
 impl Budget {
-    /// No bound on time or on the sum of all variables.
+    /// No limit on time or on the sum of all variables.
     pub fn unlimited() -> Budget {
         Budget { steps: u64::MAX, words: u64::MAX, stack: STACK }
     }
 
-    /// Uses up steps, if there are as many.
+    /// Consumes steps; false and empty if too few are left.
     #[inline]
     pub fn step(&mut self, steps: u64) -> bool {
         match self.steps.checked_sub(steps) {
@@ -46,8 +45,8 @@ impl Budget {
         }
     }
 
-    /// Takes room for words, if there is as much.
-    pub fn take(&mut self, words: u64) -> bool {
+    /// Consumes memory; false if too little is left.
+    pub fn reserve(&mut self, words: u64) -> bool {
         match self.words.checked_sub(words) {
             Some(rest) => {
                 self.words = rest;
@@ -57,8 +56,8 @@ impl Budget {
         }
     }
 
-    /// Gives room back.
-    pub fn give(&mut self, words: u64) {
+    /// Returns memory.
+    pub fn release(&mut self, words: u64) {
         self.words = self.words.saturating_add(words);
     }
 }

@@ -3,7 +3,7 @@
 use super::budget::SPARE;
 use super::declare::check_lengths;
 use super::files;
-use super::machine::{At, Machine, Outcome, fail, failure, here};
+use super::machine::{Machine, Outcome, WithSpan, fail, failure, here};
 use crate::hir::{Builtin, Callee, Expr, Function, Type};
 use crate::source::Span;
 use crate::value::Value;
@@ -32,21 +32,21 @@ impl<'p> Machine<'p, '_> {
         self.apply(function, frame, span)
     }
 
-    /// Executes a function whose arguments are the locals from `frame` on.
+    /// Executes a function; its arguments are the locals from `frame` on.
     pub(super) fn apply(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
-        self.call_in(span)?;
-        let result = if self.is_far_down() {
-            self.further(function, frame, span)
+        self.enter_call(span)?;
+        let result = if self.is_stack_half_used() {
+            self.call_on_new_stack(function, frame, span)
         } else {
             self.execute(function, frame, span)
         };
-        self.call_out();
+        self.leave_call();
         result
     }
 
-    /// The same on a stack of its own: so what calls may be nested is their number alone.
+    /// Executes a function on a new stack, so that only `MAX_CALLS` limits nested calls.
     #[cold]
-    fn further(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
+    fn call_on_new_stack(&mut self, function: &'p Function, frame: usize, span: Span) -> Outcome<Value> {
         let stack = DefaultStack::new(self.budget.stack + SPARE);
         let stack = stack.map_err(|error| failure(span, format!("no stack: {error}")))?;
         let top = self.stack_top;
@@ -68,7 +68,7 @@ impl<'p> Machine<'p, '_> {
         Ok(result)
     }
 
-    /// Arrays that are given must have the lengths that are declared, and take room.
+    /// Checks that array arguments have the declared lengths, and accounts for their memory.
     fn check_args(&mut self, function: &'p Function, span: Span) -> Outcome<()> {
         for (at, param) in function.params.iter().enumerate() {
             if !matches!(param.ty, Type::Array(_) | Type::Struct(_)) {
@@ -76,9 +76,9 @@ impl<'p> Machine<'p, '_> {
             }
             let shape = self.shape(param)?;
             let given = self.scratch.locals.get(self.frame + at);
-            let given = given.ok_or_else(|| failure(span, "an argument is missing"))?;
+            let given = given.ok_or_else(|| failure(span, "missing argument"))?;
             check_lengths(given, &shape, self.code.structs, span)?;
-            self.take_room(given.words(), span)?;
+            self.reserve_local(given.words(), span)?;
         }
         Ok(())
     }
@@ -105,22 +105,25 @@ impl<'p> Machine<'p, '_> {
             (Builtin::LoadInts | Builtin::LoadFloats, [name, count]) => {
                 self.load(function, name, count, span)
             }
-            (_, [x]) => Value::builtin(function, &[self.eval(x)?]).at(span),
-            (_, [x, y]) => Value::builtin(function, &[self.eval(x)?, self.eval(y)?]).at(span),
-            _ => fail(span, format!("{function:?} is given {} arguments", args.len())),
+            (_, [x]) => Value::builtin(function, &[self.eval(x)?]).with_span(span),
+            (_, [x, y]) => Value::builtin(function, &[self.eval(x)?, self.eval(y)?]).with_span(span),
+            _ => fail(span, format!("{function:?} does not take {} arguments", args.len())),
         }
     }
 
     fn load(&mut self, function: Builtin, name: &'p Expr, count: &'p Expr, span: Span) -> Outcome<Value> {
         let Value::String(path) = self.eval(name)? else {
-            return fail(name.span, "a file's name is needed");
+            return fail(name.span, "expected a file name");
         };
         let length = self.length(count)?;
-        if length > files::MOST {
-            return fail(count.span, format!("{length} elements are more than {}", files::MOST));
+        if length > files::MAX_ELEMENTS {
+            return fail(
+                count.span,
+                format!("cannot read {length} elements: the limit is {}", files::MAX_ELEMENTS),
+            );
         }
         self.step(length as u64, span)?;
         let element = if function == Builtin::LoadInts { Type::Int } else { Type::Float };
-        Ok(Value::Array(files::load(&path, length, &element).at(span)?))
+        Ok(Value::Array(files::load(&path, length, &element).with_span(span)?))
     }
 }

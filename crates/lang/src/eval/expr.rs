@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::machine::{At, Machine, Outcome, fail};
+use super::machine::{Machine, Outcome, WithSpan, fail};
 use crate::hir::{Expr, ExprKind, Type};
 use crate::source::Span;
 use crate::value::Value;
@@ -23,12 +23,12 @@ impl<'p> Machine<'p, '_> {
         match &expr.kind {
             ExprKind::Constant(value) => Ok(value.clone()),
             ExprKind::Read(place) => self.read(place, span),
-            ExprKind::Unary(op, operand) => self.eval(operand)?.unary(*op).at(span),
+            ExprKind::Unary(op, operand) => self.eval(operand)?.unary(*op).with_span(span),
             ExprKind::Binary(op, first, second) => {
                 let first = self.eval(first)?;
                 let second = self.eval(second)?;
-                let result = Value::binary(*op, &first, &second).at(span)?;
-                self.made(result, &expr.ty, span)
+                let result = Value::binary(*op, &first, &second).with_span(span)?;
+                self.account_result(result, &expr.ty, span)
             }
             ExprKind::And(first, second) => {
                 Ok(Value::Bool(self.eval_bool(first)? && self.eval_bool(second)?))
@@ -43,23 +43,23 @@ impl<'p> Machine<'p, '_> {
             }
             ExprKind::Convert(operand) => {
                 let value = self.eval(operand)?;
-                value.convert(&operand.ty, &expr.ty).at(span)
+                value.convert(&operand.ty, &expr.ty).with_span(span)
             }
             ExprKind::Step { place, by, before } => self.change_by(place, *by, *before, span),
             ExprKind::Call(callee, args) => self.call(*callee, args, span),
-            ExprKind::Pop => self.host.pop().at(span),
+            ExprKind::Pop => self.host.pop().with_span(span),
             ExprKind::Peek(index) => {
                 let index = self.eval_int(index)?;
-                self.host.peek(index).at(span)
+                self.host.peek(index).with_span(span)
             }
             ExprKind::Iter => Ok(Value::Int(self.host.executions())),
             ExprKind::Compose(parts) => self.compose(parts, expr),
         }
     }
 
-    /// Strings cost what they are long; vectors lose what they do not have.
+    /// Accounts for the length of strings; clears unused components of vectors.
     #[inline]
-    fn made(&mut self, result: Value, ty: &Type, span: Span) -> Outcome<Value> {
+    fn account_result(&mut self, result: Value, ty: &Type, span: Span) -> Outcome<Value> {
         match (&result, ty) {
             (Value::String(_), _) => self.step(result.cells(), span)?,
             (Value::Vector(_), Type::Vector(count)) => return Ok(result.trimmed(*count)),
@@ -72,7 +72,7 @@ impl<'p> Machine<'p, '_> {
     pub(super) fn eval_bool(&mut self, expr: &'p Expr) -> Outcome<bool> {
         match self.eval(expr)? {
             Value::Bool(value) => Ok(value),
-            other => fail(expr.span, format!("{} where a condition is needed", other.kind())),
+            other => fail(expr.span, format!("expected a condition, found {}", other.kind())),
         }
     }
 
@@ -82,19 +82,19 @@ impl<'p> Machine<'p, '_> {
         match self.eval(expr)? {
             Value::Int(value) => Ok(value),
             Value::Bool(value) => Ok(value.into()),
-            other => fail(expr.span, format!("{} where an integer is needed", other.kind())),
+            other => fail(expr.span, format!("expected an integer, found {}", other.kind())),
         }
     }
 
     fn compose(&mut self, parts: &'p [Expr], expr: &Expr) -> Outcome<Value> {
         let mut floats = [0.0; 4];
         if parts.len() > floats.len() {
-            return fail(expr.span, "a vector has four components at most");
+            return fail(expr.span, "a vector has at most four components");
         }
         for (part, slot) in parts.iter().zip(&mut floats) {
             *slot = match self.eval(part)? {
                 Value::Float(x) => x,
-                other => return fail(part.span, format!("{} where a float is needed", other.kind())),
+                other => return fail(part.span, format!("expected a float, found {}", other.kind())),
             };
         }
         Ok(match expr.ty {

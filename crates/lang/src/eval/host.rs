@@ -1,53 +1,53 @@
-//! What code may do besides computing.
+//! The interface between code and its surroundings.
 
 use crate::value::Value;
 
-/// The world around code that is executed. Where it is told to do what it cannot (an item is pushed
-/// while streams are made, say) it answers with a [`Fault`].
+/// Side effects of code. An operation that is not available, such as a push during elaboration, returns a
+/// [`Fault`].
 pub trait Host {
-    /// Takes the next item.
+    /// Pops an item.
     ///
     /// # Errors
-    /// There are no items here.
+    /// Items are not available.
     fn pop(&mut self) -> Result<Value, Fault>;
 
-    /// Looks at an item; 0 is the next.
+    /// Peeks at an item; index 0 is the next one.
     ///
     /// # Errors
-    /// There is no such item, or there are no items here.
+    /// There is no such item, or items are not available.
     fn peek(&mut self, index: i32) -> Result<Value, Fault>;
 
-    /// Gives an item.
+    /// Pushes an item.
     ///
     /// # Errors
-    /// Nobody takes items here.
+    /// Items are not available.
     fn push(&mut self, item: Value) -> Result<(), Fault>;
 
-    /// Prints.
+    /// Prints text.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The output cannot be written.
     fn print(&mut self, text: &str) -> Result<(), Fault>;
 
-    /// The next number of the filter's own sequence, from 0 up to 1.
+    /// The next number of the filter's own sequence, at least 0 and below 1.
     fn random(&mut self) -> f32;
 
-    /// Steps that code may do besides, where it has used up those of its budget; none where that is all.
+    /// More steps for code that has used up its budget; `None` ends it.
     ///
     /// # Errors
-    /// The run is to end at once.
+    /// The run is interrupted.
     fn further_steps(&mut self) -> Result<Option<u64>, Fault> {
         Ok(None)
     }
 
-    /// How often the filter's `work` has been executed before.
+    /// The number of completed executions of the filter's `work`.
     fn executions(&self) -> i32;
 
-    /// Sends a message to whoever hears a portal: the handler by its number, when it is to arrive (`None`
-    /// for whenever it can), and what it is given.
+    /// Sends a message to the receivers of a portal: handler number, latency (`None` for best effort) and
+    /// arguments.
     ///
     /// # Errors
-    /// It cannot arrive then.
+    /// The message cannot arrive in time.
     fn send(
         &mut self,
         portal: u32,
@@ -57,6 +57,6 @@ pub trait Host {
     ) -> Result<(), Fault>;
 }
 
-/// What keeps code from going on, in one sentence; who executes it knows the place.
+/// The reason why code fails, in one sentence; the caller adds the place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault(pub String);

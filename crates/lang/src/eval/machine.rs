@@ -1,42 +1,42 @@
-//! What executes code: its variables, what it may use up, and how it fails.
+//! The evaluator's state: variables, budget and failures.
 
-use super::{Budget, Fault, Host, MAX_CALLS, Piece};
+use super::{Budget, Directive, Fault, Host, MAX_CALLS};
 use crate::hir::{Body, Expr, Function, Program, Root};
 use crate::source::Span;
 use crate::value::{Shape, Value};
 
-/// Why code cannot go on, and where that was.
+/// A failure of code, with its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Why.
+    /// The reason.
     pub fault: Fault,
     /// The expression or statement.
     pub span: Span,
 }
 
-/// What comes of code; a failure is boxed so that values stay small on their way.
+/// The result of code. A failure is boxed to keep results small.
 pub type Outcome<T> = Result<T, Box<Failure>>;
 
-/// The program around the code: what stands in it (`'p`), and what has been made of it.
+/// The context of code: the program (`'p`), and its elaborated values.
 #[derive(Clone, Copy)]
 pub struct Code<'p, 'a> {
-    /// The whole of it.
+    /// The program.
     pub program: &'p Program,
-    /// What its structures look like.
+    /// Field shapes of its structures.
     pub structs: &'a [Vec<Shape>],
-    /// The stream's parameters.
+    /// Parameters of the stream.
     pub params: &'a [Value],
-    /// The filter's functions.
+    /// Functions of the filter.
     pub functions: &'p [Function],
-    /// What the filter gives.
+    /// The output type of the filter.
     pub output: &'a Shape,
 }
 
 /// Variables of `static` blocks.
 pub enum Globals<'a> {
-    /// They have their values.
+    /// Read-only: at run time.
     Fixed(&'a [Value]),
-    /// They can be changed: while streams are made.
+    /// Mutable: during elaboration.
     Changing(&'a mut [Value]),
 }
 
@@ -49,12 +49,12 @@ impl Globals<'_> {
     }
 }
 
-/// Room for variables, kept from one run to the next.
+/// Storage for variables, reused between runs.
 #[derive(Default, Debug)]
 pub struct Scratch {
-    /// Locals of all calls that are on their way, and arguments of the next.
+    /// Locals of all active calls, and arguments of the next call.
     pub(super) locals: Vec<Value>,
-    /// Indices of places that have been evaluated and not yet used.
+    /// Evaluated indices of places in use.
     pub(super) indices: Vec<i32>,
 }
 
@@ -66,14 +66,14 @@ pub struct Machine<'p, 'a> {
     pub(super) host: &'a mut dyn Host,
     pub(super) scratch: &'a mut Scratch,
     pub(super) budget: &'a mut Budget,
-    /// Where the locals of the innermost call begin.
+    /// The start of the innermost call's locals.
     pub(super) frame: usize,
-    /// Room that they take.
+    /// Their memory, in words.
     pub(super) frame_words: u64,
-    /// What `return` has said.
+    /// The value of `return`.
     pub(super) result: Option<Value>,
-    /// What a composite has asked for; none where code makes no streams.
-    pub(super) pieces: Option<Vec<Piece<'p>>>,
+    /// Requests of a composite; `None` in other code.
+    pub(super) directives: Option<Vec<Directive<'p>>>,
     /// The number of the next portal.
     pub(super) next_portal: u32,
     calls: u32,
@@ -81,7 +81,7 @@ pub struct Machine<'p, 'a> {
 }
 
 impl<'p, 'a> Machine<'p, 'a> {
-    /// A machine for code of one stream.
+    /// A machine for the code of one stream.
     pub fn new(
         code: Code<'p, 'a>,
         globals: Globals<'a>,
@@ -102,19 +102,19 @@ impl<'p, 'a> Machine<'p, 'a> {
             frame: 0,
             frame_words: 0,
             result: None,
-            pieces: None,
+            directives: None,
             next_portal: 0,
             calls: 0,
             stack_top: here(),
         }
     }
 
-    /// Executes code that has no parameters: a firing, or `init`.
+    /// Executes code without parameters: a firing, or `init`.
     ///
     /// # Errors
-    /// It cannot go on.
+    /// The code fails.
     pub fn run(&mut self, body: &'p Body) -> Outcome<()> {
-        self.begin();
+        self.reset();
         self.enter(body, 0);
         let done = self.exec_all(&body.stmts);
         self.leave(0, 0);
@@ -122,50 +122,49 @@ impl<'p, 'a> Machine<'p, 'a> {
         done.map(drop)
     }
 
-    /// Executes a function or a handler with arguments; what it gives, if it gives anything.
+    /// Executes a function or handler with arguments, and returns its result.
     ///
     /// # Errors
-    /// It cannot go on.
+    /// The code fails.
     pub fn run_function(&mut self, function: &'p Function, args: Vec<Value>) -> Outcome<Value> {
-        self.begin();
+        self.reset();
         self.scratch.locals.extend(args);
         self.apply(function, 0, Span::default())
     }
 
-    /// Evaluates an expression outside of any code: it has no locals.
+    /// Evaluates an expression without locals.
     ///
     /// # Errors
-    /// It cannot go on.
+    /// The code fails.
     pub fn evaluate(&mut self, expr: &'p Expr) -> Outcome<Value> {
-        self.begin();
+        self.reset();
         self.eval(expr)
     }
 
-    /// Nothing is left of what ran before, whose failure may have left something.
-    pub(super) fn begin(&mut self) {
+    /// Clears what a failed run may have left.
+    pub(super) fn reset(&mut self) {
         self.stack_top = here();
         self.scratch.locals.clear();
         self.scratch.indices.clear();
         (self.frame, self.calls, self.result) = (0, 0, None);
-        self.budget.give(std::mem::take(&mut self.frame_words));
+        self.budget.release(std::mem::take(&mut self.frame_words));
     }
 
-    /// Makes room for a body's locals, of which the first are there, and takes it that they begin at
-    /// `frame`.
+    /// Starts a frame: the locals from `frame` on are the arguments; adds the other locals of the body.
     pub(super) fn enter(&mut self, body: &Body, frame: usize) {
         self.frame = frame;
         self.scratch.locals.resize(frame + body.locals.len(), Value::Int(0));
     }
 
-    /// Drops the innermost call's locals, and goes back to those of its caller.
+    /// Drops the innermost frame and returns to the caller's.
     pub(super) fn leave(&mut self, frame: usize, frame_words: u64) {
         self.scratch.locals.truncate(self.frame);
-        self.budget.give(self.frame_words);
+        self.budget.release(self.frame_words);
         (self.frame, self.frame_words) = (frame, frame_words);
     }
 
-    /// Counts a call in, if there are not too many.
-    pub(super) fn call_in(&mut self, span: Span) -> Outcome<()> {
+    /// Counts a call, up to the limit.
+    pub(super) fn enter_call(&mut self, span: Span) -> Outcome<()> {
         self.calls += 1;
         if self.calls > MAX_CALLS {
             return fail(span, format!("more than {MAX_CALLS} calls are nested"));
@@ -173,40 +172,40 @@ impl<'p, 'a> Machine<'p, 'a> {
         Ok(())
     }
 
-    /// Whether half of the stack is used up: the rest is for what is nested in one call.
-    pub(super) fn is_far_down(&self) -> bool {
+    /// Whether half of the stack is in use; the rest is for nested code within one call.
+    pub(super) fn is_stack_half_used(&self) -> bool {
         self.stack_top.abs_diff(here()) > self.budget.stack / 2
     }
 
-    pub(super) fn call_out(&mut self) {
+    pub(super) fn leave_call(&mut self) {
         self.calls -= 1;
     }
 
-    /// Counts steps.
+    /// Consumes steps.
     #[inline]
     pub(super) fn step(&mut self, steps: u64, span: Span) -> Outcome<()> {
         if self.budget.step(steps) { Ok(()) } else { self.step_further(steps, span) }
     }
 
-    /// Counts steps that the budget has no room for.
+    /// Requests more steps when the budget is used up.
     #[cold]
     fn step_further(&mut self, steps: u64, span: Span) -> Outcome<()> {
-        match self.host.further_steps().at(span)? {
+        match self.host.further_steps().with_span(span)? {
             Some(more) => {
                 self.budget.steps = more.saturating_sub(steps);
                 Ok(())
             }
-            None => fail(span, "this takes too long: it may not end"),
+            None => fail(span, "step limit exceeded: this may not terminate"),
         }
     }
 
-    /// Sees to it that the stack suffices, whatever the nesting.
+    /// Fails if nested code would overflow the stack.
     #[inline]
     pub(super) fn guard(&self, span: Span) -> Outcome<()> {
         if self.stack_top.abs_diff(here()) < self.budget.stack {
             return Ok(());
         }
-        fail(span, "calls, statements or expressions are nested too deep")
+        fail(span, "calls, statements or expressions are nested too deeply")
     }
 
     /// The value of a variable.
@@ -218,26 +217,26 @@ impl<'p, 'a> Machine<'p, 'a> {
             Root::Field(at) => self.fields.get(at as usize),
             Root::Global(at) => self.globals.values().get(at as usize),
         };
-        value.ok_or_else(|| failure(span, "there is no such variable here"))
+        value.ok_or_else(|| failure(span, "unknown variable"))
     }
 
-    /// A variable to be changed.
+    /// A mutable variable.
     #[inline]
     pub(super) fn root_mut(&mut self, root: Root, span: Span) -> Outcome<&mut Value> {
         let value = match (root, &mut self.globals) {
             (Root::Local(at), _) => self.scratch.locals.get_mut(self.frame + at as usize),
             (Root::Field(at), _) => self.fields.get_mut(at as usize),
-            (Root::Param(_), _) => return fail(span, "a stream's parameter cannot be changed"),
+            (Root::Param(_), _) => return fail(span, "a parameter of a stream cannot be changed"),
             (Root::Global(at), Globals::Changing(values)) => values.get_mut(at as usize),
             (Root::Global(_), Globals::Fixed(_)) => {
-                return fail(span, "variables of `static` blocks cannot be changed by work");
+                return fail(span, "a `static` variable cannot be changed while the program runs");
             }
         };
-        value.ok_or_else(|| failure(span, "there is no such variable here"))
+        value.ok_or_else(|| failure(span, "unknown variable"))
     }
 }
 
-/// Where on the stack we are.
+/// An address near the top of the current stack.
 #[inline]
 pub(super) fn here() -> usize {
     let marker = 0u8;
@@ -254,15 +253,15 @@ pub(super) fn fail<T>(span: Span, why: impl Into<String>) -> Outcome<T> {
     Err(failure(span, why))
 }
 
-/// Says where a fault was.
-pub(super) trait At<T> {
-    /// At this place.
-    fn at(self, span: Span) -> Outcome<T>;
+/// Adds the place to a fault.
+pub(super) trait WithSpan<T> {
+    /// Adds this place.
+    fn with_span(self, span: Span) -> Outcome<T>;
 }
 
-impl<T> At<T> for Result<T, Fault> {
+impl<T> WithSpan<T> for Result<T, Fault> {
     #[inline]
-    fn at(self, span: Span) -> Outcome<T> {
+    fn with_span(self, span: Span) -> Outcome<T> {
         self.map_err(|fault| Box::new(Failure { fault, span }))
     }
 }

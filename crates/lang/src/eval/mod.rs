@@ -1,17 +1,17 @@
-//! Executing resolved code: the meaning of every expression and statement.
+//! The evaluator: executes resolved code and defines the meaning of expressions and statements.
 //!
-//! A [`Machine`] walks the code's tree, with a [`Host`] for all that is not computing. It is written to
-//! be believed, and so has no second way to do a thing: operands from left to right, places' indices
-//! before the value that is stored, every value a copy.
+//! A [`Machine`] walks the tree; a [`Host`] provides side effects. The evaluator is the reference, so it favours
+//! plainness: one way to do each thing, operands from left to right, indices of a place before the stored value,
+//! and every value a copy.
 //!
-//! What cannot go on is a [`Failure`] with its place: an index outside an array, division by zero, what
-//! the host refuses, and more than a [`Budget`] allows. Code that is not well typed, which
-//! [`resolve`](crate::hir) never gives, fails as well; nothing here panics.
+//! Code that cannot continue returns a [`Failure`] with its place: an index out of bounds, division by zero, a
+//! refusal of the host, or an exhausted [`Budget`]. Ill-typed code, which [`resolve`](crate::hir) never produces,
+//! fails as well; nothing here panics.
 //!
-//! What section 4 of the language leaves open:
-//! - a function that ends without `return` gives zero;
-//! - arrays that are assigned, passed, returned or pushed must have the lengths that are declared;
-//! - of a latency with one bound left out, the other bound is both.
+//! Cases that the language description leaves open:
+//! - a function that ends without `return` returns zero;
+//! - arrays that are assigned, passed, returned or pushed must have the declared lengths;
+//! - a latency with one bound uses it for both.
 
 mod budget;
 mod call;
@@ -28,7 +28,7 @@ mod stmt;
 mod tests;
 
 pub use budget::{Budget, MAX_CALLS, MAX_WORDS, STACK};
-pub use compose::{Dealing, Piece, PieceKind, Request};
+pub use compose::{Directive, DirectiveKind, RawWeights, Request};
 pub use host::{Fault, Host};
 pub use machine::{Code, Failure, Globals, Machine, Outcome, Scratch};
 pub use random::Random;

@@ -1,14 +1,14 @@
-//! Places: variables, and what is in them.
+//! Places: variables, fields and elements.
 
 use super::Fault;
-use super::machine::{At, Machine, Outcome, fail};
+use super::machine::{Machine, Outcome, WithSpan, fail};
 use crate::hir::{BinaryOp, Expr, Place, Step, Type};
 use crate::source::Span;
 use crate::value::{ElementMut, Value};
 use std::borrow::Cow;
 
 impl<'p> Machine<'p, '_> {
-    /// A copy of what stands in a place.
+    /// A copy of the value in a place.
     #[inline]
     pub(super) fn read(&mut self, place: &'p Place, span: Span) -> Outcome<Value> {
         if place.path.is_empty() {
@@ -22,7 +22,7 @@ impl<'p> Machine<'p, '_> {
         self.copied(value, span)
     }
 
-    /// Copies of arrays and structures take time.
+    /// Accounts for the time of copying an array or structure.
     #[inline]
     fn copied(&mut self, value: Value, span: Span) -> Outcome<Value> {
         if matches!(value, Value::Array(_) | Value::Struct(_)) {
@@ -31,7 +31,7 @@ impl<'p> Machine<'p, '_> {
         Ok(value)
     }
 
-    /// Evaluates a place's indices, and puts them on the stack of indices; where they begin there.
+    /// Evaluates the indices of a place onto the index stack; returns their start.
     fn indices(&mut self, place: &'p Place) -> Outcome<usize> {
         let mark = self.scratch.indices.len();
         for step in &place.path {
@@ -43,7 +43,7 @@ impl<'p> Machine<'p, '_> {
         Ok(mark)
     }
 
-    /// Does something with the place whose indices begin at `mark`.
+    /// Calls `act` with the place; its indices begin at `mark`.
     fn with_slot<T>(
         &mut self,
         place: &'p Place,
@@ -51,12 +51,12 @@ impl<'p> Machine<'p, '_> {
         span: Span,
         act: impl FnOnce(Slot<'_>) -> Result<T, Fault>,
     ) -> Outcome<T> {
-        // They are moved out of the way of the borrow, and back.
+        // The stack is moved out because `self` is borrowed mutably.
         let indices = std::mem::take(&mut self.scratch.indices);
         let done = self
             .root_mut(place.root, span)
             .and_then(|root| find_mut(root, &place.path, &indices[mark..], span))
-            .and_then(|slot| act(slot).at(span));
+            .and_then(|slot| act(slot).with_span(span));
         self.scratch.indices = indices;
         done
     }
@@ -82,10 +82,10 @@ impl<'p> Machine<'p, '_> {
         let mark = self.indices(place)?;
         let old = self.with_slot(place, mark, span, |slot| Ok(slot.get()))?;
         let ty = type_of(&old, via);
-        let old = old.convert(&ty, via).at(span)?;
+        let old = old.convert(&ty, via).with_span(span)?;
         let value = self.eval(value)?;
         self.step(old.cells() / 8, span)?;
-        let new = Value::binary(op, &old, &value).at(span)?.convert(via, &ty).at(span)?;
+        let new = Value::binary(op, &old, &value).with_span(span)?.convert(via, &ty).with_span(span)?;
         self.with_slot(place, mark, span, |slot| slot.set(new))?;
         self.scratch.indices.truncate(mark);
         Ok(())
@@ -116,11 +116,11 @@ fn stepped(old: &Value, by: i32) -> Result<Value, Fault> {
         Value::Int(x) => Value::Int(x.wrapping_add(by)),
         Value::Float(x) => Value::Float(x + by as f32),
         Value::Bool(x) => Value::Bool(i32::from(*x) + by != 0),
-        other => return Err(Fault(format!("{} cannot be counted up or down", other.kind()))),
+        other => return Err(Fault(format!("cannot increment or decrement {}", other.kind()))),
     })
 }
 
-/// The type of a place by what stands in it: bits and booleans do not differ in what they become.
+/// The type of a place, from its value. Bits and booleans convert in the same way.
 fn type_of(old: &Value, via: &Type) -> Type {
     match old {
         Value::Bool(_) => Type::Bit,
@@ -131,7 +131,7 @@ fn type_of(old: &Value, via: &Type) -> Type {
     }
 }
 
-/// What a place is: a whole value, a component of one, or an element of an array of numbers or truths.
+/// A mutable place: a whole value, a component, or an unboxed element of an array.
 enum Slot<'v> {
     Whole(&'v mut Value),
     Part(&'v mut f32),
@@ -149,15 +149,15 @@ impl Slot<'_> {
         }
     }
 
-    /// Stores a value; an array only in place of one with the same lengths.
+    /// Stores a value; an array must keep its lengths.
     fn set(self, new: Value) -> Result<(), Fault> {
         match (self, new) {
             (Slot::Whole(old), new) => {
                 if let (Value::Array(_), Value::Array(_)) = (&*old, &new)
                     && !same_lengths(old, &new)
                 {
-                    let (given, wanted) = (new.lengths(), old.lengths());
-                    return Err(Fault(format!("an array {given} is assigned to one of {wanted}")));
+                    let (new, old) = (new.lengths(), old.lengths());
+                    return Err(Fault(format!("cannot assign an array {new} to an array {old}")));
                 }
                 *old = new;
                 Ok(())
@@ -174,12 +174,12 @@ impl Slot<'_> {
                 *truth = x;
                 Ok(())
             }
-            (_, other) => Err(Fault(format!("{} cannot be a component", other.kind()))),
+            (_, other) => Err(Fault(format!("expected a component, found {}", other.kind()))),
         }
     }
 }
 
-/// Whether arrays, which are rectangular, have the same lengths.
+/// Whether two arrays have the same lengths; arrays are rectangular.
 fn same_lengths(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {
@@ -199,7 +199,7 @@ fn find(root: &Value, path: &[Step], indices: &[i32], span: Span) -> Outcome<Val
                 let element = usize::try_from(at).ok().and_then(|at| elements.get(at));
                 match element {
                     Some(Cow::Borrowed(element)) => element,
-                    // A number, which has no parts.
+                    // An unboxed element has no parts.
                     Some(Cow::Owned(number)) => return Ok(number),
                     None => return outside(index, at, elements.len()),
                 }

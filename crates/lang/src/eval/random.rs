@@ -1,29 +1,29 @@
-//! Random numbers: one seeded sequence for each filter.
+//! Random numbers: one seeded sequence per filter.
 
-/// A sequence of numbers from 0 up to 1.
+/// A sequence of numbers, each at least 0 and below 1.
 ///
-/// It is splitmix64: to a state of 64 bits the constant `0x9e3779b97f4a7c15` is added, and the sum is
-/// mixed (shifts by 30, 27 and 31, products with `0xbf58476d1ce4e5b9` and `0x94d049bb133111eb`); the
-/// upper 24 bits of what comes out, divided by 2^24, are the number. So it is the same in every
-/// implementation, and each number is a binary32 as it stands.
-/// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, section 6.)
+/// The generator is splitmix64: it adds the constant `0x9e3779b97f4a7c15` to a 64-bit state and mixes the sum
+/// (shifts by 30, 27 and 31, products with `0xbf58476d1ce4e5b9` and `0x94d049bb133111eb`); the number is the
+/// upper 24 bits of the result divided by 2^24. So every implementation yields the same sequence, and each number
+/// is an exact binary32. (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
+/// section 6.)
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The sequence of a filter's work, by the filter's number.
+    /// The sequence of a filter's work.
     pub fn of_work(filter: u32) -> Random {
         Random { state: u64::from(filter) << 2 | 1 }
     }
 
-    /// The sequence of a filter's first values and `init`.
+    /// The sequence of a filter's field initialisers and `init`.
     pub fn of_init(filter: u32) -> Random {
         Random { state: u64::from(filter) << 2 | 2 }
     }
 
-    /// The sequence of all other code that is executed while streams are made.
+    /// The sequence of all other code executed during elaboration.
     pub fn of_elaboration() -> Random {
         Random { state: 0 }
     }

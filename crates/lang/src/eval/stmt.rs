@@ -1,25 +1,25 @@
 //! Statements.
 
-use super::machine::{At, Machine, Outcome, fail};
+use super::machine::{Machine, Outcome, WithSpan, fail};
 use crate::hir::{Expr, Latency, Send, Stmt, StmtKind};
 use crate::source::Span;
 use crate::value::Value;
 
-/// Where to go on after a statement.
+/// Where control continues after a statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// After it.
+    /// After the statement.
     Next,
     /// After the innermost loop.
     Break,
-    /// With the innermost loop's next turn.
+    /// At the next iteration of the innermost loop.
     Continue,
-    /// Where the call was.
+    /// At the caller.
     Return,
 }
 
 impl<'p> Machine<'p, '_> {
-    /// Executes statements one after the other.
+    /// Executes statements in order.
     pub(super) fn exec_all(&mut self, stmts: &'p [Stmt]) -> Outcome<Flow> {
         for stmt in stmts {
             let flow = self.exec(stmt)?;
@@ -52,7 +52,7 @@ impl<'p> Machine<'p, '_> {
         Ok(Flow::Next)
     }
 
-    /// Statements that have others in them, and those of composites.
+    /// Statements that contain others, and those of composites.
     fn exec_nested(&mut self, stmt: &'p Stmt) -> Outcome<Flow> {
         self.guard(stmt.span)?;
         match &stmt.kind {
@@ -111,10 +111,10 @@ impl<'p> Machine<'p, '_> {
     fn push(&mut self, expr: &'p Expr) -> Outcome<()> {
         let item = self.eval(expr)?;
         if matches!(item, Value::Array(_)) && !item.fits(self.code.output, self.code.structs) {
-            let (given, wanted) = (item.lengths(), self.code.output);
-            return fail(expr.span, format!("an array {given} is pushed where an item is {wanted}"));
+            let (found, item) = (item.lengths(), self.code.output);
+            return fail(expr.span, format!("cannot push an array {found}: items are {item}"));
         }
-        self.host.push(item).at(expr.span)
+        self.host.push(item).with_span(expr.span)
     }
 
     fn print(&mut self, text: Option<&'p Expr>, line_ends: bool, span: Span) -> Outcome<()> {
@@ -122,16 +122,16 @@ impl<'p> Machine<'p, '_> {
             let value = self.eval(expr)?;
             self.step(value.cells(), span)?;
             match value {
-                Value::String(text) => self.host.print(&text).at(span)?,
-                other => self.host.print(&other.to_text(&expr.ty)).at(span)?,
+                Value::String(text) => self.host.print(&text).with_span(span)?,
+                other => self.host.print(&other.to_text(&expr.ty)).with_span(span)?,
             }
         }
-        if line_ends { self.host.print("\n").at(span) } else { Ok(()) }
+        if line_ends { self.host.print("\n").with_span(span) } else { Ok(()) }
     }
 
     fn send(&mut self, send: &'p Send, span: Span) -> Outcome<()> {
         let Value::Portal(portal) = self.read(&send.portal, span)? else {
-            return fail(span, "messages are sent to portals");
+            return fail(span, "expected a portal");
         };
         let args = send.args.iter().map(|arg| self.eval(arg)).collect::<Outcome<Vec<_>>>()?;
         let latency = match &send.latency {
@@ -146,6 +146,6 @@ impl<'p> Machine<'p, '_> {
                 Some((low, high))
             }
         };
-        self.host.send(portal, send.handler, latency, args).at(span)
+        self.host.send(portal, send.handler, latency, args).with_span(span)
     }
 }

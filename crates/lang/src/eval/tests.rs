@@ -1,4 +1,4 @@
-//! Code against what it must do, with a host that keeps a script.
+//! Tests of the evaluator with a scripted host.
 
 mod expressions;
 mod faults;
@@ -12,7 +12,7 @@ use crate::value::{Shape, Value};
 use crate::{Sources, parser, resolve};
 use std::collections::VecDeque;
 
-/// Items come from a list; what is done is noted.
+/// A host with a list of input items that logs operations.
 #[derive(Default)]
 pub(super) struct Script {
     items: VecDeque<Value>,
@@ -65,7 +65,7 @@ impl Host for Script {
     }
 }
 
-/// A program around a filter `F`, resolved.
+/// Resolves a program with a filter `F`.
 pub(super) fn program(text: &str) -> Program {
     let sources = Sources::of("test.str", text);
     let (parsed, errors) = parser::parse(&sources);
@@ -77,8 +77,8 @@ fn shown(errors: &[crate::Diagnostic], sources: &Sources) -> String {
     errors.iter().map(|error| error.render(sources, false)).collect()
 }
 
-/// Executes the work of the filter `F` of a program once, with fields that begin as zero. With its
-/// outcome come what it did, and the text that its failure stands at.
+/// Executes `work` of the filter `F` once, with zeroed fields. Returns the outcome, with the source text of a
+/// failure's place, and the host.
 pub(super) fn fire_within(
     text: &str,
     items: Vec<Value>,
@@ -131,7 +131,7 @@ fn structs(program: &Program) -> Vec<Vec<Shape>> {
     shapes.collect()
 }
 
-/// What a firing of a filter prints: its statements are `body`, and `fields` stand before them.
+/// The text printed by one firing with these fields and statements.
 pub(super) fn printed_with(fields: &str, body: &str) -> String {
     let text = format!("void->void filter F {{ {fields} work {{ {body} }} }}");
     let (done, script) = fire_within(&text, Vec::new(), &mut Budget::unlimited());
@@ -139,19 +139,19 @@ pub(super) fn printed_with(fields: &str, body: &str) -> String {
     script.printed
 }
 
-/// What statements print.
+/// The text printed by statements.
 pub(super) fn printed(body: &str) -> String {
     printed_with("", body)
 }
 
-/// What statements fail with.
+/// The failure of statements.
 pub(super) fn fault(fields: &str, body: &str) -> String {
     let text = format!("void->void filter F {{ {fields} work {{ {body} }} }}");
     let (done, _) = fire_within(&text, Vec::new(), &mut Budget::unlimited());
     done.expect_err("a failure")
 }
 
-/// What a filter from integers to integers does with some.
+/// One firing of a filter from integers to integers.
 pub(super) fn fire(rates: &str, body: &str, items: &[i32]) -> Script {
     let text = format!(
         "void->void pipeline Main {{ add S(); add F(); add T(); }}

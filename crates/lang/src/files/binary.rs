@@ -1,4 +1,4 @@
-//! Items as bytes.
+//! Items in binary form.
 
 use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush};
 use crate::hir::Type;
@@ -10,11 +10,11 @@ pub(super) struct BinarySource {
     reader: Reader,
     item: Shape,
     structs: Vec<Vec<Shape>>,
-    /// Bits that an item takes of the file.
+    /// Bits of an item in the file.
     size: usize,
-    /// Whether items are taken as bytes, straight to where they are wanted.
-    straight: bool,
-    /// Bits not given yet, the next one highest, and how many.
+    /// Whether items are read as bytes directly into the destination.
+    direct: bool,
+    /// Unconsumed bits of the current byte, next bit highest, and their number.
     bits: (u8, u32),
 }
 
@@ -25,7 +25,7 @@ impl BinarySource {
             item: item.shape.clone(),
             structs: item.structs.to_vec(),
             size: size(item.shape, item.structs),
-            straight: false,
+            direct: false,
             bits: (0, 0),
         }
     }
@@ -43,10 +43,10 @@ impl Source for BinarySource {
     }
 
     fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
-        if !is_as_in_memory(&self.item, &self.structs) {
+        if !has_memory_form(&self.item, &self.structs) {
             return None;
         }
-        self.straight = true;
+        self.direct = true;
         let items = self.reader.items(room, (self.size / 8).max(1));
         Some(items.and_then(|items| match items {
             (0, false) if !room.is_empty() => Err(io::ErrorKind::WouldBlock.into()),
@@ -54,12 +54,12 @@ impl Source for BinarySource {
         }))
     }
 
-    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
-        if self.straight && self.reader.ahead().len() < self.size / 8 {
-            return self.reader.waits(patience);
+    fn would_block(&mut self, timeout: Duration) -> io::Result<bool> {
+        if self.direct && self.reader.buffered().len() < self.size / 8 {
+            return self.reader.would_block(timeout);
         }
         let bits = self.size.saturating_sub(self.bits.1 as usize);
-        self.reader.waits_for(patience, |ahead| ahead.len() >= bits.div_ceil(8))
+        self.reader.would_block_until(timeout, |ahead| ahead.len() >= bits.div_ceil(8))
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
@@ -68,18 +68,18 @@ impl Source for BinarySource {
     }
 }
 
-/// The bytes of one item.
+/// Reads one item.
 struct Bytes<'a> {
     reader: &'a mut Reader,
     bits: &'a mut (u8, u32),
-    /// Some of the item has been read.
+    /// Whether part of the item has been read.
     began: bool,
 }
 
 impl Bytes<'_> {
     fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         loop {
-            let ahead = self.reader.ahead();
+            let ahead = self.reader.buffered();
             if let Some(bytes) = ahead.first_chunk() {
                 let bytes = *bytes;
                 self.reader.take(N);
@@ -135,12 +135,12 @@ impl Bytes<'_> {
                 }
                 Value::Vector(parts)
             }
-            _ => return Err(no_such_items()),
+            _ => return Err(unsupported_items()),
         })
     }
 }
 
-/// Bits that an item takes of a file.
+/// Bits of an item in a file.
 fn size(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     match shape {
         Shape::Scalar(Type::Bit) => 1,
@@ -156,25 +156,25 @@ fn size(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     }
 }
 
-/// Whether an item is nothing but integers and floats, in the order of this machine.
-fn is_as_in_memory(shape: &Shape, structs: &[Vec<Shape>]) -> bool {
+/// Whether the file form of an item equals its memory form: 32-bit scalars on a little-endian machine.
+fn has_memory_form(shape: &Shape, structs: &[Vec<Shape>]) -> bool {
     cfg!(target_endian = "little")
         && match shape {
             Shape::Scalar(ty) => matches!(ty, Type::Int | Type::Float | Type::Complex | Type::Vector(_)),
-            Shape::Array(element, _) => is_as_in_memory(element, structs),
-            Shape::Struct(id) => structs[id.0 as usize].iter().all(|field| is_as_in_memory(field, structs)),
+            Shape::Array(element, _) => has_memory_form(element, structs),
+            Shape::Struct(id) => structs[id.0 as usize].iter().all(|field| has_memory_form(field, structs)),
         }
 }
 
-fn no_such_items() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "items of this type cannot stand in a file")
+fn unsupported_items() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "items of this type cannot be stored in a file")
 }
 
 pub(super) struct BinarySink {
     writer: BufWriter<Output>,
     item: Shape,
     structs: Vec<Vec<Shape>>,
-    /// Bits not written yet, the first one highest, and how many.
+    /// Unwritten bits, first bit highest, and their number.
     bits: (u8, u32),
 }
 
@@ -217,21 +217,21 @@ impl BinarySink {
             }
             Value::Bool(truth) => self.writer.write_all(&[u8::from(*truth)]),
             Value::Int(number) => self.writer.write_all(&number.to_le_bytes()),
-            _ => Err(no_such_items()),
+            _ => Err(unsupported_items()),
         }
     }
 }
 
 impl Sink for BinarySink {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         let shape = std::mem::replace(&mut self.item, Shape::Scalar(Type::Void));
         let written = self.write(item, &shape);
         self.item = shape;
         written
     }
 
-    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
-        is_as_in_memory(&self.item, &self.structs).then(|| self.writer.write_all(items))
+    fn push_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+        has_memory_form(&self.item, &self.structs).then(|| self.writer.write_all(items))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,62 +1,62 @@
-//! Where bytes come from, and which of them are there without being waited for.
+//! Byte inputs, and whether a read would block.
 
 use std::fs::File;
 use std::io::{self, Read, Stdin};
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes that are read. What has none for now, like a pipe, lets its reader wait.
+/// An input of bytes. A pipe without data blocks its reader.
 pub trait Input: Read {
-    /// Whether the next read would wait for longer than this. What never waits does not either.
+    /// Whether the next read would block for longer than `timeout`; false for inputs that never block.
     ///
     /// # Errors
-    /// It is not known.
-    fn waits(&mut self, _patience: Duration) -> io::Result<bool> {
+    /// It cannot be determined.
+    fn would_block(&mut self, _timeout: Duration) -> io::Result<bool> {
         Ok(false)
     }
 }
 
-/// A plain file.
+/// A regular file never blocks.
 impl Input for File {}
 
-/// Something of which it is not known whether its reads wait, so that each may.
+/// An input that may block in any read.
 #[derive(Debug)]
-pub struct Unsure<R>(pub R);
+pub struct MayBlock<R>(pub R);
 
-impl<R: Read> Read for Unsure<R> {
+impl<R: Read> Read for MayBlock<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.0.read(bytes)
     }
 }
 
-impl<R: Read> Input for Unsure<R> {
-    fn waits(&mut self, _patience: Duration) -> io::Result<bool> {
+impl<R: Read> Input for MayBlock<R> {
+    fn would_block(&mut self, _patience: Duration) -> io::Result<bool> {
         Ok(true)
     }
 }
 
-/// Opens a file, or a pipe with a name.
+/// Opens a file or a named pipe.
 pub(super) fn open(path: &Path) -> io::Result<Box<dyn Input>> {
     let file = File::open(path)?;
-    Ok(if file.metadata()?.is_file() { Box::new(file) } else { Box::new(Unsure(file)) })
+    Ok(if file.metadata()?.is_file() { Box::new(file) } else { Box::new(MayBlock(file)) })
 }
 
 /// Standard input.
 pub(super) fn standard() -> Box<dyn Input> {
-    Box::new(Unsure::<Stdin>(io::stdin()))
+    Box::new(MayBlock::<Stdin>(io::stdin()))
 }
 
-/// Opens what is read; again where a file is read again.
+/// Opens an input; called again when the file is read again.
 pub type Open = Box<dyn Fn() -> io::Result<Box<dyn Input>>>;
 
-/// As much as is read at once: what a pipe holds.
-const AT_ONCE: usize = 64 << 10;
+/// The size of one read: the capacity of a pipe.
+const READ_SIZE: usize = 64 << 10;
 
-/// Bytes that have been read ahead, and how to have more of them.
+/// A buffered input.
 pub(super) struct Reader {
     input: Box<dyn Input>,
     again: Option<Open>,
-    /// What has been read, and what of it is not taken yet.
+    /// Data read; `at..end` is not consumed yet.
     buffer: Vec<u8>,
     at: usize,
     end: usize,
@@ -64,31 +64,31 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// What `open` opens; if it may, again.
+    /// Opens an input; `again` allows it to be reopened.
     pub(super) fn new(open: Open, again: bool) -> io::Result<Reader> {
         let input = open()?;
         Ok(Reader { input, again: again.then_some(open), buffer: Vec::new(), at: 0, end: 0, ended: false })
     }
 
-    /// Bytes that have been read ahead.
-    pub(super) fn ahead(&self) -> &[u8] {
+    /// Buffered bytes that are not consumed yet.
+    pub(super) fn buffered(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
 
-    /// So many of them are taken.
+    /// Consumes buffered bytes.
     pub(super) fn take(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// Reads ahead, once; false at the end.
+    /// Reads more bytes into the buffer, once; false at the end.
     pub(super) fn more(&mut self) -> io::Result<bool> {
         if self.at == self.end {
             (self.at, self.end) = (0, 0);
-        } else if self.buffer.len() - self.end < AT_ONCE / 2 {
+        } else if self.buffer.len() - self.end < READ_SIZE / 2 {
             self.buffer.copy_within(self.at..self.end, 0);
             (self.at, self.end) = (0, self.end - self.at);
         }
-        let room = self.buffer.len().max(AT_ONCE).max(2 * self.end);
+        let room = self.buffer.len().max(READ_SIZE).max(2 * self.end);
         self.buffer.resize(room, 0);
         let more = read(&mut *self.input, &mut self.buffer[self.end..])?;
         self.end += more;
@@ -96,11 +96,12 @@ impl Reader {
         Ok(more > 0)
     }
 
-    /// What has been read ahead, and what one read gives if that leaves room, less what is behind the last whole item of
-    /// so many bytes, unless it is the end. That may be none; at the end it is `true`.
+    /// Copies buffered bytes into `room`, followed by one read if less than an item of `item` bytes was buffered.
+    /// Bytes after the last whole item stay buffered. Returns the number of bytes, which may be 0, and whether
+    /// the input ended; at the end a partial item is included.
     pub(super) fn items(&mut self, room: &mut [u8], item: usize) -> io::Result<(usize, bool)> {
-        let mut have = self.ahead().len().min(room.len());
-        room[..have].copy_from_slice(&self.ahead()[..have]);
+        let mut have = self.buffered().len().min(room.len());
+        room[..have].copy_from_slice(&self.buffered()[..have]);
         self.take(have);
         if have < room.len() && have < item {
             let more = read(&mut *self.input, &mut room[have..])?;
@@ -120,19 +121,19 @@ impl Reader {
         Ok((have - rest, false))
     }
 
-    /// Whether more would have to be waited for.
-    pub(super) fn waits(&mut self, patience: Duration) -> io::Result<bool> {
-        Ok(!self.ended && self.input.waits(patience)?)
+    /// Whether the next read would block.
+    pub(super) fn would_block(&mut self, timeout: Duration) -> io::Result<bool> {
+        Ok(!self.ended && self.input.would_block(timeout)?)
     }
 
-    /// Whether that is so until what has been read ahead is `enough`.
-    pub(super) fn waits_for(
+    /// Whether reading until the buffered bytes are `enough` would block.
+    pub(super) fn would_block_until(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         mut enough: impl FnMut(&[u8]) -> bool,
     ) -> io::Result<bool> {
-        while !self.ended && !enough(self.ahead()) {
-            if self.input.waits(patience)? {
+        while !self.ended && !enough(self.buffered()) {
+            if self.input.would_block(timeout)? {
                 return Ok(true);
             }
             self.more()?;
@@ -140,7 +141,7 @@ impl Reader {
         Ok(false)
     }
 
-    /// From the beginning, if that can be had.
+    /// Returns to the beginning; false if the input cannot be reopened.
     pub(super) fn rewind(&mut self) -> io::Result<bool> {
         if let Some(open) = &self.again {
             self.input = open()?;

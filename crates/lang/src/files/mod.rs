@@ -1,10 +1,10 @@
-//! What `FileReader` and `FileWriter` read and write.
+//! Files of `FileReader` and `FileWriter`.
 //!
-//! **Binary**: items one after the other, little-endian: an integer or a float takes 4 bytes, a boolean
-//! one, a complex number or vector its floats, an array its elements, a structure its fields. Bits are
-//! packed eight to a byte, the first one highest; the last byte is filled up with zeros.
+//! **Binary**: consecutive little-endian items. An integer or float takes 4 bytes, a boolean one byte; a complex
+//! number or vector is its floats, an array its elements, a structure its fields. Bits are packed eight to a byte,
+//! the first one highest; the last byte is padded with zeros.
 //!
-//! **Text**: the same numbers, apart by blanks or line ends when read, an item a line when written.
+//! **Text**: the same numbers, separated by white space when read, one item per line when written.
 
 mod binary;
 mod input;
@@ -12,9 +12,9 @@ mod named;
 mod output;
 mod text;
 
-pub use input::{Input, Open, Unsure};
+pub use input::{Input, MayBlock, Open};
 pub use named::{Named, of_file};
-pub use output::{Output, Unnamed, remove_unfinished};
+pub use output::{Output, UnfinishedFile, remove_unfinished};
 
 use crate::value::{Shape, Value};
 use input::Reader;
@@ -22,74 +22,73 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Gives items.
+/// A source of items.
 pub trait Source {
-    /// The next item; none at the end.
+    /// The next item; `None` at the end.
     ///
     /// # Errors
-    /// It cannot be read, or the end is in the middle of an item.
+    /// The file cannot be read, or ends within an item.
     fn next(&mut self) -> io::Result<Option<Value>>;
 
-    /// The next items as bytes, if they stand in the file as in memory: scalars of 32 bits one after the
-    /// other, in this machine's order. How many bytes; none at the end only. There may be fewer than there is room for:
-    /// those behind them come with the next call.
+    /// Reads the next items as bytes, if their file form equals their memory form: consecutive 32-bit scalars in
+    /// the byte order of this machine. Returns the number of bytes, 0 only at the end. A call may fill less than
+    /// `room`; the next call continues.
     ///
     /// # Errors
-    /// As for [`Source::next`]; [`WouldBlock`](io::ErrorKind::WouldBlock) if what has come is no whole item yet.
+    /// As for [`Source::next`]; [`WouldBlock`](io::ErrorKind::WouldBlock) if no whole item has arrived yet.
     fn next_bytes(&mut self, _room: &mut [u8]) -> Option<io::Result<usize>> {
         None
     }
 
-    /// Whether the next item would have to be waited for, for longer than this. Files do not wait.
+    /// Whether the next item would block for longer than `timeout`. Regular files never block.
     ///
     /// # Errors
     /// As for [`Source::next`].
-    fn waits(&mut self, _patience: Duration) -> io::Result<bool> {
+    fn would_block(&mut self, _timeout: Duration) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// All items from the beginning to the end as bytes, if they lie in memory as [`Source::next_bytes`] would
-    /// give them. Whoever asks for them asks for no others then, and they stay the same for as long as the
-    /// source is there.
+    /// All items from beginning to end as bytes, if they are in memory in the form of [`Source::next_bytes`]. A
+    /// caller that uses them reads no items in any other way, and they stay unchanged for the life of the source.
     fn memory(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Which file it is, in words, where that is known.
+    /// The file in words, if known.
     fn name(&self) -> Option<String> {
         None
     }
 
-    /// Goes back to the beginning; false where that cannot be done.
+    /// Returns to the beginning; false if that is impossible.
     ///
     /// # Errors
     /// As for [`Source::next`].
     fn rewind(&mut self) -> io::Result<bool>;
 }
 
-/// Takes items.
+/// A sink of items.
 pub trait Sink {
-    /// Takes an item.
+    /// Writes an item.
     ///
     /// # Errors
     /// It cannot be written.
-    fn give(&mut self, item: &Value) -> io::Result<()>;
+    fn push(&mut self, item: &Value) -> io::Result<()>;
 
-    /// Takes items as bytes, if they stand in the file as in memory; see [`Source::next_bytes`].
+    /// Writes items as bytes, if their file form equals their memory form; see [`Source::next_bytes`].
     ///
     /// # Errors
     /// They cannot be written.
-    fn give_bytes(&mut self, _items: &[u8]) -> Option<io::Result<()>> {
+    fn push_bytes(&mut self, _items: &[u8]) -> Option<io::Result<()>> {
         None
     }
 
-    /// Room in memory for so many bytes and more, if items may be put there, as for [`Sink::give_bytes`], in
-    /// place of being given. They count when [`Sink::filled`] says so.
+    /// A buffer of at least `_bytes` bytes, if the sink accepts items there in the form of [`Sink::push_bytes`].
+    /// They count when [`Sink::filled`] reports them.
     fn room(&mut self, _bytes: usize) -> Option<&mut [u8]> {
         None
     }
 
-    /// So many bytes of the room, from its beginning on, are items now.
+    /// Reports that the first `_bytes` bytes of the buffer are items.
     ///
     /// # Errors
     /// They cannot be written.
@@ -97,7 +96,7 @@ pub trait Sink {
         Ok(())
     }
 
-    /// What goes to a pipe or a device goes there now, and does not wait for more.
+    /// Writes buffered data now if the sink is a pipe or a device.
     ///
     /// # Errors
     /// It cannot be written.
@@ -105,54 +104,53 @@ pub trait Sink {
         Ok(())
     }
 
-    /// All items have come: what was written appears under its name.
+    /// Completes the file: it appears under its name.
     ///
     /// # Errors
     /// It cannot be written.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Where programs find files.
+/// The file system of programs.
 pub trait Files {
-    /// Opens a file of items to be read.
+    /// Opens a file of items for reading.
     ///
     /// # Errors
-    /// There is none, or it has no such items; the message names it.
+    /// The file does not exist or has no such items; the message names it.
     fn source(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Source>>;
 
-    /// Makes a file of items. It appears under its name when it is complete, and not before.
+    /// Creates a file of items. It appears under its name when it is complete.
     ///
     /// # Errors
-    /// It cannot be made; the message names it.
+    /// The file cannot be created; the message names it.
     fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>>;
 }
 
-/// What an item looks like, with what is needed to know of structures.
+/// The shape of an item, with the structures in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// The item.
     pub shape: &'a Shape,
-    /// For each structure, its fields: [`Tree::structs`](crate::tree::Tree::structs).
+    /// The field shapes of each structure: [`Tree::structs`](crate::tree::Tree::structs).
     pub structs: &'a [Vec<Shape>],
 }
 
-/// How items stand in files.
+/// The form of items in files.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Form {
-    /// As bytes.
+    /// Bytes.
     #[default]
     Binary,
-    /// As numbers in text.
+    /// Numbers as text.
     Text,
 }
 
-/// Files of the file system, by paths relative to the working directory; `-` is standard input or
-/// output.
+/// The file system of the machine, with paths relative to the working directory; `-` is standard input or output.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Disk {
-    /// How items stand in files that are read.
+    /// The form of files that are read.
     pub input: Form,
-    /// How they do in those that are written.
+    /// The form of files that are written.
     pub output: Form,
 }
 
@@ -172,13 +170,13 @@ impl Files for Disk {
     }
 }
 
-/// The name that stands for standard input or output.
+/// The name of standard input or output.
 pub const STANDARD: &str = "-";
 
-/// Items of what is opened. Standard input is not opened again.
+/// A source of items from an opened input. Standard input is not reopened.
 ///
 /// # Errors
-/// It cannot be opened.
+/// The input cannot be opened.
 pub fn source(form: Form, name: &str, open: Open, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
     let reader = Reader::new(open, name != STANDARD).map_err(|error| of_file(name, &error))?;
     let inner: Box<dyn Source> = match form {
@@ -188,7 +186,7 @@ pub fn source(form: Form, name: &str, open: Open, item: &Layout<'_>) -> io::Resu
     Ok(Box::new(Named::source(name, inner)))
 }
 
-/// Items that go to an output.
+/// A sink of items to an output.
 pub fn sink(form: Form, name: &str, output: Output, item: &Layout<'_>) -> Box<dyn Sink> {
     let writer = BufWriter::new(output);
     let inner: Box<dyn Sink> = match form {
@@ -198,7 +196,7 @@ pub fn sink(form: Form, name: &str, output: Output, item: &Layout<'_>) -> Box<dy
     Box::new(Named::sink(name, inner))
 }
 
-/// What is open is written now; what appears when it is complete has time.
+/// Flushes an open output. A file that appears when complete need not be flushed.
 fn flush(writer: &mut BufWriter<Output>) -> io::Result<()> {
     if matches!(writer.get_ref(), Output::Open(_)) { writer.flush() } else { Ok(()) }
 }
@@ -217,7 +215,7 @@ mod tests {
     use crate::hir::{StructId, Type};
     use std::sync::Arc;
 
-    /// What comes back of items that were written, and the bytes between.
+    /// Writes items and reads them back; also returns the bytes of the file.
     fn round_trip(
         form: Form,
         shape: &Shape,
@@ -229,7 +227,7 @@ mod tests {
         let (name, layout) = (path.to_str().unwrap(), Layout { shape, structs });
         let mut disk = Disk { input: form, output: form };
         let mut sink = disk.sink(name, &layout).unwrap();
-        items.iter().for_each(|item| sink.give(item).unwrap());
+        items.iter().for_each(|item| sink.push(item).unwrap());
         assert!(!path.exists(), "a file that is not complete");
         sink.finish().unwrap();
         let mut source = disk.source(name, &layout).unwrap();
@@ -243,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn items_come_back_as_they_were() {
+    fn items_survive_a_round_trip() {
         let pair = vec![Shape::Scalar(Type::Int), Shape::Array(Arc::new(Shape::Scalar(Type::Float)), 2)];
         let item = |i: i32| {
             Value::Struct(vec![
@@ -270,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_stand_eight_to_a_byte_the_first_one_highest() {
+    fn bits_are_packed_most_significant_first() {
         let bits: Vec<Value> = [1, 0, 0, 0, 0, 0, 1, 0, 1].map(|bit| Value::Bool(bit == 1)).into();
         let (back, bytes) = round_trip(Form::Binary, &Shape::Scalar(Type::Bit), &[], &bits);
         assert_eq!(bytes, [0b1000_0010, 0b1000_0000]);
@@ -293,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named_with_its_line() {
+    fn invalid_numbers_report_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("items");
         std::fs::write(&path, "1\n2 three").unwrap();

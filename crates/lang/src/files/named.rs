@@ -1,63 +1,63 @@
-//! Files whose errors say which file it is.
+//! Sources and sinks that add the file name to errors.
 
 use super::{STANDARD, Sink, Source};
 use crate::value::Value;
 use std::io;
 use std::time::Duration;
 
-/// A source or a sink with the name of its file.
+/// A source or sink with its file name.
 pub struct Named<T: ?Sized> {
-    words: String,
+    description: String,
     inner: Box<T>,
 }
 
 impl Named<dyn Source> {
-    /// A source of this name.
+    /// A source with this name.
     pub fn source(name: &str, inner: Box<dyn Source>) -> Named<dyn Source> {
-        Named { words: words(name, "standard input"), inner }
+        Named { description: describe(name, "standard input"), inner }
     }
 }
 
 impl Named<dyn Sink> {
-    /// A sink of this name.
+    /// A sink with this name.
     pub fn sink(name: &str, inner: Box<dyn Sink>) -> Named<dyn Sink> {
-        Named { words: words(name, "standard output"), inner }
+        Named { description: describe(name, "standard output"), inner }
     }
 }
 
 impl<T: ?Sized> Named<T> {
-    fn told<R>(&self, result: io::Result<R>) -> io::Result<R> {
-        result.map_err(|error| told(&self.words, &error))
+    fn with_name<R>(&self, result: io::Result<R>) -> io::Result<R> {
+        result.map_err(|error| with_name(&self.description, &error))
     }
 }
 
-/// An error, with the file where it was.
+/// Adds the file name to an error.
 pub fn of_file(name: &str, error: &io::Error) -> io::Error {
-    told(&words(name, name), error)
+    with_name(&describe(name, name), error)
 }
 
-fn words(name: &str, standard: &str) -> String {
+fn describe(name: &str, standard: &str) -> String {
     if name == STANDARD { standard.into() } else { format!("the file `{name}`") }
 }
 
-fn told(words: &str, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{words}: {error}"))
+fn with_name(description: &str, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{description}: {error}"))
 }
 
 impl Source for Named<dyn Source> {
     fn next(&mut self) -> io::Result<Option<Value>> {
         let item = self.inner.next();
-        self.told(item)
+        self.with_name(item)
     }
 
     fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
         let bytes = self.inner.next_bytes(room)?;
-        Some(self.told(bytes))
+        Some(self.with_name(bytes))
     }
 
-    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
-        let waits = self.inner.waits(patience);
-        self.told(waits)
+    fn would_block(&mut self, timeout: Duration) -> io::Result<bool> {
+        let waits = self.inner.would_block(timeout);
+        self.with_name(waits)
     }
 
     fn memory(&self) -> Option<&[u8]> {
@@ -65,24 +65,24 @@ impl Source for Named<dyn Source> {
     }
 
     fn name(&self) -> Option<String> {
-        Some(self.words.clone())
+        Some(self.description.clone())
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
         let done = self.inner.rewind();
-        self.told(done)
+        self.with_name(done)
     }
 }
 
 impl Sink for Named<dyn Sink> {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
-        let done = self.inner.give(item);
-        self.told(done)
+    fn push(&mut self, item: &Value) -> io::Result<()> {
+        let done = self.inner.push(item);
+        self.with_name(done)
     }
 
-    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
-        let done = self.inner.give_bytes(items)?;
-        Some(self.told(done))
+    fn push_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+        let done = self.inner.push_bytes(items)?;
+        Some(self.with_name(done))
     }
 
     fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
@@ -91,16 +91,16 @@ impl Sink for Named<dyn Sink> {
 
     fn filled(&mut self, bytes: usize) -> io::Result<()> {
         let done = self.inner.filled(bytes);
-        self.told(done)
+        self.with_name(done)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let done = self.inner.flush();
-        self.told(done)
+        self.with_name(done)
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        let Named { words, inner } = *self;
-        inner.finish().map_err(|error| told(&words, &error))
+        let Named { description, inner } = *self;
+        inner.finish().map_err(|error| with_name(&description, &error))
     }
 }

@@ -1,4 +1,4 @@
-//! Where bytes go: files that appear when they are complete, and what is written as it is.
+//! Byte outputs: files that appear when complete, and outputs written directly.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// Bytes on their way to a file.
+/// A byte output.
 pub enum Output {
-    /// Something that is written at once: standard output, a device, a pipe with a name.
+    /// An output written directly: standard output, a device, a named pipe.
     Open(Box<dyn Write>),
-    /// A file without a name of its own yet.
-    New(Unnamed),
+    /// A file that does not have its name yet.
+    New(UnfinishedFile),
 }
 
 /// A file that gets its name when it is complete.
 #[derive(Debug)]
-pub struct Unnamed {
+pub struct UnfinishedFile {
     file: NamedTempFile,
     path: PathBuf,
     _listed: Listed,
 }
 
-/// Where the files of this process are that have no name of their own yet.
+/// Temporary paths of all unfinished files of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes all files that have no name of their own yet, for a process that ends at once; whether there were any. One
-/// that gets its name meanwhile stays.
+/// Removes all unfinished files, for a process that exits at once; returns whether there were any. A file that is
+/// renamed at the same time stays.
 pub fn remove_unfinished() -> bool {
     let files = std::mem::take(&mut *unfinished());
     files.iter().filter(|file| fs::remove_file(file).is_ok()).count() > 0
@@ -36,7 +36,7 @@ fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An entry in that list.
+/// An entry in `UNFINISHED`.
 #[derive(Debug)]
 struct Listed(PathBuf);
 
@@ -54,27 +54,27 @@ impl Drop for Listed {
 }
 
 impl Output {
-    /// A file of this name. What is there and is no plain file is written as it is; behind a link, what it leads to
-    /// is replaced.
+    /// Creates a file. An existing file that is not a regular file is written directly; for a symbolic link the
+    /// target is replaced.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be created.
     pub fn create(path: &Path) -> io::Result<Output> {
         match fs::metadata(path) {
-            Ok(there) if there.is_dir() => {
+            Ok(existing) if existing.is_dir() => {
                 Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"))
             }
-            Ok(there) if !there.is_file() => {
+            Ok(existing) if !existing.is_file() => {
                 Ok(Output::Open(Box::new(File::options().write(true).open(path)?)))
             }
-            _ => Unnamed::create(path).map(Output::New),
+            _ => UnfinishedFile::create(path).map(Output::New),
         }
     }
 
-    /// All has been written.
+    /// Completes the output.
     ///
     /// # Errors
-    /// It cannot appear under its name.
+    /// The file cannot be renamed.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Output::Open(mut out) => out.flush(),
@@ -83,31 +83,31 @@ impl Output {
     }
 }
 
-impl Unnamed {
-    /// A file that will be called so, in the same folder.
+impl UnfinishedFile {
+    /// Creates a temporary file in the folder of `path`.
     ///
     /// # Errors
-    /// It cannot be made.
-    pub fn create(path: &Path) -> io::Result<Unnamed> {
+    /// The file cannot be created.
+    pub fn create(path: &Path) -> io::Result<UnfinishedFile> {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = tempfile::Builder::new().prefix(".thalweg-").tempfile_in(folder);
-        // Its own name says nothing to the user.
+        // The temporary name in the error would not help the user.
         let file = file.map_err(|error| if folder.is_dir() { error } else { no_folder(folder) })?;
-        Ok(Unnamed { _listed: Listed::new(file.path()), file, path })
+        Ok(UnfinishedFile { _listed: Listed::new(file.path()), file, path })
     }
 
-    /// The file, to be written.
+    /// The open file.
     pub fn file(&mut self) -> &mut File {
         self.file.as_file_mut()
     }
 
-    /// The file gets its name. A temporary file is its owner's alone; one with a name of its own is not.
+    /// Renames the file. A temporary file is readable only by its owner, so the permissions change too.
     ///
     /// # Errors
-    /// It cannot have it.
+    /// The file cannot be renamed.
     pub fn appear(self) -> io::Result<()> {
-        let Unnamed { file, path, _listed } = self;
+        let UnfinishedFile { file, path, _listed } = self;
         let readable = readable(&file, &path);
         file.persist(path).map_err(|error| error.error)?;
         readable
@@ -118,7 +118,7 @@ fn no_folder(folder: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("there is no folder `{}`", folder.display()))
 }
 
-/// As the file that it replaces, or for all to read.
+/// Sets the permissions of the file that is replaced, or readable by all.
 #[cfg(unix)]
 fn readable(file: &NamedTempFile, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

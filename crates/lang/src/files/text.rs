@@ -1,4 +1,4 @@
-//! Items as numbers in text.
+//! Items in text form.
 
 use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush};
 use crate::hir::Type;
@@ -10,9 +10,9 @@ pub(super) struct TextSource {
     reader: Reader,
     item: Shape,
     structs: Vec<Vec<Shape>>,
-    /// The line that is being read.
+    /// The current line number.
     line: usize,
-    /// Bytes that an item takes at least, a blank behind each number.
+    /// The minimum of bytes of an item, with one separator per number.
     least: usize,
 }
 
@@ -23,15 +23,15 @@ impl TextSource {
         TextSource { reader, item: item.shape.clone(), structs, line: 1, least }
     }
 
-    /// The next word; none at the end of the file.
+    /// The next word; `None` at the end of the file.
     fn word(&mut self) -> io::Result<Option<String>> {
         loop {
-            let blanks = self.reader.ahead().iter().take_while(|byte| is_blank(**byte)).count();
-            self.line += self.reader.ahead()[..blanks].iter().filter(|byte| **byte == b'\n').count();
+            let blanks = self.reader.buffered().iter().take_while(|byte| is_blank(**byte)).count();
+            self.line += self.reader.buffered()[..blanks].iter().filter(|byte| **byte == b'\n').count();
             self.reader.take(blanks);
             let Some(length) = self.length()? else { return Ok(None) };
-            let text = str::from_utf8(&self.reader.ahead()[..length]).map_err(|_| no_text(self.line))?;
-            // There are blanks that are longer than a byte.
+            let text = str::from_utf8(&self.reader.buffered()[..length]).map_err(|_| not_utf8(self.line))?;
+            // Some Unicode white space is longer than a byte.
             let rest = text.trim_start();
             let word = rest.split(char::is_whitespace).next().unwrap_or_default().to_owned();
             self.reader.take(length - rest.len() + word.len());
@@ -41,16 +41,16 @@ impl TextSource {
         }
     }
 
-    /// How long the next word is, with which what has been read ahead begins; none where there is no more of it.
+    /// The length of the word at the start of the buffer; `None` at the end of the file.
     fn length(&mut self) -> io::Result<Option<usize>> {
         let mut seen = 0;
         loop {
-            let ahead = self.reader.ahead();
+            let ahead = self.reader.buffered();
             if let Some(length) = ahead[seen..].iter().position(|byte| is_blank(*byte)) {
                 return Ok(Some(seen + length));
             }
             seen = ahead.len();
-            if seen >= LONGEST || !self.reader.more()? {
+            if seen >= MAX_WORD || !self.reader.more()? {
                 return Ok(Some(seen).filter(|length| *length > 0));
             }
         }
@@ -64,7 +64,7 @@ impl TextSource {
         })
     }
 
-    /// A number that belongs to an item that has begun.
+    /// A number within an item that has begun.
     fn more<T: std::str::FromStr>(&mut self, what: &str) -> io::Result<T> {
         self.number(what)?.ok_or_else(cut_off)
     }
@@ -124,19 +124,19 @@ impl TextSource {
             _ => {
                 return Err(io::Error::new(
                     io::ErrorKind::Unsupported,
-                    "such items cannot be read from text",
+                    "items of this type cannot be read from text",
                 ));
             }
         })
     }
 }
 
-/// Whether a byte stands between words.
+/// Whether a byte separates words.
 fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'\x0b'
 }
 
-/// Words of an item.
+/// The number of words in an item.
 fn words(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     match shape {
         Shape::Scalar(Type::Complex) => 2,
@@ -150,7 +150,7 @@ fn words(shape: &Shape, structs: &[Vec<Shape>]) -> usize {
     }
 }
 
-/// Whether there are so many whole words: with a blank behind them, or too long to be numbers.
+/// Whether there are `count` complete words: followed by a separator, or too long for numbers.
 fn has_words(text: &[u8], count: usize) -> bool {
     let (mut whole, mut length) = (0, 0);
     for byte in text {
@@ -163,23 +163,23 @@ fn has_words(text: &[u8], count: usize) -> bool {
             length = 0;
         }
     }
-    whole == count || length > LONGEST
+    whole == count || length > MAX_WORD
 }
 
-/// The most bytes of a word: a longer one is cut off, and no number.
-const LONGEST: usize = 1 << 20;
+/// The limit of bytes in a word; a longer one is cut and is not a number.
+const MAX_WORD: usize = 1 << 20;
 
-fn no_text(line: usize) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is no text"))
+fn not_utf8(line: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("line {line} is not valid UTF-8"))
 }
 
-/// The beginning of a word, with nothing in it that a terminal would obey: what is no text has long ones.
+/// The beginning of a word with control characters escaped; invalid text may have long words.
 fn shown(word: &str) -> String {
     let start: String = word.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if word.chars().nth(SHOWN).is_some() { start + "..." } else { start }
 }
 
-/// Characters of a word that are shown.
+/// The limit of characters shown of a word.
 const SHOWN: usize = 20;
 
 impl Source for TextSource {
@@ -190,9 +190,9 @@ impl Source for TextSource {
         value
     }
 
-    fn waits(&mut self, patience: Duration) -> io::Result<bool> {
+    fn would_block(&mut self, timeout: Duration) -> io::Result<bool> {
         let (least, count) = (self.least, self.least / 2);
-        self.reader.waits_for(patience, |ahead| ahead.len() >= least && has_words(ahead, count))
+        self.reader.would_block_until(timeout, |ahead| ahead.len() >= least && has_words(ahead, count))
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
@@ -214,7 +214,7 @@ impl TextSink {
 }
 
 impl Sink for TextSink {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         let mut words = Vec::new();
         numbers(item, &self.item, &self.structs, &mut words);
         writeln!(self.writer, "{}", words.join(" "))

@@ -1,7 +1,7 @@
 //! From the tree to the flat graph.
 //!
-//! A loop over a stack of tasks, since trees may be deep. The way is that of the items: `flow` is the
-//! port that gave last, and whoever comes next takes from it.
+//! Uses an explicit stack of tasks, because trees may be deep. The traversal follows the items: `flow` is the
+//! output port reached last, and the next consumer is connected to it.
 
 use super::{Channel, ChannelId, Flat, Node, NodeId, NodeKind};
 use crate::hir::Type;
@@ -10,7 +10,7 @@ use crate::tree::{FilterId, Stream, StreamKind, Tree, Weights};
 use crate::value::{Shape, Value};
 use smol_str::{SmolStr, SmolStrBuilder};
 
-/// The graph that a tree stands for.
+/// Builds the flat graph of a tree.
 pub fn flatten(tree: &Tree) -> Flat {
     let mut builder = Builder::default();
     builder.tasks.push(Task::Visit(&tree.root, NO_PATH));
@@ -20,7 +20,7 @@ pub fn flatten(tree: &Tree) -> Flat {
     builder.finish()
 }
 
-/// An output port, and what it gives.
+/// An output port and its item shape.
 #[derive(Clone)]
 struct Source {
     node: usize,
@@ -28,7 +28,7 @@ struct Source {
     item: Shape,
 }
 
-/// A node whose ports may still lack their channels.
+/// A node under construction; ports get their channels later.
 struct Draft {
     name: SmolStr,
     span: Span,
@@ -37,31 +37,31 @@ struct Draft {
     outputs: Vec<Option<ChannelId>>,
 }
 
-/// A path, by its place among the paths met; this one is above them all.
+/// A path: an index into `Builder::paths`. `NO_PATH` is the parent of the root.
 type Path = usize;
 const NO_PATH: Path = usize::MAX;
 
 enum Task<'a> {
-    /// A stream, in what has this path.
+    /// Visit a stream with this parent path.
     Visit(&'a Stream, Path),
-    /// From now on items come from here.
+    /// Set the flow.
     From(Option<Source>),
-    /// The flow is wanted later.
-    Keep,
-    /// The streams side by side are done.
+    /// Save the flow for the joiner.
+    Save,
+    /// All children are done: add the joiner.
     Join(&'a Stream, Path),
-    /// The body of a loop is done; its joiner.
-    Turn(&'a Stream, Path, usize),
-    /// The way back is done; the joiner.
-    Close(&'a Stream, usize),
+    /// The body of a loop is done: add the splitter. The index is the joiner's.
+    EndBody(&'a Stream, Path, usize),
+    /// The loop stream is done: close the loop at the joiner.
+    EndLoop(&'a Stream, usize),
 }
 
 #[derive(Default)]
 struct Builder<'a> {
     tasks: Vec<Task<'a>>,
     flow: Option<Source>,
-    kept: Vec<Option<Source>>,
-    /// Each with what it is in.
+    saved: Vec<Option<Source>>,
+    /// Each name with its parent path.
     paths: Vec<(Path, &'a SmolStr)>,
     nodes: Vec<Draft>,
     channels: Vec<Channel>,
@@ -72,10 +72,10 @@ impl<'a> Builder<'a> {
         match task {
             Task::Visit(stream, within) => self.visit(stream, within, tree),
             Task::From(source) => self.flow = source,
-            Task::Keep => self.kept.push(self.flow.take()),
+            Task::Save => self.saved.push(self.flow.take()),
             Task::Join(stream, path) => self.join(stream, path),
-            Task::Turn(stream, path, joiner) => self.turn(stream, path, joiner),
-            Task::Close(stream, joiner) => self.close(stream, joiner),
+            Task::EndBody(stream, path, joiner) => self.end_body(stream, path, joiner),
+            Task::EndLoop(stream, joiner) => self.end_loop(stream, joiner),
         }
     }
 
@@ -101,12 +101,12 @@ impl<'a> Builder<'a> {
         self.flow = (ports.1 == 1).then(|| Source { node, port: 0, item: stream.output.clone() });
     }
 
-    /// A splitter, and the streams behind it to be done one after the other.
+    /// Adds a splitter, and tasks for the children in order.
     fn split(&mut self, stream: &'a Stream, split: &Weights, children: &'a [Stream], path: Path) {
-        let takes: Vec<bool> = children.iter().map(|child| !is_void(&child.input)).collect();
+        let has_input: Vec<bool> = children.iter().map(|child| !is_void(&child.input)).collect();
         let inward = !is_void(&stream.input);
-        let weights = of_ports(split, &takes, inward);
-        let ports = (usize::from(inward), takes.iter().filter(|takes| **takes).count());
+        let weights = of_ports(split, &has_input, inward);
+        let ports = (usize::from(inward), has_input.iter().filter(|has_input| **has_input).count());
         let node = (ports != (0, 0)).then(|| {
             let name = self.name(path, "split");
             self.add(name, stream.span, NodeKind::Split(weights), ports)
@@ -116,10 +116,10 @@ impl<'a> Builder<'a> {
         }
         self.tasks.push(Task::Join(stream, path));
         let mut port = ports.1;
-        for (child, takes) in children.iter().zip(takes).rev() {
-            port -= usize::from(takes);
-            let source = node.filter(|_| takes);
-            self.tasks.push(Task::Keep);
+        for (child, has_input) in children.iter().zip(has_input).rev() {
+            port -= usize::from(has_input);
+            let source = node.filter(|_| has_input);
+            self.tasks.push(Task::Save);
             self.tasks.push(Task::Visit(child, path));
             self.tasks.push(Task::From(source.map(|node| Source { node, port, item: child.input.clone() })));
         }
@@ -127,11 +127,11 @@ impl<'a> Builder<'a> {
 
     fn join(&mut self, stream: &'a Stream, path: Path) {
         let StreamKind::SplitJoin { join, children, .. } = &stream.kind else { return };
-        let flows = self.kept.split_off(self.kept.len() - children.len());
-        let gives: Vec<bool> = flows.iter().map(Option::is_some).collect();
+        let flows = self.saved.split_off(self.saved.len() - children.len());
+        let has_output: Vec<bool> = flows.iter().map(Option::is_some).collect();
         let outward = !is_void(&stream.output);
-        let weights = of_ports(join, &gives, outward);
-        let ports = (gives.iter().filter(|gives| **gives).count(), usize::from(outward));
+        let weights = of_ports(join, &has_output, outward);
+        let ports = (has_output.iter().filter(|has_output| **has_output).count(), usize::from(outward));
         if ports == (0, 0) {
             self.flow = None;
             return;
@@ -155,11 +155,11 @@ impl<'a> Builder<'a> {
             self.connect(joiner, 0);
         }
         self.flow = Some(Source { node: joiner, port: 0, item: body.input.clone() });
-        self.tasks.push(Task::Turn(stream, path, joiner));
+        self.tasks.push(Task::EndBody(stream, path, joiner));
         self.tasks.push(Task::Visit(body, path));
     }
 
-    fn turn(&mut self, stream: &'a Stream, path: Path, joiner: usize) {
+    fn end_body(&mut self, stream: &'a Stream, path: Path, joiner: usize) {
         let StreamKind::FeedbackLoop { split, back, .. } = &stream.kind else { return };
         let outside = !is_void(&stream.output);
         let weights = of_ports(split, &[outside, true], true);
@@ -167,13 +167,13 @@ impl<'a> Builder<'a> {
         let ports = (1, 1 + usize::from(outside));
         let node = self.add(name, stream.span, NodeKind::Split(weights), ports);
         self.connect(node, 0);
-        self.kept.push(outside.then(|| Source { node, port: 0, item: stream.output.clone() }));
+        self.saved.push(outside.then(|| Source { node, port: 0, item: stream.output.clone() }));
         self.flow = Some(Source { node, port: usize::from(outside), item: back.input.clone() });
-        self.tasks.push(Task::Close(stream, joiner));
+        self.tasks.push(Task::EndLoop(stream, joiner));
         self.tasks.push(Task::Visit(back, path));
     }
 
-    fn close(&mut self, stream: &'a Stream, joiner: usize) {
+    fn end_loop(&mut self, stream: &'a Stream, joiner: usize) {
         let StreamKind::FeedbackLoop { enqueued, .. } = &stream.kind else { return };
         let port = self.nodes[joiner].inputs.len() - 1;
         if let Some(id) = self.connect(joiner, port) {
@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
             channel.initial = enqueued.to_vec();
             channel.back = true;
         }
-        self.flow = self.kept.pop().flatten();
+        self.flow = self.saved.pop().flatten();
     }
 
     fn add(&mut self, name: SmolStr, span: Span, kind: NodeKind, ports: (usize, usize)) -> usize {
@@ -190,7 +190,7 @@ impl<'a> Builder<'a> {
         self.nodes.len() - 1
     }
 
-    /// Leads the flow into an input port, where both are there.
+    /// Connects the flow to an input port, if both exist.
     fn connect(&mut self, to: usize, port: usize) -> Option<ChannelId> {
         self.nodes[to].inputs.get(port)?;
         let Source { node, port: from, item } = self.flow.take()?;
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
         Some(id)
     }
 
-    /// A path in words, with one more at its end unless that is empty.
+    /// The text of a path, with `last` appended unless it is empty.
     fn name(&self, mut path: Path, last: &str) -> SmolStr {
         let mut parts = Vec::from_iter((!last.is_empty()).then_some(last));
         while let Some((within, name)) = self.paths.get(path) {
@@ -226,31 +226,31 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A node with the ports that have channels, and their weights.
+/// Drops ports without channels, and their weights.
 fn finished(draft: Draft) -> Node {
-    let there = |ports: &[Option<ChannelId>]| ports.iter().map(Option::is_some).collect::<Vec<bool>>();
+    let exists = |ports: &[Option<ChannelId>]| ports.iter().map(Option::is_some).collect::<Vec<bool>>();
     let kind = match draft.kind {
         NodeKind::Filter(filter) => NodeKind::Filter(filter),
-        NodeKind::Split(weights) => NodeKind::Split(of_ports(&weights, &there(&draft.outputs), true)),
-        NodeKind::Join(weights) => NodeKind::Join(of_ports(&weights, &there(&draft.inputs), true)),
+        NodeKind::Split(weights) => NodeKind::Split(of_ports(&weights, &exists(&draft.outputs), true)),
+        NodeKind::Join(weights) => NodeKind::Join(of_ports(&weights, &exists(&draft.inputs), true)),
     };
     let inputs = draft.inputs.into_iter().flatten().collect();
     let outputs = draft.outputs.into_iter().flatten().collect();
     Node { name: draft.name, span: draft.span, kind, inputs, outputs }
 }
 
-/// Weights of those ports that there are; all 0 where nothing passes on the other side.
-fn of_ports(weights: &Weights, there: &[bool], passes: bool) -> Weights {
+/// Weights of the existing ports; all 0 if nothing passes on the other side.
+fn of_ports(weights: &Weights, exists: &[bool], passes: bool) -> Weights {
     let Weights::RoundRobin(weights) = weights else {
-        let none = vec![0; there.iter().filter(|there| **there).count()];
+        let none = vec![0; exists.iter().filter(|exists| **exists).count()];
         return if passes { Weights::Duplicate } else { Weights::RoundRobin(none) };
     };
     let weight = |port: usize| if passes { weights.get(port).copied().unwrap_or(0) } else { 0 };
-    let ports = there.iter().enumerate().filter(|(_, there)| **there);
+    let ports = exists.iter().enumerate().filter(|(_, exists)| **exists);
     Weights::RoundRobin(ports.map(|(port, _)| weight(port)).collect())
 }
 
-/// Whether nothing is taken, or given.
+/// Whether an end is `void`.
 fn is_void(shape: &Shape) -> bool {
     *shape == Shape::Scalar(Type::Void)
 }

@@ -1,20 +1,20 @@
-//! Items that firings of a node move through its ports.
+//! Items that firings move through the ports of a node.
 
 use super::{ChannelId, Flat, NodeId, NodeKind};
 use crate::tree::{Rate, Rates, Tree, Weights};
 
-/// Which execution of a filter; splitters and joiners do the same at each.
+/// Which execution of a filter; splitters and joiners behave the same in all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Firing {
-    /// The first: `prework`, where there is one.
+    /// The first: `prework` if there is one.
     First,
     /// Any other: `work`.
     Later,
 }
 
 impl Flat {
-    /// Items that a firing takes from an input, by the input's place; none where each firing decides how many it
-    /// takes, or looks at: then nobody else can tell when it ends.
+    /// Items that a firing pops from an input port. `None` if firings decide how many items they pop or peek: then
+    /// only the firing itself can determine when it ends.
     pub fn pop(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
         match &self.node(node).kind {
             NodeKind::Filter(filter) => {
@@ -26,7 +26,7 @@ impl Flat {
         }
     }
 
-    /// Items that must be there on an input for a firing to begin.
+    /// Items required on an input port for a firing to start.
     pub fn peek(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> u64 {
         let NodeKind::Filter(filter) = self.node(node).kind else {
             return self.pop(tree, node, port, firing).unwrap_or(0);
@@ -35,7 +35,7 @@ impl Flat {
         u64::from(least)
     }
 
-    /// Items that a firing gives to an output, by the output's place; none where each firing decides.
+    /// Items that a firing pushes to an output port; `None` if firings decide.
     pub fn push(&self, tree: &Tree, node: NodeId, port: usize, firing: Firing) -> Option<u64> {
         match &self.node(node).kind {
             NodeKind::Filter(filter) => fixed(rates(tree, filter.0, firing)?.push),
@@ -44,10 +44,10 @@ impl Flat {
         }
     }
 
-    /// Whether one end of a channel has a rate that its firings decide.
+    /// Whether one end of a channel has a dynamic rate.
     pub fn is_dynamic(&self, tree: &Tree, channel: ChannelId) -> bool {
         let channel = self.channel(channel);
-        // Only filters decide, and they have one port on each side.
+        // Only filters have dynamic rates, and a filter has one port per side.
         let filter = |node: NodeId| matches!(self.node(node).kind, NodeKind::Filter(_));
         [Firing::First, Firing::Later].into_iter().any(|firing| {
             filter(channel.from) && self.push(tree, channel.from, 0, firing).is_none()
@@ -65,7 +65,7 @@ impl Flat {
         &self.channels[id.0 as usize]
     }
 
-    /// For each channel, its place among the outputs of its producer and the inputs of its consumer.
+    /// For each channel, its port index at the producer and at the consumer.
     pub fn ports(&self) -> Vec<(usize, usize)> {
         let mut ports = vec![(0, 0); self.channels.len()];
         for node in &self.nodes {
@@ -76,7 +76,7 @@ impl Flat {
     }
 }
 
-/// The rates of a filter; none where there is no such filter.
+/// The rates of a filter; `None` if the id is invalid.
 fn rates(tree: &Tree, filter: u32, firing: Firing) -> Option<Rates> {
     let filter = tree.filters.get(filter as usize)?;
     Some(match firing {
@@ -89,7 +89,7 @@ fn fixed(rate: Rate) -> Option<u64> {
     rate.fixed().map(u64::from)
 }
 
-/// Items of a turn on one of the ports that are dealt out to, or put together from.
+/// Items per turn on one of the several ports of a splitter or joiner.
 fn one(weights: &Weights, port: usize) -> u64 {
     match weights {
         Weights::Duplicate => 1,
@@ -97,7 +97,7 @@ fn one(weights: &Weights, port: usize) -> u64 {
     }
 }
 
-/// Items of a turn on the other side; `copies` for a duplicate.
+/// Items per turn on the single port; `copies` for a duplicate.
 fn all(weights: &Weights, copies: usize) -> u64 {
     match weights {
         Weights::Duplicate => copies as u64,

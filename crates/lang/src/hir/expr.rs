@@ -1,4 +1,4 @@
-//! Expressions with types.
+//! Typed expressions.
 
 use super::Type;
 use crate::source::Span;
@@ -7,11 +7,11 @@ use crate::value::Value;
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The kind.
     pub kind: ExprKind,
     /// The type of its value.
     pub ty: Type,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
@@ -20,87 +20,87 @@ pub struct Expr {
 pub enum ExprKind {
     /// A constant.
     Constant(Value),
-    /// What stands in a place; a copy of it.
+    /// Reads a place; the value is a copy.
     Read(Place),
-    /// An operator before a value, of the value's type.
+    /// A prefix operator; the result has the operand's type.
     Unary(UnaryOp, Box<Expr>),
-    /// An operator between two values of one type (of a shift: two integers).
+    /// A binary operator on two operands of one type (for shifts: two integers).
     Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `&&`: the second only if the first is true. Both are boolean.
+    /// `&&`: evaluates the second operand only if the first is true. Both are boolean.
     And(Box<Expr>, Box<Expr>),
-    /// `||`: the second only if the first is false. Both are boolean.
+    /// `||`: evaluates the second operand only if the first is false. Both are boolean.
     Or(Box<Expr>, Box<Expr>),
-    /// `condition ? first : second`; the condition is boolean and the others of one type.
+    /// `condition ? first : second`; the condition is boolean, the branches have one type.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// The value as [`Expr::ty`]: a promotion, or a cast. See [`Value::convert`].
+    /// Converts a value to [`Expr::ty`]: a promotion or a cast. See [`Value::convert`].
     Convert(Box<Expr>),
-    /// `++x`, `x--` and the like, of an integer or float.
+    /// `++x`, `x--` and the like, on an integer or float.
     Step {
-        /// What is changed.
+        /// The operand.
         place: Place,
-        /// By 1, or by -1.
+        /// 1 or -1.
         by: i32,
-        /// Whether the value is the new one.
+        /// Whether the result is the new value.
         before: bool,
     },
     /// A call; arguments have the parameters' types.
     Call(Callee, Vec<Expr>),
-    /// Takes the next item.
+    /// Pops an item.
     Pop,
-    /// Looks at an item further on; 0 is what would be popped next.
+    /// Peeks at an item by index; index 0 is the next item to be popped.
     Peek(Box<Expr>),
-    /// How often this filter's `work` has been executed before.
+    /// The number of completed executions of this filter's `work`.
     Iter,
-    /// A vector of floats, or a complex number, by its components.
+    /// A vector of floats or a complex number from its components.
     Compose(Vec<Expr>),
 }
 
-/// What is called.
+/// The target of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Callee {
-    /// A function of the filter, by its place among [`Filter::functions`](super::Filter::functions).
+    /// A function of the filter: an index into [`Filter::functions`](super::Filter::functions).
     Function(u32),
-    /// A function of all filters, by its place among [`Program::helpers`](super::Program::helpers).
+    /// A helper function: an index into [`Program::helpers`](super::Program::helpers).
     Helper(u32),
-    /// A function that is somewhere else, by its place among [`Program::natives`](super::Program::natives).
+    /// A native function: an index into [`Program::natives`](super::Program::natives).
     Native(u32),
-    /// One that the language has.
+    /// A built-in function.
     Builtin(Builtin),
 }
 
-/// Where a value stands.
+/// A location that holds a value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Place {
     /// The variable.
     pub root: Root,
-    /// The way from there into it.
+    /// The accesses from the variable to the value.
     pub path: Vec<Step>,
 }
 
 /// A variable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
-    /// By its place among the body's [`locals`](super::Body::locals).
+    /// An index into the body's [`locals`](super::Body::locals).
     Local(u32),
-    /// Of the stream; nobody changes it.
+    /// A parameter of the stream; it is never assigned to.
     Param(u32),
-    /// By its place among the filter's [`fields`](super::Filter::fields).
+    /// An index into the filter's [`fields`](super::Filter::fields).
     Field(u32),
-    /// By its place among the program's [`globals`](super::Program::globals).
+    /// An index into the program's [`globals`](super::Program::globals).
     Global(u32),
 }
 
-/// A step into a value.
+/// An access to a part of a value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
-    /// A field of a structure, or a component of a complex number (`real`, `imag`) or of a vector of
-    /// floats (`x`, `y`, `z`, `w`), by its place.
+    /// A field of a structure, or a component of a complex number (`real`, `imag`) or a vector (`x`, `y`, `z`,
+    /// `w`), by index.
     Field(u32),
-    /// An element of an array, by an integer from 0.
+    /// An element of an array; the index is an integer from 0.
     Index(Expr),
 }
 
-/// Operators before a value.
+/// Prefix operators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnaryOp {
     /// `-` of integers, floats, complex numbers and vectors.
@@ -111,22 +111,22 @@ pub enum UnaryOp {
     Complement,
 }
 
-/// Operators between two values of one type.
+/// Binary operators on two operands of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinaryOp {
-    /// `+` of numbers; of strings, one after the other.
+    /// `+` of numbers; concatenation of strings.
     Add,
     /// `-`
     Sub,
     /// `*`
     Mul,
-    /// `/`; of integers toward zero.
+    /// `/`; integer division truncates toward zero.
     Div,
-    /// `%` of integers, with the sign of the first; of floats as well.
+    /// `%` of integers, with the sign of the dividend; also of floats.
     Rem,
-    /// `<<` of integers, by the low five bits.
+    /// `<<` of integers, by the low five bits of the second operand.
     ShiftLeft,
-    /// `>>` of integers, with the sign, by the low five bits.
+    /// Arithmetic `>>` of integers, by the low five bits of the second operand.
     ShiftRight,
     /// `&` of integers, bits and booleans.
     BitAnd,
@@ -149,7 +149,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// The sign that the source has for it, and C too.
+    /// The operator in StreamIt and C.
     pub fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -172,7 +172,7 @@ impl BinaryOp {
     }
 }
 
-/// Functions of the language. Where nothing is said, of a float, with a float as the result.
+/// Built-in functions. Unless noted, they take one float and return a float.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names of mathematics")]
 pub enum Builtin {
@@ -196,28 +196,28 @@ pub enum Builtin {
     Sqrt,
     Tan,
     Tanh,
-    /// Of two.
+    /// Two floats.
     Atan2,
-    /// Of two.
+    /// Two floats.
     Pow,
-    /// Of an integer or a float, with the same type as the result.
+    /// An integer or a float; the result has the same type.
     Abs,
     /// The absolute value of a complex number.
     AbsComplex,
-    /// Of a complex number, with one as the result; as the following.
+    /// A complex number; the result is complex. The following likewise.
     CosComplex,
     ExpComplex,
     LogComplex,
     SinComplex,
     SqrtComplex,
-    /// Of two integers or two floats.
+    /// Two integers or two floats.
     Max,
-    /// Of two integers or two floats.
+    /// Two integers or two floats.
     Min,
-    /// Of nothing: a number from 0 up to 1, of the filter's own sequence.
+    /// No argument: the next number of the filter's own sequence, at least 0 and below 1.
     Random,
-    /// Of a file's name and a count: an array of that many integers, from the text in the file.
+    /// A file name and a count: an array of that many integers, read from a text file.
     LoadInts,
-    /// The same for floats.
+    /// A file name and a count: an array of that many floats, read from a text file.
     LoadFloats,
 }

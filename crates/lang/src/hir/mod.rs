@@ -1,13 +1,13 @@
-//! The resolved program: every name is a number, every expression has a type, every conversion that
-//! the language makes by itself is written out. What the interpreter and the native back end read.
+//! The resolved program: every name is an index, every expression has a type, every implicit conversion is
+//! explicit. The interpreter and the native back end consume this form.
 //!
-//! **Values.** Arrays and structures are values: reading, passing, pushing and assigning one copies it.
-//! All that is declared begins as zero.
+//! **Values.** Arrays and structures are values: reading, passing, pushing and assigning copies them. Every
+//! variable starts as zero.
 //!
-//! **Order.** Operands are evaluated from left to right, with what they do besides.
+//! **Order.** Operands and their side effects are evaluated from left to right.
 //!
-//! **Anonymous streams** close over what surrounds them by value: what they use of it has become
-//! further parameters (the last [`Stream::captures`] of them) and arguments where they are made.
+//! **Anonymous streams** capture variables of the enclosing code by value: a captured variable is an extra
+//! parameter (the last [`Stream::captures`] of them) and an argument where the stream is created.
 
 mod expr;
 mod print;
@@ -20,24 +20,24 @@ pub use stream::{
     Body, Filter, Function, Native, Program, Rate, Rates, Stream, StreamBody, Struct, Variable, Work,
 };
 
-/// A structure, by its place in [`Program::structs`].
+/// A structure: an index into [`Program::structs`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StructId(pub u32);
 
-/// A stream, by its place in [`Program::streams`].
+/// A stream: an index into [`Program::streams`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId(pub u32);
 
-/// A type; how long arrays are is said where they are declared: [`Shaped`].
+/// A type without array lengths; declarations have a [`Shaped`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
-    /// Nothing.
+    /// No value.
     Void,
     /// 0 or 1.
     Bit,
     /// `true` or `false`.
     Boolean,
-    /// 32 bits, in two's complement, that wrap.
+    /// 32-bit two's complement; wraps.
     Int,
     /// IEEE binary32.
     Float,
@@ -45,21 +45,21 @@ pub enum Type {
     Complex,
     /// `float2`, `float3`, `float4`.
     Vector(u8),
-    /// Text: constants, and what is printed.
+    /// Text: literals, and arguments of `print`.
     String,
     /// A structure.
     Struct(StructId),
-    /// Some elements.
+    /// An array.
     Array(Box<Type>),
-    /// Whoever hears, all of one stream.
+    /// A portal to instances of one stream.
     Portal(StreamId),
 }
 
-/// A type with the lengths of its arrays, the outermost first.
+/// A type with its array lengths, outermost first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shaped {
     /// The type, arrays included.
     pub ty: Type,
-    /// One for each array in it. They are evaluated where the declaration is.
+    /// One length per array level, evaluated at the declaration.
     pub lengths: Vec<Expr>,
 }

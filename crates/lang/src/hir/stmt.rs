@@ -6,44 +6,44 @@ use crate::source::Span;
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stmt {
-    /// What it is.
+    /// The kind.
     pub kind: StmtKind,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
 /// Kinds of statements.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StmtKind {
-    /// A local begins: as zero, or with a value. In a loop it does so in each turn.
+    /// Starts the life of a local, as zero or with a value; in a loop, in each iteration.
     Declare {
-        /// Which.
+        /// The local.
         local: u32,
         /// Its type.
         ty: Shaped,
-        /// Its first value.
+        /// Its initial value.
         init: Option<Init>,
     },
-    /// The place's indices are evaluated, then the value, then it is stored.
+    /// Evaluates the indices of the place, then the value, then stores it.
     Assign(Place, Expr),
-    /// `place op= value`: the indices once, the old value, the value, then the result is stored.
+    /// `place op= value`: evaluates the indices once, reads the old value, evaluates the value, stores the result.
     Update {
-        /// What is changed.
+        /// The target.
         place: Place,
-        /// How.
+        /// The operator.
         op: BinaryOp,
-        /// By what: of type `via`, or an integer for a shift.
+        /// The right operand: of type `via`, or an integer for a shift.
         value: Expr,
-        /// The type that is calculated in; the result is converted to the place's.
+        /// The type of the computation; the result is converted to the type of the place.
         via: Type,
     },
-    /// For what it does.
+    /// An expression evaluated for its effect.
     Expr(Expr),
-    /// Gives an item, of the output's type.
+    /// Pushes an item of the output type.
     Push(Expr),
-    /// Prints a string, and perhaps the end of the line.
+    /// Prints a string, with a line end if the flag is set.
     Print(Option<Expr>, bool),
-    /// Statements with locals of their own.
+    /// Statements with their own locals.
     Block(Vec<Stmt>),
     /// The condition is boolean.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
@@ -51,26 +51,26 @@ pub enum StmtKind {
     While(Expr, Vec<Stmt>),
     /// `do`, and then the condition.
     DoWhile(Vec<Stmt>, Expr),
-    /// `for`: a condition that is left out holds.
+    /// `for`; a missing condition is true.
     For {
-        /// Done first.
+        /// Executed first.
         init: Vec<Stmt>,
-        /// As long as this holds.
+        /// The loop runs while this holds.
         condition: Option<Expr>,
-        /// Done after each turn, and after `continue`.
+        /// Executed after each iteration, including one that ended with `continue`.
         step: Vec<Stmt>,
-        /// Done in each.
+        /// The loop body.
         body: Vec<Stmt>,
     },
     /// Leaves the innermost loop.
     Break,
-    /// Goes on with the next turn of the innermost loop.
+    /// Continues with the next iteration of the innermost loop.
     Continue,
-    /// Leaves the function, or the firing.
+    /// Leaves the function or the firing.
     Return(Option<Expr>),
     /// Sends a message.
     Send(Box<Send>),
-    /// `add`; of composites only, as all that follow.
+    /// `add`. This and the following occur only in composites.
     Add(Creator),
     /// `body`
     Body(Creator),
@@ -80,74 +80,74 @@ pub enum StmtKind {
     Split(Weights),
     /// `join`
     Join(Weights),
-    /// `enqueue`: an item of the loop's type.
+    /// `enqueue`: an item of the feedback loop.
     Enqueue(Expr),
 }
 
-/// A first value.
+/// An initial value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Init {
-    /// Of the declared type.
+    /// A value of the declared type.
     Value(Expr),
-    /// An array by its elements; what is not said is zero.
+    /// An array by its elements.
     List(Vec<Init>),
 }
 
 /// A message.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Send {
-    /// Where the portal stands.
+    /// The place of the portal.
     pub portal: Place,
-    /// Whose handlers these are.
+    /// The stream that has the handler.
     pub to: StreamId,
-    /// Which, by its place among [`Filter::handlers`](super::Filter::handlers).
+    /// The handler: an index into [`Filter::handlers`](super::Filter::handlers).
     pub handler: u32,
-    /// What it is given.
+    /// The arguments.
     pub args: Vec<Expr>,
-    /// When it is to arrive.
+    /// The latency.
     pub latency: Latency,
 }
 
-/// When a message is to arrive, in executions of `work` counted as section 4 of the language says.
+/// The latency of a message, in executions of `work`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Latency {
-    /// Whenever it can.
+    /// No constraint: best effort.
     Any,
-    /// At the least and at the most; integers.
+    /// The minimum and the maximum; integers.
     Between(Option<Expr>, Option<Expr>),
 }
 
-/// What `split` and `join` say.
+/// The weights of `split` and `join`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Weights {
-    /// Everything to everybody.
+    /// Every child receives every item.
     Duplicate,
-    /// Integers: none says one for each child, one the same for each, several one each.
+    /// Integers: none means 1 for each child, a single one applies to every child, several are one per child.
     RoundRobin(Vec<Expr>),
 }
 
-/// A stream to be made.
+/// A request for a stream instance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Creator {
-    /// Which.
+    /// The stream.
     pub made: Made,
-    /// Its arguments, of its parameters' types.
+    /// Its arguments, with the parameters' types.
     pub args: Vec<Expr>,
-    /// Portals that it is to hear.
+    /// Portals that it is registered with.
     pub portals: Vec<Place>,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
-/// Which stream.
+/// The stream that a [`Creator`] instantiates.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Made {
-    /// One of the program.
+    /// A stream of the program.
     Stream(StreamId),
-    /// Gives what it takes. No arguments.
+    /// Pushes every item that it pops. No arguments.
     Identity(Shaped),
-    /// Gives the items of a file. The file's name is its argument.
+    /// Pushes the items of a file. The file name is the argument.
     FileReader(Shaped),
-    /// Writes items to a file. The file's name is its argument.
+    /// Writes items to a file. The file name is the argument.
     FileWriter(Shaped),
 }

@@ -1,4 +1,4 @@
-//! Streams, and the program that they are.
+//! Streams and programs.
 
 use super::{Expr, Init, Shaped, Stmt, StreamId, Type};
 use crate::ast::Composite;
@@ -8,20 +8,20 @@ use smol_str::SmolStr;
 /// A whole program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// Structures. None contains itself.
+    /// Structures; none contains itself.
     pub structs: Vec<Struct>,
     /// Variables of `static` blocks.
     pub globals: Vec<Variable>,
-    /// What gives them their values: the blocks' `init`, in order, each after the initialisers of its
-    /// own block's variables.
+    /// The `init` of each `static` block with the range of its globals, in order. It runs after the initialisers of
+    /// its own block's variables.
     pub global_inits: Vec<(std::ops::Range<u32>, Body)>,
     /// Functions of `native` blocks.
     pub natives: Vec<Native>,
     /// Functions of `helper` blocks.
     pub helpers: Vec<Function>,
-    /// All streams, those without names too.
+    /// All streams, including anonymous ones.
     pub streams: Vec<Stream>,
-    /// The one that is the program.
+    /// The entry point.
     pub top: StreamId,
 }
 
@@ -30,7 +30,7 @@ pub struct Program {
 pub struct Struct {
     /// Its name.
     pub name: SmolStr,
-    /// Its fields; lengths of arrays use constants and globals only.
+    /// Its fields; array lengths use only constants and globals.
     pub fields: Vec<(SmolStr, Shaped)>,
 }
 
@@ -39,15 +39,15 @@ pub struct Struct {
 pub struct Variable {
     /// Its name.
     pub name: SmolStr,
-    /// Its type; lengths use parameters, globals and the fields before it.
+    /// Its type; array lengths use parameters, globals and preceding fields.
     pub ty: Shaped,
-    /// Its first value; zero where there is none.
+    /// Its initial value; zero if there is none.
     pub init: Option<Init>,
-    /// Where it stands.
+    /// Its place.
     pub span: Span,
 }
 
-/// A function that is somewhere else.
+/// A function defined outside the program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Native {
     /// `Block.name`
@@ -61,42 +61,41 @@ pub struct Native {
 /// A filter or a composite.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Stream {
-    /// Its name; for one without, what it is.
+    /// Its name; for an anonymous stream, its keyword.
     pub name: SmolStr,
     /// Its place.
     pub span: Span,
-    /// Types of what it takes and gives; lengths use parameters and globals. A composite without a name
-    /// may leave them to what it is made of.
+    /// Input and output type; array lengths use parameters and globals. An anonymous composite may inherit them
+    /// from its children.
     pub types: Option<(Shaped, Shaped)>,
-    /// Its parameters: names and types; lengths use those before, and globals.
+    /// Its parameters: names and types; array lengths use preceding parameters and globals.
     pub params: Vec<(SmolStr, Shaped)>,
-    /// How many of them, the last ones, stand for what surrounds a stream without a name.
+    /// The number of captured parameters; they are the last ones.
     pub captures: u32,
-    /// What it does.
+    /// Its body.
     pub body: StreamBody,
 }
 
 impl Stream {
-    /// Whether it stands where it is used: its name is then a keyword, which no other can have.
+    /// Whether it is anonymous: its name is then a keyword, which no declared name can be.
     pub fn is_anonymous(&self) -> bool {
         matches!(self.name.as_str(), "filter" | "pipeline" | "splitjoin" | "feedbackloop")
     }
 }
 
-/// What a stream is.
+/// Bodies of streams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum StreamBody {
     /// A filter.
     Filter(Box<Filter>),
-    /// Code that makes and joins other streams.
+    /// Code that instantiates and connects other streams.
     Composite(Composite, Body),
 }
 
-/// Code with variables of its own.
+/// Code with its own variables.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Body {
-    /// All its variables, each declared once in the code; parameters of a function first. Where two
-    /// have one name they are two.
+    /// All its variables, each declared once in the code; parameters of a function first. Names may repeat.
     pub locals: Vec<(SmolStr, Type)>,
     /// The code.
     pub stmts: Vec<Stmt>,
@@ -105,71 +104,71 @@ pub struct Body {
 /// A filter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Filter {
-    /// Said to keep a state.
+    /// Whether it is declared `stateful`.
     pub stateful: bool,
     /// Whether code other than `init` changes a field, uses `random` or prints, or it handles messages.
     pub keeps_state: bool,
     /// Its state.
     pub fields: Vec<Variable>,
-    /// Done once, before all work and after the fields have their first values.
+    /// Executed once, after the fields have their initial values and before any firing.
     pub init: Option<Body>,
-    /// What is done in place of the first `work`.
+    /// Executed in place of the first `work`.
     pub prework: Option<Work>,
     /// A firing.
     pub work: Work,
-    /// Functions; where handlers are called like functions, all of those as well, behind the others.
+    /// Its functions; if handlers are called as functions, followed by all handlers.
     pub functions: Vec<Function>,
-    /// What is done with messages, between firings.
+    /// Message handlers, executed between firings.
     pub handlers: Vec<Function>,
 }
 
-/// A firing.
+/// A work or prework function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Work {
-    /// Items that it moves.
+    /// Its rates.
     pub rates: Rates,
-    /// What it does.
+    /// Its body.
     pub body: Body,
     /// Its place.
     pub span: Span,
 }
 
-/// A function, or a handler.
+/// A function or a handler.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Its name; of a helper with its block's name before.
+    /// Its name; for a helper `Block.name`.
     pub name: SmolStr,
-    /// How many of the body's locals are its parameters, and their types with lengths.
+    /// Types of its parameters, which are the first locals of the body.
     pub params: Vec<Shaped>,
-    /// Type of its result.
+    /// The result type.
     pub result: Shaped,
-    /// What it does.
+    /// Its body.
     pub body: Body,
 }
 
-/// Items that a firing moves. Expressions use parameters, globals and fields, as these are after `init`.
+/// Rates of a firing. The expressions use parameters, globals and fields; fields have their values after `init`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
-    /// Items given.
+    /// Items pushed.
     pub push: Rate,
-    /// Items taken. Who takes fewer of a static rate leaves the rest to be dropped after the firing.
+    /// Items popped. If a firing pops fewer than a static rate, the rest is dropped after it.
     pub pop: Rate,
-    /// Items looked at, those taken included; as many as are taken, where it is not said, or less is.
+    /// Items peeked, including those popped; `None` if omitted or not above `pop`.
     pub peek: Option<Rate>,
 }
 
 /// A rate.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rate {
-    /// An integer, the same at every firing.
+    /// An integer, the same in every firing.
     Static(Expr),
-    /// What each firing decides, in bounds where there are any.
+    /// Decided by each firing, within optional bounds.
     Dynamic {
-        /// At least.
+        /// The minimum.
         min: Option<Expr>,
-        /// On the average.
+        /// The average.
         average: Option<Expr>,
-        /// At most.
+        /// The maximum.
         max: Option<Expr>,
     },
 }

@@ -1,15 +1,15 @@
-//! Who fires next: see the module above for the order.
+//! The order of firings; see the parent module.
 
 use super::fire::Fired;
 use super::suspend::Suspended;
 use super::world::World;
-use super::{Options, Stop, deadlock, may_be_stuck};
+use super::{Options, Stop, deadlock, may_deadlock};
 use crate::flat::{ChannelId, Firing, NodeId};
 use crate::messages::{Blocked, Demand, Fires, has_messages};
 use crate::schedule::{Cursor, Region};
 use std::rc::Rc;
 
-/// Runs until the iterations are done, the input is over, or somebody interrupts; how many there were.
+/// Runs until the iterations are complete, the input ends, or the run is interrupted; returns the iterations.
 pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMut(u64)) -> Result<u64, Stop> {
     let mut fires = Nodes::new(world);
     let regions = &world.compiled.schedule.regions;
@@ -19,7 +19,7 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
         }
         regions => Box::new(Rounds::new(world, regions)),
     };
-    let loops = may_be_stuck(&world.compiled);
+    let loops = may_deadlock(&world.compiled);
     let mut iterations = 0;
     while options.iterations.is_none_or(|most| iterations < most) && !world.interrupted() {
         let over = order.iterate(&mut fires)?.is_break();
@@ -27,7 +27,7 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
             flush(world, &mut fires)?;
         }
         if loops && !world.interrupted() {
-            unstuck(world)?;
+            fail_on_deadlock(world)?;
         }
         if over {
             break;
@@ -39,34 +39,34 @@ pub(super) fn drive(world: &Rc<World>, options: Options, progress: &mut dyn FnMu
     Ok(iterations)
 }
 
-/// Fails where streams wait for each other that can never go on. Nothing can fire now that may.
-fn unstuck(world: &World) -> Result<(), Stop> {
+/// Fails if some streams wait for each other and no further input can help. No node can fire at this point.
+fn fail_on_deadlock(world: &World) -> Result<(), Stop> {
     let stuck = deadlock(&world.compiled.flat, |node| world.lacking(node));
     stuck.map_or(Ok(()), |error| Err(Stop::Fault(Box::new(error))))
 }
 
-/// After the end of the input: everything that takes items fires as long as it can. A feedback loop
-/// without input from outside takes only its own, and would do so for ever.
+/// After the end of the input: every node with inputs fires as long as it can. A feedback loop without outside
+/// input is excluded, because it would fire forever.
 fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
     let flat = &world.compiled.flat;
-    let mut goes_on = true;
-    while std::mem::take(&mut goes_on) {
+    let mut progressed = true;
+    while std::mem::take(&mut progressed) {
         for (at, node) in flat.nodes.iter().enumerate() {
             while node.inputs.iter().any(|input| !flat.channel(*input).back)
                 && !world.interrupted()
                 && fires.try_fire(NodeId(at as u32))? == Fired::Yes
             {
-                goes_on = true;
+                progressed = true;
             }
         }
     }
     Ok(())
 }
 
-/// The nodes, those with stacks of their own among them.
+/// The nodes, with the stacks of those that can suspend.
 struct Nodes<'a> {
     world: &'a Rc<World>,
-    /// By node: whether its firings may wait in their middle.
+    /// By node: whether its firings can suspend.
     waits: Vec<bool>,
     suspended: Vec<Option<Suspended>>,
 }
@@ -100,30 +100,30 @@ impl<'a> Nodes<'a> {
 
 /// The order of firings.
 trait Order {
-    /// Does an iteration; breaks where the input is over.
+    /// Executes an iteration; breaks at the end of the input.
     fn iterate(&mut self, fires: &mut Nodes<'_>) -> Result<Flow, Stop>;
 
-    /// Does what comes after all iterations.
+    /// Completes the nodes that no iteration needed.
     fn end(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop>;
 }
 
 type Flow = std::ops::ControlFlow<()>;
 
-/// Regions by their schedules.
+/// Executes regions by their schedules.
 struct Rounds<'a> {
     world: &'a World,
-    /// Each region: where it is, and whether it takes from no other.
+    /// Each region: its position, and whether it has no input from other regions.
     regions: Vec<(Cursor<'a>, bool)>,
 }
 
-/// Why a region pauses.
+/// Why a region stopped.
 #[derive(PartialEq, Eq)]
 enum Pause {
-    /// A steady state has ended.
+    /// A steady state is complete.
     Steady,
-    /// It needs items.
+    /// It lacks items.
     Lacks,
-    /// It has come to the end of its input.
+    /// Its input has ended.
     Over,
 }
 
@@ -139,13 +139,13 @@ impl<'a> Rounds<'a> {
         Rounds { world, regions: cursors.zip(first).collect() }
     }
 
-    /// Runs a region to the end of a steady state, or as far as it goes.
+    /// Runs a region to the end of a steady state, or until it cannot continue.
     fn run(&mut self, region: usize, fires: &mut Nodes<'_>) -> Result<(Pause, bool), Stop> {
         let cursor = &mut self.regions[region].0;
         let mut moved = false;
         loop {
             let Some((node, _)) = cursor.due() else {
-                cursor.again();
+                cursor.start_steady_state();
                 return Ok((Pause::Steady, moved));
             };
             if self.world.interrupted() {
@@ -160,14 +160,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs the regions that take from others until none goes on.
-    fn settle(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop> {
-        let mut goes_on = true;
-        while std::mem::take(&mut goes_on) {
+    /// Runs the regions with inputs from others until none can continue.
+    fn stabilise(&mut self, fires: &mut Nodes<'_>) -> Result<(), Stop> {
+        let mut progressed = true;
+        while std::mem::take(&mut progressed) {
             for region in 0..self.regions.len() {
                 while !self.regions[region].1 && !self.world.interrupted() {
                     let (pause, moved) = self.run(region, fires)?;
-                    goes_on |= moved;
+                    progressed |= moved;
                     if pause != Pause::Steady || !moved {
                         break;
                     }
@@ -186,7 +186,7 @@ impl Order for Rounds<'_> {
                 over |= self.run(region, fires)?.0 != Pause::Steady;
             }
         }
-        self.settle(fires)?;
+        self.stabilise(fires)?;
         Ok(if over { Flow::Break(()) } else { Flow::Continue(()) })
     }
 
@@ -195,7 +195,7 @@ impl Order for Rounds<'_> {
     }
 }
 
-/// One region, by what its ends need.
+/// Executes one region on demand of its sinks.
 struct OnDemand<'a> {
     world: &'a World,
     demand: Demand<'a>,
@@ -206,7 +206,7 @@ impl OnDemand<'_> {
         match blocked {
             Blocked::Failed(None) => Ok(()),
             Blocked::Failed(Some(stop)) => Err(stop),
-            Blocked::Circle(node) => Err(self.world.fault(node, "it waits for itself")),
+            Blocked::Cycle(node) => Err(self.world.fault(node, "it waits for itself")),
         }
     }
 }
@@ -224,7 +224,7 @@ impl Order for OnDemand<'_> {
 }
 
 impl Fires for Nodes<'_> {
-    /// A failure; none where the input is over.
+    /// A failure; `None` at the end of the input.
     type Error = Option<Stop>;
 
     fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {

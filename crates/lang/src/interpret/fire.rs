@@ -14,25 +14,25 @@ use crate::tree::{self, Weights};
 use crate::value::Value;
 use std::time::Duration;
 
-/// What came of a try to fire.
+/// The result of an attempt to fire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fired {
     /// The node has fired.
     Yes,
     /// It needs more items from this channel.
     Lacks(ChannelId),
-    /// It gives nothing any more: the end of a file.
+    /// The file has ended; the node produces no more items.
     Over,
 }
 
-/// Firings in a row that move nothing after which a filter of dynamic rates never will again.
-const IDLE: u32 = 1 << 16;
+/// After this many consecutive firings without items a filter of dynamic rates is considered finished.
+const MAX_IDLE: u32 = 1 << 16;
 
-/// How a firing of dynamic rate waits for items that are not there yet.
+/// Suspends a firing of dynamic rates until more items may have arrived.
 pub(super) type Wait<'a> = &'a dyn Fn();
 
 impl World {
-    /// Fires a node if its items are there.
+    /// Fires a node if its input is complete.
     pub(super) fn fire(&self, node: NodeId, wait: Wait<'_>) -> Result<Fired, Stop> {
         if let Some(lacking) = self.lacks(node) {
             return Ok(Fired::Lacks(lacking));
@@ -55,16 +55,16 @@ impl World {
         if self.firings[node.0 as usize].get() == 0 { Firing::First } else { Firing::Later }
     }
 
-    /// Items that must be at an input for the next firing to begin.
+    /// Items required on an input for the next firing to start.
     fn needs(&self, node: NodeId, at: usize) -> u64 {
         let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
         flat.peek(tree, node, at, firing)
     }
 
-    /// A channel that has fewer items than the next firing needs to begin.
+    /// A channel with fewer items than the next firing requires to start.
     pub(super) fn lacks(&self, node: NodeId) -> Option<ChannelId> {
         let mut inputs = self.compiled.flat.node(node).inputs.iter().enumerate();
-        if self.idle[node.0 as usize].get() >= IDLE {
+        if self.idle[node.0 as usize].get() >= MAX_IDLE {
             return inputs.next().map(|(_, channel)| *channel);
         }
         inputs
@@ -72,7 +72,7 @@ impl World {
             .map(|(_, channel)| *channel)
     }
 
-    /// All items that a node lacks to go on, or to begin its next firing.
+    /// All items that a node lacks to continue or to start its next firing.
     pub(super) fn lacking(&self, node: NodeId) -> Vec<Lack> {
         let awaited = self.awaited[node.0 as usize].get();
         let lack = |(at, channel): (usize, &ChannelId)| {
@@ -83,19 +83,19 @@ impl World {
         self.compiled.flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
     }
 
-    /// Fails where a node's queues have passed the budget.
+    /// Fails if a node's queues exceed the budget.
     fn within_budget(&self, node: NodeId) -> Result<(), Stop> {
         let ports = self.compiled.flat.node(node);
         for channel in ports.inputs.iter().chain(&ports.outputs) {
             if !self.room.holds(*channel, self.items(*channel)) {
-                return Err(self.outgrown());
+                return Err(self.budget_error());
             }
         }
         Ok(())
     }
 
-    fn outgrown(&self) -> Stop {
-        Stop::Fault(Box::new(self.room.told(&self.compiled.flat)))
+    fn budget_error(&self) -> Stop {
+        Stop::Fault(Box::new(self.room.diagnostic(&self.compiled.flat)))
     }
 
     fn split(&self, node: NodeId, weights: &Weights) -> Fired {
@@ -103,7 +103,7 @@ impl World {
         let mut input = self.channel(node.inputs[0]).borrow_mut();
         match weights {
             Weights::Duplicate => {
-                let item = input.pop_front().expect("it was looked for");
+                let item = input.pop_front().expect("the input was checked");
                 node.outputs
                     .iter()
                     .for_each(|output| self.channel(*output).borrow_mut().push_back(item.clone()));
@@ -130,25 +130,25 @@ impl World {
     fn fire_filter(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
         let ports = &self.compiled.flat.nodes[node.0 as usize];
         let (input, output) = (ports.inputs.first().copied(), ports.outputs.first().copied());
-        let take = || input.and_then(|input| self.channel(input).borrow_mut().pop_front());
-        let give = |item| {
+        let pop_input = || input.and_then(|input| self.channel(input).borrow_mut().pop_front());
+        let push_output = |item| {
             if let Some(output) = output {
                 self.channel(output).borrow_mut().push_back(item);
             }
         };
         match state {
-            State::Nothing => give(take().expect("it was looked for")),
+            State::Stateless => push_output(pop_input().expect("the input was checked")),
             State::Writer(sink) => {
-                let item = take().expect("it was looked for");
-                let given = sink.as_mut().map_or(Ok(()), |sink| sink.give(&item));
+                let item = pop_input().expect("the input was checked");
+                let given = sink.as_mut().map_or(Ok(()), |sink| sink.push(&item));
                 given.map_err(|error| self.fault(node, &error.to_string()))?;
             }
             State::Reader { source, again } => {
-                if source.waits(Duration::ZERO).map_err(|error| self.unread(node, &error))? {
+                if source.would_block(Duration::ZERO).map_err(|error| self.read_error(node, &error))? {
                     self.flush()?;
                 }
-                match read(&mut **source, *again).map_err(|error| self.unread(node, &error))? {
-                    Some(item) => give(item),
+                match read(&mut **source, *again).map_err(|error| self.read_error(node, &error))? {
+                    Some(item) => push_output(item),
                     None => return Ok(Fired::Over),
                 }
             }
@@ -157,15 +157,19 @@ impl World {
         Ok(Fired::Yes)
     }
 
-    /// Executes the work of a filter of the program, messages that have arrived before.
+    /// Executes the work of a filter, after handling the messages that are due.
     fn execute(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
         let program = &self.compiled.program;
-        let filter = self.filter(node).expect("it has code");
-        let tree::Code::Written { stream, params, .. } = &filter.code else { unreachable!("it has code") };
-        let StreamBody::Filter(code) = &program.streams[stream.0 as usize].body else {
-            unreachable!("a filter's stream")
+        let filter = self.filter(node).expect("the node is a filter");
+        let tree::Code::Written { stream, params, .. } = &filter.code else {
+            unreachable!("the filter has code")
         };
-        let State::Written { fields, random, scratch } = state else { unreachable!("a filter's state") };
+        let StreamBody::Filter(code) = &program.streams[stream.0 as usize].body else {
+            unreachable!("the stream is a filter")
+        };
+        let State::Written { fields, random, scratch } = state else {
+            unreachable!("the node has a filter's state")
+        };
         let firings = self.firings[node.0 as usize].get();
         let prework = code.prework.as_ref().filter(|_| firings == 0);
         let rates = if prework.is_some() { filter.prework.unwrap_or(filter.work) } else { filter.work };
@@ -193,10 +197,10 @@ impl World {
         let mut budget = Budget { steps: self.steps.min(SLICE), ..Budget::unlimited() };
         let globals = Globals::Fixed(&self.compiled.tree.globals);
         let mut machine = Machine::new(scope, globals, fields, &mut host, scratch, &mut budget);
-        let letters = self.post.borrow_mut().arrived(node, firings + 1);
-        for letter in letters {
-            let handler = &code.handlers[letter.handler as usize];
-            machine.run_function(handler, letter.args).map_err(|failure| self.failed(node, &failure))?;
+        let envelopes = self.router.borrow_mut().arrived(node, firings + 1);
+        for envelope in envelopes {
+            let handler = &code.handlers[envelope.handler as usize];
+            machine.run_function(handler, envelope.args).map_err(|failure| self.failed(node, &failure))?;
         }
         let work = prework.unwrap_or(&code.work);
         machine.run(&work.body).map_err(|failure| self.failed(node, &failure))?;
@@ -206,12 +210,12 @@ impl World {
         Ok(Fired::Yes)
     }
 
-    /// A file cannot be read; where the run is interrupted it was waited for.
-    fn unread(&self, node: NodeId, error: &std::io::Error) -> Stop {
+    /// The error of a source that cannot be read; interrupting a blocked read also fails.
+    fn read_error(&self, node: NodeId, error: &std::io::Error) -> Stop {
         if self.stops() { Stop::Interrupted } else { self.fault(node, &error.to_string()) }
     }
 
-    /// A filter's code cannot go on.
+    /// The error of a filter's code.
     fn failed(&self, node: NodeId, failure: &Failure) -> Stop {
         if self.stopped.get() {
             return Stop::Interrupted;
@@ -220,12 +224,12 @@ impl World {
             return Stop::Output(error);
         }
         if self.over.get() {
-            return self.outgrown();
+            return self.budget_error();
         }
         self.failed_at(node, failure.span, &failure.fault.0)
     }
 
-    /// A firing is wrong.
+    /// The error of a firing.
     fn failed_at(&self, node: NodeId, span: Span, what: &str) -> Stop {
         let filter = &self.compiled.flat.node(node).name;
         let firing = self.firings[node.0 as usize].get() + 1;

@@ -1,50 +1,49 @@
-//! What a filter's code sees of the world while it fires.
+//! The host of a filter's code while it fires.
 
 use super::fire::Wait;
 use super::world::World;
 use crate::eval::{Fault, Host, Random};
 use crate::flat::{ChannelId, NodeId};
-use crate::messages::Sent;
+use crate::messages::SentMessage;
 use crate::tree::{Rate, Rates};
 use crate::value::Value;
 
-/// Steps of a firing between two looks whether the run is interrupted.
+/// Steps of a firing between two checks for an interrupt.
 pub(super) const SLICE: u64 = 1 << 16;
 
-/// A firing.
+/// The host of one firing.
 pub(super) struct FilterHost<'a> {
     pub(super) world: &'a World,
     pub(super) node: NodeId,
     pub(super) input: Option<ChannelId>,
     pub(super) output: Option<ChannelId>,
     pub(super) rates: Rates,
-    /// Items moved so far.
+    /// Items popped and pushed so far.
     pub(super) popped: u32,
     pub(super) pushed: u32,
-    /// Firings of `work` before this one.
+    /// Completed executions of `work`.
     pub(super) executions: i32,
     pub(super) random: &'a mut Random,
-    /// Steps that the firing may do besides those of its budget.
+    /// Steps left beyond the budget of the machine.
     pub(super) steps: u64,
     pub(super) wait: Wait<'a>,
 }
 
 impl FilterHost<'_> {
-    /// The firing has ended: it has moved what its rates say. What it has not taken of a static rate is
-    /// dropped.
+    /// Ends the firing: drops the unpopped rest of a static pop rate and checks the rates.
     pub(super) fn end(&mut self) -> Result<(), String> {
         if let (Some(input), Rate::Static(pop)) = (self.input, self.rates.pop) {
             let rest = pop.saturating_sub(self.popped);
             self.world.channel(input).borrow_mut().drain(..rest as usize);
             self.popped += rest;
         }
-        kept("pops", self.popped, self.rates.pop)?;
-        kept("pushes", self.pushed, self.rates.push)
+        check_rate("pops", self.popped, self.rates.pop)?;
+        check_rate("pushes", self.pushed, self.rates.push)
     }
 
-    /// Waits until so many items are there, if the firing decides how many these are and they may come.
+    /// Waits for items, if the firing has a dynamic input rate.
     fn need(&self, items: u64) -> Result<ChannelId, Fault> {
-        let input = self.input.ok_or_else(|| Fault("there is no input here".into()))?;
+        let input = self.input.ok_or_else(|| Fault("this filter has no input".into()))?;
         while self.world.items(input) < items && self.rates.decides_input() {
             let awaited = &self.world.awaited[self.node.0 as usize];
             awaited.set(items);
@@ -52,30 +51,30 @@ impl FilterHost<'_> {
             awaited.set(0);
         }
         if self.world.items(input) < items {
-            return Err(Fault("there are no more items than the rates say".into()));
+            return Err(Fault("the input has too few items".into()));
         }
         Ok(input)
     }
 }
 
-/// Whether a number of items is what a rate says.
-fn kept(does: &str, items: u32, rate: Rate) -> Result<(), String> {
-    let said = match rate {
-        Rate::Static(said) if said == items => return Ok(()),
-        Rate::Static(said) => said.to_string(),
+/// Checks a number of items against a rate.
+fn check_rate(does: &str, items: u32, rate: Rate) -> Result<(), String> {
+    let declared = match rate {
+        Rate::Static(declared) if declared == items => return Ok(()),
+        Rate::Static(declared) => declared.to_string(),
         Rate::Dynamic { min, max, .. } if items >= min && max.is_none_or(|max| items <= max) => return Ok(()),
         Rate::Dynamic { min, max: Some(max), .. } => format!("from {min} to {max}"),
         Rate::Dynamic { min, max: None, .. } => format!("{min} or more"),
     };
-    Err(format!("this firing {does} {}, but its rate says {said}", counted(items.into())))
+    Err(format!("this firing {does} {}, but its rate says {declared}", counted(items.into())))
 }
 
-/// So many items, in words.
+/// A number of items in words.
 pub fn counted(items: i64) -> String {
     if items == 1 { "1 item".to_owned() } else { format!("{items} items") }
 }
 
-/// The same, with what follows in the past.
+/// A number of items with the verb: "1 item was".
 pub fn counted_were(items: i64) -> String {
     format!("{} {}", counted(items), if items == 1 { "was" } else { "were" })
 }
@@ -88,7 +87,7 @@ impl Host for FilterHost<'_> {
         }
         let input = self.need(1)?;
         self.popped += 1;
-        Ok(self.world.channel(input).borrow_mut().pop_front().expect("it was waited for"))
+        Ok(self.world.channel(input).borrow_mut().pop_front().expect("`need` has checked the input"))
     }
 
     fn peek(&mut self, index: i32) -> Result<Value, Fault> {
@@ -102,7 +101,7 @@ impl Host for FilterHost<'_> {
     }
 
     fn push(&mut self, item: Value) -> Result<(), Fault> {
-        let output = self.output.ok_or_else(|| Fault("there is no output here".into()))?;
+        let output = self.output.ok_or_else(|| Fault("this filter has no output".into()))?;
         if self.rates.push.fixed().is_some_and(|push| self.pushed >= push) {
             let most = counted(self.pushed.into());
             return Err(Fault(format!("this firing pushes more than the {most} of its rate")));
@@ -111,7 +110,7 @@ impl Host for FilterHost<'_> {
         self.world.channel(output).borrow_mut().push_back(item);
         if !self.world.room.holds(output, self.world.items(output)) {
             self.world.over.set(true);
-            return Err(Fault("a queue has outgrown its budget".into()));
+            return Err(Fault("the queues exceed their budget".into()));
         }
         Ok(())
     }
@@ -149,7 +148,7 @@ impl Host for FilterHost<'_> {
     ) -> Result<(), Fault> {
         let fired = |node: NodeId| self.world.firings[node.0 as usize].get();
         let (from, firing) = (self.node, fired(self.node) + 1);
-        let sent = Sent { from, firing, portal, handler, latency: latency.map(|(_, max)| max), args };
-        self.world.post.borrow_mut().send(sent, &fired).map_err(Fault)
+        let sent = SentMessage { from, firing, portal, handler, latency: latency.map(|(_, max)| max), args };
+        self.world.router.borrow_mut().send(sent, &fired).map_err(Fault)
     }
 }

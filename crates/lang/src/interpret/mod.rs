@@ -1,33 +1,33 @@
-//! The interpreter: what programs mean.
+//! The interpreter: it defines the meaning of programs.
 //!
-//! **Meaning.** Each filter is a sequential process that executes its work again and again; channels
-//! are queues without bounds; splitters and joiners move items as their weights say. What a firing does
-//! not take of a static rate is dropped when it ends; giving fewer items than such a rate says, or more of
-//! either, is an error. A firing of a static
-//! rate begins when its whole window is there, one of a dynamic rate when at least one item is, and waits
-//! in its middle for more. (One that has fired 65536 times in a row without moving an item, though some
-//! wait for it, would do so for ever, and is over.) So what comes through each channel is a function of the program and its input.
+//! **Meaning.** Each filter is a sequential process that executes its work repeatedly; channels are unbounded
+//! queues; splitters and joiners move items by their weights. When a firing with a static pop rate ends, the
+//! items that it did not pop are dropped; pushing fewer items than a static rate, or popping or pushing more, is
+//! an error. A firing with static rates starts when its whole window is available, one with dynamic rates when at
+//! least one item is; it waits for further items within the firing. (A filter that fires 65536 times in a row
+//! without moving an item, with input available, is considered finished.) So the items on each channel are a
+//! function of the program and its input.
 //!
-//! **Order** shows where several filters print. A program of static rates runs its initialisation
-//! schedule once, and then steady states one after the other, each with the phases of its schedule in
-//! order ([`schedule`](crate::schedule)). With dynamic rates there are several regions: those that take
-//! from no other run a steady state in turn, and after each round the others, in data-flow order, run as
-//! many steady states as there are items for, the last one perhaps in part. Programs that send messages
-//! against the stream fire in demand order: an end of the graph fires, and before it whatever it lacks
-//! items from, and so on; of several ends each has its steady state's share in turn.
+//! **Order** is visible if several filters print. A program with static rates runs its initialisation schedule
+//! once, then steady states, each in the order of the schedule's phases ([`schedule`](crate::schedule)). With
+//! dynamic rates there are several regions: those without input from other regions run one steady state each in
+//! turn; after each round the others run, in data-flow order, as many steady states as their input allows, the
+//! last one possibly in part. Programs that send messages upstream fire in demand order: a sink fires, after the
+//! firings that provide its missing items, recursively; several sinks run their share of the steady state in
+//! turn.
 //!
-//! **Loops** of dynamic rates that can never go on are an error ([`deadlock()`]), which is told after the round in
-//! which they no more can.
+//! **Loops** with dynamic rates that can never continue are an error ([`deadlock()`]), reported after the round
+//! in which they stop.
 //!
-//! **Length.** `iterations` counts steady states after the initialisation; with dynamic rates, those
-//! of the regions that take from no other. A file that ends is the end of its reader's stream: what
-//! can still fire does, and the program is over.
+//! **Length.** `iterations` counts steady states after the initialisation; with dynamic rates, those of the regions
+//! without input from other regions. The end of a file ends the stream of its reader: nodes that can still fire do,
+//! and the program ends.
 //!
-//! **Messages** (Thies et al., "Teleport messaging for distributed stream programs", PPoPP 2005). Let
-//! `wave(m)` be how often the one upstream must have fired for the one downstream to fire `m` times. A
-//! message that is sent in firing `n`, of latency `l`, is handled downstream before the first firing `m`
-//! with `wave(m) >= n + l`, and upstream after firing `wave(n + l)` (where the sign of a latency is
-//! of no account). One that comes too late for that is an error.
+//! **Messages** (Thies et al., "Teleport messaging for distributed stream programs", PPoPP 2005). Let `wave(m)`
+//! be the number of firings of the upstream filter that the downstream filter needs for `m` firings. A message
+//! sent in firing `n` with latency `l` is handled downstream before the first firing `m` with `wave(m) >= n + l`,
+//! and upstream after firing `wave(n + l)` (with the absolute value of the latency). A message that is too late
+//! for that is an error.
 
 mod deadlock;
 mod drive;
@@ -37,7 +37,7 @@ mod room;
 mod suspend;
 mod world;
 
-pub use deadlock::{Lack, deadlock, may_be_stuck};
+pub use deadlock::{Lack, deadlock, may_deadlock};
 pub use host::{counted, counted_were};
 pub use room::{BUDGET, over_budget};
 
@@ -49,43 +49,43 @@ use std::rc::Rc;
 use std::sync::Arc;
 use world::World;
 
-/// How a program is run.
+/// Options of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// Steady states; to the end of the input where there is no number.
+    /// Steady states; `None` runs to the end of the input.
     pub iterations: Option<u64>,
-    /// Files that are read begin again when they end.
+    /// Whether input files start again when they end.
     pub repeat_input: bool,
 }
 
-/// How much a run may do.
+/// Limits of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Within {
-    /// Statements, and turns of loops, of each firing.
+pub struct RunLimits {
+    /// Statements and loop iterations of each firing.
     pub steps: u64,
-    /// Bytes that queues between regions may take together.
+    /// Bytes in all queues between regions together.
     pub bytes: u64,
 }
 
-/// Steps without bounds, and a gigabyte.
-impl Default for Within {
-    fn default() -> Within {
-        Within { steps: u64::MAX, bytes: BUDGET }
+/// Unlimited steps, and a gigabyte.
+impl Default for RunLimits {
+    fn default() -> RunLimits {
+        RunLimits { steps: u64::MAX, bytes: BUDGET }
     }
 }
 
-/// Why a run ended before its time.
+/// Reasons why a run ended early.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// The program does what cannot be done.
+    /// An error of the program.
     Fault(Box<Diagnostic>),
-    /// What it prints cannot be written.
+    /// The output cannot be written.
     Output(String),
-    /// Somebody asked for it.
+    /// The run was interrupted.
     Interrupted,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Outcome {
     /// Steady states after the initialisation.
@@ -94,45 +94,45 @@ pub struct Outcome {
     pub firings: u64,
 }
 
-/// What a run has around it.
+/// The environment of a run.
 pub struct Surroundings<'a> {
-    /// Where files are.
+    /// The file system.
     pub files: &'a mut dyn Files,
-    /// Where prints go.
+    /// The output of `print`.
     pub out: Box<dyn Write>,
-    /// Whether the run is to end at once.
+    /// Whether the run must end at once.
     pub interrupted: Box<dyn Fn() -> bool>,
-    /// Called after each steady state with their number.
+    /// Called after each steady state with the number of steady states so far.
     pub progress: &'a mut dyn FnMut(u64),
 }
 
-/// Runs a program to its end. What it has written to files appears when it ends well, or is interrupted.
+/// Runs a program to its end. Output files appear if it succeeds or is interrupted.
 ///
 /// # Errors
-/// It ends before its time.
+/// The run ended early.
 pub fn interpret(
     compiled: &Arc<Compiled>,
     options: Options,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
-    interpret_within(compiled, options, Within::default(), around)
+    interpret_within(compiled, options, RunLimits::default(), around)
 }
 
-/// Runs a program that may do so much, and fails when it would do more.
+/// Runs a program within limits.
 ///
 /// # Errors
-/// It ends before its time.
+/// The run ended early.
 pub fn interpret_within(
     compiled: &Arc<Compiled>,
     options: Options,
-    within: Within,
+    limits: RunLimits,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
     let world =
-        World::new(compiled.clone(), (options, within), around.files, around.out, around.interrupted)?;
+        World::new(compiled.clone(), (options, limits), around.files, around.out, around.interrupted)?;
     let world = Rc::new(world);
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
-    // What is stopped in the middle of a firing ends like what is stopped between two.
+    // An interrupt within a firing ends the run like one between firings.
     let iterations = match drive::drive(&world, options, around.progress) {
         Err(Stop::Interrupted) => 0,
         done => done?,

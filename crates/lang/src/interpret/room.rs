@@ -1,4 +1,4 @@
-//! What queues between regions hold, within a budget of bytes: no schedule knows how long they become.
+//! The budget of queues between regions, which no schedule bounds.
 
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
@@ -6,16 +6,16 @@ use crate::flat::{ChannelId, Flat};
 use crate::value::WORD;
 use std::cell::Cell;
 
-/// Bytes that queues between regions may take together where nothing else is said: a gigabyte.
+/// The default limit of bytes in all queues between regions: a gigabyte.
 pub const BUDGET: u64 = 1 << 30;
 
-/// The queues' room.
+/// Memory accounting of queues.
 pub(super) struct Room {
     most: u64,
     used: Cell<u64>,
-    /// By channel: bytes of an item; 0 inside of regions, where the schedule has bounds.
+    /// By channel: bytes of an item; 0 within regions, where the schedule bounds queues.
     bytes: Vec<u64>,
-    /// By channel: items that `used` has been told of.
+    /// By channel: items included in `used`.
     counted: Vec<Cell<u64>>,
 }
 
@@ -37,7 +37,7 @@ impl Room {
         }
     }
 
-    /// A channel holds so many items now; whether that is within the budget.
+    /// Records the length of a queue; returns whether the budget holds.
     pub(super) fn holds(&self, channel: ChannelId, items: u64) -> bool {
         let bytes = self.bytes[channel.0 as usize];
         if bytes == 0 {
@@ -49,15 +49,15 @@ impl Room {
         used <= self.most || items <= before
     }
 
-    /// That queues are longer than they may be: the one that takes most is told.
-    pub(super) fn told(&self, flat: &Flat) -> Diagnostic {
+    /// The error for an exceeded budget, which names the largest queue.
+    pub(super) fn diagnostic(&self, flat: &Flat) -> Diagnostic {
         let used = |channel: &usize| self.bytes[*channel] * self.counted[*channel].get();
         let channel = (0..self.bytes.len()).max_by_key(used).unwrap_or(0);
         over_budget(flat, ChannelId(channel as u32), self.counted[channel].get(), self.most)
     }
 }
 
-/// That a queue must grow beyond the budget of all queues.
+/// The error for a queue that must grow beyond the budget of all queues.
 pub fn over_budget(flat: &Flat, channel: ChannelId, items: u64, most: u64) -> Diagnostic {
     let channel = flat.channel(channel);
     let (from, to) = (flat.node(channel.from), flat.node(channel.to));
@@ -68,5 +68,5 @@ pub fn over_budget(flat: &Flat, channel: ChannelId, items: u64, most: u64) -> Di
     let error = Diagnostic::new(from.span, why).label(format!("`{}`", from.name));
     let two = from.span != to.span;
     let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
-    error.hint("see whether what takes from it waits for ever, or allow more (`--budget`)")
+    error.hint("check whether its consumer is blocked, or raise the limit (`--budget`)")
 }

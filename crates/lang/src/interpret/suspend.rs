@@ -1,4 +1,4 @@
-//! Firings that wait in their middle: each filter that takes items at a dynamic rate has a stack.
+//! Suspended firings: each filter with a dynamic input rate has its own stack.
 
 use super::Stop;
 use super::fire::Fired;
@@ -8,10 +8,10 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::rc::Rc;
 
-/// Bytes of such a stack: what the evaluator may use, and as much again.
+/// Bytes of such a stack: twice the evaluator's stack budget.
 const STACK: usize = 2 << 20;
 
-/// A filter on a stack of its own.
+/// A filter on its own stack.
 pub(super) struct Suspended(Coroutine<(), Result<Fired, Stop>, ()>);
 
 impl Suspended {
@@ -29,11 +29,11 @@ impl Suspended {
         Ok(Suspended(coroutine))
     }
 
-    /// Goes on until a firing has ended, or waits.
+    /// Continues until a firing ends or waits.
     pub(super) fn fire(&mut self) -> Result<Fired, Stop> {
         match self.0.resume(()) {
             CoroutineResult::Yield(fired) => fired,
-            CoroutineResult::Return(()) => unreachable!("it goes on for ever"),
+            CoroutineResult::Return(()) => unreachable!("the coroutine never returns"),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What a run has: items in channels, and what filters keep.
+//! The state of a run: items in channels, and the state of nodes.
 
 use super::room::Room;
-use super::{Options, Stop, Within};
+use super::{Options, RunLimits, Stop};
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Random, Scratch};
 use crate::files::{Files, Layout, Sink, Source};
 use crate::flat::{ChannelId, NodeId, NodeKind};
-use crate::messages::Post;
+use crate::messages::MessageRouter;
 use crate::tree::{Code, Filter};
 use crate::value::Value;
 use std::cell::{Cell, RefCell};
@@ -15,42 +15,42 @@ use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::Arc;
 
-/// A run's state.
+/// The state of a run.
 pub(super) struct World {
     pub(super) compiled: Arc<Compiled>,
-    /// Items, by channel.
+    /// The queue of each channel.
     channels: Vec<RefCell<VecDeque<Value>>>,
-    /// What filters keep, by node; it is borrowed while the node fires.
+    /// The state of each node; borrowed while the node fires.
     pub(super) nodes: Vec<RefCell<State>>,
     /// Firings of each node so far.
     pub(super) firings: Vec<Cell<u64>>,
-    /// Latest firings of each node that moved no item.
+    /// Consecutive firings of each node without items.
     pub(super) idle: Vec<Cell<u32>>,
-    /// Items that each node's firing waits for in its middle; 0 where none does.
+    /// Items that each node's suspended firing waits for; 0 if none is suspended.
     pub(super) awaited: Vec<Cell<u64>>,
-    /// What queues hold.
+    /// Memory accounting of queues.
     pub(super) room: Room,
-    /// Whether queues have outgrown their budget in the middle of a firing.
+    /// Whether queues exceeded their budget within a firing.
     pub(super) over: Cell<bool>,
-    /// Messages on their way.
-    pub(super) post: RefCell<Post<Vec<Value>>>,
+    /// Messages in flight.
+    pub(super) router: RefCell<MessageRouter<Vec<Value>>>,
     out: RefCell<Box<dyn Write>>,
     interrupted: Box<dyn Fn() -> bool>,
-    /// Why a firing could not print.
+    /// The error of a firing that could not print.
     pub(super) unprinted: RefCell<Option<String>>,
-    /// Whether a firing was left in its middle because of that.
+    /// Whether an interrupt ended a firing early.
     pub(super) stopped: Cell<bool>,
-    /// What each firing may do.
+    /// The step limit of each firing.
     pub(super) steps: u64,
 }
 
-/// What a node keeps.
+/// The state of a node.
 pub(super) enum State {
     /// A filter of the program.
     Written {
         fields: Vec<Value>,
         random: Random,
-        /// Room for the variables of its firings.
+        /// Storage for the variables of its firings.
         scratch: Scratch,
     },
     Reader {
@@ -58,21 +58,21 @@ pub(super) enum State {
         again: bool,
     },
     Writer(Option<Box<dyn Sink>>),
-    /// A splitter, a joiner, an identity.
-    Nothing,
+    /// A splitter, joiner or identity has no state.
+    Stateless,
 }
 
 impl World {
     pub(super) fn new(
         compiled: Arc<Compiled>,
-        (options, within): (Options, Within),
+        (options, limits): (Options, RunLimits),
         files: &mut dyn Files,
         out: Box<dyn Write>,
         interrupted: Box<dyn Fn() -> bool>,
     ) -> Result<World, Stop> {
         let states = compiled.flat.nodes.iter().map(|node| match &node.kind {
-            NodeKind::Filter(id) => begin(&compiled, id.0, options, files),
-            NodeKind::Split(_) | NodeKind::Join(_) => Ok(State::Nothing),
+            NodeKind::Filter(id) => initial_state(&compiled, id.0, options, files),
+            NodeKind::Split(_) | NodeKind::Join(_) => Ok(State::Stateless),
         });
         let nodes = states.map(|state| state.map(RefCell::new)).collect::<Result<Vec<_>, Stop>>()?;
         let initial =
@@ -82,20 +82,20 @@ impl World {
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
             idle: nodes.iter().map(|_| Cell::new(0)).collect(),
             awaited: nodes.iter().map(|_| Cell::new(0)).collect(),
-            room: Room::new(&compiled, within.bytes),
+            room: Room::new(&compiled, limits.bytes),
             over: Cell::new(false),
-            post: RefCell::new(Post::new(&compiled)),
+            router: RefCell::new(MessageRouter::new(&compiled)),
             nodes,
             out: RefCell::new(out),
             interrupted,
             unprinted: RefCell::default(),
             stopped: Cell::new(false),
-            steps: within.steps,
+            steps: limits.steps,
             compiled,
         })
     }
 
-    /// The filter that a node is, if it is one.
+    /// The filter of a node, if it is one.
     pub(super) fn filter(&self, node: NodeId) -> Option<&Filter> {
         match self.compiled.flat.nodes[node.0 as usize].kind {
             NodeKind::Filter(id) => Some(&self.compiled.tree.filters[id.0 as usize]),
@@ -107,19 +107,19 @@ impl World {
         &self.channels[channel.0 as usize]
     }
 
-    /// Items in a channel.
+    /// The number of items in a channel.
     pub(super) fn items(&self, channel: ChannelId) -> u64 {
         self.channel(channel).borrow().len() as u64
     }
 
     pub(super) fn print(&self, text: &str) -> Result<(), String> {
         let written = self.out.borrow_mut().write_all(text.as_bytes());
-        written.map_err(|error| unwritten(&error))
+        written.map_err(|error| write_error(&error))
     }
 
-    /// What goes to pipes and devices goes there now.
+    /// Flushes standard output, pipes and devices.
     pub(super) fn flush(&self) -> Result<(), Stop> {
-        self.out.borrow_mut().flush().map_err(|error| Stop::Output(unwritten(&error)))?;
+        self.out.borrow_mut().flush().map_err(|error| Stop::Output(write_error(&error)))?;
         for (at, state) in self.nodes.iter().enumerate() {
             if let Ok(mut state) = state.try_borrow_mut()
                 && let State::Writer(Some(sink)) = &mut *state
@@ -130,21 +130,21 @@ impl World {
         Ok(())
     }
 
-    /// Whether the run is to end at once.
+    /// Whether the run must end at once.
     pub(super) fn interrupted(&self) -> bool {
         (self.interrupted)()
     }
 
-    /// The same, for a firing that ends in its middle then.
+    /// As [`interrupted`](Self::interrupted), for a check within a firing.
     pub(super) fn stops(&self) -> bool {
         let stops = self.interrupted();
         self.stopped.set(self.stopped.get() || stops);
         stops
     }
 
-    /// All that was written becomes visible.
+    /// Completes all outputs.
     pub(super) fn finish(&self) -> Result<(), Stop> {
-        self.out.borrow_mut().flush().map_err(|error| Stop::Output(unwritten(&error)))?;
+        self.out.borrow_mut().flush().map_err(|error| Stop::Output(write_error(&error)))?;
         for (at, state) in self.nodes.iter().enumerate() {
             if let State::Writer(sink) = &mut *state.borrow_mut()
                 && let Some(sink) = sink.take()
@@ -155,19 +155,24 @@ impl World {
         Ok(())
     }
 
-    /// Something is wrong at a node.
+    /// An error of a node.
     pub(super) fn fault(&self, node: NodeId, what: &str) -> Stop {
         let node = &self.compiled.flat.nodes[node.0 as usize];
         Stop::Fault(Box::new(Diagnostic::new(node.span, format!("`{}`: {what}", node.name))))
     }
 }
 
-fn unwritten(error: &std::io::Error) -> String {
+fn write_error(error: &std::io::Error) -> String {
     format!("the output cannot be written: {error}")
 }
 
-/// What a filter keeps when it begins.
-fn begin(compiled: &Compiled, id: u32, options: Options, files: &mut dyn Files) -> Result<State, Stop> {
+/// The initial state of a filter.
+fn initial_state(
+    compiled: &Compiled,
+    id: u32,
+    options: Options,
+    files: &mut dyn Files,
+) -> Result<State, Stop> {
     let filter = &compiled.tree.filters[id as usize];
     let layout = |shape| Layout { shape, structs: &compiled.tree.structs };
     let fault = |error: std::io::Error| {
@@ -180,7 +185,7 @@ fn begin(compiled: &Compiled, id: u32, options: Options, files: &mut dyn Files) 
             random: Random::of_work(id),
             scratch: Scratch::default(),
         },
-        Code::Identity => State::Nothing,
+        Code::Identity => State::Stateless,
         Code::FileReader(name) => {
             let source = files.source(name, &layout(&filter.output)).map_err(fault)?;
             State::Reader { source, again: options.repeat_input }

@@ -1,4 +1,4 @@
-//! Who must fire before a node can, and the order of firings that follows from it.
+//! Demand order: the firings required before a node can fire.
 
 use crate::Compiled;
 use crate::flat::{ChannelId, Firing, Flat, NodeId};
@@ -6,81 +6,81 @@ use crate::schedule::{Phase, Region};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Deref};
 
-/// Why a node cannot be brought to fire.
+/// Reasons why a node cannot fire.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Blocked<E> {
-    /// It waits for itself, round a loop.
-    Circle(NodeId),
-    /// Somebody's firing failed, or there is nothing more to come.
+    /// It waits for itself through a feedback loop.
+    Cycle(NodeId),
+    /// A firing failed, or the input has ended.
     Failed(E),
 }
 
-/// Things that fire.
+/// Executes firings.
 pub trait Fires {
-    /// Why they do not.
+    /// The reason of a failed firing.
     type Error;
 
-    /// A channel that has too few items for the node's next firing.
+    /// A channel with too few items for the node's next firing.
     fn lacks(&mut self, node: NodeId) -> Option<ChannelId>;
 
-    /// Fires the node; what it needs is there.
+    /// Fires the node; its input is complete.
     ///
     /// # Errors
-    /// It fails, or has nothing more to give.
+    /// The firing fails, or the input has ended.
     fn fire(&mut self, node: NodeId) -> Result<(), Self::Error>;
 
-    /// How often the node has fired.
+    /// The number of firings of the node.
     fn fired(&self, node: NodeId) -> u64;
 }
 
-/// Fires a node once, and before it whoever must.
+/// Fires a node once, after the firings that it requires.
 ///
 /// # Errors
-/// It waits for itself, or somebody fails.
+/// The node waits for itself, or a firing fails.
 pub fn pull<F: Fires>(flat: &Flat, fires: &mut F, target: NodeId) -> Result<(), Blocked<F::Error>> {
-    let mut waiting = vec![target];
-    let mut is_waiting = vec![false; flat.nodes.len()];
-    is_waiting[target.0 as usize] = true;
-    while let Some(node) = waiting.last().copied() {
+    let mut pending = vec![target];
+    let mut is_pending = vec![false; flat.nodes.len()];
+    is_pending[target.0 as usize] = true;
+    while let Some(node) = pending.last().copied() {
         match fires.lacks(node) {
             None => {
                 fires.fire(node).map_err(Blocked::Failed)?;
-                is_waiting[node.0 as usize] = false;
-                waiting.pop();
+                is_pending[node.0 as usize] = false;
+                pending.pop();
             }
             Some(channel) => {
                 let from = flat.channels[channel.0 as usize].from;
-                if std::mem::replace(&mut is_waiting[from.0 as usize], true) {
-                    return Err(Blocked::Circle(node));
+                if std::mem::replace(&mut is_pending[from.0 as usize], true) {
+                    return Err(Blocked::Cycle(node));
                 }
-                waiting.push(from);
+                pending.push(from);
             }
         }
     }
     Ok(())
 }
 
-/// One region, by what its ends need.
+/// Executes one region on demand of its sinks.
 pub struct Demand<'a> {
     flat: &'a Flat,
     region: &'a Region,
-    /// How often each node fires in the initialisation.
+    /// Firings of each node in the initialisation.
     first: Vec<u64>,
     iterations: u64,
 }
 
 impl<'a> Demand<'a> {
-    /// After so many iterations.
+    /// The state after `iterations` iterations.
     pub fn new(flat: &'a Flat, region: &'a Region, iterations: u64) -> Demand<'a> {
         let mut first = vec![0; flat.nodes.len()];
         count(&region.init, 1, &mut first);
         Demand { flat, region, first, iterations }
     }
 
-    /// Does an iteration; breaks where the input is over.
+    /// Executes an iteration; breaks at the end of the input.
     ///
     /// # Errors
-    /// Somebody fails, or waits for itself.
+    /// A firing fails, or a node waits for itself.
     pub fn iterate<F: Fires>(
         &mut self,
         fires: &mut F,
@@ -90,13 +90,13 @@ impl<'a> Demand<'a> {
         F::Error: IsOver,
     {
         self.iterations += 1;
-        self.bring(fires, interrupted, |node| self.flat.node(node).outputs.is_empty())
+        self.fire_up_to(fires, interrupted, |node| self.flat.node(node).outputs.is_empty())
     }
 
-    /// Whoever has not been needed yet fires as often as its schedule says.
+    /// Completes the nodes that no sink needed, up to the firings of their schedule.
     ///
     /// # Errors
-    /// Somebody fails, or waits for itself.
+    /// A firing fails, or a node waits for itself.
     pub fn end<F: Fires>(
         &self,
         fires: &mut F,
@@ -105,11 +105,11 @@ impl<'a> Demand<'a> {
     where
         F::Error: IsOver,
     {
-        self.bring(fires, interrupted, |_| true).map(|_| ())
+        self.fire_up_to(fires, interrupted, |_| true).map(|_| ())
     }
 
-    /// Brings the nodes that pass to as many firings as their schedule has by now.
-    fn bring<F: Fires>(
+    /// Brings the selected nodes to the number of firings of their schedule so far.
+    fn fire_up_to<F: Fires>(
         &self,
         fires: &mut F,
         interrupted: &dyn Fn() -> bool,
@@ -119,19 +119,19 @@ impl<'a> Demand<'a> {
         F::Error: IsOver,
     {
         let nodes = self.region.nodes.iter().zip(&self.region.repetitions).filter(|(node, _)| which(**node));
-        let aims: Vec<(NodeId, u64)> = nodes
+        let targets: Vec<(NodeId, u64)> = nodes
             .map(|(node, repetitions)| (*node, self.first[node.0 as usize] + repetitions * self.iterations))
             .collect();
-        let mut goes_on = true;
-        while std::mem::take(&mut goes_on) {
-            for (node, aim) in &aims {
+        let mut progressed = true;
+        while std::mem::take(&mut progressed) {
+            for (node, aim) in &targets {
                 if fires.fired(*node) >= *aim {
                     continue;
                 }
                 if interrupted() {
                     return Ok(ControlFlow::Continue(()));
                 }
-                goes_on = true;
+                progressed = true;
                 match pull(self.flat, fires, *node) {
                     Err(Blocked::Failed(error)) if error.is_over() => return Ok(ControlFlow::Break(())),
                     done => done?,
@@ -142,9 +142,9 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Why something does not fire, where that may be the end of the input.
+/// A reason that can be the end of the input.
 pub trait IsOver {
-    /// Whether it is.
+    /// Whether it is the end of the input.
     fn is_over(&self) -> bool;
 }
 
@@ -160,7 +160,7 @@ impl IsOver for Infallible {
     }
 }
 
-/// Items in channels, as numbers: firings without what they do.
+/// Item counts of channels: simulates firings without executing them.
 #[derive(Clone)]
 pub struct Counts<C> {
     compiled: C,
@@ -169,19 +169,19 @@ pub struct Counts<C> {
 }
 
 impl<C: Deref<Target = Compiled>> Counts<C> {
-    /// Before anything fires.
+    /// The initial state.
     pub fn new(compiled: C) -> Counts<C> {
         let items = compiled.flat.channels.iter().map(|channel| channel.initial.len() as u64).collect();
         let firings = vec![0; compiled.flat.nodes.len()];
         Counts { compiled, items, firings }
     }
 
-    /// Items in each channel.
+    /// The number of items in each channel.
     pub fn items(&self) -> &[u64] {
         &self.items
     }
 
-    /// Firings of each node.
+    /// The number of firings of each node.
     pub fn firings(&self) -> &[u64] {
         &self.firings
     }
@@ -219,7 +219,7 @@ impl<C: Deref<Target = Compiled>> Fires for Counts<C> {
     }
 }
 
-/// Adds up how often nodes fire in phases.
+/// Adds up the firings of each node in phases.
 fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
     for phase in phases {
         match phase {

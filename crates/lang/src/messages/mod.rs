@@ -1,22 +1,22 @@
-//! Messages between filters: when they arrive, and the order of firings in programs that send them.
+//! Messages between filters: arrival times, and the order of firings in programs that send messages.
 //!
-//! What a message means is said with the interpreter ([`interpret`](crate::interpret)). Whoever runs a program
-//! keeps a [`Post`], which has the letters on their way, and tells it what is sent; a [`Wavefront`] says how often
-//! one node must have fired for another; and [`Demand`] is the order of firings, in numbers of items alone.
+//! The interpreter ([`interpret`](crate::interpret)) documents the meaning of messages. An engine keeps a
+//! [`MessageRouter`] with the messages in flight and passes every sent message to it. A [`Wavefront`] computes how
+//! many firings of one node another one needs. [`Demand`] is the order of firings, from item counts alone.
 
 mod demand;
-mod post;
+mod router;
 mod routes;
 mod wavefront;
 
 pub use demand::{Blocked, Counts, Demand, Fires, IsOver, pull};
-pub use post::{Letter, Post, Sent, hearers, is_down};
+pub use router::{Envelope, MessageRouter, SentMessage, is_downstream, receivers};
 pub use routes::check;
 pub use wavefront::Wavefront;
 
 use crate::tree::Tree;
 
-/// Whether a program has portals that somebody hears.
+/// Whether a program has portals with receivers.
 pub fn has_messages(tree: &Tree) -> bool {
-    tree.portals.iter().any(|hearers| !hearers.is_empty())
+    tree.portals.iter().any(|receivers| !receivers.is_empty())
 }

@@ -1,6 +1,6 @@
-//! Whether there are ways for the messages that a program can send.
+//! Checks that messages have routes.
 
-use super::post::{hearers, is_down};
+use super::router::{is_downstream, receivers};
 use crate::diagnostic::Diagnostic;
 use crate::flat::{NodeId, NodeKind};
 use crate::hir::{Filter, Latency, Root, Send, Stmt, StmtKind, StreamBody};
@@ -9,13 +9,13 @@ use crate::value::Value;
 use crate::{Compiled, Span};
 use std::collections::HashSet;
 
-/// Refuses messages between filters that no stream joins, or one whose rates are dynamic: when they would arrive is
-/// told in firings of their receiver, and those are not tied to the sender's then.
+/// Rejects messages with a latency between filters that no stream connects, or one with dynamic rates: without
+/// static rates the receiver's firings have no fixed relation to the sender's.
 ///
 /// # Errors
-/// All of them, each place once for each filter that would hear it.
+/// All such messages, each place once per receiver.
 pub fn check(compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
-    let hearers = hearers(compiled);
+    let receivers = receivers(compiled);
     let (mut errors, mut seen) = (Vec::new(), HashSet::<(Span, NodeId)>::new());
     for (at, node) in compiled.flat.nodes.iter().enumerate() {
         let NodeKind::Filter(id) = node.kind else { continue };
@@ -30,12 +30,12 @@ pub fn check(compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
         each_send(filter, &mut |send, span| {
             let Root::Param(param) = send.portal.root else { return };
             let Some(Value::Portal(portal)) = params.get(param as usize) else { return };
-            for to in hearers.get(*portal as usize).into_iter().flatten() {
-                if let (Err(why), true) = (is_down(compiled, from, *to), seen.insert((span, *to))) {
+            for to in receivers.get(*portal as usize).into_iter().flatten() {
+                if let (Err(why), true) = (is_downstream(compiled, from, *to), seen.insert((span, *to))) {
                     let message = format!("`{}` sends a message that cannot arrive: {why}", node.name);
                     let error = Diagnostic::new(span, message).label("sent here");
-                    let heard = compiled.flat.node(*to).span;
-                    errors.push(error.other(heard, "to be heard here"));
+                    let receiver = compiled.flat.node(*to).span;
+                    errors.push(error.other(receiver, "the receiver"));
                 }
             }
         });
@@ -43,7 +43,7 @@ pub fn check(compiled: &Compiled) -> Result<(), Vec<Diagnostic>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The places where a filter sends messages that are to arrive at a certain time.
+/// Calls `found` for every statement of a filter that sends a message with a latency.
 fn each_send<'p>(filter: &'p Filter, found: &mut dyn FnMut(&'p Send, Span)) {
     let works = filter.prework.iter().chain([&filter.work]).map(|work| &work.body);
     let functions = filter.functions.iter().chain(&filter.handlers).map(|function| &function.body);

@@ -1,29 +1,28 @@
-//! How often one node must have fired for another to fire so many times.
+//! The wavefront function: the number of firings of one node that firings of another need.
 
 use super::demand::{Counts, pull};
 use crate::Compiled;
 use crate::flat::NodeId;
 use std::ops::Deref;
 
-/// The wavefront function of two nodes of static rates, one upstream of the other; known as far as it
-/// was asked for.
+/// The wavefront function of two nodes with static rates, one upstream of the other; values are computed as needed.
 pub struct Wavefront<C> {
     compiled: C,
     counts: Counts<C>,
     upstream: NodeId,
     downstream: NodeId,
-    /// By firings of the one downstream.
+    /// The values, by firings of the downstream node.
     waves: Vec<u64>,
-    /// Firings of the one downstream after which each steady state needs some of the one upstream, if any does.
-    patience: usize,
+    /// Firings of the downstream node without any of the upstream node after which none will ever be needed.
+    horizon: usize,
 }
 
 impl<C: Deref<Target = Compiled> + Clone> Wavefront<C> {
-    /// Of two nodes, the one upstream first.
+    /// The function of two nodes, upstream node first.
     pub fn new(compiled: C, upstream: NodeId, downstream: NodeId) -> Wavefront<C> {
         Wavefront {
             counts: Counts::new(compiled.clone()),
-            patience: patience(&compiled, upstream, downstream),
+            horizon: horizon(&compiled, upstream, downstream),
             compiled,
             upstream,
             downstream,
@@ -31,35 +30,36 @@ impl<C: Deref<Target = Compiled> + Clone> Wavefront<C> {
         }
     }
 
-    /// Firings upstream that so many downstream need; none where it can never fire so often.
+    /// Upstream firings that `firings` downstream firings need; `None` if the downstream node never fires that
+    /// many times.
     pub fn wave(&mut self, firings: u64) -> Option<u64> {
         while self.waves.len() as u64 <= firings {
-            self.go_on()?;
+            self.advance()?;
         }
         Some(self.waves[firings as usize])
     }
 
-    /// The first firing downstream that needs so many upstream; none where no firing ever does.
+    /// The first downstream firing that needs `firings` upstream firings; `None` if no firing ever does.
     pub fn first_needing(&mut self, firings: u64) -> Option<u64> {
         while self.waves.last().is_some_and(|wave| *wave < firings) {
-            let rests = self.waves.len().checked_sub(self.patience).map(|before| self.waves[before]);
+            let rests = self.waves.len().checked_sub(self.horizon).map(|before| self.waves[before]);
             if rests.is_some() && rests == self.waves.last().copied() {
                 return None;
             }
-            self.go_on()?;
+            self.advance()?;
         }
         Some(self.waves.partition_point(|wave| *wave < firings) as u64)
     }
 
-    fn go_on(&mut self) -> Option<()> {
+    fn advance(&mut self) -> Option<()> {
         pull(&self.compiled.flat, &mut self.counts, self.downstream).ok()?;
         self.waves.push(self.counts.firings()[self.upstream.0 as usize]);
         Some(())
     }
 }
 
-/// So many firings downstream take all that can be there at any time in between, and a steady state more.
-fn patience(compiled: &Compiled, upstream: NodeId, downstream: NodeId) -> usize {
+/// A number of downstream firings that consumes all items ever buffered in between, plus one steady state.
+fn horizon(compiled: &Compiled, upstream: NodeId, downstream: NodeId) -> usize {
     let schedule = &compiled.schedule;
     let region = schedule.region_of()[downstream.0 as usize];
     let region = &schedule.regions[region];

@@ -1,4 +1,4 @@
-//! Statements that make streams and join them.
+//! Statements that instantiate and connect streams.
 
 use super::misspelt::STREAMS;
 use super::{Parsed, Parser};
@@ -7,17 +7,17 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 
 impl Parser<'_> {
-    /// `'add' creator` and the like.
+    /// `'add' creator`, and `body` and `loop` likewise.
     pub(super) fn create(&mut self, kind: fn(Creator) -> StmtKind) -> Parsed<StmtKind> {
         self.bump();
         let start = self.span();
-        if self.ahead(1) == Kind::OpenBrace {
-            self.mend(&STREAMS);
+        if self.lookahead(1) == Kind::OpenBrace {
+            self.correct_keyword(&STREAMS);
         }
-        if !(self.at_stream_word() || super::recover::starts_type(self.kind())) {
+        if !(self.at_stream_keyword() || super::recover::starts_type(self.kind())) {
             return self.unexpected("a stream");
         }
-        let named = self.at(Kind::Name) && !matches!(self.ahead(1), Kind::Arrow | Kind::OpenBracket);
+        let named = self.at(Kind::Name) && !matches!(self.lookahead(1), Kind::Arrow | Kind::OpenBracket);
         let (creator, portals) = if named { self.named()? } else { self.anonymous()? };
         Ok(kind(Creator { kind: creator, portals, span: self.since(start) }))
     }
@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok(ty)
     }
 
-    /// A stream that stands here; it needs no `;`.
+    /// An anonymous stream; it needs no `;`.
     fn anonymous(&mut self) -> Parsed<(CreatorKind, Vec<Name>)> {
         let stream = self.anonymous_stream()?;
         let portals = self.portals()?;
@@ -68,7 +68,7 @@ impl Parser<'_> {
     /// `'split' sj ';'` and `'join' sj ';'`
     pub(super) fn weights(&mut self, kind: fn(Weights) -> StmtKind) -> Parsed<StmtKind> {
         self.bump();
-        self.mend(&[Kind::Duplicate, Kind::RoundRobin]);
+        self.correct_keyword(&[Kind::Duplicate, Kind::RoundRobin]);
         let weights = match self.kind() {
             Kind::Duplicate => self.duplicate()?,
             Kind::RoundRobin => self.round_robin()?,
@@ -89,9 +89,9 @@ impl Parser<'_> {
         }
         let start = self.span();
         if !self.optional_weights()?.is_empty() {
-            let error = Diagnostic::new(self.since(start), "`duplicate` has no weights")
-                .hint("every child gets every item");
-            self.complain(error);
+            let error = Diagnostic::new(self.since(start), "`duplicate` takes no weights")
+                .hint("every child receives every item");
+            self.report_here(error);
         }
         Ok(Weights::Duplicate)
     }

@@ -1,4 +1,4 @@
-//! Looking at tokens, taking them, and saying what was expected instead.
+//! Token access and error reports.
 
 use super::{Failed, MAX_DEPTH, MAX_ERRORS, Parsed, Parser};
 use crate::ast::Name;
@@ -7,68 +7,68 @@ use crate::lexer::Kind;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// The kind of the token that is looked at.
+    /// The kind of the current token.
     pub(super) fn kind(&self) -> Kind {
         self.tokens[self.at].kind
     }
 
-    /// The kind of a token so many after it.
-    pub(super) fn ahead(&self, tokens: usize) -> Kind {
+    /// The kind of the token `tokens` places after the current one.
+    pub(super) fn lookahead(&self, tokens: usize) -> Kind {
         self.tokens.get(self.at + tokens).map_or(Kind::End, |token| token.kind)
     }
 
-    /// The kind of the token before it.
-    pub(super) fn before(&self) -> Option<Kind> {
+    /// The kind of the previous token.
+    pub(super) fn previous_kind(&self) -> Option<Kind> {
         Some(self.tokens[self.at.checked_sub(1)?].kind)
     }
 
-    /// Its place.
+    /// The place of the current token.
     pub(super) fn span(&self) -> Span {
         self.tokens[self.at].span
     }
 
-    /// The place of the token before it.
-    pub(super) fn last(&self) -> Span {
+    /// The place of the previous token.
+    pub(super) fn previous_span(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].span
     }
 
-    /// From a place to the token before.
+    /// The span from `start` to the previous token.
     pub(super) fn since(&self, start: Span) -> Span {
-        start.to(self.last())
+        start.to(self.previous_span())
     }
 
-    /// What stands at a place.
+    /// The source text of a span.
     pub(super) fn text_at(&self, span: Span) -> &str {
         &self.text[span.start as usize..span.end as usize]
     }
 
-    /// Whether the token is of a kind.
+    /// Whether the current token is of this kind.
     pub(super) fn at(&self, kind: Kind) -> bool {
         self.kind() == kind
     }
 
-    /// Takes the token; the last one stays.
+    /// Consumes the current token; the end of the file is never consumed.
     pub(super) fn bump(&mut self) -> Span {
         let span = self.span();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         span
     }
 
-    /// Takes the token if it is of a kind.
+    /// Consumes the current token if it is of this kind.
     pub(super) fn eat(&mut self, kind: Kind) -> bool {
-        let there = self.at(kind);
-        if there {
+        let found = self.at(kind);
+        if found {
             self.bump();
         }
-        there
+        found
     }
 
-    /// Takes a token that must be of a kind.
+    /// Consumes a token of the required kind.
     pub(super) fn expect(&mut self, kind: Kind, place: &str) -> Parsed<Span> {
         self.expect_with(kind, place, None)
     }
 
-    /// The same, with what may help where it is another.
+    /// Consumes a token of the required kind; `hint` is the help line of the error.
     pub(super) fn expect_with(&mut self, kind: Kind, place: &str, hint: Option<&str>) -> Parsed<Span> {
         if self.at(kind) {
             return Ok(self.bump());
@@ -83,71 +83,72 @@ impl Parser<'_> {
         self.unexpected_with(&expected, hint)
     }
 
-    /// Reports a closing bracket that is missing at the end of a statement or head, where it is clear enough
-    /// how to go on.
+    /// Reports a missing closing bracket at the end of a statement or head, where parsing can continue as if it
+    /// were present.
     fn missing_close(&mut self, kind: Kind, place: &str) -> Span {
         let text = kind.text().unwrap_or("?");
-        let error =
-            Diagnostic::new(self.last(), format!("expected `{text}` {place}, found {}", self.found()))
-                .label(format!("a `{text}` is missing behind this"));
-        self.complain(error);
-        self.last()
+        let error = Diagnostic::new(
+            self.previous_span(),
+            format!("expected `{text}` {place}, found {}", self.found()),
+        )
+        .label(format!("missing `{text}` after this"));
+        self.report_here(error);
+        self.previous_span()
     }
 
-    /// Takes an identifier that must be there.
+    /// Consumes a required identifier.
     pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
         if !self.at(Kind::Name) {
-            let hint =
-                self.kind().is_keyword().then(|| format!("{} is a word of the language", self.found()));
+            let hint = self.kind().is_keyword().then(|| format!("{} is a keyword", self.found()));
             return self.unexpected_with(what, hint.or(self.hint()));
         }
         let span = self.bump();
         Ok(Name { text: self.text_at(span).into(), span })
     }
 
-    /// Says that something else was expected where we are.
+    /// Fails because something else was expected at the current token.
     pub(super) fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let hint = self.hint();
         self.unexpected_with(expected, hint)
     }
 
-    /// The same, with what may help.
+    /// As [`unexpected`](Self::unexpected), with a help line.
     pub(super) fn unexpected_with<T>(&mut self, expected: &str, hint: Option<String>) -> Parsed<T> {
         let error = Diagnostic::new(self.span(), format!("expected {expected}, found {}", self.found()))
             .label(format!("expected {expected}"));
         self.fail(Diagnostic { hint, ..error })
     }
 
-    /// Reports an error because of which reading cannot go on.
+    /// Reports an error after which the current production cannot continue.
     pub(super) fn fail<T>(&mut self, error: Diagnostic) -> Parsed<T> {
-        if !self.follows_from_another() {
+        if !self.is_follow_up_error() {
             self.report(error);
         }
         self.failed_at = Some(self.at);
         Err(Failed)
     }
 
-    /// Reports an error where we are that reading goes on after as if there were none.
-    pub(super) fn complain(&mut self, error: Diagnostic) {
+    /// Reports an error at the current token; the current production continues.
+    pub(super) fn report_here(&mut self, error: Diagnostic) {
         let _: Parsed<()> = self.fail(error);
     }
 
-    /// Adds an error to those there are.
+    /// Adds an error, up to the limit.
     pub(super) fn report(&mut self, error: Diagnostic) {
         if self.diagnostics.len() < MAX_ERRORS {
             self.diagnostics.push(error);
         }
     }
 
-    /// Whether an error here has the cause of one that has been reported.
-    pub(super) fn follows_from_another(&self) -> bool {
+    /// Whether an error at this token would follow from one already reported.
+    pub(super) fn is_follow_up_error(&self) -> bool {
         let invalid = |kind| kind == Some(Kind::Invalid);
         self.failed_at == Some(self.at)
             || invalid(Some(self.kind()))
-            || (self.at(Kind::End) && invalid(self.before()))
+            || (self.at(Kind::End) && invalid(self.previous_kind()))
     }
 
-    /// What stands where we are, in words.
+    /// The current token in words.
     pub(super) fn found(&self) -> String {
         const SHOWN: usize = 30;
         if self.at(Kind::End) {
@@ -159,10 +160,10 @@ impl Parser<'_> {
         format!("`{shown}{more}`")
     }
 
-    /// Reads something one level deeper. Beyond the deepest level nothing of the file is read any more.
+    /// Reads one nesting level deeper. Beyond the limit the rest of the file is skipped.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == MAX_DEPTH {
-            return self.give_up("this is nested too deeply", format!("more than {MAX_DEPTH} levels"));
+            return self.abort_file("this is nested too deeply", format!("more than {MAX_DEPTH} levels"));
         }
         self.depth += 1;
         let result = read(self);
@@ -170,11 +171,11 @@ impl Parser<'_> {
         result
     }
 
-    /// Reports an error after which nothing of the file is read.
-    pub(super) fn give_up<T>(&mut self, message: &str, label: String) -> Parsed<T> {
+    /// Reports an error and skips the rest of the file.
+    pub(super) fn abort_file<T>(&mut self, message: &str, label: String) -> Parsed<T> {
         let error = Diagnostic::new(self.span(), message)
             .label(label)
-            .hint("keep parts of it in variables, or in functions and streams of their own");
+            .hint("split it into variables, functions or separate streams");
         let result = self.fail(error);
         self.at = self.tokens.len() - 1;
         self.failed_at = Some(self.at);

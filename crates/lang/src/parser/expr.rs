@@ -1,7 +1,7 @@
-//! Expressions: what stands between values, in the language's own precedence.
+//! Operators between values.
 //!
 //! From loose to tight: `?:`, `||`, `&&`, then `| & ^` on one level, `== !=`, `< <= > >=`, `+ -`, and
-//! `* / % << >>` on one level. All operators between two values associate to the left.
+//! `* / % << >>` on one level. All binary operators associate to the left.
 
 use super::{MAX_HEIGHT, Parsed, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind};
@@ -9,21 +9,21 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
 
-/// An expression, and how many others stand one inside the other in it.
-pub(super) struct Tall {
+/// An expression and the height of its tree.
+pub(super) struct Measured {
     pub(super) expr: Expr,
     pub(super) height: u32,
 }
 
-/// An operator whose right side is not known yet.
-struct Waiting {
-    left: Tall,
+/// An operator that waits for its right operand.
+struct PendingOperator {
+    left: Measured,
     start: Span,
     level: u8,
     op: BinaryOp,
 }
 
-/// The level of an operator, and the operator.
+/// The binding level and operation of a token, if it is a binary operator.
 fn operator(kind: Kind) -> Option<(u8, BinaryOp)> {
     Some(match kind {
         Kind::OrOr => (1, BinaryOp::Or),
@@ -48,7 +48,7 @@ fn operator(kind: Kind) -> Option<(u8, BinaryOp)> {
     })
 }
 
-/// The operator of an assignment: with none, `=`.
+/// The operator of a compound assignment; `Some(None)` for `=`.
 pub(super) fn assignment(kind: Kind) -> Option<Option<BinaryOp>> {
     Some(match kind {
         Kind::Assign => None,
@@ -65,84 +65,90 @@ pub(super) fn assignment(kind: Kind) -> Option<Option<BinaryOp>> {
 impl Parser<'_> {
     /// An expression.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
-        Ok(self.tall_expr()?.expr)
+        Ok(self.measured_expr()?.expr)
     }
 
-    /// An expression, with its height.
-    pub(super) fn tall_expr(&mut self) -> Parsed<Tall> {
-        let value = self.value_of_statement()?;
+    /// An expression with its height.
+    pub(super) fn measured_expr(&mut self) -> Parsed<Measured> {
+        let value = self.bare_expr()?;
         if assignment(self.kind()).is_some() {
             self.assignments_as_values()?;
         }
         Ok(value)
     }
 
-    /// An expression that an assignment may follow.
-    pub(super) fn value_of_statement(&mut self) -> Parsed<Tall> {
+    /// An expression; an assignment operator may follow.
+    pub(super) fn bare_expr(&mut self) -> Parsed<Measured> {
         self.nested(Parser::ternary)
     }
 
-    /// Reports an assignment where a value is wanted, and skips it and those that follow.
+    /// Reports assignments used as values, and skips them.
     fn assignments_as_values(&mut self) -> Parsed<()> {
         let hint = if self.at(Kind::Assign) {
-            "`==` compares; an assignment is written as a statement of its own"
+            "use `==` to compare, or write the assignment as a separate statement"
         } else {
-            "write it as a statement of its own"
+            "write the assignment as a separate statement"
         };
-        let error = Diagnostic::new(self.span(), "an assignment is a statement and has no value").hint(hint);
-        self.complain(error);
+        let error =
+            Diagnostic::new(self.span(), "an assignment is a statement, not an expression").hint(hint);
+        self.report_here(error);
         while assignment(self.kind()).is_some() {
             self.bump();
-            self.value_of_statement()?;
+            self.bare_expr()?;
         }
         Ok(())
     }
 
     /// `ternary := lor ['?' ternary ':' ternary]`
-    fn ternary(&mut self) -> Parsed<Tall> {
+    fn ternary(&mut self) -> Parsed<Measured> {
         let start = self.span();
         let condition = self.operations()?;
         if !self.eat(Kind::Question) {
             return Ok(condition);
         }
-        let first = self.tall_expr()?;
-        let hint = "a choice is `condition ? value : other value`";
+        let first = self.measured_expr()?;
+        let hint = "write `condition ? value : other value`";
         self.expect_with(Kind::Colon, "after the first value of `?`", Some(hint))?;
-        let second = self.tall_expr()?;
+        let second = self.measured_expr()?;
         let height = condition.height.max(first.height).max(second.height);
         let parts = (Box::new(condition.expr), Box::new(first.expr), Box::new(second.expr));
-        self.grow(ExprKind::Ternary(parts.0, parts.1, parts.2), start, height)
+        self.measured(ExprKind::Ternary(parts.0, parts.1, parts.2), start, height)
     }
 
-    /// Values with operators between: each operator waits until a looser one, or the end, shows what is to its
-    /// right. One frame for all levels keeps the stack small.
-    fn operations(&mut self) -> Parsed<Tall> {
-        let mut waiting: Vec<Waiting> = Vec::new();
+    /// Operator-precedence parsing: an operator stays pending until a looser operator or the end delimits its right
+    /// operand. A single loop for all levels keeps the stack small.
+    fn operations(&mut self) -> Parsed<Measured> {
+        let mut pending: Vec<PendingOperator> = Vec::new();
         loop {
             let mut start = self.span();
             let mut value = self.cast()?;
             let next = operator(self.kind());
             let level = next.map_or(0, |(level, _)| level);
-            while let Some(before) = waiting.pop_if(|before| before.level >= level) {
+            while let Some(before) = pending.pop_if(|before| before.level >= level) {
                 start = before.start;
                 value = self.join(before, value)?;
             }
             let Some((level, op)) = next else { return Ok(value) };
             self.bump();
-            waiting.push(Waiting { left: value, start, level, op });
+            pending.push(PendingOperator { left: value, start, level, op });
         }
     }
 
-    fn join(&mut self, Waiting { left, start, op, .. }: Waiting, right: Tall) -> Parsed<Tall> {
+    fn join(
+        &mut self,
+        PendingOperator { left, start, op, .. }: PendingOperator,
+        right: Measured,
+    ) -> Parsed<Measured> {
         let kind = ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr));
-        self.grow(kind, start, left.height.max(right.height))
+        self.measured(kind, start, left.height.max(right.height))
     }
 
-    /// An expression of others, the highest of which has a height.
-    pub(super) fn grow(&mut self, kind: ExprKind, start: Span, height: u32) -> Parsed<Tall> {
+    /// Builds an expression from parts of which the highest has this height.
+    pub(super) fn measured(&mut self, kind: ExprKind, start: Span, height: u32) -> Parsed<Measured> {
         if height == MAX_HEIGHT {
-            return self.give_up("this expression is too long", format!("more than {MAX_HEIGHT} operations"));
+            return self
+                .abort_file("this expression is too long", format!("more than {MAX_HEIGHT} operations"));
         }
-        Ok(Tall { expr: Expr { kind, span: self.since(start) }, height: height + 1 })
+        Ok(Measured { expr: Expr { kind, span: self.since(start) }, height: height + 1 })
     }
 }

@@ -21,7 +21,7 @@ impl Parser<'_> {
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
             let before = self.at;
             match self.part(&mut filter) {
-                Ok(()) if self.at > before => self.lost = false,
+                Ok(()) if self.at > before => self.in_stray_code = false,
                 _ => self.next_part(before),
             }
         }
@@ -29,7 +29,7 @@ impl Parser<'_> {
         Ok(filter)
     }
 
-    /// Goes to where a part may begin, after one that could not be read.
+    /// Skips to the next possible part after one that could not be read.
     pub(super) fn next_part(&mut self, before: usize) {
         self.skip_from(before);
         if self.at(Kind::OpenBrace) {
@@ -38,7 +38,7 @@ impl Parser<'_> {
     }
 
     fn part(&mut self, filter: &mut Filter) -> Parsed<()> {
-        self.mend_part();
+        self.correct_part();
         match self.kind() {
             Kind::Semicolon => {
                 self.bump();
@@ -69,38 +69,38 @@ impl Parser<'_> {
         self.function(Type { kind: TypeKind::Void, span })
     }
 
-    /// `type ID params rates block`, from the name on.
+    /// `type ID params rates block`, starting at the name.
     pub(super) fn function(&mut self, result: Type) -> Parsed<Function> {
         let name = self.name("the name of a function")?;
-        let params = if self.at(Kind::OpenBrace) { self.lost_params() } else { self.params_or_skip()? };
+        let params = if self.at(Kind::OpenBrace) { self.missing_params() } else { self.params_or_skip()? };
         let rates = self.rates()?;
         let body = self.block()?;
         Ok(Function { result, name, params, rates, body })
     }
 
-    fn lost_params(&mut self) -> Vec<Param> {
-        let name = self.text_at(self.last()).to_string();
-        let error = Diagnostic::new(self.last(), "a function has parentheses behind its name")
+    fn missing_params(&mut self) -> Vec<Param> {
+        let name = self.text_at(self.previous_span()).to_string();
+        let error = Diagnostic::new(self.previous_span(), "missing parameters for this function")
             .hint(format!("write `{name}()`"));
-        self.complain(error);
+        self.report_here(error);
         Vec::new()
     }
 
-    /// What is no part of a filter; mostly a statement behind a brace too many, and others follow it.
-    fn no_part(&mut self) -> Parsed<()> {
+    /// Reports something that is not part of a filter. The usual cause is an extra `}` before a statement.
+    fn unexpected_part(&mut self) -> Parsed<()> {
         if !super::recover::starts_statement(self.kind()) && !self.at(Kind::OpenBrace) {
             return self.unexpected("a field, a function, `init`, `work`, `prework` or `handler`");
         }
         let start = self.span();
-        self.outside_code(start)
+        self.statement_outside_code(start)
     }
 
     fn field_or_function(&mut self, filter: &mut Filter) -> Parsed<()> {
         if !super::recover::starts_type(self.kind()) {
-            return self.no_part();
+            return self.unexpected_part();
         }
         let ty = self.ty()?;
-        if self.at(Kind::Name) && matches!(self.ahead(1), Kind::Open | Kind::OpenBrace) {
+        if self.at(Kind::Name) && matches!(self.lookahead(1), Kind::Open | Kind::OpenBrace) {
             filter.functions.push(self.function(ty)?);
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! What stands at the top of a file.
+//! Top-level items.
 
 use super::recover::starts_type;
 use super::{Parsed, Parser};
@@ -23,7 +23,7 @@ impl Parser<'_> {
 
     fn item(&mut self, program: &mut Program) -> Parsed<()> {
         use Kind::{FeedbackLoop, Filter, Pipeline, SplitJoin, Stateful};
-        self.mend_item();
+        self.correct_item();
         match self.kind() {
             Kind::Struct => program.structs.push(self.structure()?),
             Kind::Native => program.natives.push(self.native()?),
@@ -32,17 +32,20 @@ impl Parser<'_> {
             Kind::Semicolon => {
                 self.bump();
             }
-            Kind::CloseBrace => self.brace_too_many(),
+            Kind::CloseBrace => self.unmatched_brace(),
             Stateful | Filter | Pipeline | SplitJoin | FeedbackLoop => {
                 program.streams.push(self.named_stream()?);
             }
-            kind if starts_type(kind) && self.ahead(1) == Kind::Name && self.ahead(2) == Kind::Open => {
-                self.function_outside();
+            kind if starts_type(kind)
+                && self.lookahead(1) == Kind::Name
+                && self.lookahead(2) == Kind::Open =>
+            {
+                self.function_outside_filter();
             }
             kind if starts_type(kind) => program.streams.push(self.named_stream()?),
             _ => {
                 let hint =
-                    self.hint().unwrap_or_else(|| "statements stand in streams and functions".to_owned());
+                    self.hint().unwrap_or_else(|| "move statements into a stream or function".to_owned());
                 let expected = "a stream, `struct`, `static`, `native` or `helper`";
                 return self.unexpected_with(expected, Some(hint));
             }
@@ -50,20 +53,20 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reports a function outside filters, and skips it.
-    fn function_outside(&mut self) {
-        let error = Diagnostic::new(self.span(), "a function stands outside filters")
-            .hint("put it into the filter that calls it, or into `helper Name { ... }`");
-        self.complain(error);
+    /// Reports a function outside a filter, and skips it.
+    fn function_outside_filter(&mut self) {
+        let error = Diagnostic::new(self.span(), "function outside a filter")
+            .hint("move it into the filter that calls it, or into `helper Name { ... }`");
+        self.report_here(error);
         if self.skip_to_block() {
             self.skip_group();
         }
     }
 
-    fn brace_too_many(&mut self) {
-        if !std::mem::take(&mut self.lost) {
-            let error = Diagnostic::new(self.span(), "this `}` closes nothing");
-            self.complain(error.hint("leave it out, or look for one too many before it"));
+    fn unmatched_brace(&mut self) {
+        if !std::mem::take(&mut self.in_stray_code) {
+            let error = Diagnostic::new(self.span(), "unexpected closing brace `}`");
+            self.report_here(error.hint("remove it, or look for an extra `}` before it"));
         }
         self.bump();
     }
@@ -84,9 +87,10 @@ impl Parser<'_> {
         };
         for variable in variables {
             if variable.init.is_some() {
-                let error = Diagnostic::new(variable.name.span, "a field of a structure has no first value");
+                let error =
+                    Diagnostic::new(variable.name.span, "a structure field cannot have an initial value");
                 self.report(
-                    error.hint("it begins as 0: set it where a variable of the structure is declared"),
+                    error.hint("it starts as 0; assign to it after declaring a variable of the structure"),
                 );
             }
             fields.push(Param { ty: variable.ty, name: variable.name });
@@ -128,8 +132,8 @@ impl Parser<'_> {
         if self.eat(Kind::Init) {
             let block = self.block()?;
             if global.init.replace(block).is_some() {
-                let error = Diagnostic::new(start, "a second `init` in one `static` block");
-                self.report(error.hint("put what both do into one"));
+                let error = Diagnostic::new(start, "duplicate `init` in this `static` block");
+                self.report(error.hint("merge the two `init` blocks"));
             }
             return Ok(());
         }
@@ -154,7 +158,7 @@ impl Parser<'_> {
 
     /// `'{' part* '}'`
     fn group(&mut self, mut part: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
-        let start = self.expect(Kind::OpenBrace, "after it")?;
+        let start = self.expect(Kind::OpenBrace, "to open the block")?;
         while !matches!(self.kind(), Kind::CloseBrace | Kind::End) && !self.at_item() {
             let before = self.at;
             let read = self.eat(Kind::Semicolon) || part(self).is_ok();

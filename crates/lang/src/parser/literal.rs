@@ -1,4 +1,4 @@
-//! What numbers, characters and strings mean.
+//! Values of number, character and string literals.
 
 use super::Parser;
 use crate::ast::Literal;
@@ -7,12 +7,12 @@ use crate::lexer::{Kind, is_closed};
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A number as written: an integer if it is one and fits, else a float, with `i` imaginary.
+/// A number: an integer if it has integer form and fits, else a float; imaginary with the suffix `i`.
 fn number(text: &str) -> Literal {
     if let Ok(int) = text.parse() {
         return Literal::Int(int);
     }
-    // Too large a number is infinite; no text of a number's form fails to be one.
+    // A number that is too large becomes infinite. Every text of this form parses.
     let float = |text: &str| text.parse().unwrap_or(f32::NAN);
     match text.strip_suffix('i') {
         Some(text) => Literal::Imaginary(float(text)),
@@ -20,7 +20,7 @@ fn number(text: &str) -> Literal {
     }
 }
 
-/// The lower 32 bits of a hexadecimal number, as an integer has them: more wrap.
+/// The lower 32 bits of a hexadecimal number; higher digits are dropped.
 pub(super) fn hexadecimal(text: &str) -> Literal {
     let digits = &text[2..];
     let lower = &digits[digits.len().saturating_sub(8)..];
@@ -28,38 +28,39 @@ pub(super) fn hexadecimal(text: &str) -> Literal {
 }
 
 impl Parser<'_> {
-    /// The number that we look at, which is taken.
+    /// Consumes a number token.
     pub(super) fn number(&mut self) -> Literal {
         let span = self.bump();
         let literal = number(self.text_at(span));
         if self.at(Kind::Dot) && self.adjoins(span) {
-            self.complain_of_number();
+            self.report_malformed_number();
             self.bump();
         }
         literal
     }
 
-    /// A point and a number, which are taken.
+    /// Consumes a point and the number token after it.
     pub(super) fn fraction(&mut self) -> Literal {
-        self.complain_of_number();
+        self.report_malformed_number();
         let point = self.bump();
         let digits = self.bump();
         let text = self.text_at(point.to(digits));
         number(&format!("0.{}", text.trim_start_matches('.').trim_start()))
     }
 
-    fn complain_of_number(&mut self) {
+    fn report_malformed_number(&mut self) {
         let hint = self.hint().unwrap_or_default();
-        let error = Diagnostic::new(self.span(), "a number has digits on both sides of its point").hint(hint);
-        self.complain(error);
+        let error =
+            Diagnostic::new(self.span(), "expected digits on both sides of the decimal point").hint(hint);
+        self.report_here(error);
     }
 
-    /// What the string that we look at means.
+    /// The value of the current string token.
     pub(super) fn string(&mut self) -> Literal {
         Literal::String(self.unquoted().into())
     }
 
-    /// What the character that we look at means.
+    /// The value of the current character token.
     pub(super) fn character(&mut self) -> Literal {
         let text = self.unquoted();
         let mut characters = text.chars();
@@ -68,40 +69,43 @@ impl Parser<'_> {
             (Some(code), None) => Literal::Char(code),
             _ => {
                 if is_closed(self.text_at(self.span())) {
-                    let error = Diagnostic::new(self.span(), "between `'` stands one character of Latin-1")
-                        .hint("strings stand between `\"`");
-                    self.complain(error);
+                    let error = Diagnostic::new(
+                        self.span(),
+                        "a character literal must contain one Latin-1 character",
+                    )
+                    .hint("use `\"` for a string");
+                    self.report_here(error);
                 }
                 Literal::Char(0)
             }
         }
     }
 
-    /// What stands between the quotes of the token, its escapes replaced.
+    /// The text between the quotes of the current token, with escapes replaced.
     fn unquoted(&mut self) -> String {
         let text = self.text_at(self.span());
         let inside = if is_closed(text) { &text[1..text.len() - 1] } else { &text[1..] };
         let (mut out, mut wrong) = (String::new(), None);
         let mut characters = inside.chars().peekable();
         while let Some(character) = characters.next() {
-            let meant = if character == '\\' { escape(&mut characters) } else { Ok(character) };
-            match meant {
+            let decoded = if character == '\\' { escape(&mut characters) } else { Ok(character) };
+            match decoded {
                 Ok(character) => out.push(character),
                 Err(escape) => wrong = wrong.or(Some(escape)),
             }
         }
         if let Some(escape) = wrong {
-            let error = Diagnostic::new(self.span(), format!("`\\{escape}` stands for no character")).hint(
-                r"there are `\n`, `\t`, `\r`, `\b`, `\f`, `\\`, `\'`, `\q`, `\101` and `\u0041`"
+            let error = Diagnostic::new(self.span(), format!("unknown escape `\\{escape}`")).hint(
+                r"valid escapes are `\n`, `\t`, `\r`, `\b`, `\f`, `\\`, `\'`, `\q`, `\101` and `\u0041`"
                     .replace("\\q", "\\\""),
             );
-            self.complain(error);
+            self.report_here(error);
         }
         out
     }
 }
 
-/// What an escape stands for, after its backslash; else how it is written.
+/// The character of an escape sequence after its backslash, or the text of an unknown escape.
 fn escape(characters: &mut Peekable<Chars<'_>>) -> Result<char, String> {
     let Some(first) = characters.next() else { return Err(String::new()) };
     Ok(match first {
@@ -117,7 +121,7 @@ fn escape(characters: &mut Peekable<Chars<'_>>) -> Result<char, String> {
     })
 }
 
-/// Up to three digits, of which three are at most 377.
+/// Up to three octal digits; three digits only up to 377.
 fn octal(first: char, characters: &mut Peekable<Chars<'_>>) -> char {
     let most = if first <= '3' { 2 } else { 1 };
     let mut code = first.to_digit(8).unwrap_or(0);

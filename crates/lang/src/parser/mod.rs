@@ -1,10 +1,9 @@
-//! Tokens to a syntax tree, by recursive descent: one function for each production of the language.
+//! Tokens to a syntax tree by recursive descent, with one function per production.
 //!
-//! A function that cannot go on reports why, once, and answers `Failed`; whoever holds a list (the program,
-//! a filter's body, a block) goes on with its next element, which `recover` finds. What is merely missing,
-//! such as a `;`, is reported and taken as written, and so is a misspelt word (`misspelt`). No token is looked at
-//! twice but for a fixed look ahead, and nesting is bounded, so any text is read in linear time and on a small
-//! stack.
+//! A function that cannot continue reports one error and returns `Failed`; the caller that reads a list (the
+//! program, a filter's body, a block) resumes at the next element, which `recover` finds. A missing token such as
+//! `;` and a misspelt keyword (`misspelt`) are reported, and parsing continues as if the text were right. Lookahead
+//! and nesting are bounded, so parsing any text takes linear time and little stack.
 
 mod creator;
 mod cursor;
@@ -26,23 +25,22 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, lex};
 use crate::source::{Source, Sources, Span};
 
-/// Levels of nesting that are read: of braces, brackets, parentheses and statements together.
+/// The limit of nested braces, brackets, parentheses and statements together.
 pub const MAX_DEPTH: u32 = 200;
 
-/// Operators and values one inside the other that an expression may have, chains such as `a + b + c` included.
+/// The limit of the height of an expression tree; chains such as `a + b + c` count.
 pub const MAX_HEIGHT: u32 = 512;
 
-/// Errors that are reported; whoever has so many mends some and asks again.
+/// The limit of reported errors.
 pub const MAX_ERRORS: usize = 100;
 
-/// What could not be read; why has been reported.
+/// A production failed; the error has been reported.
 #[derive(Clone, Copy, Debug)]
 struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-/// Reads all files of a program into one tree. What could not be read is reported and left out, the rest is
-/// there.
+/// Parses all files of a program into one tree. Parts that could not be read are reported and left out.
 pub fn parse(sources: &Sources) -> (Program, Vec<Diagnostic>) {
     let mut program = Program::default();
     let mut diagnostics = Vec::new();
@@ -72,25 +70,34 @@ fn parse_file(number: u32, source: &Source, program: &mut Program) -> Vec<Diagno
     diagnostics
 }
 
-/// A file's tokens, and how far they have been read.
+/// The parser state for one file.
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<Token>,
-    /// The token that is looked at.
+    /// The index of the current token.
     at: usize,
-    /// How deeply what is being read is nested.
+    /// The current nesting depth.
     depth: u32,
-    /// Whether it is a part of a filter.
+    /// Whether the parser is inside a filter.
     in_filter: bool,
-    /// Whether what was read last is code where none can be, of which more may follow.
-    lost: bool,
-    /// The token at which the last error was, where another would follow from it.
+    /// Whether the last element was a statement outside code; adjacent ones are not reported again.
+    in_stray_code: bool,
+    /// The token of the last failure; a second error there would follow from the first.
     failed_at: Option<usize>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, tokens: Vec<Token>, diagnostics: Vec<Diagnostic>) -> Parser<'a> {
-        Parser { text, tokens, at: 0, depth: 0, in_filter: false, lost: false, failed_at: None, diagnostics }
+        Parser {
+            text,
+            tokens,
+            at: 0,
+            depth: 0,
+            in_filter: false,
+            in_stray_code: false,
+            failed_at: None,
+            diagnostics,
+        }
     }
 }

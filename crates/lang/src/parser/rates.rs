@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 
 impl Parser<'_> {
-    /// `rates := ( 'push' rate | 'pop' rate | 'peek' rate )*`; what cannot be read is left out, if a block
-    /// follows.
+    /// `rates := ( 'push' rate | 'pop' rate | 'peek' rate )*`. If a rate cannot be read, skips to the following
+    /// block.
     pub(super) fn rates(&mut self) -> Parsed<Rates> {
         let mut rates = Rates::default();
         let read = self.all_rates(&mut rates);
@@ -17,16 +17,16 @@ impl Parser<'_> {
 
     fn all_rates(&mut self, rates: &mut Rates) -> Parsed<()> {
         loop {
-            self.mend(&[Kind::Push, Kind::Pop, Kind::Peek]);
+            self.correct_keyword(&[Kind::Push, Kind::Pop, Kind::Peek]);
             if !matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) {
                 return Ok(());
             }
             let word = self.kind();
             let start = self.bump();
             if self.lacks_rate() {
-                let error = Diagnostic::new(start, "a number is missing behind this")
-                    .hint("`pop 1` is one item a firing, `pop *` any number");
-                self.complain(error);
+                let error = Diagnostic::new(start, format!("missing rate after `{}`", self.text_at(start)))
+                    .hint("write `pop 1` for one item per firing, or `pop *` for a dynamic rate");
+                self.report_here(error);
                 continue;
             }
             let rate = self.rate()?;
@@ -37,24 +37,24 @@ impl Parser<'_> {
             };
             if place.replace(rate).is_some() {
                 let text = self.text_at(start).to_string();
-                let error = Diagnostic::new(self.since(start), format!("a second rate for `{text}`"));
-                self.report(error.hint("leave one of them out"));
+                let error = Diagnostic::new(self.since(start), format!("duplicate `{text}` rate"));
+                self.report(error.hint("remove one of them"));
             }
             self.comma_between_rates();
         }
     }
 
-    /// Whether the next rate or the body comes instead of a number.
+    /// Whether the next rate or the body follows directly.
     fn lacks_rate(&self) -> bool {
-        let next = matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) && self.ahead(1) != Kind::Open;
+        let next =
+            matches!(self.kind(), Kind::Push | Kind::Pop | Kind::Peek) && self.lookahead(1) != Kind::Open;
         next || self.at(Kind::OpenBrace)
     }
 
     fn comma_between_rates(&mut self) {
         if self.at(Kind::Comma) {
-            let error = Diagnostic::new(self.span(), "rates stand side by side without commas")
-                .hint("leave the `,` out");
-            self.complain(error);
+            let error = Diagnostic::new(self.span(), "unexpected `,` between rates").hint("remove the `,`");
+            self.report_here(error);
             self.bump();
         }
     }
@@ -71,8 +71,8 @@ impl Parser<'_> {
     fn range(&mut self) -> Parsed<Rate> {
         let start = self.bump();
         let min = self.bound()?;
-        let hint = "write `[least, greatest]` or `[least, average, greatest]`";
-        self.expect_with(Kind::Comma, "between the least and the greatest rate", Some(hint))?;
+        let hint = "write `[min, max]` or `[min, average, max]`";
+        self.expect_with(Kind::Comma, "between the minimum and the maximum rate", Some(hint))?;
         let second = self.bound()?;
         let (average, max) =
             if self.eat(Kind::Comma) { (Some(second), self.bound()?) } else { (None, second) };

@@ -1,4 +1,4 @@
-//! Where reading goes on after an error, and what people commonly err in.
+//! Error recovery, and help lines for common mistakes.
 
 use super::Parser;
 use crate::diagnostic::Diagnostic;
@@ -6,19 +6,19 @@ use crate::lexer::Kind;
 use crate::source::Span;
 
 impl Parser<'_> {
-    /// Takes a `;` that must be there. A missing one is reported at the end of what it should close, and what
-    /// follows is read as if it were there; the rest of its line is left out.
+    /// Consumes a required `;`. A missing one is reported after the statement; parsing continues with the next line
+    /// or statement.
     pub(super) fn semicolon(&mut self, after: &str) {
         if self.eat(Kind::Semicolon) {
             return;
         }
-        if !self.follows_from_another() {
+        if !self.is_follow_up_error() {
             let message = format!("expected `;` after {after}, found {}", self.found());
-            let error = Diagnostic::new(self.last(), message).label("a `;` is missing behind this");
+            let error = Diagnostic::new(self.previous_span(), message).label("missing `;` after this");
             let nothing_lost =
                 self.at(Kind::CloseBrace) || self.on_new_line() || starts_statement(self.kind());
-            let (hint, mended) = (self.hint(), nothing_lost);
-            self.report(Diagnostic { hint, mended, ..error });
+            let (hint, recovered) = (self.hint(), nothing_lost);
+            self.report(Diagnostic { hint, recovered, ..error });
         }
         self.failed_at = Some(self.at);
         if !self.on_new_line() && !starts_statement(self.kind()) {
@@ -26,13 +26,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the token is the first of its line.
+    /// Whether the current token is the first on its line.
     fn on_new_line(&self) -> bool {
-        let between = Span { start: self.last().end, end: self.span().start, ..self.span() };
+        let between = Span { start: self.previous_span().end, end: self.span().start, ..self.span() };
         between.start > between.end || self.text_at(between).contains('\n')
     }
 
-    /// Skips the rest of a statement that began at a token, so that something is skipped at any rate.
+    /// Skips the rest of a statement that began at token `first`, and at least one token.
     pub(super) fn skip_from(&mut self, first: usize) {
         let stops = matches!(self.kind(), Kind::Semicolon | Kind::OpenBrace | Kind::CloseBrace | Kind::End);
         if self.at == first && !stops {
@@ -41,7 +41,7 @@ impl Parser<'_> {
         self.skip_statement();
     }
 
-    /// Skips the rest of a statement, its `;` included; stops before braces and before what begins another.
+    /// Skips the rest of a statement with its `;`; stops before braces and before the start of another statement.
     pub(super) fn skip_statement(&mut self) {
         loop {
             match self.kind() {
@@ -56,7 +56,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the `{` of a stream or function whose head could not be read; false where none comes.
+    /// Skips to the `{` of a stream or function after an unreadable head; returns whether there is one.
     pub(super) fn skip_to_block(&mut self) -> bool {
         loop {
             match self.kind() {
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to a closing bracket and takes it, if one comes before the statement ends; false if not.
+    /// Skips past a closing bracket; returns false if the statement ends first.
     pub(super) fn skip_past(&mut self, close: Kind) -> bool {
         loop {
             match self.kind() {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips from a `{` to its `}`.
+    /// Skips from `{` past its `}`.
     pub(super) fn skip_group(&mut self) {
         let mut open = 0_u32;
         while !self.at(Kind::End) && (open == 0 || !self.at_item()) {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips what cannot be part of a program, up to what begins one of its items.
+    /// Skips to the next top-level item.
     pub(super) fn skip_item(&mut self) {
         let mut open = 0_u32;
         loop {
@@ -117,65 +117,63 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an item of a program may begin here, as far as two tokens tell. So a block that misses its `}`
-    /// ends before the next stream.
+    /// Whether a top-level item may begin here, judged by two tokens. A block without its `}` ends before the next
+    /// stream.
     pub(super) fn at_item(&self) -> bool {
         match self.kind() {
             Kind::Struct | Kind::Native | Kind::Static | Kind::Helper => true,
-            kind => starts_type(kind) && self.ahead(1) == Kind::Arrow,
+            kind => starts_type(kind) && self.lookahead(1) == Kind::Arrow,
         }
     }
 
-    /// Whether a block ends here, its `}` missing: something follows that no block has.
+    /// Whether a block without its `}` ends here, because the token cannot occur in a block.
     pub(super) fn ends_block(&self) -> bool {
         let part = matches!(self.kind(), Kind::Init | Kind::Work | Kind::Prework | Kind::Handler);
         (self.in_filter && part) || self.at_item()
     }
 
-    /// What may help with an unexpected token.
+    /// The help line for an unexpected token.
     pub(super) fn hint(&self) -> Option<String> {
         let text = self.text_at(self.span());
         Some(match self.kind() {
             Kind::Switch | Kind::Case | Kind::Default => {
-                format!("`{text}` is a reserved word, but there is no such statement: use `if` and `else`")
+                format!("`{text}` is reserved but not supported; use `if` and `else`")
             }
-            Kind::Template => "`template` is a reserved word without a meaning".to_string(),
+            Kind::Template => "`template` is reserved but not supported".to_string(),
             Kind::Assign
-                if matches!(self.before(), Some(Kind::And | Kind::Or | Kind::Xor | Kind::Percent)) =>
+                if matches!(self.previous_kind(), Some(Kind::And | Kind::Or | Kind::Xor | Kind::Percent)) =>
             {
-                let operator = self.text_at(self.last());
-                format!("there is no operator `{operator}=`: write `x = x {operator} y`")
+                let operator = self.text_at(self.previous_span());
+                format!("there is no operator `{operator}=`; write `x = x {operator} y`")
             }
-            Kind::Arrow => {
-                "`->` stands between the types of a stream; `-` and `>` want a blank between".into()
+            Kind::Arrow => "`->` separates the types of a stream; put a space between `-` and `>`".into(),
+            Kind::Dot if self.lookahead(1) == Kind::Number => {
+                format!("write a digit before the point: `0.{}`", self.text_at(self.next_span()))
             }
-            Kind::Dot if self.ahead(1) == Kind::Number => {
-                format!("a number wants a digit before its point: `0.{}`", self.text_at(self.after()))
-            }
-            Kind::Dot if self.before() == Some(Kind::Number) => {
-                format!("a number wants a digit behind its point: `{}.0`", self.text_at(self.last()))
+            Kind::Dot if self.previous_kind() == Some(Kind::Number) => {
+                format!("write a digit after the point: `{}.0`", self.text_at(self.previous_span()))
             }
             _ => return None,
         })
     }
 
-    /// What may help where a value is wanted.
+    /// The help line where an expression was expected.
     pub(super) fn hint_for_value(&self) -> Option<String> {
         Some(match self.kind() {
-            Kind::Plus => "a sign `+` before a value can be left out".to_string(),
-            Kind::Star => "`*` stands for any number only in rates: `pop *`, `push [1, *]`".to_string(),
-            Kind::Close | Kind::Comma if matches!(self.before(), Some(Kind::Comma | Kind::Open)) => {
-                "a value is missing before this, or there is a `,` too many".to_string()
+            Kind::Plus => "remove the `+`".to_string(),
+            Kind::Star => "`*` is allowed only as a rate: `pop *`, `push [1, *]`".to_string(),
+            Kind::Close | Kind::Comma if matches!(self.previous_kind(), Some(Kind::Comma | Kind::Open)) => {
+                "add the missing value or remove the extra `,`".to_string()
             }
             kind if kind.is_keyword() && !matches!(kind, Kind::Switch | Kind::Case | Kind::Default) => {
-                format!("{} is a word of the language", self.found())
+                format!("{} is a keyword", self.found())
             }
             _ => return self.hint(),
         })
     }
 
-    /// The place of the next token but one.
-    fn after(&self) -> Span {
+    /// The place of the token after the current one.
+    fn next_span(&self) -> Span {
         self.tokens.get(self.at + 1).map_or(self.span(), |token| token.span)
     }
 }
@@ -186,7 +184,7 @@ pub(super) fn starts_type(kind: Kind) -> bool {
     super::types::primitive(kind).is_some() || matches!(kind, Void | Portal | Name)
 }
 
-/// Whether a keyword begins a statement and nothing else.
+/// Whether a keyword always begins a statement.
 pub(super) fn starts_statement(kind: Kind) -> bool {
     use Kind::{
         Add, Body, Break, Continue, Do, Enqueue, For, Handler, If, Init, Join, Loop, Prework, Push, Return,

@@ -1,4 +1,4 @@
-//! Statements that also stand in the head of a `for`: declarations, assignments, and what is done for its effect.
+//! Simple statements, which are also allowed in the head of a `for`: declarations, assignments and effects.
 
 use super::expr::assignment;
 use super::{Parsed, Parser, types};
@@ -25,7 +25,7 @@ impl Parser<'_> {
         }
         self.bump();
         let value = self.expr()?;
-        self.expect(Kind::Close, "after what is pushed")?;
+        self.expect(Kind::Close, "after the pushed value")?;
         Ok(StmtKind::Push(value))
     }
 
@@ -35,10 +35,10 @@ impl Parser<'_> {
         Ok(StmtKind::Declare(self.variables(ty)?))
     }
 
-    /// What begins like a value: only what follows tells whether it is the type of a declaration.
+    /// A statement that begins with an expression, which may turn out to be the type of a declaration.
     fn starts_with_value(&mut self) -> Parsed<StmtKind> {
         let first = self.at;
-        let value = self.value_of_statement()?.expr;
+        let value = self.bare_expr()?.expr;
         if self.at(Kind::Name) && is_type(&value) {
             self.check_type_size(first, value.span)?;
             let ty = to_type(value);
@@ -58,17 +58,17 @@ impl Parser<'_> {
         Ok(StmtKind::Assign(place, op, value))
     }
 
-    /// Reports a list where there is no array that it could be the first value of, and skips it.
+    /// Reports a list outside an initialiser, and skips it.
     pub(super) fn list_as_value(&mut self) -> Parsed<Expr> {
         let span = self.span();
-        let error = Diagnostic::new(span, "a list of values can only be given where a variable is declared")
+        let error = Diagnostic::new(span, "a list is allowed only as the initial value of a variable")
             .hint("declare a variable with it, or assign the elements one by one");
-        self.complain(error);
+        self.report_here(error);
         self.init_value()?;
         Ok(Expr { kind: ExprKind::Error, span })
     }
 
-    /// An expression for what it does.
+    /// An expression statement.
     fn effect(&mut self, value: Expr) -> Parsed<StmtKind> {
         match value.kind {
             ExprKind::MethodCall(receiver, name, arguments) => {
@@ -82,32 +82,32 @@ impl Parser<'_> {
             | ExprKind::Iter
             | ExprKind::Error => Ok(StmtKind::Expr(value)),
             _ => {
-                self.no_effect(&value)?;
+                self.report_no_effect(&value)?;
                 Ok(StmtKind::Expr(value))
             }
         }
     }
 
-    /// Reports a value that nothing is done with.
-    fn no_effect(&mut self, value: &Expr) -> Parsed<()> {
+    /// Reports an expression statement without effect.
+    fn report_no_effect(&mut self, value: &Expr) -> Parsed<()> {
         if !matches!(self.kind(), Kind::Semicolon | Kind::Close | Kind::CloseBrace) {
             return self.unexpected("an assignment");
         }
-        if self.follows_from_another() {
+        if self.is_follow_up_error() {
             return Ok(());
         }
-        let error = Diagnostic::new(value.span, "this statement does nothing");
+        let error = Diagnostic::new(value.span, "statement with no effect");
         let compares = matches!(value.kind, ExprKind::Binary(BinaryOp::Eq, ..));
-        let error = error.mended();
-        self.report(if compares { error.hint("`=` assigns, `==` compares") } else { error });
+        let error = error.recovered();
+        self.report(if compares { error.hint("use `=` to assign") } else { error });
         Ok(())
     }
 
-    /// `[ '[' ([expr] ':' [expr] | '*') ']' ]` behind a message.
+    /// `[ '[' ([expr] ':' [expr] | '*') ']' ]` after a message.
     fn latency(&mut self) -> Parsed<Latency> {
         let start = self.span();
         if !self.eat(Kind::OpenBracket) {
-            return Ok(Latency::Unsaid);
+            return Ok(Latency::Omitted);
         }
         if self.eat(Kind::Star) {
             self.expect(Kind::CloseBracket, "after `*`")?;
@@ -115,11 +115,11 @@ impl Parser<'_> {
         }
         let min = if self.at(Kind::Colon) { None } else { Some(Box::new(self.expr()?)) };
         if self.at(Kind::CloseBracket) {
-            let error = Diagnostic::new(start.to(self.span()), "a latency has two bounds")
-                .hint("write the least and the greatest, as in `[2:2]`");
-            self.complain(error);
+            let error = Diagnostic::new(start.to(self.span()), "a latency needs two bounds")
+                .hint("write the minimum and the maximum, as in `[2:2]`");
+            self.report_here(error);
         } else {
-            self.expect(Kind::Colon, "between the least and the greatest latency")?;
+            self.expect(Kind::Colon, "between the minimum and the maximum latency")?;
         }
         let max = if self.at(Kind::CloseBracket) { None } else { Some(Box::new(self.expr()?)) };
         self.expect(Kind::CloseBracket, "after the latency")?;
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a value reads like a type: `ID ('[' expr ']')*`, without parentheses.
+/// Whether an expression has the form of a type: `ID ('[' expr ']')*`, without parentheses.
 fn is_type(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Name(text) => (value.span.end - value.span.start) as usize == text.len(),
@@ -136,7 +136,7 @@ fn is_type(value: &Expr) -> bool {
     }
 }
 
-/// The type that such a value is.
+/// Converts an expression of that form to a type.
 fn to_type(value: Expr) -> Type {
     let (span, mut lengths, mut value) = (value.span, Vec::new(), value);
     loop {

@@ -22,26 +22,26 @@ impl Parser<'_> {
         Ok(Block { stmts, span: self.since(start) })
     }
 
-    /// Goes to where a statement may begin, after one that could not be read.
+    /// Skips to the next possible statement after one that could not be read.
     fn next_statement(&mut self, before: usize) {
         let lacks_meaning = matches!(self.kind(), Kind::Switch | Kind::Case | Kind::Default);
         self.skip_from(before);
         if lacks_meaning && self.at(Kind::OpenBrace) {
             self.skip_group();
         }
-        // Its condition is what could not be read; what is done otherwise is a statement too.
+        // The condition of an `if` could not be read; parse its `else` branch as a statement.
         self.eat(Kind::Else);
     }
 
-    /// Takes the `}` of a `{`; if there is none, goes on as if there were.
+    /// Consumes the `}` of a block; a missing one is reported and assumed.
     pub(super) fn close_brace(&mut self, open: Span) {
         if self.eat(Kind::CloseBrace) {
             return;
         }
         let error = Diagnostic::new(self.span(), format!("expected `}}`, found {}", self.found()))
-            .label("a `}` is missing before this")
-            .other(open, "this is not closed");
-        self.complain(error);
+            .label("missing `}` before this")
+            .other(open, "unclosed brace");
+        self.report_here(error);
     }
 
     /// A statement.
@@ -52,7 +52,7 @@ impl Parser<'_> {
     }
 
     fn stmt_kind(&mut self) -> Parsed<StmtKind> {
-        self.mend_statement();
+        self.correct_statement();
         match self.kind() {
             Kind::Add => self.create(StmtKind::Add),
             Kind::Body => self.create(StmtKind::Body),
@@ -72,9 +72,9 @@ impl Parser<'_> {
                 self.bump();
                 Ok(StmtKind::Empty)
             }
-            Kind::Else => self.lone_else(),
+            Kind::Else => self.else_without_if(),
             Kind::Switch | Kind::Case | Kind::Default | Kind::Template => self.unexpected("a statement"),
-            Kind::Init | Kind::Work | Kind::Prework | Kind::Handler => self.part_of_filter(),
+            Kind::Init | Kind::Work | Kind::Prework | Kind::Handler => self.misplaced_filter_part(),
             _ => self.simple_stmt(),
         }
     }
@@ -82,7 +82,7 @@ impl Parser<'_> {
     fn simple_stmt(&mut self) -> Parsed<StmtKind> {
         let kind = self.simple()?;
         if let StmtKind::Expr(value) = &kind
-            && let Some(read) = self.condition_misspelt(value)
+            && let Some(read) = self.misspelt_condition(value)
         {
             return read;
         }
@@ -105,7 +105,7 @@ impl Parser<'_> {
     fn enqueue(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let value = self.expr()?;
-        self.semicolon("what is enqueued");
+        self.semicolon("the enqueued value");
         Ok(StmtKind::Enqueue(value))
     }
 
@@ -123,11 +123,11 @@ impl Parser<'_> {
         self.branches(condition)
     }
 
-    /// What is done where a condition holds, and where it does not.
+    /// The branches of an `if` after its condition.
     pub(super) fn branches(&mut self, condition: Expr) -> Parsed<StmtKind> {
         let first = Box::new(self.stmt()?);
-        if self.ahead(1) == Kind::OpenBrace {
-            self.mend(&[Kind::Else]);
+        if self.lookahead(1) == Kind::OpenBrace {
+            self.correct_keyword(&[Kind::Else]);
         }
         let second = if self.eat(Kind::Else) { Some(Box::new(self.stmt()?)) } else { None };
         Ok(StmtKind::If(condition, first, second))
@@ -139,8 +139,8 @@ impl Parser<'_> {
         if !open {
             let error =
                 Diagnostic::new(self.span(), format!("expected `(` after `{word}`, found {}", self.found()))
-                    .hint("a condition stands in parentheses");
-            self.complain(error);
+                    .hint("put the condition in parentheses");
+            self.report_here(error);
         }
         let condition = self.expr()?;
         if open || self.at(Kind::Close) {
@@ -149,11 +149,11 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// An `else` that no `if` precedes, mostly for a `;` or a brace too many.
-    fn lone_else(&mut self) -> Parsed<StmtKind> {
-        let error = Diagnostic::new(self.span(), "this `else` has no `if`")
-            .hint("between an `if` and its `else` stands one statement, or a block in braces");
-        self.complain(error);
+    /// An `else` without `if`; the usual cause is an extra `;` or brace.
+    fn else_without_if(&mut self) -> Parsed<StmtKind> {
+        let error = Diagnostic::new(self.span(), "`else` without `if`")
+            .hint("only one statement or one block may stand between `if` and `else`");
+        self.report_here(error);
         self.bump();
         self.stmt().map(|stmt| stmt.kind)
     }
@@ -167,7 +167,7 @@ impl Parser<'_> {
     fn do_stmt(&mut self) -> Parsed<StmtKind> {
         self.bump();
         let body = Box::new(self.stmt()?);
-        self.expect(Kind::While, "after what `do` repeats")?;
+        self.expect(Kind::While, "after the body of `do`")?;
         let condition = self.condition("while")?;
         self.semicolon("`do` and `while`");
         Ok(StmtKind::DoWhile(body, condition))
@@ -192,7 +192,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let expected = format!("`;` after {after} of `for`");
-        self.unexpected_with(&expected, Some("the three parts of `for` have `;` between them".to_string()))
+        self.unexpected_with(&expected, Some("separate the three parts of `for` with `;`".to_string()))
     }
 
     fn part_of_for(&mut self) -> Parsed<Box<Stmt>> {
@@ -201,11 +201,11 @@ impl Parser<'_> {
         Ok(Box::new(Stmt { kind, span: self.since(start) }))
     }
 
-    /// A part of a filter in the code of something else, which is skipped.
-    fn part_of_filter(&mut self) -> Parsed<StmtKind> {
+    /// Reports a part of a filter in a composite stream, and skips it.
+    fn misplaced_filter_part(&mut self) -> Parsed<StmtKind> {
         let text = self.text_at(self.span());
-        let error = Diagnostic::new(self.span(), format!("`{text}` stands in the body of a filter alone"))
-            .hint("this is the code of a pipeline, splitjoin or feedbackloop");
+        let error = Diagnostic::new(self.span(), format!("`{text}` is allowed only in a filter"))
+            .hint("this is the body of a pipeline, splitjoin or feedbackloop");
         let failed = self.fail(error);
         if self.skip_to_block() {
             self.skip_group();

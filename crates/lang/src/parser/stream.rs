@@ -1,4 +1,4 @@
-//! Streams: their heads, and the bodies of composites.
+//! Declarations of streams, and bodies of composites.
 
 use super::misspelt::STREAMS;
 use super::{Parsed, Parser};
@@ -10,34 +10,34 @@ impl Parser<'_> {
     /// `stream := type '->' type (...)` with a name.
     pub(super) fn named_stream(&mut self) -> Parsed<Stream> {
         let start = self.span();
-        let types = if self.at_stream_word() { self.lost_types() } else { Some(self.stream_types()?) };
+        let types = if self.at_stream_keyword() { self.missing_types() } else { Some(self.stream_types()?) };
         let stateful = self.stateful();
-        let word = self.stream_word()?;
+        let word = self.stream_keyword()?;
         let name = Some(self.name("the name of the stream")?);
         let params = self.optional_params()?;
         let body = self.stream_body(word, stateful)?;
         Ok(Stream { name, types, params, body, span: self.since(start) })
     }
 
-    /// A stream where it is used: no name and no parameters, and the types may be left out.
+    /// An anonymous stream: no parameters, and optional types.
     pub(super) fn anonymous_stream(&mut self) -> Parsed<Stream> {
         let start = self.span();
-        let types = if self.at_stream_word() { None } else { Some(self.stream_types()?) };
+        let types = if self.at_stream_keyword() { None } else { Some(self.stream_types()?) };
         let stateful = self.stateful();
-        let word = self.stream_word()?;
-        self.no_name_here()?;
+        let word = self.stream_keyword()?;
+        self.reject_name()?;
         let body = self.stream_body(word, stateful)?;
         Ok(Stream { name: None, types, params: Vec::new(), body, span: self.since(start) })
     }
 
-    pub(super) fn at_stream_word(&self) -> bool {
+    pub(super) fn at_stream_keyword(&self) -> bool {
         use Kind::{FeedbackLoop, Filter, Pipeline, SplitJoin, Stateful};
         matches!(self.kind(), Stateful | Filter | Pipeline | SplitJoin | FeedbackLoop)
     }
 
     fn stateful(&mut self) -> bool {
-        if self.ahead(1) == Kind::Filter {
-            self.mend(&[Kind::Stateful]);
+        if self.lookahead(1) == Kind::Filter {
+            self.correct_keyword(&[Kind::Stateful]);
         }
         self.eat(Kind::Stateful)
     }
@@ -46,29 +46,29 @@ impl Parser<'_> {
     fn stream_types(&mut self) -> Parsed<(Type, Type)> {
         let input = self.ty()?;
 
-        if super::recover::starts_type(self.kind()) && self.ahead(1) != Kind::OpenBrace {
+        if super::recover::starts_type(self.kind()) && self.lookahead(1) != Kind::OpenBrace {
             let from = self.text_at(input.span);
             let hint = format!("write `{from}->{}`", self.text_at(self.span()));
             let error =
                 Diagnostic::new(self.span(), format!("expected `->` before this, found {}", self.found()));
-            self.complain(error.hint(hint));
+            self.report_here(error.hint(hint));
         } else {
-            self.expect(Kind::Arrow, "after the type of what the stream takes")?;
+            self.expect(Kind::Arrow, "after the input type")?;
         }
         Ok((input, self.ty()?))
     }
 
-    fn lost_types(&mut self) -> Option<(Type, Type)> {
+    fn missing_types(&mut self) -> Option<(Type, Type)> {
         let word = self.text_at(self.span()).to_string();
-        let error = Diagnostic::new(self.span(), "a stream with a name says what it takes and what it gives")
+        let error = Diagnostic::new(self.span(), "missing input and output types for this stream")
             .hint(format!("write the types before it, such as `float->float {word}`"));
-        self.complain(error);
+        self.report_here(error);
         None
     }
 
-    /// The word that says what a stream is: of composites, which; none for a filter.
-    fn stream_word(&mut self) -> Parsed<Option<Composite>> {
-        self.mend(&STREAMS);
+    /// The keyword of a stream: `None` for a filter, else the kind of composite.
+    fn stream_keyword(&mut self) -> Parsed<Option<Composite>> {
+        self.correct_keyword(&STREAMS);
         let word = match self.kind() {
             Kind::Filter => None,
             Kind::Pipeline => Some(Composite::Pipeline),
@@ -80,14 +80,14 @@ impl Parser<'_> {
         Ok(word)
     }
 
-    /// Reports a name, and skips it and its parameters.
-    fn no_name_here(&mut self) -> Parsed<()> {
+    /// Reports a name on an anonymous stream, and skips it with its parameters.
+    fn reject_name(&mut self) -> Parsed<()> {
         if !self.at(Kind::Name) {
             return Ok(());
         }
-        let error = Diagnostic::new(self.span(), "a stream that stands where it is used has no name")
-            .hint("leave the name out, or write the stream outside and its name here");
-        self.complain(error);
+        let error = Diagnostic::new(self.span(), "a stream defined in place cannot have a name")
+            .hint("remove the name, or define the stream at the top level and use its name here");
+        self.report_here(error);
         self.bump();
         self.optional_params().map(|_| ())
     }
@@ -96,7 +96,7 @@ impl Parser<'_> {
         if self.at(Kind::Open) { self.params_or_skip() } else { Ok(Vec::new()) }
     }
 
-    /// Parameters; what cannot be read is left out, if a block follows.
+    /// Parameters. If they cannot be read, skips to the following block.
     pub(super) fn params_or_skip(&mut self) -> Parsed<Vec<Param>> {
         self.params().or_else(|failed| if self.skip_to_block() { Ok(Vec::new()) } else { Err(failed) })
     }

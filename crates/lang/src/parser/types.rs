@@ -1,4 +1,4 @@
-//! Types, names with types, and first values.
+//! Types, parameters and initial values.
 
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Expr, Init, Param, Primitive, Type, TypeKind, Variable};
@@ -6,10 +6,10 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::Kind;
 use crate::source::Span;
 
-/// Tokens of a type, so that each of many variables can have its own copy of it.
-const MAX_TYPE: usize = 128;
+/// The limit of tokens in a type: every variable of a declaration gets its own copy.
+const MAX_TYPE_TOKENS: usize = 128;
 
-/// The type that a keyword is.
+/// The type of a keyword.
 pub(super) fn primitive(kind: Kind) -> Option<Primitive> {
     Some(match kind {
         Kind::Boolean => Primitive::Boolean,
@@ -67,18 +67,18 @@ impl Parser<'_> {
     fn portal_type(&mut self) -> Parsed<TypeKind> {
         self.bump();
         self.expect(Kind::Less, "after `portal`")?;
-        let filter = self.name("the name of the filter that the portal leads to")?;
+        let filter = self.name("the name of the filter that receives the messages")?;
         self.expect(Kind::Greater, "after the portal's filter")?;
         Ok(TypeKind::Portal(filter))
     }
 
-    /// Fails if a type that began at a token is too long.
+    /// Fails if a type that began at token `first` is too long.
     pub(super) fn check_type_size(&mut self, first: usize, span: Span) -> Parsed<()> {
-        if self.at - first <= MAX_TYPE {
+        if self.at - first <= MAX_TYPE_TOKENS {
             return Ok(());
         }
-        let error = Diagnostic::new(span, format!("this type has more than {MAX_TYPE} words and signs"))
-            .hint("keep its lengths in variables");
+        let error = Diagnostic::new(span, format!("this type has more than {MAX_TYPE_TOKENS} tokens"))
+            .hint("store the lengths in variables");
         self.fail(error)
     }
 
@@ -103,26 +103,26 @@ impl Parser<'_> {
     pub(super) fn param(&mut self, what: &str) -> Parsed<Param> {
         let ty = self.ty()?;
         let name = self.name(what)?;
-        self.length_after_name(&ty);
+        self.reject_length_after_name(&ty);
         Ok(Param { ty, name })
     }
 
-    /// A declaration outside code. Where code stands instead, it says so.
+    /// Variables of a field declaration; a statement in its place is reported.
     pub(super) fn fields(&mut self, ty: Type) -> Parsed<Vec<Variable>> {
         if super::expr::assignment(self.kind()).is_some() || self.at(Kind::Dot) || self.at(Kind::Open) {
-            return self.outside_code(ty.span);
+            return self.statement_outside_code(ty.span);
         }
         self.variables(ty)
     }
 
-    /// Reports a statement outside code, if it does not follow another.
-    pub(super) fn outside_code<T>(&mut self, start: Span) -> Parsed<T> {
-        if self.lost {
+    /// Reports a statement outside code; adjacent ones are reported once.
+    pub(super) fn statement_outside_code<T>(&mut self, start: Span) -> Parsed<T> {
+        if self.in_stray_code {
             return Err(Failed);
         }
-        self.lost = true;
-        let error = Diagnostic::new(start.to(self.span()), "a statement stands outside code")
-            .hint("put it into `init`, `work` or a function; or there is a `}` too many before it");
+        self.in_stray_code = true;
+        let error = Diagnostic::new(start.to(self.span()), "statement outside a function")
+            .hint("move it into `init`, `work` or a function, or remove an extra `}` before it");
         self.fail(error)
     }
 
@@ -131,7 +131,7 @@ impl Parser<'_> {
         let mut name = self.name("the name of a variable")?;
         let mut variables = Vec::new();
         loop {
-            self.length_after_name(&ty);
+            self.reject_length_after_name(&ty);
             let init = if self.eat(Kind::Assign) { Some(self.init_value()?) } else { None };
             variables.push(Variable { ty: ty.clone(), name, init });
             if !self.eat(Kind::Comma) {
@@ -141,14 +141,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a length that stands behind a name, as in C, and skips it.
-    fn length_after_name(&mut self, ty: &Type) {
+    /// Reports an array length after the name, as in C, and skips it.
+    fn reject_length_after_name(&mut self, ty: &Type) {
         if !self.at(Kind::OpenBracket) {
             return;
         }
         let ty = self.text_at(ty.span).to_string();
         let error =
-            Diagnostic::new(self.span(), "the length of an array stands behind the type, not the name")
+            Diagnostic::new(self.span(), "the length of an array belongs to the type, not to the name")
                 .hint(format!("write `{ty}[length] name`"));
         self.report(error);
         while self.at(Kind::OpenBracket) && self.skip_past(Kind::CloseBracket) {}

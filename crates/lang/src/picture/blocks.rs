@@ -1,5 +1,4 @@
-//! The tree as a list, each stream before what it is made of: what pictures are drawn from, so that none
-//! has to recurse.
+//! The tree as a list in which each stream precedes its parts. Pictures are drawn from it without recursion.
 
 use crate::flat::{Flat, NodeId, NodeKind};
 use crate::tree::{FilterId, Stream, StreamKind, Tree};
@@ -7,63 +6,63 @@ use std::collections::HashMap;
 
 /// A stream, a splitter or a joiner.
 pub(super) struct Block<'a> {
-    /// What it is; none of a splitter or a joiner.
+    /// The stream; `None` for a splitter or joiner.
     pub stream: Option<&'a Stream>,
     /// Its node, unless it is a composite.
     pub node: Option<NodeId>,
-    /// Its part in what it is in.
+    /// Its role in its parent.
     pub role: Role,
-    /// What it is in; its own place, of the whole.
+    /// Its parent; the root is its own parent.
     pub parent: usize,
-    /// How deep it is in others.
+    /// Its nesting depth.
     pub depth: usize,
-    /// What it is made of.
+    /// Its parts.
     pub children: Vec<usize>,
 }
 
-/// The part of a stream in a composite.
+/// The role of a stream in a composite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    /// One of several.
+    /// A child of a pipeline or splitjoin.
     Child,
     Split,
     Join,
     Body,
-    /// The way back of a loop.
+    /// The loop stream of a feedback loop.
     Back,
 }
 
 /// All blocks.
 pub(super) struct Blocks<'a> {
     pub all: Vec<Block<'a>>,
-    /// For each node its block, where it has one.
+    /// The block of each node, if it has one.
     pub of_node: Vec<Option<usize>>,
 }
 
 enum Task<'a> {
     Stream(&'a Stream, Role),
-    /// A splitter or joiner; what its name ends with.
+    /// A splitter or joiner, with the end of its name.
     End(&'static str, Role),
 }
 
 impl<'a> Blocks<'a> {
     pub fn of(tree: &'a Tree, flat: &Flat) -> Blocks<'a> {
-        let mut maker = Maker::new(tree, flat);
+        let mut builder = Builder::new(tree, flat);
         let mut tasks = vec![(Task::Stream(&tree.root, Role::Child), None)];
         while let Some((task, parent)) = tasks.pop() {
             match task {
                 Task::Stream(stream, role) => {
-                    let place = maker.stream(stream, role, parent);
+                    let place = builder.stream(stream, role, parent);
                     tasks.extend(parts(stream).into_iter().rev().map(|part| (part, Some(place))));
                 }
-                Task::End(last, role) => maker.end(last, role, parent),
+                Task::End(last, role) => builder.end(last, role, parent),
             }
         }
-        Blocks { all: maker.all, of_node: maker.of_node }
+        Blocks { all: builder.all, of_node: builder.of_node }
     }
 }
 
-/// What a stream is made of.
+/// The parts of a stream.
 fn parts(stream: &Stream) -> Vec<Task<'_>> {
     let child = |child| Task::Stream(child, Role::Child);
     match &stream.kind {
@@ -82,17 +81,17 @@ fn parts(stream: &Stream) -> Vec<Task<'_>> {
     }
 }
 
-struct Maker<'a, 'f> {
+struct Builder<'a, 'f> {
     all: Vec<Block<'a>>,
     of_node: Vec<Option<usize>>,
-    /// Nodes of filters, by the filters' numbers.
+    /// Nodes of filters, by filter id.
     filters: HashMap<FilterId, NodeId>,
     /// Splitters and joiners, by name.
     ends: HashMap<&'f str, NodeId>,
 }
 
-impl<'a, 'f> Maker<'a, 'f> {
-    fn new(tree: &'a Tree, flat: &'f Flat) -> Maker<'a, 'f> {
+impl<'a, 'f> Builder<'a, 'f> {
+    fn new(tree: &'a Tree, flat: &'f Flat) -> Builder<'a, 'f> {
         let mut filters = HashMap::with_capacity(tree.filters.len());
         let mut ends = HashMap::new();
         for (place, node) in flat.nodes.iter().enumerate() {
@@ -102,7 +101,7 @@ impl<'a, 'f> Maker<'a, 'f> {
                 NodeKind::Split(_) | NodeKind::Join(_) => ends.insert(&*node.name, id),
             };
         }
-        Maker { all: Vec::new(), of_node: vec![None; flat.nodes.len()], filters, ends }
+        Builder { all: Vec::new(), of_node: vec![None; flat.nodes.len()], filters, ends }
     }
 
     fn stream(&mut self, stream: &'a Stream, role: Role, parent: Option<usize>) -> usize {
@@ -113,7 +112,7 @@ impl<'a, 'f> Maker<'a, 'f> {
         self.block(Some(stream), node, role, parent)
     }
 
-    /// A splitter or joiner, where there is one.
+    /// A splitter or joiner, if it exists.
     fn end(&mut self, last: &str, role: Role, parent: Option<usize>) {
         let mut parts = vec![last];
         let mut above = parent;

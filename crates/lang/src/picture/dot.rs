@@ -1,7 +1,7 @@
-//! A drawing for Graphviz: filters as boxes, splitters and joiners as trapezia, composites as clusters.
+//! Graphviz output: filters as boxes, splitters and joiners as trapezia, composites as clusters.
 
 use super::blocks::{Block, Blocks};
-use super::words::{enqueued, of_node, shape};
+use super::labels::{enqueued, of_node, shape};
 use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
 use crate::tree::Tree;
 
@@ -22,15 +22,15 @@ pub(super) fn dot(tree: &Tree, flat: &Flat, blocks: &Blocks) -> String {
         }
     }
     close(&mut dot, &mut open, 0);
-    let astray = (0..flat.nodes.len()).filter(|node| blocks.of_node[*node].is_none());
-    for id in astray.map(|node| NodeId(node as u32)) {
+    let unplaced = (0..flat.nodes.len()).filter(|node| blocks.of_node[*node].is_none());
+    for id in unplaced.map(|node| NodeId(node as u32)) {
         dot += &indented(0, &node(tree, flat, id, &flat.node(id).name));
     }
     (0..flat.channels.len()).for_each(|channel| dot += &indented(0, &edge(tree, flat, channel)));
     dot + "}\n"
 }
 
-/// A composite with something in it.
+/// Whether a block is a composite with parts.
 fn is_cluster(blocks: &Blocks, place: usize) -> bool {
     !blocks.all[place].children.is_empty()
 }
@@ -47,7 +47,7 @@ fn indented(depth: usize, line: &str) -> String {
     format!("{:indent$}{line}\n", "", indent = 2 + 2 * depth)
 }
 
-/// A stream's own name; the kind of a splitter or joiner.
+/// The title of a block: the stream's own name, or `split` or `join`.
 fn title(flat: &Flat, block: &Block) -> String {
     if let Some(stream) = block.stream {
         return stream.name.to_string();
@@ -77,13 +77,13 @@ fn edge(tree: &Tree, flat: &Flat, id: usize) -> String {
     if channel.back {
         attributes += ", constraint=false";
     }
-    if let Some(words) = enqueued(flat, id) {
-        attributes += &format!(", label={}", quoted(&words));
+    if let Some(labels) = enqueued(flat, id) {
+        attributes += &format!(", label={}", quoted(&labels));
     }
     format!("n{} -> n{} [{attributes}];", channel.from.0, channel.to.0)
 }
 
-/// Text as DOT takes it.
+/// Text as a DOT string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
@@ -91,7 +91,7 @@ fn quoted(text: &str) -> String {
             '"' => quoted += "\\\"",
             '\\' => quoted += "\\\\",
             '\n' => quoted += "\\n",
-            // Labels know the entities of HTML.
+            // Graphviz decodes HTML entities in labels.
             '&' => quoted += "&amp;",
             c if c.is_control() => quoted += &format!("\\\\u{{{:x}}}", u32::from(c)),
             c => quoted.push(c),

@@ -1,11 +1,11 @@
-//! Where everything stands in a drawing.
+//! Positions of everything in a drawing.
 //!
-//! Streams are made of streams one after the other, side by side, or round a loop, and so is the drawing:
-//! a box for each, with the boxes of what it is made of inside. No line crosses another but for joiners'
-//! sake. The way back of a loop stands beside its body and is drawn upwards, from bottom to top.
+//! The drawing follows the structure of streams: a box for each, with the boxes of its parts in sequence, side by
+//! side, or around a loop. Lines cross only at joiners. The loop stream of a feedback loop is beside its body and
+//! drawn from bottom to top.
 
 use super::blocks::{Blocks, Role};
-use super::words::of_node;
+use super::labels::of_node;
 use crate::flat::Flat;
 use crate::tree::{StreamKind, Tree};
 
@@ -18,29 +18,29 @@ pub(super) struct Area {
     pub height: i64,
 }
 
-/// Areas of all blocks, by place.
+/// Areas of all blocks, by index.
 pub(super) struct Layout {
     pub areas: Vec<Area>,
-    /// Blocks that are drawn upwards.
+    /// Whether each block is drawn from bottom to top.
     pub upwards: Vec<bool>,
 }
 
 /// Height of a line of text.
-pub(super) const LINE: i64 = 16;
-/// What a composite has above its parts, for its name.
-const HEAD: i64 = 22;
+pub(super) const LINE_HEIGHT: i64 = 16;
+/// Space above the parts of a composite, for its name.
+const TITLE_HEIGHT: i64 = 22;
 const MARGIN: i64 = 12;
 const GAP: i64 = 36;
-/// Room for lines that turn, above and below a loop.
-const TURN: i64 = 30;
-/// Width of a letter, about.
-const LETTER: i64 = 8;
+/// Space above and below a loop, for lines that turn.
+const TURN_SPACE: i64 = 30;
+/// The approximate width of a letter.
+const LETTER_WIDTH: i64 = 8;
 
-/// Lays a program out.
+/// Computes the layout of a program.
 pub(super) fn layout(tree: &Tree, flat: &Flat, blocks: &Blocks) -> Layout {
     let count = blocks.all.len();
     let mut layout = Layout { areas: vec![Area::default(); count], upwards: vec![false; count] };
-    // What a block is made of comes after it.
+    // Parts follow their parent in the list, so reverse order computes them first.
     for place in (0..count).rev() {
         let size = if blocks.all[place].node.is_some() {
             leaf(tree, flat, blocks, place)
@@ -50,42 +50,42 @@ pub(super) fn layout(tree: &Tree, flat: &Flat, blocks: &Blocks) -> Layout {
         (layout.areas[place].width, layout.areas[place].height) = size;
     }
     for place in 0..count {
-        layout.put(blocks, place);
+        layout.place_children(blocks, place);
     }
     layout
 }
 
-/// The lines in a node's box.
+/// The text lines in a node's box.
 pub(super) fn lines(tree: &Tree, flat: &Flat, blocks: &Blocks, place: usize) -> Vec<String> {
     let block = &blocks.all[place];
     let name = block.stream.map(|stream| stream.name.to_string());
-    let words = block.node.map(|node| of_node(tree, flat.node(node))).unwrap_or_default();
-    name.into_iter().chain(words).collect()
+    let labels = block.node.map(|node| of_node(tree, flat.node(node))).unwrap_or_default();
+    name.into_iter().chain(labels).collect()
 }
 
 fn leaf(tree: &Tree, flat: &Flat, blocks: &Blocks, place: usize) -> (i64, i64) {
     let lines = lines(tree, flat, blocks, place);
     let letters = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-    (letters as i64 * LETTER + 24, lines.len() as i64 * LINE + 10)
+    (letters as i64 * LETTER_WIDTH + 24, lines.len() as i64 * LINE_HEIGHT + 10)
 }
 
 impl Layout {
-    /// A composite's size; its parts get their places in it, from its upper left corner.
+    /// Sizes a composite; its parts get positions relative to its upper left corner.
     fn composite(&mut self, blocks: &Blocks, place: usize) -> (i64, i64) {
         let block = &blocks.all[place];
         let name = block.stream.map_or(0, |stream| stream.name.chars().count());
         let inner = match block.stream.map(|stream| &stream.kind) {
-            Some(StreamKind::FeedbackLoop { .. }) => self.round(blocks, &block.children),
-            Some(StreamKind::SplitJoin { .. }) => self.beside(blocks, &block.children),
+            Some(StreamKind::FeedbackLoop { .. }) => self.feedback_loop(blocks, &block.children),
+            Some(StreamKind::SplitJoin { .. }) => self.parallel(blocks, &block.children),
             _ => self.column(&block.children, 0),
         };
         for part in &block.children {
             self.areas[*part].x += MARGIN;
         }
-        (inner.0.max(name as i64 * LETTER) + 2 * MARGIN, inner.1 + HEAD + MARGIN)
+        (inner.0.max(name as i64 * LETTER_WIDTH) + 2 * MARGIN, inner.1 + TITLE_HEIGHT + MARGIN)
     }
 
-    /// One below the other, each in the middle.
+    /// Parts below each other, centred.
     fn column(&mut self, parts: &[usize], top: i64) -> (i64, i64) {
         let width = parts.iter().map(|part| self.areas[*part].width).max().unwrap_or(0);
         let mut y = top;
@@ -97,8 +97,8 @@ impl Layout {
         (width, (y - GAP).max(top))
     }
 
-    /// Side by side between a splitter and a joiner.
-    fn beside(&mut self, blocks: &Blocks, parts: &[usize]) -> (i64, i64) {
+    /// Parts side by side between a splitter and a joiner.
+    fn parallel(&mut self, blocks: &Blocks, parts: &[usize]) -> (i64, i64) {
         let of = |role: Role| parts.iter().copied().find(|part| blocks.all[*part].role == role);
         let row: Vec<usize> =
             parts.iter().copied().filter(|part| blocks.all[*part].role == Role::Child).collect();
@@ -124,29 +124,29 @@ impl Layout {
         (width, above.1 + height + below.1)
     }
 
-    /// Joiner, body and splitter one below the other, and the way back beside them.
-    fn round(&mut self, blocks: &Blocks, parts: &[usize]) -> (i64, i64) {
+    /// Joiner, body and splitter below each other, and the loop stream beside them.
+    fn feedback_loop(&mut self, blocks: &Blocks, parts: &[usize]) -> (i64, i64) {
         let (back, down): (Vec<usize>, Vec<usize>) =
             parts.iter().partition(|part| blocks.all[**part].role == Role::Back);
-        let (width, height) = self.column(&down, TURN);
-        let Some(back) = back.first() else { return (width, height + TURN) };
+        let (width, height) = self.column(&down, TURN_SPACE);
+        let Some(back) = back.first() else { return (width, height + TURN_SPACE) };
         let area = &mut self.areas[*back];
-        let inside = (height - TURN).max(area.height);
-        (area.x, area.y) = (width + GAP, TURN + (inside - area.height) / 2);
-        (width + GAP + area.width, TURN + inside + TURN)
+        let inside = (height - TURN_SPACE).max(area.height);
+        (area.x, area.y) = (width + GAP, TURN_SPACE + (inside - area.height) / 2);
+        (width + GAP + area.width, TURN_SPACE + inside + TURN_SPACE)
     }
 
-    /// Moves a composite's parts to where it stands itself.
-    fn put(&mut self, blocks: &Blocks, place: usize) {
+    /// Moves the parts of a composite to its final position.
+    fn place_children(&mut self, blocks: &Blocks, place: usize) {
         let (area, upwards) = (self.areas[place], self.upwards[place]);
         if blocks.all[place].node.is_some() {
             return;
         }
         for part in &blocks.all[place].children {
             let inside = &mut self.areas[*part];
-            let room = area.height - HEAD - MARGIN;
+            let room = area.height - TITLE_HEIGHT - MARGIN;
             let y = if upwards { room - inside.y - inside.height } else { inside.y };
-            (inside.x, inside.y) = (area.x + inside.x, area.y + HEAD + y);
+            (inside.x, inside.y) = (area.x + inside.x, area.y + TITLE_HEIGHT + y);
             self.upwards[*part] = upwards != (blocks.all[*part].role == Role::Back);
         }
     }

@@ -1,38 +1,38 @@
 //! Pictures of streams: text, DOT and SVG.
 //!
-//! - [`Form::Tree`]: streams in streams, a line each.
-//! - [`Form::Flat`]: nodes and channels, a line each.
-//! - [`Form::Dot`]: nodes and channels for Graphviz, in a cluster for each composite.
-//! - [`Form::Svg`]: the same drawn from top to bottom, with ways back beside the loops' bodies.
+//! - [`Form::Tree`]: nested streams, one per line.
+//! - [`Form::Flat`]: nodes and channels, one per line.
+//! - [`Form::Dot`]: nodes and channels for Graphviz, with a cluster per composite.
+//! - [`Form::Svg`]: a drawing from top to bottom, with the loop streams of feedback loops beside their bodies.
 //!
-//! Rates of a filter read `peek/pop -> push`, and `pop -> push` where it looks at no more than it takes.
-//! `*` is a rate that each firing decides; its channel is dashed.
+//! Rates of a filter read `peek/pop -> push`, or `pop -> push` if it peeks no further than it pops. `*` is a
+//! dynamic rate; its channel is dashed.
 
 mod blocks;
 mod dot;
+mod labels;
 mod layout;
 mod svg;
 mod text;
-mod words;
 
 use crate::flat::Flat;
 use crate::tree::Tree;
 use blocks::Blocks;
 
-/// How a program is shown.
+/// Forms of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Streams in streams, as text.
+    /// Nested streams, as text.
     Tree,
     /// Nodes and channels, as text.
     Flat,
-    /// A drawing for Graphviz.
+    /// A Graphviz graph.
     Dot,
-    /// A drawing.
+    /// An SVG drawing.
     Svg,
 }
 
-/// A picture of a program: `flat` is the graph of `tree`.
+/// Draws a program; `flat` is the graph of `tree`.
 pub fn draw(tree: &Tree, flat: &Flat, form: Form) -> String {
     match form {
         Form::Tree => text::tree(tree, flat, &Blocks::of(tree, flat)),

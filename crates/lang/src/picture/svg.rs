@@ -1,8 +1,8 @@
-//! A drawing in SVG.
+//! SVG output.
 
 use super::blocks::{Blocks, Role};
-use super::layout::{Area, LINE, Layout, layout, lines};
-use super::words::{enqueued, shape};
+use super::labels::{enqueued, shape};
+use super::layout::{Area, LINE_HEIGHT, Layout, layout, lines};
 use crate::flat::{ChannelId, Flat, NodeId};
 use crate::tree::Tree;
 
@@ -52,7 +52,7 @@ fn composite(area: Area, blocks: &Blocks, place: usize) -> String {
         "  <rect class=\"composite\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"6\"/>\n  \
          <text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\n",
         x + 8,
-        y + LINE,
+        y + LINE_HEIGHT,
         escaped(name)
     )
 }
@@ -66,13 +66,13 @@ fn node(area: Area, lines: &[String], role: Role, upwards: bool) -> String {
         }
     };
     for (number, line) in lines.iter().enumerate() {
-        let (x, y) = (x + width / 2, y + LINE * (number as i64 + 1));
+        let (x, y) = (x + width / 2, y + LINE_HEIGHT * (number as i64 + 1));
         svg += &format!("  <text x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(line));
     }
     svg
 }
 
-/// The wide side is where there are several.
+/// A splitter or joiner; its wide side has the several channels.
 fn trapezium(area: Area, wide_below: bool) -> String {
     let Area { x, y, width, height } = area;
     let (above, below) = if wide_below { (8, 0) } else { (0, 8) };
@@ -95,7 +95,7 @@ fn channel(
     let (Some(from), Some(to)) = (block(channel.from), block(channel.to)) else { return String::new() };
     let outputs = flat.node(channel.from).outputs.len();
     let inputs = flat.node(channel.to).inputs.len();
-    // What is drawn upwards gives at its top and takes at its bottom.
+    // A block drawn from bottom to top has its outputs at the top and its inputs at the bottom.
     let start = port(layout.areas[from], !layout.upwards[from], ports.0, outputs);
     let end = port(layout.areas[to], layout.upwards[to], ports.1, inputs);
     let out = if layout.upwards[from] { -1 } else { 1 };
@@ -117,21 +117,24 @@ fn channel(
         "  <path class=\"{classes}\" d=\"{curve}\"><title>{}</title></path>\n",
         escaped(&shape(&channel.item))
     );
-    if let Some(words) = enqueued(flat, id) {
-        svg +=
-            &format!("  <text class=\"enqueued\" x=\"{}\" y=\"{}\">{words}</text>\n", middle.0, middle.1 - 4);
+    if let Some(labels) = enqueued(flat, id) {
+        svg += &format!(
+            "  <text class=\"enqueued\" x=\"{}\" y=\"{}\">{labels}</text>\n",
+            middle.0,
+            middle.1 - 4
+        );
     }
     svg
 }
 
-/// Where a port is on the lower or the upper side.
+/// The position of a port on the lower or upper side.
 fn port(area: Area, below: bool, port: usize, ports: usize) -> (i64, i64) {
     let x = area.x + area.width * (port as i64 + 1) / (ports as i64 + 1);
     (x, if below { area.y + area.height } else { area.y })
 }
 
-/// A curve that leaves and arrives straight, by way of a side where it would go through what it joins; and
-/// its middle.
+/// A curve with vertical ends, and its middle. If the direct curve would cross the blocks that it joins, it passes
+/// by `side`.
 fn curve(start: (i64, i64), out: i64, end: (i64, i64), into: i64, side: Option<i64>) -> (String, (i64, i64)) {
     let bend = ((end.1 - start.1).abs() / 2).clamp(22, 48);
     let bow = |x: i64| side.map_or(x, |side| side + (side - x) / 3);
@@ -144,7 +147,7 @@ fn curve(start: (i64, i64), out: i64, end: (i64, i64), into: i64, side: Option<i
     (curve, middle)
 }
 
-/// Text as XML takes it.
+/// Text with XML characters escaped.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,11 +1,11 @@
-//! Text: a line for each stream, or for each node and channel.
+//! Text output: one line per stream, or per node and channel.
 
 use super::blocks::{Block, Blocks, Role};
-use super::words::{ends, enqueued, of_node, plain, shape};
+use super::labels::{ends, enqueued, of_node, plain, shape};
 use crate::flat::{ChannelId, Flat, NodeKind};
 use crate::tree::{StreamKind, Tree};
 
-/// Streams in streams.
+/// Nested streams.
 pub(super) fn tree(tree: &Tree, flat: &Flat, blocks: &Blocks) -> String {
     let mut text = String::new();
     for block in &blocks.all {
@@ -24,12 +24,12 @@ pub(super) fn tree(tree: &Tree, flat: &Flat, blocks: &Blocks) -> String {
 }
 
 fn line(tree: &Tree, flat: &Flat, block: &Block) -> String {
-    let words = block.node.map(|node| of_node(tree, flat.node(node)).join(", ")).unwrap_or_default();
-    let Some(stream) = block.stream else { return words };
+    let labels = block.node.map(|node| of_node(tree, flat.node(node)).join(", ")).unwrap_or_default();
+    let Some(stream) = block.stream else { return labels };
     let name = plain(&stream.name);
     let ends = ends(&stream.input, &stream.output);
     match &stream.kind {
-        StreamKind::Filter(_) => format!("{name}: {ends} filter, {words}"),
+        StreamKind::Filter(_) => format!("{name}: {ends} filter, {labels}"),
         StreamKind::Pipeline(_) => format!("{name}: {ends} pipeline"),
         StreamKind::SplitJoin { .. } => format!("{name}: {ends} splitjoin"),
         StreamKind::FeedbackLoop { enqueued, .. } => {

@@ -1,4 +1,4 @@
-//! Declarations, assignments, and expressions as statements.
+//! Declarations, assignments and expression statements.
 
 use super::Resolver;
 use super::convert::{common, promotes};
@@ -10,7 +10,7 @@ use crate::hir::{self, Callee, Expr, ExprKind, Init, Stmt, StmtKind, Type};
 use crate::source::Span;
 
 impl<'a> Resolver<'a> {
-    /// Locals, each with its first value, which may use those before.
+    /// Declares locals; each initial value may use the preceding ones.
     pub fn declare_variables(&mut self, variables: &'a [ast::Variable], out: &mut Vec<Stmt>) -> Option<()> {
         let mut right = Some(());
         for variable in variables {
@@ -24,7 +24,7 @@ impl<'a> Resolver<'a> {
     fn declare_variable(&mut self, variable: &'a ast::Variable, out: &mut Vec<Stmt>) -> Option<()> {
         let ty = self.value_type(&variable.ty);
         let mut shape = ty.is_some().then(|| self.shaped(&variable.ty)).flatten();
-        // The value does not see the variable itself.
+        // A variable is not in scope in its own initial value.
         let init = variable.init.as_ref().map(|init| self.first_value(init, ty.as_ref(), shape.as_ref()));
         let (name, span) = (variable.name.text.clone(), variable.name.span);
         if let (Some(shape), Some(_)) = (&mut shape, self.frame().composite) {
@@ -40,7 +40,7 @@ impl<'a> Resolver<'a> {
         Some(())
     }
 
-    /// A first value, with lists as long as the arrays they are for.
+    /// An initial value; lists must be as long as their arrays.
     pub fn first_value(
         &mut self,
         init: &'a ast::Init,
@@ -52,7 +52,7 @@ impl<'a> Resolver<'a> {
         Some(value)
     }
 
-    /// A first value; of no type in particular where that is wrong.
+    /// An initial value; without a type if the declared type is invalid.
     fn init(&mut self, init: &'a ast::Init, ty: Option<&Type>) -> Option<Init> {
         match init {
             ast::Init::Value(value) => {
@@ -63,12 +63,12 @@ impl<'a> Resolver<'a> {
                 let element = match ty {
                     Some(Type::Array(element)) => Some(&**element),
                     Some(other) => {
-                        let name = self.a_type(other);
-                        let error = Diagnostic::new(*span, format!("a list for {name}"));
+                        let name = self.type_with_article(other);
+                        let error = Diagnostic::new(*span, format!("expected {name}, found a list"));
                         return self.error(
                             error
-                                .label("lists are values of arrays")
-                                .hint("make it an array: `int[2] a = {1, 2};`"),
+                                .label("only an array can have a list as value")
+                                .hint("declare an array: `int[2] a = {1, 2};`"),
                         );
                     }
                     None => None,
@@ -105,11 +105,11 @@ impl<'a> Resolver<'a> {
         span: Span,
     ) -> Option<StmtKind> {
         let Some(resolved_op) = binary_op(op) else {
-            return self.error(Diagnostic::new(span, "there is no such assignment"));
+            return self.error(Diagnostic::new(span, "there is no such compound assignment"));
         };
         let (via, value) = match op {
             AstOp::ShiftLeft | AstOp::ShiftRight => {
-                self.wants_integers(ty, span)?;
+                self.require_integers(ty, span)?;
                 (Type::Int, self.integer(value)?)
             }
             AstOp::Add if *ty == Type::String => (Type::String, self.text(value)?),
@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
                 let Some(via) = common(ty, &value.ty).and_then(|ty| calculated(op, ty)) else {
                     return self.no_operator(op, ty, &value.ty, span);
                 };
-                // Unlike with `=`, published programs count on it that a float is cut to an integer.
+                // Unlike `=`, a compound assignment truncates a float to an integer; published programs rely on it.
                 if !promotes(&via, ty) && (&via, ty) != (&Type::Float, &Type::Int) {
                     self.convert(Expr { ty: via, ..value }, ty)?;
                     return None;
@@ -129,7 +129,7 @@ impl<'a> Resolver<'a> {
         Some(StmtKind::Update { place, op: resolved_op, value, via })
     }
 
-    /// An expression for what it does.
+    /// An expression statement.
     pub fn expr_stmt(&mut self, expr: &'a ast::Expr, span: Span) -> Option<StmtKind> {
         if let ast::ExprKind::Call(name, args) = &expr.kind
             && (name.text == "print" || name.text == "println")
@@ -149,13 +149,14 @@ impl<'a> Resolver<'a> {
                 Some(StmtKind::Print(Some(self.text(value)?), line))
             }
             _ => {
-                let error = Diagnostic::new(span, format!("one value is printed, not {}", args.len()));
-                self.error(error.hint("put values together with `+`: `println(\"x = \" + x)`"))
+                let name = if line { "println" } else { "print" };
+                let error = Diagnostic::new(span, format!("`{name}` takes 1 argument, found {}", args.len()));
+                self.error(error.hint("concatenate values with `+`: `println(\"x = \" + x)`"))
             }
         }
     }
 
-    /// A value as text.
+    /// Converts a value to a string.
     pub fn text(&mut self, value: Expr) -> Option<Expr> {
         match &value.ty {
             Type::String => Some(value),
@@ -163,40 +164,41 @@ impl<'a> Resolver<'a> {
                 Some(super::convert::converted(value, Type::String))
             }
             other => {
-                let name = self.a_type(other);
-                let error = Diagnostic::new(value.span, format!("{name} cannot be printed"));
-                self.error(error.label(format!("this is {name}")).hint("print what it is made of"))
+                let name = self.type_with_article(other);
+                let error = Diagnostic::new(value.span, format!("cannot print {name}"));
+                self.error(error.label(format!("this is {name}")).hint("print its parts"))
             }
         }
     }
 
-    /// Notes that a variable is changed; reports those that nobody changes.
-    pub fn changes(&mut self, root: hir::Root, span: Span) -> Option<()> {
+    /// Records a write to a variable; reports variables that cannot be written.
+    pub fn note_write(&mut self, root: hir::Root, span: Span) -> Option<()> {
         let (what, hint) = match root {
             hir::Root::Local(_) => return Some(()),
             hir::Root::Field(_) => {
                 self.code().effects.state = true;
                 return Some(());
             }
-            hir::Root::Global(_) if self.code().place == super::frame::Where::Static => return Some(()),
-            hir::Root::Global(_) => ("a `static` variable", "it is set in `static { ... init { } }` only"),
+            hir::Root::Global(_) if self.code().place == super::frame::Context::Static => return Some(()),
+            hir::Root::Global(_) => ("a `static` variable", "set it in the `init` of its `static` block"),
             hir::Root::Param(at) if (at as usize) < self.frame().own_params() => {
-                ("a parameter of the stream", "copy it into a variable and change that")
+                ("a parameter of the stream", "copy it into a local variable")
             }
-            hir::Root::Param(_) => {
-                ("a variable of what is around", "a stream gets copies of what is around it")
-            }
+            hir::Root::Param(_) => (
+                "a variable of the enclosing code",
+                "a stream has copies of the variables of the enclosing code",
+            ),
         };
         let variable = self.variable(root).map(|variable| (variable.name.clone(), variable.span));
         let (name, declared) = variable.unwrap_or_default();
-        let error = Diagnostic::new(span, format!("`{name}` is {what} and cannot be changed"))
-            .label("changed here")
+        let error = Diagnostic::new(span, format!("cannot assign to `{name}`: it is {what}"))
+            .label("assigned here")
             .other(declared, "declared here");
         self.error(error.hint(hint))
     }
 
-    /// Notes a call.
-    pub fn calls(&mut self, callee: Callee) {
+    /// Records a call.
+    pub fn note_call(&mut self, callee: Callee) {
         let frame = self.frame();
         frame.calls_handlers |= matches!(callee, Callee::Function(at) if at >= frame.plain_functions);
         let effects = &mut self.code().effects;
@@ -211,20 +213,20 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What is stepped.
+    /// An increment or decrement.
     pub fn step(&mut self, place: &'a ast::Expr, by: i32, before: bool, span: Span) -> Option<Expr> {
         let (place, ty) = self.target(place)?;
         if !matches!(ty, Type::Int | Type::Float) {
-            let name = self.a_type(&ty);
+            let name = self.type_with_article(&ty);
             let sign = if by < 0 { "--" } else { "++" };
-            let error = Diagnostic::new(span, format!("`{sign}` of {name}"));
-            return self.error(error.label("it steps integers and floats"));
+            let error = Diagnostic::new(span, format!("cannot apply `{sign}` to {name}"));
+            return self.error(error.label("expected an `int` or a `float`"));
         }
         Some(Expr { kind: ExprKind::Step { place, by, before }, ty, span })
     }
 }
 
-/// The type in which an operator calculates with operands of a common type; none if it does not.
+/// The type in which an operator computes with operands of a common type; `None` if it does not accept them.
 pub(super) fn calculated(op: AstOp, common: Type) -> Option<Type> {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     match (op, common) {

@@ -1,4 +1,4 @@
-//! Functions that the language has.
+//! Built-in functions.
 
 use super::Resolver;
 use super::convert::common;
@@ -7,22 +7,22 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Builtin, Callee, Expr, ExprKind, Type};
 use crate::source::Span;
 
-/// Which values a function takes, and what it gives.
+/// Signatures of built-in functions.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// So many floats, to a float.
+    /// This many floats, returns a float.
     Floats(usize),
-    /// One number, to the same type.
+    /// One number, returns the same type.
     Abs,
-    /// Two numbers, to their common type.
+    /// Two numbers, returns their common type.
     Extreme,
-    /// Nothing, to a float.
+    /// No argument, returns a float.
     Random,
-    /// A file's name and a count, to an array.
+    /// A file name and a count, returns an array.
     Load(fn() -> Type),
 }
 
-/// The same function of complex numbers.
+/// The variant of a function for complex numbers.
 fn of_complex(builtin: Builtin) -> Option<Builtin> {
     Some(match builtin {
         Builtin::Abs => Builtin::AbsComplex,
@@ -35,7 +35,7 @@ fn of_complex(builtin: Builtin) -> Option<Builtin> {
     })
 }
 
-/// All of them, in alphabetical order.
+/// All built-in functions, in alphabetical order.
 const BUILTINS: [(&str, Builtin, Kind); 30] = [
     ("abs", Builtin::Abs, Kind::Abs),
     ("acos", Builtin::Acos, Kind::Floats(1)),
@@ -65,12 +65,12 @@ const BUILTINS: [(&str, Builtin, Kind); 30] = [
     ("sqrt", Builtin::Sqrt, Kind::Floats(1)),
     ("tan", Builtin::Tan, Kind::Floats(1)),
     ("tanh", Builtin::Tanh, Kind::Floats(1)),
-    // Two names of what prints, for suggestions; they are statements, and resolved there.
+    // `print` and `println` are statements and resolved as such; they are listed here for suggestions.
     ("print", Builtin::Random, Kind::Random),
     ("println", Builtin::Random, Kind::Random),
 ];
 
-/// Names of functions of the language.
+/// Names of built-in functions.
 pub(super) fn names<'n>() -> impl Iterator<Item = &'n str> {
     BUILTINS.iter().map(|(name, ..)| *name)
 }
@@ -90,13 +90,15 @@ fn arity(kind: Kind) -> usize {
 }
 
 impl<'a> Resolver<'a> {
-    /// A call of one of them; the outer none if there is none of that name.
+    /// A call of a built-in function; the outer `None` means that no built-in has this name.
     pub fn builtin(&mut self, name: &ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Option<Expr>> {
         if name.text == "print" || name.text == "println" {
-            let error = Diagnostic::new(span, format!("`{}` gives no value", name.text));
+            let error = Diagnostic::new(span, format!("`{}` has no value", name.text));
             return Some(
                 self.error(
-                    error.label("it is a statement of its own").hint("print the value before or after"),
+                    error
+                        .label("this is a statement, not an expression")
+                        .hint("move the call into a separate statement"),
                 ),
             );
         }
@@ -112,7 +114,7 @@ impl<'a> Resolver<'a> {
 
     fn builtin_call(&mut self, builtin: Builtin, kind: Kind, args: Vec<Expr>, span: Span) -> Option<Expr> {
         let complex = args.iter().any(|arg| arg.ty == Type::Complex);
-        let (builtin, wanted, ty) = match (of_complex(builtin).filter(|_| complex), kind) {
+        let (builtin, required, ty) = match (of_complex(builtin).filter(|_| complex), kind) {
             (Some(Builtin::AbsComplex), _) => (Builtin::AbsComplex, vec![Type::Complex], Type::Float),
             (Some(builtin), _) => (builtin, vec![Type::Complex], Type::Complex),
             (None, Kind::Floats(count)) => (builtin, vec![Type::Float; count], Type::Float),
@@ -126,9 +128,9 @@ impl<'a> Resolver<'a> {
                 (builtin, vec![ty.clone(); args.len()], ty)
             }
         };
-        let args: Vec<_> = args.into_iter().zip(&wanted).map(|(arg, ty)| self.convert(arg, ty)).collect();
+        let args: Vec<_> = args.into_iter().zip(&required).map(|(arg, ty)| self.convert(arg, ty)).collect();
         let args = args.into_iter().collect::<Option<_>>()?;
-        self.calls(Callee::Builtin(builtin));
+        self.note_call(Callee::Builtin(builtin));
         Some(Expr { kind: ExprKind::Call(Callee::Builtin(builtin), args), ty, span })
     }
 }

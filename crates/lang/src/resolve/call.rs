@@ -9,7 +9,7 @@ use crate::hir::{Expr, ExprKind, Type};
 use crate::source::Span;
 
 impl<'a> Resolver<'a> {
-    /// `function(arguments)`: the filter's own functions go before those of the language.
+    /// `function(arguments)`: functions of the filter take precedence over built-in ones.
     pub fn call(&mut self, name: &'a ast::Name, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
         if let Some(&at) = self.frame().function_names.get(name.text.as_str()) {
             let callable = self.frame().functions[at as usize].clone();
@@ -26,7 +26,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// `Block.function(arguments)`.
-    pub fn outside_call(
+    pub fn block_call(
         &mut self,
         block: &'a ast::Name,
         name: &'a ast::Name,
@@ -41,7 +41,7 @@ impl<'a> Resolver<'a> {
             (Some(&(at, _)), _) => self.natives[at as usize].clone(),
             (None, Some(&(at, _))) => self.helpers[at as usize].clone(),
             (None, None) => {
-                let error = self.unknown_outside(block, name);
+                let error = self.unknown_block_function(block, name);
                 self.values(args);
                 return self.error(error);
             }
@@ -49,7 +49,7 @@ impl<'a> Resolver<'a> {
         self.call_of(&callable, args, span)
     }
 
-    fn unknown_outside(&self, block: &ast::Name, name: &ast::Name) -> Diagnostic {
+    fn unknown_block_function(&self, block: &ast::Name, name: &ast::Name) -> Diagnostic {
         let (natives, helpers) = (&self.tables.natives, &self.tables.helpers);
         let of = |block: &str| natives.get(block).into_iter().chain(helpers.get(block));
         let mut functions = of(&block.text).flat_map(|functions| functions.keys().copied()).peekable();
@@ -60,13 +60,13 @@ impl<'a> Resolver<'a> {
         self.unknown("helper or native block", &block.text, block.span, blocks)
     }
 
-    /// Resolves values for what is wrong in them.
+    /// Resolves arguments to report the errors in them.
     pub fn values(&mut self, args: &'a [ast::Expr]) -> Vec<Option<Expr>> {
         args.iter().map(|arg| self.expr(arg)).collect()
     }
 
     fn call_of(&mut self, callable: &Callable<'a>, args: &'a [ast::Expr], span: Span) -> Option<Expr> {
-        self.calls(callable.callee);
+        self.note_call(callable.callee);
         let args = self.arguments(callable.name, &callable.params, args, span)?;
         let ty = callable.result.clone()?;
         Some(Expr { kind: ExprKind::Call(callable.callee, args), ty, span })
@@ -90,11 +90,11 @@ impl<'a> Resolver<'a> {
         converted.into_iter().collect()
     }
 
-    /// What is said when arguments are missing, or too many.
-    pub fn wrong_count(&self, name: &str, wanted: usize, given: usize, span: Span) -> Diagnostic {
-        let plural = if wanted == 1 { "" } else { "s" };
-        let message = format!("`{name}` takes {wanted} argument{plural}, not {given}");
-        Diagnostic::new(span, message).label(format!("{given} given"))
+    /// The error for a wrong number of arguments.
+    pub fn wrong_count(&self, name: &str, required: usize, given: usize, span: Span) -> Diagnostic {
+        let plural = if required == 1 { "" } else { "s" };
+        let message = format!("`{name}` takes {required} argument{plural}, found {given}");
+        Diagnostic::new(span, message).label(format!("expected {required}"))
     }
 
     /// Whether a name is a native or helper block.

@@ -1,16 +1,16 @@
-//! What anonymous streams use of their surroundings: further parameters, with the values that the
-//! variables have where the stream is made.
+//! Captures of anonymous streams: variables of the enclosing code become extra parameters, with the values that
+//! they have when the stream is created.
 
 use super::Resolver;
 use super::frame::Variable;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Init, Place, Root, Shaped, Step, Type};
 
-/// Lengths of arrays can depend on other arrays; so deep, and no deeper.
+/// The limit of the chain in which the length of one array depends on the next array.
 const MAX_CHAIN: u32 = 64;
 
 impl Resolver<'_> {
-    /// A variable of the frame around `frames[frame]` as a parameter of that one.
+    /// Makes a variable of the frame around `frames[frame]` a parameter of that frame.
     pub fn capture(&mut self, frame: usize, outer: Root, depth: u32) -> Root {
         if let Root::Global(_) = outer {
             return outer;
@@ -20,7 +20,7 @@ impl Resolver<'_> {
         }
         let Some(mut variable) = self.frames[frame - 1].variable(outer).cloned() else { return outer };
         if let Some(shape) = variable.shape.take() {
-            variable.shape = self.carry(frame, shape, &variable, depth);
+            variable.shape = self.translate_shape(frame, shape, &variable, depth);
         }
         let frame = &mut self.frames[frame];
         let at = frame.params.len() as u32;
@@ -30,11 +30,18 @@ impl Resolver<'_> {
         Root::Param(at)
     }
 
-    /// A shape in terms of the frame further in; what its lengths use is captured before.
-    fn carry(&mut self, frame: usize, mut shape: Shaped, whose: &Variable, depth: u32) -> Option<Shaped> {
+    /// Translates a shape to the inner frame; the variables in its lengths are captured first.
+    fn translate_shape(
+        &mut self,
+        frame: usize,
+        mut shape: Shaped,
+        owner: &Variable,
+        depth: u32,
+    ) -> Option<Shaped> {
         if depth > MAX_CHAIN {
-            let message = format!("the length of `{}` depends on too many others", whose.name);
-            return self.error(Diagnostic::new(whose.span, message).label("declared here"));
+            let message =
+                format!("the length of `{}` depends on a chain of more than {MAX_CHAIN} arrays", owner.name);
+            return self.error(Diagnostic::new(owner.span, message).label("declared here"));
         }
         for length in &mut shape.lengths {
             roots(length, &mut |root| *root = self.capture(frame, *root, depth + 1));
@@ -42,7 +49,7 @@ impl Resolver<'_> {
         Some(shape)
     }
 
-    /// What a stream is given for what it captured, in terms of the frame around it.
+    /// The arguments for captured variables, in terms of the enclosing frame.
     pub fn capture_args(&mut self, captures: &[Root], span: crate::Span) -> Option<Vec<Expr>> {
         let read = |this: &Self, root: Root| {
             let ty = this.type_of(root)?;
@@ -52,15 +59,15 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether an expression is the same wherever it is evaluated in its frame: it uses no locals.
-pub(super) fn lasting(expr: &Expr) -> bool {
+/// Whether an expression has the same value anywhere in its frame, because it uses no locals.
+pub(super) fn is_invariant(expr: &Expr) -> bool {
     let mut lasting = true;
-    // Roots are only looked at; the copy is small, as lengths are.
+    // The callback only reads the roots. The copy is cheap, because lengths are small expressions.
     roots(&mut expr.clone(), &mut |root| lasting &= matches!(root, Root::Param(_) | Root::Global(_)));
     lasting
 }
 
-/// Does something with every variable in an expression.
+/// Calls a function for every variable in an expression.
 fn roots(expr: &mut Expr, what: &mut dyn FnMut(&mut Root)) {
     match &mut expr.kind {
         ExprKind::Read(place) | ExprKind::Step { place, .. } => place_roots(place, what),
@@ -91,11 +98,11 @@ fn place_roots(place: &mut Place, what: &mut dyn FnMut(&mut Root)) {
 }
 
 impl Resolver<'_> {
-    /// In composites a local array's length that may change later gets a local of its own that does
-    /// not, so that streams made later can capture the array together with its length.
+    /// Copies a local array length that may change later into a hidden local, in composites. So streams created
+    /// later can capture the array together with its length.
     pub fn freeze(&mut self, shape: &mut Shaped, name: &str) -> Vec<crate::hir::Stmt> {
         let mut stmts = Vec::new();
-        for length in shape.lengths.iter_mut().filter(|length| !lasting(length)) {
+        for length in shape.lengths.iter_mut().filter(|length| !is_invariant(length)) {
             let span = length.span;
             let local = self.hidden_local(format!("{name}.length").into(), span, Type::Int);
             let read = ExprKind::Read(Place { root: Root::Local(local), path: Vec::new() });

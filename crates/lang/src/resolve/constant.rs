@@ -1,9 +1,9 @@
-//! Integers that are known without executing anything; for checks only, nothing is replaced.
+//! Integers known at compile time. They serve checks only; expressions are not replaced.
 
 use crate::hir::{BinaryOp, Expr, ExprKind, Rate, Type, UnaryOp};
 use crate::value::Value;
 
-/// The expression's value, if it is made of constants only and an integer.
+/// The value of an integer expression of constants.
 pub(super) fn integer(expr: &Expr) -> Option<i32> {
     match &expr.kind {
         ExprKind::Constant(Value::Int(value)) => Some(*value),
@@ -29,7 +29,7 @@ fn arithmetic(op: BinaryOp, first: i32, second: i32) -> Option<i32> {
     }
 }
 
-/// A rate that is the same always, if it is known.
+/// The value of a static rate, if known.
 pub(super) fn rate(rate: &Rate) -> Option<i32> {
     match rate {
         Rate::Static(count) => integer(count),
@@ -37,7 +37,7 @@ pub(super) fn rate(rate: &Rate) -> Option<i32> {
     }
 }
 
-/// The most that a rate may be, if it is known.
+/// The maximum of a rate, if known.
 pub(super) fn most(rate: &Rate) -> Option<i32> {
     match rate {
         Rate::Static(count) => integer(count),
@@ -45,7 +45,7 @@ pub(super) fn most(rate: &Rate) -> Option<i32> {
     }
 }
 
-/// Whether a rate is 0 for certain.
+/// Whether a rate is known to be 0.
 pub(super) fn is_zero(of: &Rate) -> bool {
     rate(of) == Some(0)
 }

@@ -1,13 +1,13 @@
-//! Promotions, and what is said where there is none.
+//! Promotions, and errors where there is none.
 
 use super::Resolver;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Type};
 use crate::value::Value;
 
-/// Whether a value of one type is taken where another is wanted.
+/// Whether a value of one type is accepted where another is expected.
 ///
-/// Bits from integers are no promotion of the language's definition, but published ciphers write
+/// The language's definition has no promotion from integers to bits, but published ciphers write
 /// `bit b = (word & mask) >> n`.
 pub(super) fn promotes(from: &Type, to: &Type) -> bool {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
@@ -20,7 +20,7 @@ pub(super) fn promotes(from: &Type, to: &Type) -> bool {
     }
 }
 
-/// The type of numbers in which two are calculated with; none where they do not go together.
+/// The common numeric type of two operands; `None` if they are incompatible.
 pub(super) fn common(first: &Type, second: &Type) -> Option<Type> {
     use Type::{Bit, Boolean, Complex, Float, Int, Vector};
     Some(match (first, second) {
@@ -35,13 +35,13 @@ pub(super) fn common(first: &Type, second: &Type) -> Option<Type> {
     })
 }
 
-/// The value as another type.
+/// Wraps a value in a conversion.
 pub(super) fn converted(value: Expr, ty: Type) -> Expr {
     let span = value.span;
     Expr { kind: ExprKind::Convert(Box::new(value)), ty, span }
 }
 
-/// A promotion, written out. To complex numbers and vectors it goes by way of floats.
+/// Makes a promotion explicit. Promotions to complex numbers and vectors go through `float`.
 pub(super) fn promoted(value: Expr, to: &Type) -> Expr {
     if value.ty == *to {
         return value;
@@ -56,29 +56,29 @@ pub(super) fn promoted(value: Expr, to: &Type) -> Expr {
 }
 
 impl Resolver<'_> {
-    /// A value where one of a certain type is wanted.
+    /// Converts a value to the expected type.
     pub fn convert(&mut self, value: Expr, to: &Type) -> Option<Expr> {
         if let (ExprKind::Constant(Value::Int(number)), Type::Bit) = (&value.kind, to)
             && !(0..=1).contains(number)
         {
-            let message = format!("`{number}` is no bit");
+            let message = format!("expected a `bit`, found `{number}`");
             return self.error(Diagnostic::new(value.span, message).label("a bit is 0 or 1"));
         }
         if promotes(&value.ty, to) { Some(promoted(value, to)) } else { self.mismatch(&value, to) }
     }
 
-    /// Reports that a value has another type than the one that is wanted.
+    /// Reports a value of the wrong type.
     fn mismatch<T>(&mut self, value: &Expr, to: &Type) -> Option<T> {
-        let (is, wanted) = (self.a_type(&value.ty), self.a_type(to));
-        let error = Diagnostic::new(value.span, format!("{wanted} is wanted here, not {is}"))
-            .label(format!("this is {is}"));
+        let (found, expected) = (self.type_with_article(&value.ty), self.type_with_article(to));
+        let error = Diagnostic::new(value.span, format!("expected {expected}, found {found}"))
+            .label(format!("this is {found}"));
         self.error(match hint(&value.ty, to) {
             Some(hint) => error.hint(hint),
             None => error,
         })
     }
 
-    /// A condition: integers and bits count as true unless they are 0.
+    /// A condition: integers and bits are true unless they are 0.
     pub fn condition(&mut self, value: Expr) -> Option<Expr> {
         match value.ty {
             Type::Boolean => Some(value),
@@ -87,7 +87,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// An integer, as indices, lengths and rates are.
+    /// Converts an index, length or rate to an integer.
     pub fn integer(&mut self, value: Expr) -> Option<Expr> {
         self.convert(value, &Type::Int)
     }
@@ -95,11 +95,11 @@ impl Resolver<'_> {
 
 fn hint(from: &Type, to: &Type) -> Option<&'static str> {
     Some(match (from, to) {
-        (Type::Float, Type::Int) => "`(int)` before the value drops what is behind the point",
-        (Type::Float, Type::Bit) => "compare it, or convert it with `(int)` before",
+        (Type::Float, Type::Int) => "cast it with `(int)`, which drops the fraction",
+        (Type::Float, Type::Bit) => "compare it, or cast it with `(int)` first",
         (Type::Bit | Type::Int | Type::Float, Type::Boolean) => "compare it: `value != 0`",
-        (Type::Complex, Type::Float | Type::Int) => "take a part of it (`.real`, `.imag`) or `abs`",
-        (Type::Vector(_), Type::Float | Type::Int) => "take a component of it: `.x`, `.y`, `.z`, `.w`",
+        (Type::Complex, Type::Float | Type::Int) => "use `.real`, `.imag` or `abs`",
+        (Type::Vector(_), Type::Float | Type::Int) => "use a component: `.x`, `.y`, `.z`, `.w`",
         _ => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! How many items code moves, as far as that is seen without executing it.
+//! Item counts of code, as far as they are known statically.
 
 use super::Resolver;
 use super::constant::integer;
@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Init, Place, Rate, Step, Stmt, StmtKind, Work};
 use std::fmt::{self, Display, Formatter};
 
-/// At least, and at most where there is a bound.
+/// A minimum, and a maximum if there is a bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Bounds {
     min: u64,
@@ -28,13 +28,13 @@ impl Bounds {
         Bounds { min: self.min.min(other.min), max: self.max.zip(other.max).map(|(a, b)| a.max(b)) }
     }
 
-    /// As often as a loop runs, which is not known: nothing is known but of what does nothing.
+    /// An unknown number of repetitions: nothing is known unless each repetition moves nothing.
     fn repeated(self) -> Bounds {
         if self == Bounds::NONE { self } else { Bounds::ANY }
     }
 }
 
-/// What is counted.
+/// The operation that is counted.
 #[derive(Clone, Copy, PartialEq)]
 enum Moved {
     Push,
@@ -42,8 +42,8 @@ enum Moved {
 }
 
 impl Resolver<'_> {
-    /// Rates that are known against counts that are. Of a rate that is one number less may be taken: the
-    /// rest is dropped, and published programs do so.
+    /// Compares known rates with known counts. For a static rate fewer pops are allowed: the rest is dropped, and
+    /// published programs rely on it.
     pub fn check_counts(&mut self, work: &ast::Work, resolved: &Work) {
         for what in [Moved::Push, Moved::Pop] {
             self.check_count(what, work, resolved);
@@ -52,10 +52,10 @@ impl Resolver<'_> {
 
     fn check_count(&mut self, what: Moved, work: &ast::Work, resolved: &Work) {
         let (word, verb, rate) = match what {
-            Moved::Push => ("push", "gives", &resolved.rates.push),
-            Moved::Pop => ("pop", "takes", &resolved.rates.pop),
+            Moved::Push => ("push", "pushes", &resolved.rates.push),
+            Moved::Pop => ("pop", "pops", &resolved.rates.pop),
         };
-        // That nothing may be done is said where it is done.
+        // A rate of 0 is checked at each operation instead.
         let Some(declared) = Declared::of(rate).filter(|declared| declared.max != Some(0)) else { return };
         let mut counter = Counter { what, leaves: false };
         let mut counted = counter.stmts(&resolved.body.stmts);
@@ -70,13 +70,16 @@ impl Resolver<'_> {
             _ => return,
         };
         let found = if exact { count.to_string() } else { format!("{bound}{count}") };
-        let message = format!("the {word} rate of {} is {declared}, but it {verb} {found}", self.in_words());
+        let message = format!(
+            "the {word} rate of {} is declared as {declared}, but its body {verb} {found}",
+            self.filter_in_words()
+        );
         let error = Diagnostic::new(work.span, message).label(format!("{found} counted here"));
-        self.error::<()>(error.hint("rates say how many items each firing moves"));
+        self.error::<()>(error.hint("a rate is the exact number of items that each firing moves"));
     }
 }
 
-/// What a rate says: its bounds, as far as they are known.
+/// A declared rate: its bounds, as far as they are known.
 struct Declared {
     min: Option<u64>,
     max: Option<u64>,
@@ -108,7 +111,7 @@ impl Display for Declared {
 
 struct Counter {
     what: Moved,
-    /// The code is left somewhere before its end.
+    /// Whether the code may return before its end.
     leaves: bool,
 }
 
@@ -181,7 +184,7 @@ impl Counter {
                 let arms = self.expr(first).or(self.expr(second));
                 self.expr(condition).and(arms)
             }
-            // What functions of the filter move is not counted.
+            // Items moved by functions of the filter are not counted.
             ExprKind::Call(crate::hir::Callee::Function(_), _) => Bounds::ANY,
             ExprKind::Call(_, values) | ExprKind::Compose(values) => self.all(values),
             ExprKind::Constant(_) | ExprKind::Pop | ExprKind::Iter => Bounds::NONE,

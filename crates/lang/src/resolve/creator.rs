@@ -1,25 +1,26 @@
-//! Streams that are made.
+//! Statements that create streams.
 
 use super::Resolver;
 use crate::ast::{self, CreatorKind};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Creator, Expr, Made, Place, Shaped, StreamId, Type};
 
-/// Streams that the language has.
+/// Built-in streams.
 const BUILTIN: [&str; 3] = ["Identity", "FileReader", "FileWriter"];
 
 impl<'a> Resolver<'a> {
-    /// What a statement makes.
+    /// The stream that a statement creates.
     pub fn creator(&mut self, creator: &'a ast::Creator) -> Option<Creator> {
         let made = match &creator.kind {
             CreatorKind::Anonymous(stream) => {
-                let around = if stream.types.is_none() { self.around(creator) } else { (None, None) };
+                let around = if stream.types.is_none() { self.types_around(creator) } else { (None, None) };
                 let (id, captures) = self.anonymous_stream(stream, around);
                 self.capture_args(&captures, creator.span).map(|args| (Made::Stream(id), args))
             }
             CreatorKind::Named(name, ty, args) => self.named(name, ty.as_ref(), args, creator),
         };
-        let portals: Vec<_> = creator.portals.iter().map(|portal| self.heard(portal, creator)).collect();
+        let portals: Vec<_> =
+            creator.portals.iter().map(|portal| self.registered_portal(portal, creator)).collect();
         let (made, args) = made?;
         let portals = portals.into_iter().collect::<Option<_>>()?;
         Some(Creator { made, args, portals, span: creator.span })
@@ -40,21 +41,21 @@ impl<'a> Resolver<'a> {
             let names = self.tables.streams.keys().copied().chain(BUILTIN);
             let mut error = self.unknown("stream", &name.text, name.span, names);
             if error.hint.is_none() {
-                error.hint = Some("if a file that is not named has it, name that one too: all files of a program are given together".into());
+                error.hint = Some("if another file defines it, pass that file too: all files of a program are given together".into());
             }
             return self.error(error);
         };
         if let Some(ty) = ty {
-            let error = Diagnostic::new(ty.span, format!("`{}` takes no type", name.text));
-            let error = error.label("it has types of its own").other(declared, "declared here");
-            self.error::<()>(error.hint(format!("leave the type out: `{}(...)`", name.text)));
+            let error = Diagnostic::new(ty.span, format!("`{}` takes no type argument", name.text));
+            let error = error.label("its types are declared").other(declared, "declared here");
+            self.error::<()>(error.hint(format!("remove the type argument: `{}(...)`", name.text)));
         }
         let signature = &self.signatures[id as usize];
         if (&signature.input, &signature.output) == (&Some(Type::Void), &Some(Type::Void)) {
-            let message = format!("`{}` takes nothing and gives nothing", name.text);
+            let message = format!("`{}` has no input and no output", name.text);
             let error = Diagnostic::new(name.span, message).label("it cannot be part of another stream");
             let error = error.other(declared, "declared here");
-            self.error::<()>(error.hint("say in its types what it takes or gives: `int->int`"));
+            self.error::<()>(error.hint("declare an input or output type, such as `int->int`"));
         }
         let params: Vec<_> = self.signatures[id as usize].params.iter().map(|(_, ty)| ty.clone()).collect();
         let of = self.ast.streams[id as usize].name.as_ref()?;
@@ -93,29 +94,29 @@ impl<'a> Resolver<'a> {
         ty: Option<&'a ast::Type>,
         creator: &'a ast::Creator,
     ) -> Option<Shaped> {
-        let (input, output) = self.around(creator);
+        let (input, output) = self.types_around(creator);
         let around = match name.text.as_str() {
             "Identity" => input.or(output),
             "FileReader" => output,
             _ => input,
         };
         let Some(ty) = ty.or(around) else {
-            let error = Diagnostic::new(name.span, format!("`{}` of which type?", name.text));
-            return self.error(error.hint(format!("say what it carries: `{}<int>`", name.text)));
+            let error = Diagnostic::new(name.span, format!("missing type argument for `{}`", name.text));
+            return self.error(error.hint(format!("write the item type: `{}<int>`", name.text)));
         };
         self.value_type(ty)?;
         self.shaped(ty)
     }
 
-    /// A portal that a stream hears.
-    fn heard(&mut self, portal: &'a ast::Name, creator: &'a ast::Creator) -> Option<Place> {
+    /// A portal that a stream is registered with.
+    fn registered_portal(&mut self, portal: &'a ast::Name, creator: &'a ast::Creator) -> Option<Place> {
         let Some(root) = self.lookup(&portal.text) else {
             return self.unknown_variable(&portal.text, portal.span);
         };
         let ty = self.type_of(root)?;
         let Type::Portal(to) = ty else {
-            let name = self.a_type(&ty);
-            let error = Diagnostic::new(portal.span, format!("`{}` is no portal", portal.text));
+            let name = self.type_with_article(&ty);
+            let error = Diagnostic::new(portal.span, format!("`{}` is not a portal", portal.text));
             return self
                 .error(error.label(format!("this is {name}")).hint("declare one: `portal<Filter> p;`"));
         };
@@ -125,10 +126,13 @@ impl<'a> Resolver<'a> {
                 Some(Place { root, path: Vec::new() })
             }
             _ => {
-                let error = Diagnostic::new(portal.span, format!("this portal is of `{}`", filter.text))
-                    .label("another stream cannot hear it")
-                    .other(creator.span, "this is made")
-                    .hint("a portal is of one filter: declare another for this");
+                let error = Diagnostic::new(
+                    portal.span,
+                    format!("this portal sends to `{}`, not to this stream", filter.text),
+                )
+                .label("wrong type of portal")
+                .other(creator.span, "stream created here")
+                .hint("all receivers of a portal are instances of one filter; declare another portal");
                 self.error(error)
             }
         }

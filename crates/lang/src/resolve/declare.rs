@@ -1,4 +1,4 @@
-//! What stands at the top of files: names, and types of what can be used from elsewhere.
+//! Top-level names, and signatures of items that can be used elsewhere.
 
 use super::frame::Callable;
 use super::{Fields, Resolver};
@@ -9,22 +9,22 @@ use crate::source::Span;
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
-/// A name's number, and where it was declared.
+/// The number of each name, and the place of its declaration.
 type Table<'a> = HashMap<&'a str, (u32, Span)>;
 
-/// Names of the top of files.
+/// Top-level names.
 #[derive(Default)]
 pub(super) struct Tables<'a> {
     pub structs: Table<'a>,
     pub streams: Table<'a>,
-    /// Those that have been resolved: values use only what stands before.
+    /// Globals resolved so far: an initial value may use only preceding ones.
     pub globals: Table<'a>,
     /// Functions, by block and name.
     pub natives: HashMap<&'a str, Table<'a>>,
     pub helpers: HashMap<&'a str, Table<'a>>,
 }
 
-/// What others must know of a stream with a name.
+/// The parts of a named stream that other streams depend on.
 pub(super) struct Signature<'a> {
     pub input: Option<Type>,
     pub output: Option<Type>,
@@ -33,18 +33,18 @@ pub(super) struct Signature<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// Notes all names of the top, and types of signatures.
+    /// Records all top-level names and signatures.
     pub fn declare(&mut self) {
         let ast = self.ast;
         for (at, structure) in ast.structs.iter().enumerate() {
             let known = &mut self.tables.structs;
-            let twice = insert(known, &structure.name, at);
-            self.twice("structure", &structure.name, twice);
+            let earlier = insert(known, &structure.name, at);
+            self.report_duplicate("structure", &structure.name, earlier);
         }
         for (at, stream) in ast.streams.iter().enumerate() {
             let Some(name) = &stream.name else { continue };
-            let twice = insert(&mut self.tables.streams, name, at);
-            self.twice("stream", name, twice);
+            let earlier = insert(&mut self.tables.streams, name, at);
+            self.report_duplicate("stream", name, earlier);
         }
         self.struct_types();
         self.declare_natives();
@@ -55,20 +55,20 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Reports a name that is declared again.
-    pub fn twice(&mut self, what: &str, name: &ast::Name, first: Option<Span>) {
+    /// Reports a name that is declared a second time.
+    pub fn report_duplicate(&mut self, what: &str, name: &ast::Name, first: Option<Span>) {
         let Some(first) = first else { return };
-        let message = format!("there are two {what}s `{}`", name.text);
+        let message = format!("the {what} `{}` is declared twice", name.text);
         let hint = match what {
             "structure" | "stream" | "static variable" => {
-                "all files of a program share one name space: rename one of them"
+                "rename one of them: all files of a program share one name space"
             }
-            _ => "give one of them another name",
+            _ => "rename one of them",
         };
         self.error::<()>(
             Diagnostic::new(name.span, message)
                 .label("declared again here")
-                .other(first, "declared here before")
+                .other(first, "first declared here")
                 .hint(hint),
         );
     }
@@ -78,14 +78,14 @@ impl<'a> Resolver<'a> {
             let mut spans = Table::new();
             let mut fields = Fields::default();
             for (at, field) in structure.fields.iter().enumerate() {
-                let twice = insert(&mut spans, &field.name, at);
-                self.twice("field", &field.name, twice);
+                let earlier = insert(&mut spans, &field.name, at);
+                self.report_duplicate("field", &field.name, earlier);
                 fields.types.push(self.value_type(&field.ty));
                 fields.names.insert(field.name.text.clone(), at as u32);
             }
             self.structs.push(fields);
         }
-        self.refuse_endless_structs();
+        self.refuse_recursive_structs();
     }
 
     fn declare_natives(&mut self) {
@@ -93,8 +93,8 @@ impl<'a> Resolver<'a> {
             for (result, name, params) in &block.functions {
                 let at = self.natives.len();
                 let functions = self.tables.natives.entry(&block.name.text).or_default();
-                let twice = insert(functions, name, at);
-                self.twice("native function", name, twice);
+                let earlier = insert(functions, name, at);
+                self.report_duplicate("native function", name, earlier);
                 let callable = self.callable(result, name, params, Callee::Native(at as u32));
                 self.natives.push(callable);
             }
@@ -106,8 +106,8 @@ impl<'a> Resolver<'a> {
             for function in &block.functions {
                 let at = self.helpers.len();
                 let functions = self.tables.helpers.entry(&block.name.text).or_default();
-                let twice = insert(functions, &function.name, at);
-                self.twice("helper function", &function.name, twice);
+                let earlier = insert(functions, &function.name, at);
+                self.report_duplicate("helper function", &function.name, earlier);
                 let callee = Callee::Helper(at as u32);
                 let callable = self.callable(&function.result, &function.name, &function.params, callee);
                 self.helpers.push(callable);
@@ -115,7 +115,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What must be known of a function to call it.
+    /// The signature of a function.
     pub fn callable(
         &mut self,
         result: &'a ast::Type,
@@ -144,17 +144,17 @@ impl<'a> Resolver<'a> {
     fn handlers(&mut self, filter: &'a ast::Filter) -> Vec<Callable<'a>> {
         let mut handlers = Vec::new();
         for (at, handler) in filter.handlers.iter().enumerate() {
-            // Messages find a handler by its place; calls have other numbers, in the filter.
+            // Messages refer to a handler by its index here; calls within the filter use other numbers.
             let callee = Callee::Function(at as u32);
             handlers.push(self.callable(&handler.result, &handler.name, &handler.params, callee));
         }
         handlers
     }
 
-    /// The one stream that is the program.
+    /// The stream that is the entry point.
     pub fn top(&mut self) -> Option<StreamId> {
         let tops: Vec<usize> = (0..self.signatures.len()).filter(|at| self.is_top(*at)).collect();
-        let Some((&first, others)) = tops.split_first() else { return self.no_top() };
+        let Some((&first, others)) = tops.split_first() else { return self.missing_top() };
         let place = |this: &Self, at: usize| {
             let stream = &this.ast.streams[at];
             stream.name.as_ref().map_or(stream.span, |name| name.span)
@@ -162,10 +162,10 @@ impl<'a> Resolver<'a> {
         let earlier = place(self, first);
         for &other in others {
             let error =
-                Diagnostic::new(place(self, other), "there are two streams that could be the program")
-                    .label("this is `void->void`")
-                    .other(earlier, "and this is")
-                    .hint("exactly one stream of a program takes nothing and gives nothing");
+                Diagnostic::new(place(self, other), "the program has two `void->void` streams")
+                    .label("a second entry point")
+                    .other(earlier, "the first entry point")
+                    .hint("the one `void->void` stream is the entry point: give the other an input or an output, or remove it");
             self.error::<()>(error);
         }
         self.refuse_top_params(first);
@@ -177,8 +177,8 @@ impl<'a> Resolver<'a> {
         signature.input == Some(Type::Void) && signature.output == Some(Type::Void)
     }
 
-    fn no_top<T>(&mut self) -> Option<T> {
-        // It may be one whose types are wrong.
+    fn missing_top<T>(&mut self) -> Option<T> {
+        // The entry point may be a stream with invalid types, which have been reported.
         let unknown = |(stream, signature): (&ast::Stream, &Signature<'_>)| {
             stream.types.is_some() && (signature.input.is_none() || signature.output.is_none())
         };
@@ -189,22 +189,23 @@ impl<'a> Resolver<'a> {
         let span =
             last.map_or(Span::default(), |stream| stream.name.as_ref().map_or(stream.span, |n| n.span));
         self.error(
-            Diagnostic::new(span, "no stream of the program is `void->void`")
-                .hint("the program itself is a stream that takes nothing and gives nothing: `void->void pipeline Main { ... }`"),
+            Diagnostic::new(span, "the program has no `void->void` stream")
+                .hint("declare the entry point of the program: `void->void pipeline Main { ... }`"),
         )
     }
 
     fn refuse_top_params(&mut self, top: usize) {
         if let Some(param) = self.ast.streams[top].params.first() {
-            let error = Diagnostic::new(param.name.span, "the program itself has parameters")
-                .label("nobody gives it a value")
-                .hint("make it a variable, or a `static` one");
+            let error =
+                Diagnostic::new(param.name.span, "the entry point of a program cannot have parameters")
+                    .label("no value is passed to this")
+                    .hint("make it a local or a `static` variable");
             self.error::<()>(error);
         }
     }
 }
 
-/// Adds a name; where it was before, if it was.
+/// Adds a name; returns the place of an earlier declaration, if any.
 pub(super) fn insert<'a>(table: &mut Table<'a>, name: &'a ast::Name, at: usize) -> Option<Span> {
     match table.entry(name.text.as_str()) {
         std::collections::hash_map::Entry::Occupied(entry) => Some(entry.get().1),

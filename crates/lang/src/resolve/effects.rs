@@ -1,27 +1,27 @@
-//! What code does besides computing.
+//! Side effects of code.
 
 use crate::hir::Callee;
 use crate::source::Span;
 
-/// What code does, and where it does so first.
+/// Side effects of code, each with the place of its first occurrence.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Effects {
-    /// Gives items.
+    /// Pushes items.
     pub push: Option<Span>,
-    /// Takes items.
+    /// Pops items.
     pub pop: Option<Span>,
-    /// Looks at items.
+    /// Peeks at items.
     pub peek: Option<Span>,
-    /// The greatest constant index that is looked at.
+    /// The greatest constant peek index.
     pub farthest: Option<(i32, Span)>,
-    /// Changes a field, prints, draws random numbers, sends messages, or calls what is elsewhere.
+    /// Changes a field, prints, draws random numbers, sends messages, or calls native functions.
     pub state: bool,
     /// Functions of the filter and helpers that it calls.
     pub calls: Vec<Callee>,
 }
 
 impl Effects {
-    /// What happens together with what functions do that are called, from function to function.
+    /// The effects including those of all functions called directly or indirectly.
     pub fn closed(&self, functions: &[Effects], helpers: &[Effects]) -> Effects {
         let mut all = self.clone();
         let (mut seen, mut seen_helpers) = (vec![false; functions.len()], vec![false; helpers.len()]);
@@ -41,8 +41,8 @@ impl Effects {
         all
     }
 
-    /// Notes a constant index.
-    pub fn looks_at(&mut self, index: i32, span: Span) {
+    /// Records a constant peek index.
+    pub fn note_peek(&mut self, index: i32, span: Span) {
         if self.farthest.is_none_or(|(farthest, _)| farthest < index) {
             self.farthest = Some((index, span));
         }
@@ -52,7 +52,7 @@ impl Effects {
         self.push = self.push.or(other.push);
         self.pop = self.pop.or(other.pop);
         self.peek = self.peek.or(other.peek);
-        other.farthest.into_iter().for_each(|(index, span)| self.looks_at(index, span));
+        other.farthest.into_iter().for_each(|(index, span)| self.note_peek(index, span));
         self.state |= other.state;
         self.calls.extend(&other.calls);
     }

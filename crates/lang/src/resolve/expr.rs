@@ -2,7 +2,7 @@
 
 use super::Resolver;
 use super::convert::{converted, promoted, promotes};
-use super::frame::Where;
+use super::frame::Context;
 use super::literal::literal;
 use super::types::primitive;
 use crate::ast;
@@ -11,19 +11,19 @@ use crate::hir::{Expr, ExprKind, Type};
 use crate::source::Span;
 
 impl<'a> Resolver<'a> {
-    /// An expression that has a value.
+    /// An expression with a value.
     pub fn expr(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let value = self.any_expr(expr)?;
         if value.ty == Type::Void {
-            let error = Diagnostic::new(value.span, "this gives no value")
-                .label("a value is wanted here")
-                .hint("a function that gives one has its type before its name: `int f() { ... }`");
+            let error = Diagnostic::new(value.span, "expected a value, found `void`")
+                .label("this has no value")
+                .hint("a function with a value declares its result type: `int f() { ... }`");
             return self.error(error);
         }
         Some(value)
     }
 
-    /// An expression, perhaps without a value.
+    /// An expression with or without a value.
     pub fn any_expr(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let span = expr.span;
         match &expr.kind {
@@ -35,7 +35,7 @@ impl<'a> Resolver<'a> {
             ast::ExprKind::Cast(to, value) => self.cast(primitive(*to), value, span),
             ast::ExprKind::Step { place, by, before } => self.step(place, *by, *before, span),
             ast::ExprKind::Call(name, args) => self.call(name, args, span),
-            ast::ExprKind::MethodCall(block, name, args) => self.outside_call(block, name, args, span),
+            ast::ExprKind::MethodCall(block, name, args) => self.block_call(block, name, args, span),
             ast::ExprKind::Pop => self.pop(span),
             ast::ExprKind::Peek(index) => self.peek(index, span),
             ast::ExprKind::Iter => self.iter(span),
@@ -57,15 +57,15 @@ impl<'a> Resolver<'a> {
         } else if scalar(&value.ty) && scalar(&to) {
             converted(value, to)
         } else {
-            let (from, to) = (self.a_type(&value.ty), self.a_type(&to));
-            let error = Diagnostic::new(span, format!("{from} cannot be converted to {to}"));
+            let (from, to) = (self.type_with_article(&value.ty), self.type_with_article(&to));
+            let error = Diagnostic::new(span, format!("cannot convert {from} to {to}"));
             return self.error(error.label(format!("this is {from}")));
         };
         Some(Expr { span, ..cast })
     }
 
     fn pop(&mut self, span: Span) -> Option<Expr> {
-        self.moves_items("pop", span)?;
+        self.check_moves("pop", span)?;
         let effects = &mut self.code().effects;
         effects.pop = effects.pop.or(Some(span));
         let ty = self.item("pop", span)?;
@@ -73,7 +73,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn peek(&mut self, index: &'a ast::Expr, span: Span) -> Option<Expr> {
-        let allowed = self.moves_items("peek", span);
+        let allowed = self.check_moves("peek", span);
         let index = self.expr(index).and_then(|index| self.integer(index));
         allowed?;
         let effects = &mut self.code().effects;
@@ -82,25 +82,25 @@ impl<'a> Resolver<'a> {
         let index = index?;
         match super::constant::integer(&index) {
             Some(at) if at < 0 => {
-                let error = Diagnostic::new(index.span, "what has been taken cannot be looked at any more");
+                let error = Diagnostic::new(index.span, format!("`peek` index {at} is negative"));
                 return self.error(
                     error
-                        .label("an index is 0 at least")
-                        .hint("keep what is popped in a field, to have it later"),
+                        .label("the least index is 0")
+                        .hint("store popped items in a field to use them later"),
                 );
             }
-            Some(at) => self.code().effects.looks_at(at, span),
+            Some(at) => self.code().effects.note_peek(at, span),
             None => {}
         }
         Some(Expr { kind: ExprKind::Peek(Box::new(index)), ty, span })
     }
 
-    /// The type of what the filter takes.
+    /// The type of the filter's input items.
     fn item(&mut self, what: &str, span: Span) -> Option<Type> {
         match self.frame().input.clone()? {
             Type::Void => {
-                let error = Diagnostic::new(span, format!("`{what}` in a filter whose input is `void`"));
-                self.error(error.label("there are no items").hint("say in the filter's type what it takes"))
+                let error = Diagnostic::new(span, format!("`{what}` in a filter with input type `void`"));
+                self.error(error.label("there are no items").hint("declare the filter's input type"))
             }
             item => Some(item),
         }
@@ -108,13 +108,13 @@ impl<'a> Resolver<'a> {
 
     fn iter(&mut self, span: Span) -> Option<Expr> {
         match self.code().place {
-            Where::Work | Where::Prework | Where::Function | Where::Handler => {
+            Context::Work | Context::Prework | Context::Function | Context::Handler => {
                 Some(Expr { kind: ExprKind::Iter, ty: Type::Int, span })
             }
             _ => {
-                let error = Diagnostic::new(span, "`iter()` outside of a filter's work");
+                let error = Diagnostic::new(span, "`iter()` outside the code of a firing");
                 self.error(
-                    error.label("nothing has been executed here").hint("it counts the executions of `work`"),
+                    error.label("no firing is executing here").hint("it counts the executions of `work`"),
                 )
             }
         }

@@ -1,4 +1,4 @@
-//! Whether the code of a composite says what it must, and once, on every way through it.
+//! Checks that every path through a composite executes its required statements exactly once.
 
 use super::Resolver;
 use super::stmt::composite_name;
@@ -6,35 +6,39 @@ use crate::ast::{Block, Composite, Stmt, StmtKind, Stream};
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 
-/// Statements that are wanted once.
+/// Statements that must occur exactly once.
 #[derive(Clone, Copy, PartialEq)]
-enum Wanted {
+enum Required {
     Split,
     Join,
     Body,
     Loop,
 }
 
-/// How often a statement may be executed on the ways through code: never, once, more often.
+/// How often a statement may execute on the paths through code: never, once, more than once.
 #[derive(Clone, Copy)]
-struct Ways {
+struct PathCounts {
     never: bool,
     once: bool,
     more: bool,
 }
 
-impl Ways {
-    const NONE: Ways = Ways { never: false, once: false, more: false };
-    const NEVER: Ways = Ways { never: true, ..Ways::NONE };
-    const ONCE: Ways = Ways { once: true, ..Ways::NONE };
+impl PathCounts {
+    const NONE: PathCounts = PathCounts { never: false, once: false, more: false };
+    const NEVER: PathCounts = PathCounts { never: true, ..PathCounts::NONE };
+    const ONCE: PathCounts = PathCounts { once: true, ..PathCounts::NONE };
 
-    fn or(self, other: Ways) -> Ways {
-        Ways { never: self.never | other.never, once: self.once | other.once, more: self.more | other.more }
+    fn or(self, other: PathCounts) -> PathCounts {
+        PathCounts {
+            never: self.never | other.never,
+            once: self.once | other.once,
+            more: self.more | other.more,
+        }
     }
 
-    fn then(self, next: Ways) -> Ways {
-        let some = |ways: Ways| ways.never | ways.once | ways.more;
-        Ways {
+    fn then(self, next: PathCounts) -> PathCounts {
+        let some = |ways: PathCounts| ways.never | ways.once | ways.more;
+        PathCounts {
             never: self.never && next.never,
             once: (self.once && next.never) | (self.never && next.once),
             more: (self.more && some(next)) | (some(self) && next.more) | (self.once && next.once),
@@ -43,42 +47,51 @@ impl Ways {
 }
 
 impl Resolver<'_> {
-    /// Reports what is missing, or said twice.
+    /// Reports required statements that are missing or occur more than once.
     pub fn check_flow(&mut self, kind: Composite, block: &Block, stream: &Stream) {
-        let wanted: &[(Wanted, &str)] = match kind {
+        let required: &[(Required, &str)] = match kind {
             Composite::Pipeline => &[],
-            Composite::SplitJoin => &[(Wanted::Split, "split"), (Wanted::Join, "join")],
+            Composite::SplitJoin => &[(Required::Split, "split"), (Required::Join, "join")],
             Composite::FeedbackLoop => &[
-                (Wanted::Join, "join"),
-                (Wanted::Body, "body"),
-                (Wanted::Loop, "loop"),
-                (Wanted::Split, "split"),
+                (Required::Join, "join"),
+                (Required::Body, "body"),
+                (Required::Loop, "loop"),
+                (Required::Split, "split"),
             ],
         };
-        for &(wanted, word) in wanted {
-            let mut walk = Walk { wanted, found: Vec::new(), left: Ways::NONE };
+        for &(required, word) in required {
+            let mut walk = Walk { required, found: Vec::new(), left: PathCounts::NONE };
             let ways = walk.stmts(&block.stmts);
             let ways = ways.or(walk.left);
             self.report_flow(kind, word, ways, &walk.found, stream);
         }
     }
 
-    fn report_flow(&mut self, kind: Composite, word: &str, ways: Ways, found: &[Span], stream: &Stream) {
+    fn report_flow(
+        &mut self,
+        kind: Composite,
+        word: &str,
+        ways: PathCounts,
+        found: &[Span],
+        stream: &Stream,
+    ) {
         let name =
             stream.name.as_ref().map_or(Span { end: stream.span.start + 1, ..stream.span }, |name| name.span);
         let kind = composite_name(kind);
         let error = match found {
             [] => Diagnostic::new(name, format!("a {kind} without `{word}`"))
-                .label("it is missing here")
-                .hint(format!("write `{}` in it", example(word))),
-            [first, .., last] if ways.more => Diagnostic::new(*last, format!("a {kind} has one `{word}`"))
-                .label("this may be another")
-                .other(*first, "this is the first")
-                .hint("leave one of them out, or put each into a branch of an `if`"),
+                .label(format!("missing `{word}`"))
+                .hint(format!("add `{}`", example(word))),
+            [first, .., last] if ways.more => {
+                Diagnostic::new(*last, format!("duplicate `{word}` in a {kind}"))
+                    .label("this may be a second one")
+                    .other(*first, "the first one")
+                    .hint("remove one of them, or put each into a branch of an `if`")
+            }
             [first, ..] if ways.never => {
                 let error =
-                    Diagnostic::new(*first, format!("a {kind} needs a `{word}` on every way through it"));
-                let hint = format!("say in the other branch too what the `{word}` is");
+                    Diagnostic::new(*first, format!("a {kind} needs a `{word}` on every path through it"));
+                let hint = format!("add a `{word}` to the other branch too");
                 error.label("this is not always executed").hint(hint)
             }
             _ => return,
@@ -87,7 +100,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a statement that is missing may look like.
+/// An example of a missing statement.
 fn example(word: &str) -> &'static str {
     match word {
         "split" => "split duplicate;` or `split roundrobin(1, 1);",
@@ -98,19 +111,19 @@ fn example(word: &str) -> &'static str {
 }
 
 struct Walk {
-    wanted: Wanted,
+    required: Required,
     found: Vec<Span>,
-    /// Ways that end with `return`.
-    left: Ways,
+    /// Paths that end with `return`.
+    left: PathCounts,
 }
 
 impl Walk {
-    fn stmts(&mut self, stmts: &[Stmt]) -> Ways {
-        let mut ways = Ways::NEVER;
+    fn stmts(&mut self, stmts: &[Stmt]) -> PathCounts {
+        let mut ways = PathCounts::NEVER;
         for stmt in stmts {
             if let StmtKind::Return(_) = stmt.kind {
                 self.left = self.left.or(ways);
-                return Ways::NONE;
+                return PathCounts::NONE;
             }
             let next = self.stmt(stmt);
             ways = ways.then(next);
@@ -118,32 +131,32 @@ impl Walk {
         ways
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Ways {
-        let wanted = match &stmt.kind {
-            StmtKind::Split(_) => Wanted::Split,
-            StmtKind::Join(_) => Wanted::Join,
-            StmtKind::Body(_) => Wanted::Body,
-            StmtKind::Loop(_) => Wanted::Loop,
+    fn stmt(&mut self, stmt: &Stmt) -> PathCounts {
+        let required = match &stmt.kind {
+            StmtKind::Split(_) => Required::Split,
+            StmtKind::Join(_) => Required::Join,
+            StmtKind::Body(_) => Required::Body,
+            StmtKind::Loop(_) => Required::Loop,
             StmtKind::Block(block) => return self.stmts(&block.stmts),
             StmtKind::If(_, first, second) => {
                 let first = self.part(first);
-                let second = second.as_ref().map_or(Ways::NEVER, |second| self.part(second));
+                let second = second.as_ref().map_or(PathCounts::NEVER, |second| self.part(second));
                 return first.or(second);
             }
-            // How often a loop runs is not seen: once is what was meant.
+            // The number of iterations is unknown; one iteration is assumed.
             StmtKind::While(_, body) | StmtKind::DoWhile(body, _) | StmtKind::For { body, .. } => {
                 return self.part(body);
             }
-            _ => return Ways::NEVER,
+            _ => return PathCounts::NEVER,
         };
-        if wanted != self.wanted {
-            return Ways::NEVER;
+        if required != self.required {
+            return PathCounts::NEVER;
         }
         self.found.push(stmt.span);
-        Ways::ONCE
+        PathCounts::ONCE
     }
 
-    fn part(&mut self, stmt: &Stmt) -> Ways {
+    fn part(&mut self, stmt: &Stmt) -> PathCounts {
         self.stmts(std::slice::from_ref(stmt))
     }
 }

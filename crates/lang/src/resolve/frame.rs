@@ -1,4 +1,4 @@
-//! Which variables, functions and channels the code we are in has.
+//! Frames: the variables, functions and channels that code can use.
 
 use super::Resolver;
 use super::effects::Effects;
@@ -13,13 +13,13 @@ use std::collections::HashMap;
 pub(super) struct Variable {
     pub name: SmolStr,
     pub span: Span,
-    /// None where it is wrong, which has been reported.
+    /// `None` if the type is invalid, which has been reported.
     pub ty: Option<Type>,
-    /// The same with lengths, in terms of the frame that it belongs to.
+    /// The type with array lengths, in terms of the frame that owns the variable.
     pub shape: Option<Shaped>,
 }
 
-/// A function that can be called, or a handler.
+/// A function or handler that can be called.
 #[derive(Clone, Debug)]
 pub(super) struct Callable<'a> {
     pub name: &'a ast::Name,
@@ -28,14 +28,14 @@ pub(super) struct Callable<'a> {
     pub callee: Callee,
 }
 
-/// What kind of code it is; that decides what may stand in it.
+/// The kind of code, which determines the statements allowed in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Where {
+pub(super) enum Context {
     /// Values of globals, and lengths in structures.
     Static,
     /// A function of a `helper` block.
     Helper,
-    /// Types, rates and first values of a stream.
+    /// Types, rates and initial values of a stream.
     Head,
     Init,
     Prework,
@@ -45,29 +45,29 @@ pub(super) enum Where {
     Composite(Composite),
 }
 
-/// Code with variables of its own.
+/// Code with its own variables.
 #[derive(Debug)]
 pub(super) struct Code {
-    pub place: Where,
-    /// All that were declared in it.
+    pub place: Context,
+    /// All variables declared in it.
     pub locals: Vec<Variable>,
-    /// Those that can be seen, the innermost scope last.
+    /// The visible variables, innermost scope last.
     scopes: Vec<HashMap<SmolStr, u32>>,
-    /// How many of the locals are parameters.
+    /// The number of locals that are parameters.
     pub params: usize,
-    /// Names that were used where there is no such variable: in how many scopes, and which error says so.
+    /// Unknown names: the name, the scope depth of its use, and the index of its error.
     pub missing: Vec<(SmolStr, usize, usize)>,
-    /// Loops around where we are.
+    /// The number of enclosing loops.
     pub loops: u32,
-    /// What `return` gives; none where that is wrong.
+    /// The result type; `None` if it is invalid.
     pub result: Option<Type>,
-    /// There is a `return`.
+    /// Whether it contains a `return`.
     pub returned: bool,
     pub effects: Effects,
 }
 
 impl Code {
-    pub fn new(place: Where) -> Code {
+    pub fn new(place: Context) -> Code {
         Code {
             place,
             locals: Vec::new(),
@@ -81,13 +81,13 @@ impl Code {
         }
     }
 
-    /// Notes a name that cannot be found, with the number of the error about it.
-    pub fn misses(&mut self, name: &str, error: usize) {
+    /// Records an unknown name with the index of its error.
+    pub fn note_unknown(&mut self, name: &str, error: usize) {
         self.missing.push((name.into(), self.scopes.len(), error));
     }
 
-    /// Errors about a name that would have been found, had it been declared before.
-    pub fn missed(&self, name: &str) -> Vec<usize> {
+    /// Indices of errors about uses of a name that precede its declaration in this scope.
+    pub fn early_uses(&self, name: &str) -> Vec<usize> {
         let here =
             |(missing, scopes, _): &&(SmolStr, usize, usize)| missing == name && *scopes == self.scopes.len();
         self.missing.iter().filter(here).map(|(_, _, error)| *error).collect()
@@ -98,36 +98,36 @@ impl Code {
     }
 }
 
-/// A stream, or code outside of all, and what can be seen from it.
+/// A stream, or top-level code, and the names visible in it.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
-    /// What the stream is called, where it has a name.
+    /// The name of the stream, if it has one.
     pub name: Option<SmolStr>,
-    /// What a composite is.
+    /// The kind of composite, if it is one.
     pub composite: Option<Composite>,
-    /// Parameters, what is captured after those that were written.
+    /// Parameters; captured ones follow declared ones.
     pub params: Vec<Variable>,
-    /// For each captured parameter, whose value it has in the frame around.
+    /// The enclosing frame's variable for each captured parameter.
     pub captures: Vec<Root>,
-    /// Where a captured variable is among the parameters.
+    /// The parameter index of each captured variable.
     pub captured: HashMap<Root, u32>,
     pub fields: Vec<Variable>,
-    /// Names of parameters that were written, and of fields.
+    /// Names of declared parameters and fields.
     names: HashMap<SmolStr, Root>,
     pub functions: Vec<Callable<'a>>,
-    /// How many of them are no handlers.
+    /// The number of functions that are not handlers.
     pub plain_functions: u32,
-    /// Handlers are called like functions.
+    /// Whether handlers are called as functions.
     pub calls_handlers: bool,
-    /// Functions by their names.
+    /// Function indices by name.
     pub function_names: HashMap<&'a str, u32>,
-    /// What it takes; none where that is wrong or not said.
+    /// The input type; `None` if it is invalid or omitted.
     pub input: Option<Type>,
-    /// What it gives.
+    /// The output type, likewise.
     pub output: Option<Type>,
-    /// Types as written, or as its surroundings have them.
+    /// The types as declared, or as inferred from the enclosing code.
     pub written: (Option<&'a ast::Type>, Option<&'a ast::Type>),
-    /// What goes round a feedback loop, where that is seen.
+    /// The item type of a feedback loop, if it can be inferred.
     pub loop_item: Option<Type>,
     pub code: Code,
 }
@@ -150,11 +150,11 @@ impl<'a> Frame<'a> {
             output: None,
             written: (None, None),
             loop_item: None,
-            code: Code::new(Where::Head),
+            code: Code::new(Context::Head),
         }
     }
 
-    /// How many parameters were written.
+    /// The number of declared parameters.
     pub fn own_params(&self) -> usize {
         self.params.len() - self.captures.len()
     }
@@ -163,7 +163,7 @@ impl<'a> Frame<'a> {
         self.code.find(name).map(Root::Local).or_else(|| self.names.get(name).copied())
     }
 
-    /// Adds a parameter that was written; where one of its name is, if there is one.
+    /// Adds a declared parameter; returns the place of an earlier one with the same name.
     pub fn add_param(&mut self, variable: Variable) -> Option<Span> {
         let root = Root::Param(self.params.len() as u32);
         let before = self.add_name(&variable, root);
@@ -171,7 +171,7 @@ impl<'a> Frame<'a> {
         before.map(|(_, first)| first)
     }
 
-    /// Adds a field; which field or parameter has its name already, and where it is, if there is one.
+    /// Adds a field; returns the field or parameter that already has its name, with its place.
     pub fn add_field(&mut self, variable: Variable) -> Option<(Root, Span)> {
         let root = Root::Field(self.fields.len() as u32);
         let before = self.add_name(&variable, root);
@@ -179,7 +179,7 @@ impl<'a> Frame<'a> {
         before
     }
 
-    /// Adds a function; whether there is one of its name.
+    /// Adds a function; returns the place of an earlier one with the same name.
     pub fn add_function(&mut self, function: Callable<'a>) -> Option<Span> {
         let name = function.name.text.as_str();
         let before = self.function_names.insert(name, self.functions.len() as u32);
@@ -192,7 +192,7 @@ impl<'a> Frame<'a> {
         self.variable(before).map(|variable| (before, variable.span))
     }
 
-    /// What a root of this frame stands for; not of globals.
+    /// The variable of a root in this frame; `None` for globals.
     pub fn variable(&self, root: Root) -> Option<&Variable> {
         match root {
             Root::Local(at) => self.code.locals.get(at as usize),
@@ -202,7 +202,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Names that can be seen here, for suggestions.
+    /// The visible names, for suggestions.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let locals = self.code.scopes.iter().flat_map(|scope| scope.keys());
         locals.chain(self.names.keys()).map(SmolStr::as_str)
@@ -212,7 +212,7 @@ impl<'a> Frame<'a> {
 impl<'a> Resolver<'a> {
     /// The innermost frame.
     pub fn frame(&mut self) -> &mut Frame<'a> {
-        // Outside of all there is a frame as well, so that there is one whatever is resolved.
+        // Top-level code needs a frame too.
         if self.frames.is_empty() {
             self.frames.push(Frame::new(None));
         }
@@ -220,12 +220,12 @@ impl<'a> Resolver<'a> {
         &mut self.frames[last]
     }
 
-    /// The code we are in.
+    /// The current code.
     pub fn code(&mut self) -> &mut Code {
         &mut self.frame().code
     }
 
-    /// Does something with code of its own in the same frame; also what the code was.
+    /// Runs `what` with other code as the current code of this frame; returns that code too.
     pub fn in_code<T>(&mut self, code: Code, what: impl FnOnce(&mut Self) -> T) -> (T, Code) {
         let outer = std::mem::replace(self.code(), code);
         let result = what(self);
@@ -233,7 +233,7 @@ impl<'a> Resolver<'a> {
         (result, code)
     }
 
-    /// Does something in a scope of its own.
+    /// Runs `what` in a new scope.
     pub fn scoped<T>(&mut self, what: impl FnOnce(&mut Self) -> T) -> T {
         self.code().scopes.push(HashMap::new());
         let result = what(self);
@@ -244,7 +244,7 @@ impl<'a> Resolver<'a> {
         result
     }
 
-    /// A variable by its name, as this frame has it: what is of another frame is captured.
+    /// Looks up a variable by name; a variable of an outer frame is captured.
     pub fn lookup(&mut self, name: &str) -> Option<Root> {
         for at in (0..self.frames.len()).rev() {
             if let Some(mut root) = self.frames[at].find(name) {
@@ -257,7 +257,7 @@ impl<'a> Resolver<'a> {
         self.tables.globals.get(name).map(|&(at, _)| Root::Global(at))
     }
 
-    /// What a root of the innermost frame stands for.
+    /// The variable of a root in the innermost frame.
     pub fn variable(&self, root: Root) -> Option<&Variable> {
         match root {
             Root::Global(at) => self.globals.get(at as usize),
@@ -265,15 +265,15 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The type of a variable; none where that is wrong.
+    /// The type of a variable; `None` if it is invalid.
     pub fn type_of(&self, root: Root) -> Option<Type> {
         self.variable(root)?.ty.clone()
     }
 
-    /// Declares a local, or reports why it cannot be; its number all the same.
+    /// Declares a local and returns its index; reports conflicts.
     pub fn declare_local(&mut self, variable: Variable) -> u32 {
         self.refuse_shadow(&variable);
-        self.comes_late(&variable.name, variable.span);
+        self.amend_early_uses(&variable.name, variable.span);
         let code = self.code();
         let at = code.locals.len() as u32;
         if let Some(scope) = code.scopes.last_mut() {
@@ -283,7 +283,7 @@ impl<'a> Resolver<'a> {
         at
     }
 
-    /// A local that no name means.
+    /// A local without a name in the program.
     pub fn hidden_local(&mut self, name: SmolStr, span: Span, ty: Type) -> u32 {
         let shape = Some(Shaped { ty: ty.clone(), lengths: Vec::new() });
         let locals = &mut self.code().locals;
@@ -294,31 +294,31 @@ impl<'a> Resolver<'a> {
     fn refuse_shadow(&mut self, variable: &Variable) {
         let frame = self.frame();
         let name = &variable.name;
-        let twice = frame.code.scopes.last().and_then(|scope| scope.get(name)).copied();
-        match (twice, frame.names.get(name)) {
+        let earlier = frame.code.scopes.last().and_then(|scope| scope.get(name)).copied();
+        match (earlier, frame.names.get(name)) {
             (Some(at), _) => {
                 let first = frame.code.locals[at as usize].span;
-                self.hides(variable.span, first, format!("`{name}` is declared twice in one block"));
+                self.shadows(variable.span, first, format!("`{name}` is declared twice in one block"));
             }
             (None, Some(&Root::Param(at))) => {
                 let first = frame.params[at as usize].span;
-                self.hides_parameter(name, variable.span, first);
+                self.shadows_parameter(name, variable.span, first);
             }
             _ => {}
         }
     }
 
-    /// Reports a local or a field with the name of a parameter.
-    pub fn hides_parameter(&mut self, name: &str, span: Span, param: Span) {
-        self.hides(span, param, format!("`{name}` hides a parameter of the stream"));
+    /// Reports a local or field that has the name of a parameter.
+    pub fn shadows_parameter(&mut self, name: &str, span: Span, param: Span) {
+        self.shadows(span, param, format!("`{name}` shadows a parameter of the stream"));
     }
 
-    fn hides(&mut self, span: Span, first: Span, message: String) {
+    fn shadows(&mut self, span: Span, first: Span, message: String) {
         self.error::<()>(
             crate::Diagnostic::new(span, message)
                 .label("declared here")
-                .other(first, "declared here before")
-                .hint("give one of them another name"),
+                .other(first, "first declared here")
+                .hint("rename one of them"),
         );
     }
 }

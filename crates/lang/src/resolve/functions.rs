@@ -1,14 +1,14 @@
-//! Functions, handlers, and other code with variables of its own.
+//! Functions, handlers, and other code with its own variables.
 
 use super::Resolver;
 use super::effects::Effects;
-use super::frame::{Callable, Code, Variable, Where};
+use super::frame::{Callable, Code, Context, Variable};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Body, Shaped, Type};
 
 impl<'a> Resolver<'a> {
-    /// Code with variables of its own, the first of them parameters; what it was comes back with it.
+    /// Resolves code with its own variables, parameters first; also returns the code's final state.
     pub fn body(
         &mut self,
         code: Code,
@@ -35,10 +35,10 @@ impl<'a> Resolver<'a> {
         self.code().params = params.len();
     }
 
-    /// A function, and what it does.
+    /// A function and its effects.
     pub fn function(
         &mut self,
-        place: Where,
+        place: Context,
         function: &'a ast::Function,
         callable: &Callable<'a>,
     ) -> (Option<hir::Function>, Effects) {
@@ -47,10 +47,10 @@ impl<'a> Resolver<'a> {
         let (body, code) = self.body(code, &function.params, &function.body);
         if !code.returned && code.result.as_ref().is_some_and(|ty| *ty != Type::Void) {
             let name = &function.name;
-            let error = Diagnostic::new(name.span, format!("`{}` gives nothing back", name.text))
-                .label("there is no `return` in it")
-                .other(function.result.span, "it should give this")
-                .hint("write `return value;` in it, or make it `void`");
+            let error = Diagnostic::new(name.span, format!("missing `return` in `{}`", name.text))
+                .label("this function never returns a value")
+                .other(function.result.span, "its declared result type")
+                .hint("add `return value;`, or declare the result as `void`");
             self.error::<()>(error);
         }
         let resolved = self.resolved_function(function, &code, body);

@@ -1,11 +1,11 @@
-//! Constants.
+//! Literals.
 
 use crate::ast::Literal;
 use crate::hir::{Expr, ExprKind, Type};
 use crate::source::Span;
 use crate::value::Value;
 
-/// A constant. Integers 0 and 1 become bits where a bit is wanted.
+/// A literal. Integers 0 and 1 become bits later, where a bit is expected.
 pub(super) fn literal(literal: &Literal, span: Span) -> Expr {
     let (value, ty) = match literal {
         Literal::Int(value) => (Value::Int(*value), Type::Int),

@@ -1,7 +1,7 @@
 //! Messages.
 
 use super::Resolver;
-use super::frame::Where;
+use super::frame::Context;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Latency, Place, Send, StmtKind, StreamId, Type};
@@ -19,8 +19,11 @@ impl<'a> Resolver<'a> {
             return match self.type_of(root)? {
                 Type::Portal(to) => self.send(message, (place, to), args, latency?, span),
                 other => {
-                    let name = self.a_type(&other);
-                    let error = Diagnostic::new(message.receiver.span, "messages are sent to portals");
+                    let name = self.type_with_article(&other);
+                    let error = Diagnostic::new(
+                        message.receiver.span,
+                        "cannot send a message to a value that is not a portal",
+                    );
                     self.error(
                         error.label(format!("this is {name}")).hint("declare one: `portal<Filter> p;`"),
                     )
@@ -28,11 +31,11 @@ impl<'a> Resolver<'a> {
             };
         }
         if self.is_block(&message.receiver.text) {
-            if message.latency != ast::Latency::Unsaid {
+            if message.latency != ast::Latency::Omitted {
                 let error = Diagnostic::new(span, "a call has no latency");
-                self.error::<()>(error.label("this is no message").hint("leave the brackets out"));
+                self.error::<()>(error.label("this is a call, not a message").hint("remove the brackets"));
             }
-            let call = self.outside_call(&message.receiver, &message.name, &message.arguments, span)?;
+            let call = self.block_call(&message.receiver, &message.name, &message.arguments, span)?;
             return Some(StmtKind::Expr(call));
         }
         self.values(&message.arguments);
@@ -41,13 +44,13 @@ impl<'a> Resolver<'a> {
 
     fn can_send(&mut self, span: Span) -> Option<()> {
         match self.code().place {
-            Where::Work | Where::Prework | Where::Function | Where::Handler => {
+            Context::Work | Context::Prework | Context::Function | Context::Handler => {
                 self.code().effects.state = true;
                 Some(())
             }
             _ => {
-                let error = Diagnostic::new(span, "a message is sent where nothing runs");
-                self.error(error.label("messages are sent by filters while they work"))
+                let error = Diagnostic::new(span, "a message cannot be sent here");
+                self.error(error.label("only `work`, `prework`, functions and handlers send messages"))
             }
         }
     }
@@ -66,7 +69,7 @@ impl<'a> Resolver<'a> {
             let names = handlers.iter().map(|handler| handler.name.text.as_str());
             let mut error = self.unknown("handler", &name.text, name.span, names);
             if let Some(filter) = &self.ast.streams[to.0 as usize].name {
-                error = error.other(filter.span, "the portal is of this filter");
+                error = error.other(filter.span, "the portal sends to this filter");
             }
             return self.error(error);
         };
@@ -85,7 +88,7 @@ impl<'a> Resolver<'a> {
         let zero = || Some(Expr { kind: ExprKind::Constant(Value::Int(0)), ty: Type::Int, span });
         match latency {
             ast::Latency::Any => Some(Latency::Any),
-            ast::Latency::Unsaid => Some(Latency::Between(zero(), zero())),
+            ast::Latency::Omitted => Some(Latency::Between(zero(), zero())),
             ast::Latency::Between(min, max) => {
                 let min = self.latency_bound(min.as_deref());
                 let max = self.latency_bound(max.as_deref());
@@ -109,9 +112,7 @@ impl<'a> Resolver<'a> {
             return Some(());
         }
         let error =
-            Diagnostic::new(max.span, format!("at least {least} and at most {most} executions later"));
-        self.error(
-            error.label("the second bound is less than the first").hint("write the lesser bound first"),
-        )
+            Diagnostic::new(max.span, format!("the minimum latency {least} exceeds the maximum {most}"));
+        self.error(error.label("less than the minimum").hint("write the smaller bound first"))
     }
 }

@@ -1,25 +1,24 @@
-//! From the syntax tree to the resolved program: names become numbers, every expression gets its type,
-//! every conversion is written out, and anonymous streams get what they use of their surroundings as
-//! further parameters.
+//! From the syntax tree to the resolved program: names become numbers, every expression gets a type, every
+//! conversion becomes explicit, and variables that anonymous streams use from the enclosing code become extra
+//! parameters.
 //!
-//! What is wrong is reported and left out: a function that could not resolve something answers `None`,
-//! and who gets `None` says nothing more about it. So a mistake is told once, and the rest is checked.
+//! An error is reported where it occurs. A function that cannot resolve its input returns `None`, and callers
+//! propagate `None` without another report. So every mistake is reported once, and the rest is still checked.
 //!
-//! **Where the programs decide.** Published programs count on some things that the language's description
-//! does not say or says otherwise, so they are accepted: an integer for a bit; conditions that are integers;
-//! `i += 2.5`, which cuts the sum to an integer; handlers called like functions; `exp`, `log`, `sin`, `cos`
-//! and `sqrt` of complex numbers; a rate of 0, where it is written, beside a type that is not `void`; a
-//! peek rate less than the pop rate; taking fewer items than declared.
+//! **Accepted beyond the language's description.** Published programs rely on the following: an integer for a bit;
+//! integer conditions; `i += 2.5`, which truncates the sum to an integer; calls of handlers as functions; `exp`,
+//! `log`, `sin`, `cos` and `sqrt` of complex numbers; an explicit rate of 0 with a type other than `void`; a peek
+//! rate below the pop rate; popping fewer items than declared.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `declare`, `outside` | what stands at the top of files: names and signatures, then globals, structures, helpers |
-//! | `frame`, `names`, `capture` | which variables can be seen from where; what anonymous streams close over |
-//! | `types`, `convert`, `constant` | types, promotions, integers known here |
+//! | `declare`, `top_level` | top-level items: names and signatures, then globals, structures, helpers |
+//! | `frame`, `names`, `capture` | visibility of variables; captures of anonymous streams |
+//! | `types`, `convert`, `constant` | types, promotions, integers known at compile time |
 //! | `expr`, `literal`, `place`, `operators`, `call`, `builtins` | expressions |
 //! | `stmt`, `assign`, `lists`, `message`, `creator` | statements |
 //! | `stream`, `filter`, `functions`, `surroundings`, `wires`, `flow` | streams |
-//! | `effects`, `rates`, `count`, `window` | what a filter's code does: state, and items against rates |
+//! | `effects`, `rates`, `count`, `window` | effects of a filter's code: state, and item counts against rates |
 
 mod assign;
 mod builtins;
@@ -41,12 +40,12 @@ mod literal;
 mod message;
 mod names;
 mod operators;
-mod outside;
 mod place;
 mod rates;
 mod stmt;
 mod stream;
 mod surroundings;
+mod top_level;
 mod types;
 mod window;
 mod wires;
@@ -60,13 +59,13 @@ use frame::{Callable, Frame, Variable};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
-/// More than these are not reported: who has so many reads the first ones.
+/// The limit of reported errors.
 pub const MAX_ERRORS: usize = 100;
 
 /// Resolves a program.
 ///
 /// # Errors
-/// All that is wrong with it, each mistake once, in the order of the source.
+/// All errors, each mistake once, in source order.
 pub fn resolve(program: &ast::Program) -> Result<hir::Program, Vec<Diagnostic>> {
     let mut resolver = Resolver::new(program);
     let resolved = resolver.program();
@@ -79,32 +78,32 @@ pub fn resolve(program: &ast::Program) -> Result<hir::Program, Vec<Diagnostic>> 
     }
 }
 
-/// A structure's fields.
+/// The fields of a structure.
 #[derive(Default)]
 struct Fields {
-    /// Their types; none for what is wrong.
+    /// Their types; `None` for an invalid one.
     types: Vec<Option<Type>>,
-    /// Their places by their names.
+    /// Their indices by name.
     names: HashMap<SmolStr, u32>,
 }
 
-/// The state of the work.
+/// The state of name resolution.
 struct Resolver<'a> {
     ast: &'a ast::Program,
-    /// Names of the top of files.
+    /// Top-level names.
     tables: Tables<'a>,
-    /// Of streams with names, by their numbers.
+    /// Signatures of named streams, by number.
     signatures: Vec<Signature<'a>>,
     structs: Vec<Fields>,
     natives: Vec<Callable<'a>>,
     helpers: Vec<Callable<'a>>,
     helper_effects: Vec<Effects>,
     globals: Vec<Variable>,
-    /// Those with names first; what is not yet or cannot be resolved is none.
+    /// Named streams first; `None` for those not resolved yet or invalid.
     streams: Vec<Option<hir::Stream>>,
-    /// Of the stream with a name that we are in.
+    /// Inferred item types within the current named stream.
     surroundings: surroundings::Surroundings<'a>,
-    /// The code we are in, innermost last: anonymous streams stand in others.
+    /// The enclosing frames, innermost last: anonymous streams nest.
     frames: Vec<Frame<'a>>,
     diagnostics: Vec<Diagnostic>,
 }
@@ -148,9 +147,9 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Notes what is wrong, and answers for what could not be resolved.
+    /// Records an error; returns `None` for the item that could not be resolved.
     fn error<T>(&mut self, error: Diagnostic) -> Option<T> {
-        // A type is looked at where it is declared and again where it is used.
+        // A type is resolved at its declaration and again at each use, so the same error may occur twice.
         let known = |seen: &Diagnostic| seen.span == error.span && seen.message == error.message;
         if self.diagnostics.len() < 2 * MAX_ERRORS && !self.diagnostics.iter().any(known) {
             self.diagnostics.push(error);

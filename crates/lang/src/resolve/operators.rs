@@ -9,7 +9,7 @@ use crate::hir::{BinaryOp, Expr, ExprKind, Type, UnaryOp};
 use crate::source::Span;
 use crate::value::Value;
 
-/// The operator, but for those that do not always evaluate both sides.
+/// The resolved operator; `None` for `&&` and `||`, which may skip their right side.
 pub(super) fn binary_op(op: AstOp) -> Option<BinaryOp> {
     Some(match op {
         AstOp::Add => BinaryOp::Add,
@@ -55,7 +55,7 @@ fn sign(op: AstOp) -> &'static str {
     }
 }
 
-/// A constant 0 or 1 is a bit where the other side is one.
+/// Converts a constant 0 or 1 to a bit if the other operand is a bit.
 fn as_bit(value: Expr, other: &Type) -> Expr {
     match (&value.kind, other) {
         (ExprKind::Constant(Value::Int(0 | 1)), Type::Bit) => promoted(value, &Type::Bit),
@@ -64,7 +64,7 @@ fn as_bit(value: Expr, other: &Type) -> Expr {
 }
 
 impl<'a> Resolver<'a> {
-    /// Operators from left to right. Long sums lean to the left, so the way down there is no recursion.
+    /// Resolves binary operators. Long sums lean to the left, so the descent is a loop, not recursion.
     pub fn binary(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
         let mut pending = Vec::new();
         let mut leftmost = expr;
@@ -117,31 +117,29 @@ impl<'a> Resolver<'a> {
         Some(binary(op, first, second, Type::Int, span))
     }
 
-    /// Reports what is shifted and cannot be.
-    pub fn wants_integers(&mut self, ty: &Type, span: Span) -> Option<()> {
+    /// Reports operands of a shift that are not integers.
+    pub fn require_integers(&mut self, ty: &Type, span: Span) -> Option<()> {
         match ty {
             Type::Boolean | Type::Bit | Type::Int => Some(()),
             _ => self.no_operator(AstOp::ShiftLeft, ty, &Type::Int, span),
         }
     }
 
-    /// Reports operands that an operator does not take.
+    /// Reports operands that an operator does not accept.
     pub fn no_operator<T>(&mut self, op: AstOp, first: &Type, second: &Type, span: Span) -> Option<T> {
         let sign = sign(op);
-        let (left, right) = (self.a_type(first), self.a_type(second));
-        let error = Diagnostic::new(span, format!("`{sign}` does not take {left} and {right}"))
+        let (left, right) = (self.type_with_article(first), self.type_with_article(second));
+        let error = Diagnostic::new(span, format!("cannot apply `{sign}` to {left} and {right}"))
             .label(format!("{left} {sign} {right}"));
         let whole = matches!(op, AstOp::Rem | AstOp::ShiftLeft | AstOp::ShiftRight)
             || matches!(op, AstOp::BitAnd | AstOp::BitOr | AstOp::BitXor);
         if whole && (*first == Type::Float || *second == Type::Float) {
-            return self.error(
-                error.hint("it takes integers: `(int)` before a float drops what is behind the point"),
-            );
+            return self.error(error.hint("it needs integers: `(int)` truncates a float"));
         }
         self.error(error)
     }
 
-    /// An operator before a value.
+    /// A prefix operator.
     pub fn unary(&mut self, op: ast::UnaryOp, value: &'a ast::Expr, span: Span) -> Option<Expr> {
         let value = self.expr(value)?;
         let (op, value) = match (op, &value.ty) {
@@ -156,8 +154,8 @@ impl<'a> Resolver<'a> {
             (ast::UnaryOp::Complement, Type::Boolean) => (UnaryOp::Complement, promoted(value, &Type::Bit)),
             (_, ty) => {
                 let sign = if op == ast::UnaryOp::Negate { "-" } else { "~" };
-                let name = self.a_type(ty);
-                let error = Diagnostic::new(span, format!("`{sign}` does not take {name}"));
+                let name = self.type_with_article(ty);
+                let error = Diagnostic::new(span, format!("cannot apply `{sign}` to {name}"));
                 return self.error(error.label(format!("this is {name}")));
             }
         };
@@ -179,9 +177,9 @@ impl<'a> Resolver<'a> {
         let (left, right) = (first.ty.clone(), second.ty.clone());
         let (first, second) = (as_bit(first, &right), as_bit(second, &left));
         let Some(ty) = common(&first.ty, &second.ty) else {
-            let (left, right) = (self.a_type(&left), self.a_type(&right));
-            let message = format!("a choice between {left} and {right}");
-            return self.error(Diagnostic::new(span, message).label("both must be of one type"));
+            let (left, right) = (self.type_with_article(&left), self.type_with_article(&right));
+            let message = format!("`?:` cannot choose between {left} and {right}");
+            return self.error(Diagnostic::new(span, message).label("both values need one type"));
         };
         let (first, second) = (promoted(first, &ty), promoted(second, &ty));
         let kind = ExprKind::Ternary(Box::new(condition), Box::new(first), Box::new(second));

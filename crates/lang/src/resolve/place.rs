@@ -1,4 +1,4 @@
-//! Where values stand.
+//! Places: variables with their fields and elements.
 
 use super::Resolver;
 use crate::ast::{self, ExprKind};
@@ -6,14 +6,14 @@ use crate::diagnostic::Diagnostic;
 use crate::hir::{Place, Step, StructId, Type};
 use crate::source::Span;
 
-/// A step as written.
+/// A field or element access.
 enum Written<'a> {
     Member(&'a ast::Name),
     Index(&'a ast::Expr),
 }
 
 impl<'a> Resolver<'a> {
-    /// A place, and the type of what stands there.
+    /// A place and its type.
     pub fn place(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
         let mut steps = Vec::new();
         let mut root = expr;
@@ -38,10 +38,10 @@ impl<'a> Resolver<'a> {
         at.map(|(place, ty, _)| (place, ty))
     }
 
-    /// A place that is changed.
+    /// A place that is assigned to.
     pub fn target(&mut self, expr: &'a ast::Expr) -> Option<(Place, Type)> {
         let (place, ty) = self.place(expr)?;
-        self.changes(place.root, expr.span)?;
+        self.note_write(place.root, expr.span)?;
         Some((place, ty))
     }
 
@@ -53,30 +53,28 @@ impl<'a> Resolver<'a> {
             }
             ExprKind::Error => None,
             _ => {
-                let error = Diagnostic::new(expr.span, "only variables have parts and can be changed");
-                self.error(error.label("this is none").hint("put the value into a variable first"))
+                let error = Diagnostic::new(expr.span, "expected a variable");
+                self.error(error.label("not a variable").hint("store the value in a variable first"))
             }
         }
     }
 
-    /// A step further in. An index is looked at whether or not what it stands in is right.
+    /// One access further. An index is resolved even if the array is invalid.
     fn part_of(&mut self, from: Option<(Place, Type, Span)>, step: Written<'a>) -> Option<(Place, Type)> {
         match step {
             Written::Index(index) => {
                 let index = self.expr(index).and_then(|index| self.integer(index));
                 let (mut place, ty, span) = from?;
                 let Type::Array(element) = ty else {
-                    let name = self.a_type(&ty);
-                    let error = Diagnostic::new(span, "only arrays have elements");
-                    return self.error(error.label(format!("this is {name}")));
+                    let name = self.type_with_article(&ty);
+                    let error = Diagnostic::new(span, format!("cannot index {name}"));
+                    return self.error(error.label("not an array"));
                 };
                 let index = index?;
-                if super::constant::integer(&index).is_some_and(|index| index < 0) {
-                    let error = Diagnostic::new(index.span, "there is no such element");
+                if let Some(at) = super::constant::integer(&index).filter(|at| *at < 0) {
+                    let error = Diagnostic::new(index.span, format!("array index {at} is negative"));
                     return self.error(
-                        error
-                            .label("elements are counted from 0")
-                            .hint("the first is `[0]`, the last `[length - 1]`"),
+                        error.label("the least index is 0").hint("valid indices are 0 to `length - 1`"),
                     );
                 }
                 place.path.push(Step::Index(index));
@@ -99,7 +97,7 @@ impl<'a> Resolver<'a> {
             Type::Vector(3) => &["x", "y", "z"],
             Type::Vector(_) => &["x", "y", "z", "w"],
             _ => {
-                let is = self.a_type(ty);
+                let is = self.type_with_article(ty);
                 let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 let error = error.label("only structures, complex numbers and vectors have parts");
                 return self.error(error);
@@ -108,7 +106,7 @@ impl<'a> Resolver<'a> {
         match components.iter().position(|component| name.text == *component) {
             Some(at) => Some((at as u32, Type::Float)),
             None => {
-                let is = self.a_type(ty);
+                let is = self.type_with_article(ty);
                 let error = Diagnostic::new(name.span, format!("{is} has no part `{}`", name.text));
                 self.error(error.label(format!("its parts are `{}`", components.join("`, `"))))
             }

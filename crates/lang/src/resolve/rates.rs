@@ -1,9 +1,9 @@
-//! Rates, as they are written and against what is done.
+//! Declared rates, and checks of rates against code.
 
 use super::Resolver;
 use super::constant::{is_zero, most, rate};
 use super::effects::Effects;
-use super::frame::Where;
+use super::frame::Context;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, ExprKind, Rate, Rates, Type};
@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::value::Value;
 
 impl<'a> Resolver<'a> {
-    /// Rates as written; those that are not are 0.
+    /// Resolves declared rates; omitted ones are 0.
     pub fn rates(&mut self, rates: &'a ast::Rates, span: Span) -> Option<Rates> {
         let push = self.rate_or_zero(rates.push.as_ref(), span);
         let pop = self.rate_or_zero(rates.pop.as_ref(), span);
@@ -21,7 +21,8 @@ impl<'a> Resolver<'a> {
             None => Some(None),
         };
         let (push, pop, peek) = (push?, pop?, peek?);
-        // Published programs write `pop 4 peek 1`: what is taken is looked at, whatever is said.
+        // Published programs write `pop 4 peek 1`. The window always includes popped items, so a smaller peek
+        // rate is ignored.
         let window = peek.filter(|peek| rate(peek).zip(rate(&pop)).is_none_or(|(peek, pop)| peek > pop));
         Some(Rates { push, pop, peek: window })
     }
@@ -60,92 +61,95 @@ impl<'a> Resolver<'a> {
         match super::constant::integer(&value) {
             Some(number) if number < 0 => {
                 let error = Diagnostic::new(count.span, "a rate cannot be negative");
-                self.error(error.label(format!("this is {number}")).hint("with a rate of 0 nothing is moved"))
+                self.error(error.label(format!("this is {number}")).hint("use 0 for no items"))
             }
             _ => Some(value),
         }
     }
 
-    /// Rates against the filter's types, and against what is done at all.
-    pub fn check_rates(&mut self, place: Where, work: &ast::Work, rates: &Rates, done: &Effects) {
+    /// Checks rates against the filter's types and the operations in its code.
+    pub fn check_rates(&mut self, place: Context, work: &ast::Work, rates: &Rates, done: &Effects) {
         let (input, output) = (self.frame().input.clone(), self.frame().output.clone());
-        let looks = rates.peek.as_ref().is_some_and(|peek| !is_zero(peek));
-        let takes = !is_zero(&rates.pop) || looks;
+        let peeks = rates.peek.as_ref().is_some_and(|peek| !is_zero(peek));
+        let consumes = !is_zero(&rates.pop) || peeks;
         self.check_window(rates, done);
-        let gives = !is_zero(&rates.push);
-        if input == Some(Type::Void) && takes {
-            self.void_rate(work, "takes items, but its input is `void`");
+        let pushes = !is_zero(&rates.push);
+        if input == Some(Type::Void) && consumes {
+            self.void_rate(work, "consumes items, but its input is `void`");
         }
-        if output == Some(Type::Void) && gives {
-            self.void_rate(work, "gives items, but its output is `void`");
+        if output == Some(Type::Void) && pushes {
+            self.void_rate(work, "pushes items, but its output is `void`");
         }
         if input != Some(Type::Void) {
             self.undeclared("pop", done.pop.filter(|_| is_zero(&rates.pop)), work.span);
-            self.undeclared("peek", done.peek.filter(|_| !takes), work.span);
+            self.undeclared("peek", done.peek.filter(|_| !consumes), work.span);
         }
         if output != Some(Type::Void) {
-            self.undeclared("push", done.push.filter(|_| !gives), work.span);
+            self.undeclared("push", done.push.filter(|_| !pushes), work.span);
         }
-        if place == Where::Work {
-            // A rate of 0 that is written is meant.
-            let said = &work.rates;
-            self.idle(
+        if place == Context::Work {
+            // An explicit rate of 0 is intended.
+            let declared = &work.rates;
+            self.missing_rate(
                 work,
                 "pop",
                 input,
-                said.pop.is_some() || said.peek.is_some() || done.pop.or(done.peek).is_some(),
+                declared.pop.is_some() || declared.peek.is_some() || done.pop.or(done.peek).is_some(),
             );
-            self.idle(work, "push", output, said.push.is_some() || done.push.is_some());
+            self.missing_rate(work, "push", output, declared.push.is_some() || done.push.is_some());
         }
     }
 
-    /// The farthest look ahead against how far can be looked, where both are known.
+    /// Checks the greatest constant peek index against the window, if both are known.
     fn check_window(&mut self, rates: &Rates, done: &Effects) {
         let window = most(&rates.pop).zip(most(rates.peek.as_ref().unwrap_or(&rates.pop)));
         let (Some((pop, peek)), Some((index, span))) = (window, done.farthest) else { return };
         let window = pop.max(peek);
         if window > 0 && index >= window {
-            let message =
-                format!("`peek({index})` where {} can look at {}", self.in_words(), counted(window.into()));
-            let error = Diagnostic::new(span, message).label("this is beyond them");
-            self.error::<()>(
-                error.hint(format!("declare how many are looked at: `peek {}`", i64::from(index) + 1)),
+            let message = format!(
+                "`peek({index})` is outside the window of {}, which is {}",
+                self.filter_in_words(),
+                counted(window.into())
             );
+            let error = Diagnostic::new(span, message).label("index out of range");
+            self.error::<()>(error.hint(format!("declare a larger window: `peek {}`", i64::from(index) + 1)));
         }
     }
 
-    /// The filter we are in, as errors name it.
-    pub fn in_words(&mut self) -> String {
+    /// The current filter, as errors name it.
+    pub fn filter_in_words(&mut self) -> String {
         self.frame().name.as_ref().map_or_else(|| "this filter".into(), |name| format!("`{name}`"))
     }
 
     fn void_rate(&mut self, work: &ast::Work, what: &str) {
-        let error =
-            Diagnostic::new(head(work), format!("{} {what}", self.in_words())).label("these rates are not 0");
+        let error = Diagnostic::new(head(work), format!("{} {what}", self.filter_in_words()))
+            .label("these rates are not 0");
         self.error::<()>(error.hint("change the rates, or the filter's type"));
     }
 
     fn undeclared(&mut self, what: &str, done: Option<Span>, work: Span) {
         let Some(span) = done else { return };
-        let error =
-            Diagnostic::new(span, format!("`{what}` where the rates of {} allow none", self.in_words()))
-                .label("done here")
-                .other(Span { end: work.start + 4, ..work }, "these rates are meant")
-                .hint(format!("declare how many: `{what} 1`"));
+        let error = Diagnostic::new(
+            span,
+            format!("`{what}` in {}, but its `{what}` rate is 0", self.filter_in_words()),
+        )
+        .label("not allowed by the rates")
+        .other(Span { end: work.start + 4, ..work }, "rates declared here")
+        .hint(format!("declare the rate: `{what} 1`"));
         self.error::<()>(error);
     }
 
-    fn idle(&mut self, work: &ast::Work, what: &str, item: Option<Type>, said: bool) {
-        let Some(item) = item.filter(|item| *item != Type::Void && !said) else { return };
-        let (verb, side) = if what == "pop" { ("takes", "input") } else { ("gives", "output") };
+    fn missing_rate(&mut self, work: &ast::Work, what: &str, item: Option<Type>, declared: bool) {
+        let Some(item) = item.filter(|item| *item != Type::Void && !declared) else { return };
+        let (verb, side) = if what == "pop" { ("pops", "input") } else { ("pushes", "output") };
         let name = self.type_name(&item);
-        let message = format!("{} {verb} nothing, but its {side} is `{name}`", self.in_words());
+        let message = format!("{} {verb} nothing, but its {side} is `{name}`", self.filter_in_words());
         let error = Diagnostic::new(head(work), message).label(format!("no `{what}` rate"));
         self.error::<()>(error.hint(format!("declare a rate (`{what} 1`), or make the {side} `void`")));
     }
 }
 
-/// From the keyword to the code.
+/// From the keyword to the body.
 fn head(work: &ast::Work) -> Span {
     let end = if work.body.span.start > work.span.start { work.body.span.start } else { work.span.end };
     Span { end, ..work.span }

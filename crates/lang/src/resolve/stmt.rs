@@ -1,14 +1,14 @@
 //! Statements.
 
 use super::Resolver;
-use super::frame::Where;
+use super::frame::Context;
 use crate::ast::{self, Composite};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Expr, Stmt, StmtKind, Type, Weights};
 use crate::source::Span;
 
 impl<'a> Resolver<'a> {
-    /// Statements in order; none if one of them is wrong.
+    /// Resolves statements in order; `None` if one of them is invalid.
     pub fn stmts(&mut self, list: &'a [ast::Stmt]) -> Option<Vec<Stmt>> {
         let mut resolved = Some(Vec::with_capacity(list.len()));
         for stmt in list {
@@ -87,7 +87,7 @@ impl<'a> Resolver<'a> {
         self.condition(value)
     }
 
-    /// A statement that is part of another, with a scope of its own.
+    /// A substatement, in its own scope.
     fn part(&mut self, stmt: &'a ast::Stmt) -> Option<Vec<Stmt>> {
         self.scoped(|this| match &stmt.kind {
             ast::StmtKind::Block(block) => this.stmts(&block.stmts),
@@ -113,70 +113,70 @@ impl<'a> Resolver<'a> {
         };
         if self.code().loops == 0 {
             let error = Diagnostic::new(span, format!("`{word}` outside of a loop"));
-            return self
-                .error(error.label("no loop is around this").hint("`return` leaves the code as a whole"));
+            return self.error(error.label("not inside a loop").hint("use `return` to leave the whole body"));
         }
         Some(kind)
     }
 
     fn return_stmt(&mut self, value: Option<&'a ast::Expr>, span: Span) -> Option<StmtKind> {
-        let wanted = self.code().result.clone();
+        let required = self.code().result.clone();
         self.code().returned = true;
         let Some(value) = value else {
-            if wanted.is_some_and(|wanted| wanted != Type::Void) {
-                let error = Diagnostic::new(span, "the function gives a value, but none stands here");
+            if let Some(required) = required.filter(|required| *required != Type::Void) {
+                let name = self.type_with_article(&required);
+                let error = Diagnostic::new(span, format!("`return` without a value, expected {name}"));
                 return self.error(
-                    error
-                        .label("a value is missing")
-                        .hint("write `return value;`, or make the function `void`"),
+                    error.label("missing value").hint("write `return value;`, or make the function `void`"),
                 );
             }
             return Some(StmtKind::Return(None));
         };
         let resolved = self.expr(value)?;
-        match wanted? {
+        match required? {
             Type::Void => {
-                let error = Diagnostic::new(value.span, "a value is given back where none is wanted");
+                let error = Diagnostic::new(value.span, "`return` with a value in a `void` function");
                 self.error(
-                    error.label("nobody takes this").hint("say before the function's name what it gives"),
+                    error.label("unexpected value").hint("declare a result type before the function's name"),
                 )
             }
-            wanted => Some(StmtKind::Return(Some(self.convert(resolved, &wanted)?))),
+            required => Some(StmtKind::Return(Some(self.convert(resolved, &required)?))),
         }
     }
 
     fn push(&mut self, value: &'a ast::Expr, span: Span) -> Option<StmtKind> {
-        let allowed = self.moves_items("push", span);
+        let allowed = self.check_moves("push", span);
         let value = self.expr(value);
         allowed?;
         let effects = &mut self.code().effects;
         effects.push = effects.push.or(Some(span));
         match self.frame().output.clone()? {
             Type::Void => {
-                let error = Diagnostic::new(span, "`push` in a filter whose output is `void`");
-                self.error(error.label("nobody takes this").hint("say in the filter's type what it gives"))
+                let error = Diagnostic::new(span, "`push` in a filter with output type `void`");
+                self.error(
+                    error.label("no stream receives this item").hint("declare the filter's output type"),
+                )
             }
             output => Some(StmtKind::Push(self.convert(value?, &output)?)),
         }
     }
 
-    /// Whether items can be moved here; reports where they cannot.
-    pub fn moves_items(&mut self, what: &str, span: Span) -> Option<()> {
+    /// Whether items can be moved here; reports an error if not.
+    pub fn check_moves(&mut self, what: &str, span: Span) -> Option<()> {
         let place = match self.code().place {
-            Where::Work | Where::Prework | Where::Function => return Some(()),
-            Where::Static => "in a `static` or `struct` declaration",
-            Where::Helper => "in a helper function: it belongs to no filter",
-            Where::Head => "in a declaration",
-            Where::Init => "in `init`",
-            Where::Handler => "in a message handler",
-            Where::Composite(_) => "in the code of a composite",
+            Context::Work | Context::Prework | Context::Function => return Some(()),
+            Context::Static => "in a `static` or `struct` declaration",
+            Context::Helper => "in a helper function, which belongs to no filter",
+            Context::Head => "in a declaration",
+            Context::Init => "in `init`",
+            Context::Handler => "in a message handler",
+            Context::Composite(_) => "in a pipeline, splitjoin or feedbackloop",
         };
-        let error = Diagnostic::new(span, format!("`{what}` {place}")).label("no items are moved here");
-        self.error(error.hint("items are moved in `work` and `prework`, and in functions called there"))
+        let error = Diagnostic::new(span, format!("`{what}` {place}")).label("items cannot be moved here");
+        self.error(error.hint("move items in `work`, `prework` or functions that they call"))
     }
 
     fn composite_stmt(&mut self, kind: &'a ast::StmtKind, span: Span) -> Option<StmtKind> {
-        self.stands_in_composite(kind, span)?;
+        self.check_composite_stmt(kind, span)?;
         Some(match kind {
             ast::StmtKind::Add(creator) => StmtKind::Add(self.creator(creator)?),
             ast::StmtKind::Body(creator) => StmtKind::Body(self.creator(creator)?),
@@ -185,17 +185,16 @@ impl<'a> Resolver<'a> {
             ast::StmtKind::Join(weights) => {
                 if *weights == ast::Weights::Duplicate {
                     let error = Diagnostic::new(span, "`join` cannot duplicate");
-                    let error =
-                        error.label("items are put together in turn").hint("write `join roundrobin;`");
+                    let error = error.label("a joiner takes items in turn").hint("write `join roundrobin;`");
                     return self.error(error);
                 }
                 StmtKind::Join(self.weights(weights)?)
             }
             ast::StmtKind::Enqueue(value) => {
-                let wanted = self.frame().loop_item.clone();
+                let required = self.frame().loop_item.clone();
                 let value = self.expr(value)?;
-                StmtKind::Enqueue(match wanted {
-                    Some(wanted) => self.convert(value, &wanted)?,
+                StmtKind::Enqueue(match required {
+                    Some(required) => self.convert(value, &required)?,
                     None => value,
                 })
             }
@@ -203,10 +202,10 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Reports a statement that does not belong to the kind of stream that it is in.
-    fn stands_in_composite(&mut self, kind: &ast::StmtKind, span: Span) -> Option<()> {
+    /// Reports a statement that is not allowed in this kind of stream.
+    fn check_composite_stmt(&mut self, kind: &ast::StmtKind, span: Span) -> Option<()> {
         use Composite::{FeedbackLoop, Pipeline, SplitJoin};
-        let (word, homes): (_, &[Composite]) = match kind {
+        let (word, allowed): (_, &[Composite]) = match kind {
             ast::StmtKind::Add(_) => ("add", &[Pipeline, SplitJoin]),
             ast::StmtKind::Body(_) => ("body", &[FeedbackLoop]),
             ast::StmtKind::Loop(_) => ("loop", &[FeedbackLoop]),
@@ -214,17 +213,19 @@ impl<'a> Resolver<'a> {
             ast::StmtKind::Split(_) => ("split", &[SplitJoin, FeedbackLoop]),
             _ => ("join", &[SplitJoin, FeedbackLoop]),
         };
-        if let Where::Composite(here) = self.code().place
-            && homes.contains(&here)
+        if let Context::Composite(here) = self.code().place
+            && allowed.contains(&here)
         {
             return Some(());
         }
-        let names: Vec<_> = homes.iter().map(|home| composite_name(*home)).collect();
-        let error = Diagnostic::new(span, format!("`{word}` cannot stand here"))
-            .label(format!("only in the code of a {}", names.join(" or a ")));
+        let names: Vec<_> = allowed.iter().map(|composite| composite_name(*composite)).collect();
+        let error = Diagnostic::new(span, format!("`{word}` is not allowed here"))
+            .label(format!("allowed only in a {}", names.join(" or a ")));
         let hint = match (word, self.code().place) {
-            ("add", Where::Composite(FeedbackLoop)) => "the streams of a loop are its `body` and its `loop`",
-            ("body" | "loop", Where::Composite(_)) => "streams are put into this with `add`",
+            ("add", Context::Composite(FeedbackLoop)) => {
+                "use `body` and `loop` for the streams of a feedbackloop"
+            }
+            ("body" | "loop", Context::Composite(_)) => "use `add` for the streams in this",
             _ => return self.error(error),
         };
         self.error(error.hint(hint))
@@ -237,8 +238,7 @@ impl<'a> Resolver<'a> {
             let value = this.integer(value)?;
             if super::constant::integer(&value).is_some_and(|count| count < 0) {
                 let error = Diagnostic::new(weight.span, "a weight cannot be negative");
-                return this
-                    .error(error.label("items are counted").hint("with a weight of 0 nothing is moved"));
+                return this.error(error.label("expected 0 or more").hint("use 0 for no items"));
             }
             Some(value)
         };

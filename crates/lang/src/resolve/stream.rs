@@ -1,21 +1,21 @@
 //! Streams.
 
 use super::Resolver;
-use super::frame::{Code, Frame, Variable, Where};
+use super::frame::{Code, Context, Frame, Variable};
 use crate::ast::{self, StreamBody};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Root, Shaped, StreamId, Type};
 use smol_str::SmolStr;
 
 impl<'a> Resolver<'a> {
-    /// A stream with a name.
+    /// Resolves a named stream.
     pub fn named_stream(&mut self, id: StreamId, stream: &'a ast::Stream) {
-        self.look_around(stream);
+        self.infer_item_types(stream);
         self.frames = vec![Frame::new(composite(stream))];
         self.streams[id.0 as usize] = self.stream(stream);
     }
 
-    /// A stream that stands where it is used; also what it captures.
+    /// Resolves an anonymous stream; also returns its captures.
     pub fn anonymous_stream(
         &mut self,
         stream: &'a ast::Stream,
@@ -45,7 +45,7 @@ impl<'a> Resolver<'a> {
                 if *kind == ast::Composite::FeedbackLoop {
                     self.frame().loop_item = self.loop_type(stream);
                 }
-                let (body, _) = self.body(Code::new(Where::Composite(*kind)), &[], block);
+                let (body, _) = self.body(Code::new(Context::Composite(*kind)), &[], block);
                 self.check_flow(*kind, block, stream);
                 body.map(|body| hir::StreamBody::Composite(*kind, body))
             }
@@ -63,13 +63,13 @@ impl<'a> Resolver<'a> {
             let ty = self.value_type(&param.ty);
             let shape = ty.is_some().then(|| self.shaped(&param.ty)).flatten();
             let (name, span) = (param.name.text.clone(), param.name.span);
-            let twice = self.frame().add_param(Variable { name, span, ty, shape });
-            self.twice("parameter", &param.name, twice);
+            let earlier = self.frame().add_param(Variable { name, span, ty, shape });
+            self.report_duplicate("parameter", &param.name, earlier);
         }
     }
 
-    /// The types of a stream: outer none where they are wrong, inner none where a composite leaves them
-    /// to what it is made of.
+    /// The types of a stream. The outer `None` means that they are invalid, the inner one that a composite omits
+    /// them and inherits them from its children.
     fn stream_types(&mut self, stream: &'a ast::Stream) -> Option<Option<(Shaped, Shaped)>> {
         if let Some((input, output)) = &stream.types {
             self.frame().written = (Some(input), Some(output));
@@ -84,10 +84,8 @@ impl<'a> Resolver<'a> {
         frame.input = input.as_ref().map(|shape| shape.ty.clone());
         frame.output = output.as_ref().map(|shape| shape.ty.clone());
         if stream.name.is_none() && (&frame.input, &frame.output) == (&Some(Type::Void), &Some(Type::Void)) {
-            let error = Diagnostic::new(stream.span, "a stream inside another takes or gives something");
-            self.error::<()>(
-                error.label("this is `void->void`").hint("say in its types what it takes or gives"),
-            );
+            let error = Diagnostic::new(stream.span, "a stream inside another cannot be `void->void`");
+            self.error::<()>(error.label("no input and no output").hint("declare an input or output type"));
         }
         Some(Some((input?, output?)))
     }

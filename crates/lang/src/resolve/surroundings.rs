@@ -1,7 +1,7 @@
-//! Types that anonymous streams leave out, from what is around them.
+//! Inference of the types that anonymous streams omit.
 //!
-//! A walk through the code of a stream with a name, as it may be executed, makes a wire of each place between two
-//! streams; [`Wires`] finds what they carry.
+//! A walk over the control flow of a named stream creates a wire for each connection between two streams; [`Wires`]
+//! infers their item types.
 
 use super::Resolver;
 use super::wires::{Wire, Wires, has_names};
@@ -11,44 +11,44 @@ use crate::hir;
 use crate::source::Span;
 use std::collections::HashMap;
 
-/// What a stream takes and gives, as far as it is seen.
+/// Input and output type of a stream, as far as they are known.
 pub(super) type Types<'a> = (Option<&'a Type>, Option<&'a Type>);
 
 static VOID: Type = Type { kind: TypeKind::Void, span: Span { file: 0, start: 0, end: 0 } };
 
-/// What is around the streams in a stream with a name.
+/// Inferred types within a named stream.
 #[derive(Default)]
 pub(super) struct Surroundings<'a> {
-    /// What comes to a stream and is taken from it, by the place where it is made.
+    /// Types before and after each created stream, by the place of its creation.
     around: HashMap<Span, Types<'a>>,
-    /// What goes round a feedback loop, by its place.
+    /// The item type of each feedback loop, by its place.
     rounds: HashMap<Span, &'a Type>,
 }
 
 impl<'a> Resolver<'a> {
-    /// Looks at all streams in a stream with a name.
-    pub fn look_around(&mut self, stream: &'a ast::Stream) {
+    /// Infers the types of all streams within a named stream.
+    pub fn infer_item_types(&mut self, stream: &'a ast::Stream) {
         let mut walk = Walk { resolver: self, wires: Wires::new(), made: Vec::new(), loops: Vec::new() };
         let (input, output) = (walk.wires.wire(), walk.wires.wire());
         walk.stream(stream, input, output);
         let Walk { mut wires, made, loops, .. } = walk;
-        wires.spread();
+        wires.propagate();
         let carried = |wire| wires.carried(wire);
         self.surroundings = Surroundings {
             around: made
                 .into_iter()
-                .map(|(span, takes, gives)| (span, (carried(takes), carried(gives))))
+                .map(|(span, input_type, output_type)| (span, (carried(input_type), carried(output_type))))
                 .collect(),
             rounds: loops.into_iter().filter_map(|(span, round)| Some((span, carried(round)?))).collect(),
         };
     }
 
-    /// What is around a stream that is made here.
-    pub fn around(&self, creator: &Creator) -> Types<'a> {
+    /// The types before and after a stream that is created here.
+    pub fn types_around(&self, creator: &Creator) -> Types<'a> {
         self.surroundings.around.get(&creator.span).copied().unwrap_or_default()
     }
 
-    /// What a stream takes and gives, where its types mean the same here.
+    /// The declared types of a stream, where they are meaningful at the place of creation.
     fn types_of(&self, creator: &'a Creator) -> Types<'a> {
         match &creator.kind {
             CreatorKind::Anonymous(stream) => written(stream),
@@ -68,25 +68,25 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Types of a filter that does not say them: what is around, and nothing where it moves nothing.
+    /// Infers the types of a filter that omits them; `void` for a side on which it moves nothing.
     pub fn infer_types(&mut self, filter: &'a ast::Filter, stream: &'a ast::Stream) -> Option<()> {
-        let (takes, gives) = moves(filter);
+        let (pops, pushes) = moves(filter);
         let (input, output) = self.frame().written;
-        let input = if takes { input } else { Some(&VOID) };
-        let output = if gives { output } else { Some(&VOID) };
+        let input = if pops { input } else { Some(&VOID) };
+        let output = if pushes { output } else { Some(&VOID) };
         self.frame().written = (input, output);
         if input.is_some() && output.is_some() {
             return Some(());
         }
-        let unseen = if input.is_none() { "takes" } else { "gives" };
+        let side = if input.is_none() { "input" } else { "output" };
         let error = Diagnostic::new(
             Span { end: stream.span.start + 1, ..stream.span },
-            format!("what this filter {unseen} cannot be seen from its surroundings"),
+            format!("cannot infer the {side} type of this filter"),
         );
-        self.error(error.label("it has no types").hint("write them: `int->int filter { ... }`"))
+        self.error(error.label("types omitted here").hint("write the types: `int->int filter { ... }`"))
     }
 
-    /// The type of what goes round a feedback loop, where it is seen.
+    /// The item type of a feedback loop, if it can be inferred.
     pub fn loop_type(&mut self, stream: &'a ast::Stream) -> Option<hir::Type> {
         let ty = self.surroundings.rounds.get(&stream.span).copied()?;
         self.value_type(ty)
@@ -100,30 +100,30 @@ fn written(stream: &ast::Stream) -> Types<'_> {
     }
 }
 
-/// Whether a filter takes items, and whether it gives some.
+/// Whether a filter pops or peeks, and whether it pushes, by its declared rates.
 fn moves(filter: &ast::Filter) -> (bool, bool) {
     let mut all = filter.works.iter().chain(&filter.preworks).map(|work| &work.rates);
-    let takes = all.clone().any(|rates| rates.pop.is_some() || rates.peek.is_some());
-    (takes, all.any(|rates| rates.push.is_some()))
+    let pops = all.clone().any(|rates| rates.pop.is_some() || rates.peek.is_some());
+    (pops, all.any(|rates| rates.push.is_some()))
 }
 
-/// A composite's code, on the way through it.
+/// The body of a composite, during the walk.
 struct Code {
     kind: Composite,
-    /// What its parts take, and what they give; of a feedback loop, its body.
+    /// Input and output of its children; for a feedback loop, of its body.
     ends: (Wire, Wire),
-    /// In a pipeline the end of the last stream; none behind `return`, `break` and `continue`.
+    /// In a pipeline the output of the last child; `None` after `return`, `break` and `continue`.
     here: Option<Wire>,
-    /// Where the loops around go on.
+    /// Where control continues after each enclosing loop.
     exits: Vec<Wire>,
 }
 
 struct Walk<'a, 'r> {
     resolver: &'r Resolver<'a>,
     wires: Wires<'a>,
-    /// What is before and behind the streams that are made.
+    /// The wires before and after each created stream.
     made: Vec<(Span, Wire, Wire)>,
-    /// What goes round loops.
+    /// The wire of each feedback loop.
     loops: Vec<(Span, Wire)>,
 }
 
@@ -135,23 +135,23 @@ impl<'a> Walk<'a, '_> {
             CreatorKind::Named(name, None, _) if name.text == "Identity" => self.wires.join(input, output),
             CreatorKind::Named(..) => {}
         }
-        self.say(self.resolver.types_of(creator), input, output);
+        self.declare(self.resolver.types_of(creator), input, output);
     }
 
-    fn say(&mut self, (takes, gives): Types<'a>, input: Wire, output: Wire) {
-        takes.into_iter().for_each(|ty| self.wires.say(input, ty));
-        gives.into_iter().for_each(|ty| self.wires.say(output, ty));
+    fn declare(&mut self, (input_type, output_type): Types<'a>, input: Wire, output: Wire) {
+        input_type.into_iter().for_each(|ty| self.wires.declare(input, ty));
+        output_type.into_iter().for_each(|ty| self.wires.declare(output, ty));
     }
 
     fn stream(&mut self, stream: &'a ast::Stream, input: Wire, output: Wire) {
-        self.say(written(stream), input, output);
+        self.declare(written(stream), input, output);
         match &stream.body {
             StreamBody::Filter(filter) if stream.types.is_none() && moves(filter) == (true, true) => {
                 self.wires.filter(input, output);
             }
             StreamBody::Filter(_) => {}
             StreamBody::Composite(kind, block) => {
-                let around = self.wires.enter();
+                let around = self.wires.enter_scope();
                 let ends = if *kind == Composite::FeedbackLoop {
                     self.round(stream, input, output)
                 } else {
@@ -160,14 +160,15 @@ impl<'a> Walk<'a, '_> {
                 let mut code = Code { kind: *kind, ends, here: Some(input), exits: Vec::new() };
                 self.stmts(&block.stmts, &mut code);
                 if *kind == Composite::Pipeline {
-                    self.reaches(code.here, output);
+                    self.join_if_reachable(code.here, output);
                 }
-                self.wires.leave(around);
+                self.wires.leave_scope(around);
             }
         }
     }
 
-    /// The ends of a feedback loop's body, which may be another's than the loop's: with a weight of 0 those are nothing.
+    /// The ends of a feedback loop's body. They may differ from the loop's own ends, which are `void` with a weight
+    /// of 0.
     fn round(&mut self, stream: &ast::Stream, input: Wire, output: Wire) -> (Wire, Wire) {
         let ends = (self.wires.wire(), self.wires.wire());
         self.wires.join(input, ends.0);
@@ -176,14 +177,14 @@ impl<'a> Walk<'a, '_> {
         ends
     }
 
-    fn reaches(&mut self, here: Option<Wire>, there: Wire) {
+    fn join_if_reachable(&mut self, here: Option<Wire>, there: Wire) {
         here.into_iter().for_each(|here| self.wires.join(here, there));
     }
 
     fn stmts(&mut self, stmts: &'a [Stmt], code: &mut Code) {
-        let around = self.wires.enter();
+        let around = self.wires.enter_scope();
         stmts.iter().for_each(|stmt| self.stmt(stmt, code));
-        self.wires.leave(around);
+        self.wires.leave_scope(around);
     }
 
     fn stmt(&mut self, stmt: &'a Stmt, code: &mut Code) {
@@ -215,7 +216,7 @@ impl<'a> Walk<'a, '_> {
             }
             StmtKind::Return(_) if code.kind == Composite::Pipeline => {
                 let here = code.here.take();
-                self.reaches(here, output);
+                self.join_if_reachable(here, output);
             }
             _ => {}
         }
@@ -225,7 +226,7 @@ impl<'a> Walk<'a, '_> {
         self.stmts(std::slice::from_ref(stmt), code);
     }
 
-    /// Where two ways meet.
+    /// Joins two control-flow paths.
     fn either(&mut self, first: Option<Wire>, second: Option<Wire>) -> Option<Wire> {
         match (first, second) {
             (Some(first), Some(second)) if first != second => {
@@ -238,14 +239,14 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// A turn of a loop begins where the one before ended, and there may be none.
+    /// An iteration starts where the previous one ended; the loop may have no iteration.
     fn loop_body(&mut self, body: &'a Stmt, code: &mut Code) {
         let exit = self.wires.wire();
-        self.reaches(code.here, exit);
+        self.join_if_reachable(code.here, exit);
         code.exits.push(exit);
         self.part(body, code);
         code.exits.pop();
-        self.reaches(code.here, exit);
+        self.join_if_reachable(code.here, exit);
         code.here = Some(exit);
     }
 }

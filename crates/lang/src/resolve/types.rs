@@ -8,7 +8,7 @@ use crate::hir::{Shaped, StreamId, Type};
 const PRIMITIVES: [&str; 10] =
     ["boolean", "bit", "int", "float", "complex", "float2", "float3", "float4", "void", "String"];
 
-/// A type with a keyword. There is no type of 64 bits: `double` is `float`.
+/// The type of a keyword. There are no 64-bit types: `double` is `float`.
 pub(super) fn primitive(primitive: Primitive) -> Type {
     match primitive {
         Primitive::Boolean => Type::Boolean,
@@ -23,7 +23,7 @@ pub(super) fn primitive(primitive: Primitive) -> Type {
 }
 
 impl<'a> Resolver<'a> {
-    /// A type without its lengths.
+    /// A type without array lengths.
     pub fn ty(&mut self, ty: &'a ast::Type) -> Option<Type> {
         match &ty.kind {
             TypeKind::Void => Some(Type::Void),
@@ -38,7 +38,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The type of something that has a value.
+    /// A type other than `void`.
     pub fn value_type(&mut self, ty: &'a ast::Type) -> Option<Type> {
         let resolved = self.ty(ty)?;
         self.not_void(&resolved, ty.span)?;
@@ -47,8 +47,8 @@ impl<'a> Resolver<'a> {
 
     fn not_void(&mut self, ty: &Type, span: crate::Span) -> Option<()> {
         if *ty == Type::Void {
-            let error = Diagnostic::new(span, "nothing can be kept in a `void`");
-            return self.error(error.label("a type with values is wanted"));
+            let error = Diagnostic::new(span, "a value cannot have type `void`");
+            return self.error(error.label("expected another type"));
         }
         Some(())
     }
@@ -57,11 +57,11 @@ impl<'a> Resolver<'a> {
         if let Some(&(id, _)) = self.tables.structs.get(name.text.as_str()) {
             return Some(Type::Struct(crate::hir::StructId(id)));
         }
-        // It is no keyword: the programs have it from the language that theirs was translated to.
+        // `String` is not a keyword of the language; programs use it because StreamIt was translated to Java.
         if name.text == "String" || name.text == "string" {
             return Some(Type::String);
         }
-        // What reads like a declaration may be a statement whose word is misspelt.
+        // What parses as a declaration may be a statement with a misspelt keyword.
         let words = ["add", "body", "loop", "return", "handler"];
         let names = self.tables.structs.keys().copied().chain(PRIMITIVES).chain(words);
         let error = self.unknown("type", &name.text, name.span, names);
@@ -74,18 +74,18 @@ impl<'a> Resolver<'a> {
             return self.error(error);
         };
         if let ast::StreamBody::Composite(..) = self.ast.streams[id as usize].body {
-            let message = format!("a portal is of a filter, and `{}` is none", name.text);
+            let message = format!("expected a filter, found `{}`", name.text);
             return self.error(
                 Diagnostic::new(name.span, message)
-                    .label("handlers are in filters only")
+                    .label("only filters have handlers")
                     .other(span, "declared here")
-                    .hint("name the filter in it that has the handlers"),
+                    .hint("name the filter inside it that has the handlers"),
             );
         }
         Some(Type::Portal(StreamId(id)))
     }
 
-    /// A type with its lengths, as integers of the code we are in.
+    /// A type with its array lengths, as integer expressions of the current code.
     pub fn shaped(&mut self, ty: &'a ast::Type) -> Option<Shaped> {
         let resolved = self.ty(ty);
         let mut lengths = Some(Vec::new());
@@ -107,20 +107,20 @@ impl<'a> Resolver<'a> {
         match super::constant::integer(&value) {
             Some(count) if count < 0 => {
                 let error = Diagnostic::new(length.span, format!("an array cannot have {count} elements"));
-                self.error(error.label("a length is 0 at least"))
+                self.error(error.label("the least length is 0"))
             }
             _ => Some(value),
         }
     }
 
-    /// The same in a sentence: "an `int`".
-    pub fn a_type(&self, ty: &Type) -> String {
+    /// The name of a type with its article: "an `int`".
+    pub fn type_with_article(&self, ty: &Type) -> String {
         let name = self.type_name(ty);
         let article = if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         format!("{article} `{name}`")
     }
 
-    /// A type as a user would write it, but for lengths.
+    /// A type in StreamIt syntax, without array lengths.
     pub fn type_name(&self, ty: &Type) -> String {
         match ty {
             Type::Void => "void".into(),

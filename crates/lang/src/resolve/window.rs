@@ -1,9 +1,9 @@
-//! Looks ahead from behind what the same firing has certainly taken.
+//! Checks `peek` indices after `pop`s of the same firing.
 //!
-//! An index counts from the first item that has not been taken, so `peek(0)` after the only `pop` of
-//! `pop 1` is beyond what the rates say. Counted is the least that can have been taken on any way to a
-//! look: what a loop takes counts in none of its turns, and what functions take not at all. Looks under a
-//! condition are left out, since it may be there for them.
+//! An index counts from the first item that has not been popped, so `peek(0)` after the only `pop` of `pop 1` is
+//! outside the declared window. The check counts the minimum of pops on any path to a `peek`: pops in a loop count
+//! for no iteration, and pops in functions do not count. A `peek` under a condition is not checked, because the
+//! condition may guard it.
 
 use super::Resolver;
 use super::constant::{integer, most};
@@ -13,17 +13,17 @@ use crate::interpret::{counted, counted_were};
 use crate::source::Span;
 
 impl Resolver<'_> {
-    /// Looks of a firing against its window, where both are known.
-    pub fn check_looks(&mut self, work: &Work) {
+    /// Checks the peeks of a firing against its window, if both are known.
+    pub fn check_peeks(&mut self, work: &Work) {
         let peek = work.rates.peek.as_ref().unwrap_or(&work.rates.pop);
         let (Some(pop), Some(peek)) = (most(&work.rates.pop), most(peek)) else { return };
-        let mut walk = Walk { popped: 0, certain: true, looks: Vec::new() };
+        let mut walk = Walk { popped: 0, certain: true, peeks: Vec::new() };
         walk.stmts(&work.body.stmts);
-        for Look { index, popped, span } in walk.looks {
+        for PeekAt { index, popped, span } in walk.peeks {
             let (needed, window) = (i64::from(index) + popped, i64::from(pop.max(peek)));
-            // What is too far without that, or follows too many `pop`s, is told as that.
+            // An index that is out of range without the pops, or an excess of pops, has its own error.
             if i64::from(index) < window && popped <= i64::from(pop) && needed >= window {
-                let error = beyond(&self.in_words(), index, popped, window, span);
+                let error = beyond(&self.filter_in_words(), index, popped, window, span);
                 self.error::<()>(error);
             }
         }
@@ -31,28 +31,29 @@ impl Resolver<'_> {
 }
 
 fn beyond(filter: &str, index: i32, popped: i64, window: i64, span: Span) -> Diagnostic {
-    let (before, can) = (counted_were(popped), counted(window));
-    let message = format!("`peek({index})` after {before} popped, where {filter} can look at {can}");
-    Diagnostic::new(span, message).label("this counts from what is not popped yet").hint(format!(
-        "look before popping, or declare how many are looked at: `peek {}`",
+    let (before, size) = (counted_were(popped), counted(window));
+    let message =
+        format!("`peek({index})` after {before} popped is outside the window of {filter}, which is {size}");
+    Diagnostic::new(span, message).label("the index counts from the next unpopped item").hint(format!(
+        "peek before popping, or declare a larger window: `peek {}`",
         popped + i64::from(index) + 1
     ))
 }
 
-/// A look with a constant index.
-struct Look {
+/// A `peek` with a constant index.
+struct PeekAt {
     index: i32,
-    /// The least that was taken before.
+    /// The minimum of items popped before it.
     popped: i64,
     span: Span,
 }
 
 struct Walk {
-    /// The least that has been taken where we are.
+    /// The minimum of items popped so far.
     popped: i64,
-    /// Whether we come there in any case.
+    /// Whether the current code is reached on every path.
     certain: bool,
-    looks: Vec<Look>,
+    peeks: Vec<PeekAt>,
 }
 
 impl Walk {
@@ -80,7 +81,7 @@ impl Walk {
                 self.expr(condition);
                 self.perhaps(|walk| walk.stmts(body));
             }
-            // A turn may be left before its end.
+            // `break` or `return` may leave an iteration before its end.
             StmtKind::DoWhile(body, condition) => self.perhaps(|walk| {
                 walk.perhaps(|walk| walk.stmts(body));
                 walk.expr(condition);
@@ -98,12 +99,12 @@ impl Walk {
         }
     }
 
-    /// What may not be executed.
+    /// Code that may not execute.
     fn perhaps(&mut self, what: impl FnOnce(&mut Walk)) {
         self.either(what, |_| ());
     }
 
-    /// One or the other.
+    /// Either branch may execute.
     fn either(&mut self, first: impl FnOnce(&mut Walk), second: impl FnOnce(&mut Walk)) {
         let before = (self.popped, std::mem::replace(&mut self.certain, false));
         first(self);
@@ -133,7 +134,7 @@ impl Walk {
             ExprKind::Peek(index) => {
                 self.expr(index);
                 if let Some(index) = integer(index).filter(|index| *index >= 0 && self.certain) {
-                    self.looks.push(Look { index, popped: self.popped, span: expr.span });
+                    self.peeks.push(PeekAt { index, popped: self.popped, span: expr.span });
                 }
             }
             ExprKind::Read(place) | ExprKind::Step { place, .. } => self.place(place),

@@ -1,37 +1,37 @@
-//! Places between streams that carry items of one type: what is said of some of them, and what follows for others.
+//! Type inference for connections between streams: types that are declared for some, and what follows for others.
 
 use crate::ast::{Expr, ExprKind, Type, TypeKind};
 use std::collections::HashSet;
 
-/// A place that items pass: what one stream gives and the next takes.
+/// A connection: the output of one stream and the input of the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Wire(u32);
 
-/// A block of code, whose variables the lengths in a type may use.
+/// A block of code. Array lengths in a type may use its variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Scope(u32);
 
-/// What is known of a wire.
+/// The known item type of a wire.
 #[derive(Clone, Copy)]
-enum Carries<'a> {
+enum ItemType<'a> {
     /// Nothing.
     Unknown,
-    /// Somebody says that nothing comes; that is not what others carry.
+    /// Declared `void`. Neighbours may still carry items.
     Void(&'a Type),
-    /// A type, and where its lengths mean what they mean.
+    /// A type, and the scope in which its array lengths are valid.
     Items(&'a Type, Scope),
-    /// Wires that are equally near carry different types.
-    Disputed,
+    /// Neighbours at equal distance carry different types.
+    Conflict,
 }
 
-/// The wires of a stream with a name, those in the streams without names in it too.
+/// The wires of a named stream, including those in anonymous streams within it.
 pub(super) struct Wires<'a> {
-    carries: Vec<(Carries<'a>, Scope)>,
-    /// Wires that carry the same.
+    item_types: Vec<(ItemType<'a>, Scope)>,
+    /// Adjacent wires, which carry the same type.
     same: Vec<Vec<Wire>>,
-    /// What a filter takes, and what it gives, where neither is said.
+    /// Input and output of filters that declare neither.
     filters: Vec<(Wire, Wire)>,
-    /// Each with the one around it.
+    /// The parent of each scope.
     scopes: Vec<Scope>,
     scope: Scope,
 }
@@ -39,38 +39,38 @@ pub(super) struct Wires<'a> {
 impl<'a> Wires<'a> {
     pub fn new() -> Wires<'a> {
         let (scope, scopes) = (Scope(0), vec![Scope(0)]);
-        Wires { carries: Vec::new(), same: Vec::new(), filters: Vec::new(), scopes, scope }
+        Wires { item_types: Vec::new(), same: Vec::new(), filters: Vec::new(), scopes, scope }
     }
 
-    /// Another wire, in the scope we are in.
+    /// A new wire in the current scope.
     pub fn wire(&mut self) -> Wire {
-        self.carries.push((Carries::Unknown, self.scope));
+        self.item_types.push((ItemType::Unknown, self.scope));
         self.same.push(Vec::new());
-        Wire(self.carries.len() as u32 - 1)
+        Wire(self.item_types.len() as u32 - 1)
     }
 
-    /// Enters a scope; the one we were in.
-    pub fn enter(&mut self) -> Scope {
+    /// Enters a new scope; returns the previous one.
+    pub fn enter_scope(&mut self) -> Scope {
         self.scopes.push(self.scope);
         std::mem::replace(&mut self.scope, Scope(self.scopes.len() as u32 - 1))
     }
 
-    /// Goes back to a scope.
-    pub fn leave(&mut self, around: Scope) {
+    /// Returns to a scope.
+    pub fn leave_scope(&mut self, around: Scope) {
         self.scope = around;
     }
 
-    /// Notes a type that is written in the scope we are in. Who says otherwise later is told so where streams are made.
-    pub fn say(&mut self, wire: Wire, ty: &'a Type) {
-        let known = &mut self.carries[wire.0 as usize].0;
+    /// Records a type declared in the current scope. The first one holds; elaboration reports conflicts.
+    pub fn declare(&mut self, wire: Wire, ty: &'a Type) {
+        let known = &mut self.item_types[wire.0 as usize].0;
         *known = match (*known, &ty.kind) {
-            (Carries::Unknown, TypeKind::Void) => Carries::Void(ty),
-            (Carries::Unknown | Carries::Void(_), _) => Carries::Items(ty, self.scope),
+            (ItemType::Unknown, TypeKind::Void) => ItemType::Void(ty),
+            (ItemType::Unknown | ItemType::Void(_), _) => ItemType::Items(ty, self.scope),
             (known, _) => known,
         };
     }
 
-    /// Two wires carry the same.
+    /// Records that two wires carry the same type.
     pub fn join(&mut self, one: Wire, other: Wire) {
         if one != other {
             self.same[one.0 as usize].push(other);
@@ -78,110 +78,110 @@ impl<'a> Wires<'a> {
         }
     }
 
-    /// A filter that says neither what it takes nor what it gives.
-    pub fn filter(&mut self, takes: Wire, gives: Wire) {
-        self.filters.push((takes, gives));
+    /// Records a filter that declares neither input nor output type.
+    pub fn filter(&mut self, input: Wire, output: Wire) {
+        self.filters.push((input, output));
     }
 
-    /// What a wire carries, as far as it is known.
+    /// The type of a wire, if known.
     pub fn carried(&self, wire: Wire) -> Option<&'a Type> {
-        match self.carries[wire.0 as usize].0 {
-            Carries::Void(ty) | Carries::Items(ty, _) => Some(ty),
-            Carries::Unknown | Carries::Disputed => None,
+        match self.item_types[wire.0 as usize].0 {
+            ItemType::Void(ty) | ItemType::Items(ty, _) => Some(ty),
+            ItemType::Unknown | ItemType::Conflict => None,
         }
     }
 
-    /// Finds what wires carry of which nothing is said: the type that is said nearest to them. What is left then
-    /// is between filters that say nothing; if all around them carry one type, they do too.
-    pub fn spread(&mut self) {
-        let mut near: Vec<Wire> = (0..self.carries.len() as u32).map(Wire).collect();
-        near.retain(|wire| matches!(self.carries[wire.0 as usize].0, Carries::Items(..)));
+    /// Infers unknown types: a wire gets the nearest declared type. The remaining wires lie between filters without
+    /// declared types; a connected group of them gets the type of its neighbours if that is unique.
+    pub fn propagate(&mut self) {
+        let mut near: Vec<Wire> = (0..self.item_types.len() as u32).map(Wire).collect();
+        near.retain(|wire| matches!(self.item_types[wire.0 as usize].0, ItemType::Items(..)));
         while !near.is_empty() {
-            near = self.spread_once(&near);
+            near = self.propagate_once(&near);
         }
-        for (takes, gives) in std::mem::take(&mut self.filters) {
-            self.join(takes, gives);
+        for (input, output) in std::mem::take(&mut self.filters) {
+            self.join(input, output);
         }
         let mut seen = HashSet::new();
-        for at in 0..self.carries.len() as u32 {
-            if self.is_open(Wire(at)) && !seen.contains(&at) {
-                self.agree(Wire(at), &mut seen);
+        for at in 0..self.item_types.len() as u32 {
+            if self.is_unknown(Wire(at)) && !seen.contains(&at) {
+                self.unify_group(Wire(at), &mut seen);
             }
         }
     }
 
-    fn is_open(&self, wire: Wire) -> bool {
-        matches!(self.carries[wire.0 as usize].0, Carries::Unknown | Carries::Void(_))
+    fn is_unknown(&self, wire: Wire) -> bool {
+        matches!(self.item_types[wire.0 as usize].0, ItemType::Unknown | ItemType::Void(_))
     }
 
-    /// From these wires to those beside them; which have come to carry a type.
-    fn spread_once(&mut self, near: &[Wire]) -> Vec<Wire> {
-        let mut told: Vec<(Wire, Carries<'a>)> = Vec::new();
+    /// Propagates types from these wires to their neighbours; returns the neighbours that got a type.
+    fn propagate_once(&mut self, near: &[Wire]) -> Vec<Wire> {
+        let mut learned: Vec<(Wire, ItemType<'a>)> = Vec::new();
         for from in near {
             for &to in &self.same[from.0 as usize] {
-                if self.is_open(to)
-                    && let Some(carries) = self.as_seen(*from, to)
+                if self.is_unknown(to)
+                    && let Some(item_type) = self.visible_at(*from, to)
                 {
-                    told.push((to, carries));
+                    learned.push((to, item_type));
                 }
             }
         }
         let mut reached = Vec::new();
-        for (to, carries) in told {
-            if self.is_open(to) {
+        for (to, item_type) in learned {
+            if self.is_unknown(to) {
                 reached.push(to);
-                self.carries[to.0 as usize].0 = carries;
-            } else if !alike(self.carries[to.0 as usize].0, carries) {
-                self.carries[to.0 as usize].0 = Carries::Disputed;
+                self.item_types[to.0 as usize].0 = item_type;
+            } else if !same_type(self.item_types[to.0 as usize].0, item_type) {
+                self.item_types[to.0 as usize].0 = ItemType::Conflict;
             }
         }
-        reached.retain(|wire| matches!(self.carries[wire.0 as usize].0, Carries::Items(..)));
+        reached.retain(|wire| matches!(self.item_types[wire.0 as usize].0, ItemType::Items(..)));
         reached
     }
 
-    /// What one wire carries, where it means the same at another.
-    fn as_seen(&self, from: Wire, to: Wire) -> Option<Carries<'a>> {
-        let Carries::Items(ty, scope) = self.carries[from.0 as usize].0 else { return None };
-        let mut around = self.carries[to.0 as usize].1;
+    /// The type of one wire, if it is meaningful in the scope of another.
+    fn visible_at(&self, from: Wire, to: Wire) -> Option<ItemType<'a>> {
+        let ItemType::Items(ty, scope) = self.item_types[from.0 as usize].0 else { return None };
+        let mut around = self.item_types[to.0 as usize].1;
         while around != scope && around != Scope(0) {
             around = self.scopes[around.0 as usize];
         }
-        (around == scope || !has_names(ty)).then_some(Carries::Items(ty, scope))
+        (around == scope || !has_names(ty)).then_some(ItemType::Items(ty, scope))
     }
 
-    /// All wires that hang together with one of which nothing is known carry what those around them do, if that is one type.
-    fn agree(&mut self, first: Wire, seen: &mut HashSet<u32>) {
-        let (mut open, mut all, mut told) = (vec![first], Vec::new(), Carries::Unknown);
+    /// Gives a connected group of unknown wires the type of its neighbours, if that is unique.
+    fn unify_group(&mut self, first: Wire, seen: &mut HashSet<u32>) {
+        let (mut open, mut all, mut known_type) = (vec![first], Vec::new(), ItemType::Unknown);
         seen.insert(first.0);
         while let Some(wire) = open.pop() {
             all.push(wire);
-            for &beside in &self.same[wire.0 as usize] {
-                if self.is_open(beside) {
-                    if seen.insert(beside.0) {
-                        open.push(beside);
+            for &neighbour in &self.same[wire.0 as usize] {
+                if self.is_unknown(neighbour) {
+                    if seen.insert(neighbour.0) {
+                        open.push(neighbour);
                     }
                     continue;
                 }
-                let carries = self.as_seen(beside, wire).unwrap_or(Carries::Disputed);
-                let fits = matches!(told, Carries::Unknown) || alike(told, carries);
-                told = if fits { carries } else { Carries::Disputed };
+                let item_type = self.visible_at(neighbour, wire).unwrap_or(ItemType::Conflict);
+                let fits = matches!(known_type, ItemType::Unknown) || same_type(known_type, item_type);
+                known_type = if fits { item_type } else { ItemType::Conflict };
             }
         }
-        if let Carries::Items(..) = told {
-            all.iter().for_each(|wire| self.carries[wire.0 as usize].0 = told);
+        if let ItemType::Items(..) = known_type {
+            all.iter().for_each(|wire| self.item_types[wire.0 as usize].0 = known_type);
         }
     }
 }
 
-/// Whether two types are written alike.
-fn alike(one: Carries<'_>, other: Carries<'_>) -> bool {
+/// Whether two types have the same source text.
+fn same_type(one: ItemType<'_>, other: ItemType<'_>) -> bool {
     match (one, other) {
-        (Carries::Items(one, _), Carries::Items(other, _)) => one.to_string() == other.to_string(),
+        (ItemType::Items(one, _), ItemType::Items(other, _)) => one.to_string() == other.to_string(),
         _ => false,
     }
 }
 
-/// Whether lengths in a type are more than numbers, and so may mean something else elsewhere.
+/// Whether array lengths in a type are other than literals, so that their value depends on the scope.
 pub(super) fn has_names(ty: &Type) -> bool {
     let number = |length: &Expr| matches!(length.kind, ExprKind::Literal(_));
     match &ty.kind {

@@ -1,65 +1,66 @@
-//! A place in a schedule.
+//! A position in a schedule.
 
 use super::{Phase, Region};
 use crate::flat::NodeId;
 
-/// Where a region is: its initialisation once, and then steady states without end.
+/// A position in the schedule of a region: its initialisation once, then steady states.
 #[derive(Clone)]
 pub struct Cursor<'a> {
     region: &'a Region,
-    /// From the outermost phases to those it is in: which they are, the place among them, and how often
-    /// they are still to be done after this.
-    way: Vec<(&'a [Phase], usize, u64)>,
-    /// The node that is to fire, and how often.
+    /// The nested phases from the outermost in: the list, the index of the next phase in it, and the number of
+    /// repetitions left after this one.
+    path: Vec<(&'a [Phase], usize, u64)>,
+    /// The next node to fire, and how often.
     firing: Option<(NodeId, u64)>,
-    /// What is done is the initialisation.
-    begins: bool,
+    /// Whether the position is in the initialisation.
+    initialising: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// Before anything is done.
+    /// The start of the schedule.
     pub fn new(region: &'a Region) -> Cursor<'a> {
-        let mut cursor = Cursor { region, way: vec![(&region.init, 0, 0)], firing: None, begins: true };
-        cursor.go_on();
+        let mut cursor =
+            Cursor { region, path: vec![(&region.init, 0, 0)], firing: None, initialising: true };
+        cursor.advance_phase();
         cursor
     }
 
-    /// The node that is to fire next, and how often; none where a steady state has ended.
+    /// The next node to fire, and how often; `None` at the end of a steady state.
     pub fn due(&self) -> Option<(NodeId, u64)> {
         self.firing
     }
 
-    /// Whether it is still in the initialisation.
-    pub fn begins(&self) -> bool {
-        self.begins
+    /// Whether the position is in the initialisation.
+    pub fn is_initialising(&self) -> bool {
+        self.initialising
     }
 
-    /// Begins the next steady state.
-    pub fn again(&mut self) {
-        self.way = vec![(&self.region.steady, 0, 0)];
+    /// Starts the next steady state.
+    pub fn start_steady_state(&mut self) {
+        self.path = vec![(&self.region.steady, 0, 0)];
         self.firing = None;
-        self.find();
+        self.next_firing();
     }
 
-    /// The node has fired so many times, no more often than it was to.
+    /// Records `by` firings of the node, at most those that were due.
     pub fn advance(&mut self, by: u64) {
         self.firing = self.firing.and_then(|(node, left)| (left > by).then(|| (node, left - by)));
         if self.firing.is_none() {
-            self.go_on();
+            self.advance_phase();
         }
     }
 
-    /// Goes on to the next phase, the first one of a steady state after the initialisation.
-    fn go_on(&mut self) {
-        self.find();
-        if self.firing.is_none() && std::mem::take(&mut self.begins) {
-            self.again();
+    /// Advances to the next phase; after the initialisation, to the first one of a steady state.
+    fn advance_phase(&mut self) {
+        self.next_firing();
+        if self.firing.is_none() && std::mem::take(&mut self.initialising) {
+            self.start_steady_state();
         }
     }
 
-    /// Goes on to the next phase in which somebody fires.
-    fn find(&mut self) {
-        while let Some((phases, at, left)) = self.way.last_mut() {
+    /// Advances to the next phase with a firing.
+    fn next_firing(&mut self) {
+        while let Some((phases, at, left)) = self.path.last_mut() {
             match phases.get(*at) {
                 Some(Phase::Fire(node, count)) => {
                     *at += 1;
@@ -71,11 +72,11 @@ impl<'a> Cursor<'a> {
                 Some(Phase::Repeat(times, inner)) => {
                     *at += 1;
                     if *times > 0 {
-                        self.way.push((inner, 0, times - 1));
+                        self.path.push((inner, 0, times - 1));
                     }
                 }
                 None if *left > 0 => (*at, *left) = (0, *left - 1),
-                None => _ = self.way.pop(),
+                None => _ = self.path.pop(),
             }
         }
     }

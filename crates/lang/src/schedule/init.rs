@@ -1,11 +1,11 @@
-//! The initialisation schedule: the least numbers of firings after which every window is there.
+//! The initialisation schedule: the least numbers of firings after which every window is filled.
 //!
-//! Every filter with `prework` fires at least once. A channel shall then hold what its consumer looks at
-//! beyond what it takes, so that in a steady state each node finds its windows after all before it have
-//! fired. The demand goes up the stream: from each consumer's firings follow its producer's.
+//! Every filter with `prework` fires at least once. Then each channel holds the items that its consumer peeks
+//! beyond those it pops, so that in a steady state every node finds its window after all nodes upstream have fired.
+//! Demands propagate upstream: the firings of a consumer determine those of its producer.
 //!
-//! What follows a filter with `prework` fires on, as far as something comes out at the end: its first firing
-//! replaces one of `work`, and is not kept back for a steady state to come.
+//! Nodes downstream of a filter with `prework` fire further, as far as items reach the end of the graph: the first
+//! firing replaces one of `work`, and its items are not kept for a later steady state.
 
 use super::Phase;
 use super::net::Line;
@@ -13,10 +13,10 @@ use super::part::Part;
 use super::simulate::{State, Stuck};
 use std::ops::Range;
 
-/// How often demands are looked at round one loop before the schedule is taken to be too long.
-const MOST_STEPS: usize = 1 << 22;
+/// The limit of demands examined in one loop; beyond it the schedule counts as too long.
+const MAX_STEPS: usize = 1 << 22;
 
-/// Fires what has to be fired first.
+/// Computes and simulates the initialisation.
 ///
 /// # Errors
 /// A loop with too few items.
@@ -25,20 +25,20 @@ pub(super) fn initialise(part: &Part, state: &mut State) -> Result<Vec<Phase>, S
     if part.prework.contains(&true) {
         let mut trial = state.clone();
         trial.fire_all(&counts)?;
-        let further = drained(part, &mut trial);
-        go_on(part, &mut counts, &further);
+        let further = extra_firings(part, &mut trial);
+        add_extra_firings(part, &mut counts, &further);
     }
     state.fire_all(&counts)
 }
 
-/// The least firings.
+/// The least numbers of firings.
 fn least(part: &Part) -> Result<Vec<u64>, Stuck> {
     let live = |node: usize| part.repetitions[node] > 0;
     let mut counts: Vec<u64> =
         (0..part.nodes.len()).map(|node| u64::from(part.prework[node] && live(node))).collect();
     for unit in part.units.iter().rev() {
         if part.is_loop(unit) {
-            settle(part, unit, &mut counts)?;
+            stabilise(part, unit, &mut counts)?;
         } else if live(unit.start) {
             let count = demand(part, unit.start, &counts).max(counts[unit.start].into());
             counts[unit.start] = u64::try_from(count).map_err(|_| Stuck::TooLong(unit.start))?;
@@ -47,8 +47,8 @@ fn least(part: &Part) -> Result<Vec<u64>, Stuck> {
     Ok(counts)
 }
 
-/// Lets demands go round a loop until they come to rest.
-fn settle(part: &Part, unit: &Range<usize>, counts: &mut [u64]) -> Result<(), Stuck> {
+/// Propagates demands around a loop until they are stable.
+fn stabilise(part: &Part, unit: &Range<usize>, counts: &mut [u64]) -> Result<(), Stuck> {
     let most = bound(part, unit, counts);
     let (mut steps, mut changed) = (0, true);
     while changed {
@@ -58,19 +58,19 @@ fn settle(part: &Part, unit: &Range<usize>, counts: &mut [u64]) -> Result<(), St
             if count > u128::from(counts[node]) {
                 let most = most.saturating_mul(part.repetitions[node].into());
                 let count = u64::try_from(count).ok().filter(|_| count <= most);
-                counts[node] = count.ok_or_else(|| diverges(part, unit, node))?;
+                counts[node] = count.ok_or_else(|| innermost_loop(part, unit, node))?;
                 changed = true;
             }
             steps += 1 + part.out[node].len();
         }
-        if changed && steps > MOST_STEPS {
+        if changed && steps > MAX_STEPS {
             return Err(Stuck::TooLong(unit.start));
         }
     }
     Ok(())
 }
 
-/// Firings that a node's consumers want of it.
+/// Firings of a node that its consumers require.
 fn demand(part: &Part, node: usize, counts: &[u64]) -> u128 {
     let of = |line: &usize| {
         let line = &part.lines[*line];
@@ -79,7 +79,7 @@ fn demand(part: &Part, node: usize, counts: &[u64]) -> u128 {
     part.out[node].iter().map(of).max().unwrap_or(0)
 }
 
-/// Firings of a line's producer for so many of its consumer.
+/// Firings of a line's producer that `taken` firings of its consumer require.
 fn firings(line: &Line, taken: u64) -> u128 {
     let first = if taken == 0 { 0 } else { u128::from(line.peek.first) };
     let needed = first.max(line.pop.total(taken) + u128::from(line.extra()));
@@ -92,9 +92,9 @@ fn firings(line: &Line, taken: u64) -> u128 {
     }
 }
 
-/// Steady states beyond which demands go round a loop for ever: no chain of demands that comes to no node
-/// twice asks for more, beginning with those from outside; and one that comes to a node with more than it
-/// brought there the last time will do so again.
+/// A bound on steady states: demands that exceed it diverge. No chain of demands that starts outside the loop and
+/// visits each node at most once exceeds it, and a chain that returns to a node with a greater demand does so
+/// forever.
 fn bound(part: &Part, unit: &Range<usize>, counts: &[u64]) -> u128 {
     let begin = |node: usize| {
         let firings = demand(part, node, counts).max(counts[node].into());
@@ -111,15 +111,15 @@ fn bound(part: &Part, unit: &Range<usize>, counts: &[u64]) -> u128 {
     lines.map(step).fold(begin.saturating_add(2), u128::saturating_add)
 }
 
-/// The innermost loop that a node is in.
-fn diverges(part: &Part, unit: &Range<usize>, node: usize) -> Stuck {
-    let ways = part.ways_back(unit);
-    let spans = |way: &&usize| part.lines[**way].to <= node && node <= part.lines[**way].from;
-    ways.iter().find(spans).or(ways.first()).map_or(Stuck::TooLong(node), |way| Stuck::Loop(*way))
+/// The innermost loop around a node.
+fn innermost_loop(part: &Part, unit: &Range<usize>, node: usize) -> Stuck {
+    let feedback = part.feedback_lines(unit);
+    let spans = |line: &&usize| part.lines[**line].to <= node && node <= part.lines[**line].from;
+    feedback.iter().find(spans).or(feedback.first()).map_or(Stuck::TooLong(node), |line| Stuck::Loop(*line))
 }
 
-/// How much further what follows filters with `prework` could fire, for each node.
-fn drained(part: &Part, state: &mut State) -> Vec<u64> {
+/// For each node, additional firings that are possible downstream of filters with `prework`.
+fn extra_firings(part: &Part, state: &mut State) -> Vec<u64> {
     let mut follows = vec![false; part.nodes.len()];
     let mut further = vec![0; part.nodes.len()];
     for unit in part.units.iter().filter(|unit| !part.is_loop(unit)) {
@@ -129,15 +129,15 @@ fn drained(part: &Part, state: &mut State) -> Vec<u64> {
         follows[node] = lines.iter().map(before).any(|from| follows[from] || part.prework[from]);
         if follows[node] && part.repetitions[node] > 0 {
             let count = lines.iter().map(|line| spare_firings(part, state, *line)).min().unwrap_or(0);
-            further[node] = state.able(node, count);
+            further[node] = state.possible_firings(node, count);
             state.fire(node, further[node]);
         }
     }
     further
 }
 
-/// Adds what could be fired further, but no more than those that take from it use for the same.
-fn go_on(part: &Part, counts: &mut [u64], further: &[u64]) {
+/// Adds possible firings, but no more than the consumers use in the same way.
+fn add_extra_firings(part: &Part, counts: &mut [u64], further: &[u64]) {
     for node in (0..counts.len()).rev().filter(|node| further[*node] > 0) {
         let all = counts[node].saturating_add(further[node]);
         let used = if part.out[node].is_empty() { all.into() } else { demand(part, node, counts) };
@@ -145,7 +145,7 @@ fn go_on(part: &Part, counts: &mut [u64], further: &[u64]) {
     }
 }
 
-/// Firings of a line's consumer that leave its windows.
+/// Firings of a line's consumer that leave its window filled.
 fn spare_firings(part: &Part, state: &State, line: usize) -> u64 {
     let pop = part.lines[line].pop.later;
     if pop == 0 { 0 } else { u64::try_from(state.spare(line) / u128::from(pop)).unwrap_or(u64::MAX) }

@@ -1,35 +1,35 @@
-//! What to say of a region without a schedule.
+//! Errors of regions without a schedule.
 
 use super::balance::plural;
 use super::part::Part;
 use super::simulate::Stuck;
-use super::{complaint, phases};
+use super::{node_error, phases};
 use crate::Diagnostic;
 use crate::flat::Flat;
 
-/// The most items that are proposed.
-const MOST: u64 = 1 << 40;
+/// The limit of items that a help line proposes.
+const MAX_PROPOSED: u64 = 1 << 40;
 
-/// Why a region cannot go on.
+/// The error for a region without a schedule.
 pub(super) fn explain(flat: &Flat, part: &Part, stuck: Stuck) -> Box<Diagnostic> {
     match stuck {
-        Stuck::Loop(way) => Box::new(too_few(flat, part, way)),
+        Stuck::Loop(back) => Box::new(too_few(flat, part, back)),
         Stuck::TooLong(node) => {
             let name = &flat.nodes[part.nodes[node]].name;
             let message = format!("the schedule of the streams around `{name}` is too long");
-            let hint = "rates and weights with more in common, or more items enqueued, make it shorter";
-            Box::new(complaint(flat, part.nodes[node], message).hint(hint))
+            let hint = "choose rates and weights with larger common factors, or enqueue more items";
+            Box::new(node_error(flat, part.nodes[node], message).hint(hint))
         }
     }
 }
 
-/// A loop in which nodes wait for each other.
-fn too_few(flat: &Flat, part: &Part, way: usize) -> Diagnostic {
-    let mut ways: Vec<usize> = part.units.iter().flat_map(|unit| part.ways_back(unit)).collect();
-    ways.sort_by_key(|other| *other != way);
-    let found = ways.iter().find_map(|way| Some((*way, needed(part, *way)?)));
-    let (way, needed) = found.map_or((way, None), |(way, needed)| (way, Some(needed)));
-    let line = &part.lines[way];
+/// The error for a loop in which nodes wait for each other.
+fn too_few(flat: &Flat, part: &Part, back: usize) -> Diagnostic {
+    let mut feedback: Vec<usize> = part.units.iter().flat_map(|unit| part.feedback_lines(unit)).collect();
+    feedback.sort_by_key(|other| *other != back);
+    let found = feedback.iter().find_map(|back| Some((*back, needed(part, *back)?)));
+    let (back, needed) = found.map_or((back, None), |(back, needed)| (back, Some(needed)));
+    let line = &part.lines[back];
     let joiner = part.nodes[line.to];
     let name = flat.nodes[joiner].name.trim_end_matches(".join");
     let there = line.initial;
@@ -52,26 +52,24 @@ fn too_few(flat: &Flat, part: &Part, way: usize) -> Diagnostic {
             let more = needed - there;
             format!("enqueue {more} {}item{}", if there > 0 { "more " } else { "" }, plural(more.into()))
         }
-        None => {
-            "enqueue as many items as the joiner takes from its way back before the first comes round".into()
-        }
+        None => "enqueue as many items as the joiner pops from the loop before the first item returns".into(),
     };
-    complaint(flat, joiner, message).label("this loop").hint(hint)
+    node_error(flat, joiner, message).label("this loop").hint(hint)
 }
 
-/// The least items on a way back with which all goes on.
-fn needed(part: &Part, way: usize) -> Option<u64> {
-    let there = part.lines[way].initial;
+/// The least number of initial items on a feedback line for which a schedule exists.
+fn needed(part: &Part, back: usize) -> Option<u64> {
+    let there = part.lines[back].initial;
     let mut trial =
         Part::new(part.nodes.clone(), part.repetitions.clone(), part.prework.clone(), part.lines.clone());
     let mut enough = |items: u64| {
-        trial.lines[way].initial = items;
+        trial.lines[back].initial = items;
         phases(&trial).is_ok()
     };
     let mut more = 1;
     while !enough(there.checked_add(more)?) {
         more *= 2;
-        if more > MOST {
+        if more > MAX_PROPOSED {
             return None;
         }
     }

@@ -1,12 +1,12 @@
-//! Who fires how often, and when: static regions, their repetitions and schedules, and what channels hold.
+//! Scheduling: static regions, their repetitions and schedules, and channel capacities.
 //!
 //! ```text
-//!  flat ──net──▶ wires ──balance──▶ firings of each for each other ──partition──▶ regions
-//!                                     each region ──init, simulate──▶ first firings, steady state, buffers
+//!  flat ──net──▶ channel rates ──balance──▶ relative firings ──partition──▶ regions
+//!                                     each region ──init, simulate──▶ initialisation, steady state, buffers
 //! ```
 //!
-//! A *steady state* leaves each channel inside a region as it found it. The *initialisation* before it is
-//! what makes that possible. Channels between regions are queues: what is in them no schedule knows.
+//! A *steady state* leaves the number of items on each channel within a region unchanged. The *initialisation*
+//! before it makes that possible. Channels between regions are queues without a static bound.
 
 mod balance;
 mod cursor;
@@ -23,44 +23,44 @@ mod strong;
 mod text;
 
 pub use cursor::Cursor;
-pub use room::{MOST_HELD, fits};
+pub use room::{MAX_HELD, fits};
 
 use crate::Diagnostic;
 use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
 use crate::tree::Tree;
-use net::{Line, Wire};
+use net::{ChannelRates, Line};
 use part::Part;
 use simulate::State;
 
-/// The schedules of a whole graph.
+/// The schedules of a graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
-    /// The regions, each after those it takes from, but for feedback.
+    /// The regions, each after its producers, except across feedback.
     pub regions: Vec<Region>,
-    /// For each channel, by id, the most items that it holds at a time if its region's phases are done
-    /// as they stand. None of a channel between regions.
+    /// For each channel, by id, the most items that it holds if the phases of its region run in order. `None` for a
+    /// channel between regions.
     pub buffers: Vec<Option<u64>>,
 }
 
-/// Nodes with one schedule.
+/// Nodes with a common schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Region {
     /// Its nodes, in data-flow order.
     pub nodes: Vec<NodeId>,
-    /// How often each fires in a steady state; 0 of nodes that nothing gets to, behind a weight of 0.
+    /// Firings of each node in a steady state; 0 for nodes that no items reach, behind a weight of 0.
     pub repetitions: Vec<u64>,
-    /// What is done once, before steady states.
+    /// The initialisation, executed once before the steady states.
     pub init: Vec<Phase>,
     /// A steady state.
     pub steady: Vec<Phase>,
 }
 
-/// A part of a schedule.
+/// A phase of a schedule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// A node fires so many times; its first firing of all is its `prework`, where it has one.
+    /// Consecutive firings of a node; its very first firing is its `prework`, if it has one.
     Fire(NodeId, u64),
-    /// These, so many times one after the other; at most two such are one in the other.
+    /// Repeats phases; nested at most twice.
     Repeat(u64, Vec<Phase>),
 }
 
@@ -79,18 +79,18 @@ impl Schedule {
 /// Schedules a graph.
 ///
 /// # Errors
-/// Rates that do not balance, feedback loops with too few items, numbers that are too large: all that is
-/// found, each once.
+/// Rates that do not balance, feedback loops with too few items, and numbers that are too large; all errors found,
+/// each once.
 pub fn schedule(flat: &Flat, tree: &Tree) -> Result<Schedule, Vec<Diagnostic>> {
-    let wires = net::wires(flat, tree);
-    let lines: Vec<Line> = wires.iter().filter_map(line).collect();
-    let balance = balance::balance(flat, &wires, &lines)?;
-    let regions = partition::partition(flat.nodes.len(), &wires);
+    let channel_rates = net::channel_rates(flat, tree);
+    let lines: Vec<Line> = channel_rates.iter().filter_map(line).collect();
+    let balance = balance::balance(flat, &channel_rates, &lines)?;
+    let regions = partition::partition(flat.nodes.len(), &channel_rates);
     let mut schedule = Schedule { regions: Vec::new(), buffers: vec![None; flat.channels.len()] };
     let mut errors = Vec::new();
     for (nodes, lines) in with_lines(regions, &lines) {
         let Some(repetitions) = balance.repetitions(&nodes) else {
-            errors.push(balance::too_often(flat, nodes[0]));
+            errors.push(balance::too_many_firings(flat, nodes[0]));
             continue;
         };
         let prework = nodes.iter().map(|node| has_prework(flat, tree, *node)).collect();
@@ -102,11 +102,11 @@ pub fn schedule(flat: &Flat, tree: &Tree) -> Result<Schedule, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(schedule) } else { Err(errors) }
 }
 
-fn line(wire: &Wire) -> Option<Line> {
-    if let Wire::Static(line) = wire { Some(*line) } else { None }
+fn line(channel: &ChannelRates) -> Option<Line> {
+    if let ChannelRates::Static(line) = channel { Some(*line) } else { None }
 }
 
-/// Each region with the lines inside it, by places among its nodes.
+/// Each region with the lines inside it, renumbered to its nodes.
 fn with_lines(regions: Vec<Vec<usize>>, lines: &[Line]) -> Vec<(Vec<usize>, Vec<Line>)> {
     let count = regions.iter().map(Vec::len).sum();
     let mut places = vec![(0, 0); count];
@@ -132,14 +132,14 @@ fn has_prework(flat: &Flat, tree: &Tree, node: usize) -> bool {
 fn region(flat: &Flat, part: Part, buffers: &mut [Option<u64>]) -> Result<Region, Box<Diagnostic>> {
     let (init, steady, most) = phases(&part).map_err(|stuck| loops::explain(flat, &part, stuck))?;
     for (line, most) in part.lines.iter().zip(most) {
-        let size = u64::try_from(most).map_err(|_| too_much(flat, line.id))?;
+        let size = u64::try_from(most).map_err(|_| too_many_items(flat, line.id))?;
         buffers[line.id.0 as usize] = Some(size);
     }
     let nodes = part.nodes.iter().map(|node| NodeId(*node as u32)).collect();
     Ok(Region { nodes, repetitions: part.repetitions, init, steady })
 }
 
-/// Initialisation, steady state, and the most that is on each line.
+/// Initialisation, steady state, and the maximum of items on each line.
 type Phases = (Vec<Phase>, Vec<Phase>, Vec<u128>);
 
 fn phases(part: &Part) -> Result<Phases, simulate::Stuck> {
@@ -149,15 +149,15 @@ fn phases(part: &Part) -> Result<Phases, simulate::Stuck> {
     Ok((init, steady, state.most().to_vec()))
 }
 
-/// An error that has to do with a node.
-fn complaint(flat: &Flat, node: usize, message: String) -> Diagnostic {
+/// An error at a node.
+fn node_error(flat: &Flat, node: usize, message: String) -> Diagnostic {
     Diagnostic::new(flat.nodes[node].span, message)
 }
 
-fn too_much(flat: &Flat, channel: ChannelId) -> Box<Diagnostic> {
+fn too_many_items(flat: &Flat, channel: ChannelId) -> Box<Diagnostic> {
     let channel = flat.channel(channel);
     let (from, to) = (&flat.node(channel.from).name, &flat.node(channel.to).name);
-    let message = format!("`{from}` gives `{to}` 2^64 items or more before it takes any");
-    let hint = "choose rates and weights that have more in common";
-    Box::new(complaint(flat, channel.from.0 as usize, message).hint(hint))
+    let message = format!("the channel from `{from}` to `{to}` must hold 2^64 items or more");
+    let hint = "choose rates and weights with larger common factors";
+    Box::new(node_error(flat, channel.from.0 as usize, message).hint(hint))
 }

@@ -1,22 +1,22 @@
-//! The flat graph as numbers.
+//! The rates of the flat graph as numbers.
 
 use crate::flat::{ChannelId, Firing, Flat, NodeId};
 use crate::tree::Tree;
 
-/// What the first firing moves, and what each later one.
+/// Items of the first firing and of each later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Twice {
+pub(super) struct FiringRates {
     pub first: u64,
     pub later: u64,
 }
 
-impl Twice {
-    /// Items of so many firings, the first among them or not.
+impl FiringRates {
+    /// Items of `firings` firings; `begun` if the first firing is not among them.
     pub fn moved(self, begun: bool, firings: u64) -> u128 {
         if begun { u128::from(firings) * u128::from(self.later) } else { self.total(firings) }
     }
 
-    /// Items of so many firings from the first on.
+    /// Items of the first `firings` firings.
     pub fn total(self, firings: u64) -> u128 {
         match firings {
             0 => 0,
@@ -25,75 +25,81 @@ impl Twice {
     }
 }
 
-/// A channel whose rates are static.
+/// A channel with static rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Line {
     pub id: ChannelId,
     pub from: usize,
     pub to: usize,
-    pub push: Twice,
-    pub pop: Twice,
-    pub peek: Twice,
+    pub push: FiringRates,
+    pub pop: FiringRates,
+    pub peek: FiringRates,
     pub initial: u64,
     pub back: bool,
 }
 
 impl Line {
-    /// Items that stay between steady states, so that each firing finds its window.
+    /// Items that remain between steady states so that each firing finds its window.
     pub fn extra(&self) -> u64 {
         self.peek.later - self.pop.later
     }
 
-    /// Carries nothing, ever.
+    /// Whether it never carries items.
     fn is_idle(&self) -> bool {
         let rates = [self.push, self.pop, self.peek];
-        rates.iter().all(|twice| twice.first == 0 && twice.later == 0)
+        rates.iter().all(|firing_rates| firing_rates.first == 0 && firing_rates.later == 0)
     }
 }
 
-/// A channel, as partitions see it.
+/// A channel, as the partition sees it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wire {
-    /// Its rates are static.
+pub(super) enum ChannelRates {
+    /// Both rates are static.
     Static(Line),
-    /// Some firing decides.
-    Dynamic(Loose),
-    /// It carries nothing, and means nothing.
+    /// At least one rate is dynamic.
+    Dynamic(DynamicLine),
+    /// It never carries items and has no influence.
     Idle,
 }
 
 /// A channel with a dynamic rate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Loose {
+pub(super) struct DynamicLine {
     pub from: usize,
     pub to: usize,
     pub back: bool,
-    /// Whether anything may go in.
-    pub gives: bool,
-    /// Whether anything may come out.
-    pub takes: bool,
+    /// Whether the producer may push.
+    pub may_push: bool,
+    /// Whether the consumer may pop.
+    pub may_pop: bool,
 }
 
-/// The channels of a graph as numbers, by id.
-pub(super) fn wires(flat: &Flat, tree: &Tree) -> Vec<Wire> {
+/// The channels of a graph, by id.
+pub(super) fn channel_rates(flat: &Flat, tree: &Tree) -> Vec<ChannelRates> {
     let ports = flat.ports();
-    (0..flat.channels.len()).map(|id| wire(flat, tree, ChannelId(id as u32), ports[id])).collect()
+    (0..flat.channels.len()).map(|id| rates_of(flat, tree, ChannelId(id as u32), ports[id])).collect()
 }
 
-fn wire(flat: &Flat, tree: &Tree, id: ChannelId, (output, input): (usize, usize)) -> Wire {
+fn rates_of(flat: &Flat, tree: &Tree, id: ChannelId, (output, input): (usize, usize)) -> ChannelRates {
     let channel = flat.channel(id);
     let (from, to, back) = (channel.from.0 as usize, channel.to.0 as usize, channel.back);
-    let push = twice(|firing| flat.push(tree, NodeId(from as u32), output, firing));
-    let pop = twice(|firing| flat.pop(tree, NodeId(to as u32), input, firing));
-    let peek = twice(|firing| Some(flat.peek(tree, NodeId(to as u32), input, firing)));
+    let push = firing_rates(|firing| flat.push(tree, NodeId(from as u32), output, firing));
+    let pop = firing_rates(|firing| flat.pop(tree, NodeId(to as u32), input, firing));
+    let peek = firing_rates(|firing| Some(flat.peek(tree, NodeId(to as u32), input, firing)));
     let (Some(push), Some(pop), Some(peek)) = (push, pop, peek) else {
-        let some = |rate: Option<Twice>| rate != Some(Twice { first: 0, later: 0 });
-        return Wire::Dynamic(Loose { from, to, back, gives: some(push), takes: some(pop) });
+        let some = |rate: Option<FiringRates>| rate != Some(FiringRates { first: 0, later: 0 });
+        return ChannelRates::Dynamic(DynamicLine {
+            from,
+            to,
+            back,
+            may_push: some(push),
+            may_pop: some(pop),
+        });
     };
     let line = Line { id, from, to, push, pop, peek, initial: channel.initial.len() as u64, back };
-    if line.is_idle() { Wire::Idle } else { Wire::Static(line) }
+    if line.is_idle() { ChannelRates::Idle } else { ChannelRates::Static(line) }
 }
 
-fn twice(rate: impl Fn(Firing) -> Option<u64>) -> Option<Twice> {
-    Some(Twice { first: rate(Firing::First)?, later: rate(Firing::Later)? })
+fn firing_rates(rate: impl Fn(Firing) -> Option<u64>) -> Option<FiringRates> {
+    Some(FiringRates { first: rate(Firing::First)?, later: rate(Firing::Later)? })
 }

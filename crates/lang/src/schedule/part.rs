@@ -1,23 +1,23 @@
-//! A region as numbers: its nodes from 0, and the channels inside it.
+//! A region as numbers: its nodes, numbered from 0, and the channels inside it.
 
 use super::net::Line;
 use std::ops::Range;
 
 /// A region.
 pub(super) struct Part {
-    /// Its nodes' places in the graph.
+    /// Indices of its nodes in the graph.
     pub nodes: Vec<usize>,
-    /// How often each fires in a steady state.
+    /// Firings of each node in a steady state.
     pub repetitions: Vec<u64>,
-    /// For each node, whether its first firing is another than the others.
+    /// For each node, whether its first firing differs from the others.
     pub prework: Vec<bool>,
-    /// The channels inside; ends are places in `nodes`.
+    /// The channels inside; ends are indices into `nodes`.
     pub lines: Vec<Line>,
-    /// For each node the lines it takes from.
+    /// For each node, its input lines.
     pub into: Vec<Vec<usize>>,
-    /// For each node the lines it gives to.
+    /// For each node, its output lines.
     pub out: Vec<Vec<usize>>,
-    /// What is scheduled as one, in data-flow order: nodes alone, and all that a way back spans.
+    /// Units of scheduling in data-flow order: single nodes, and ranges spanned by feedback lines.
     pub units: Vec<Range<usize>>,
 }
 
@@ -32,12 +32,12 @@ impl Part {
         Part { nodes, repetitions, prework, lines, into, out, units }
     }
 
-    /// Whether a unit is gone round, not just fired.
+    /// Whether a unit is a loop.
     pub fn is_loop(&self, unit: &Range<usize>) -> bool {
         unit.len() > 1
     }
 
-    /// The lines that its nodes take from or give to.
+    /// The input and output lines of a unit's nodes.
     pub fn lines_of(&self, unit: &Range<usize>) -> Vec<usize> {
         let mut lines: Vec<usize> =
             unit.clone().flat_map(|node| self.into[node].iter().chain(&self.out[node])).copied().collect();
@@ -46,17 +46,17 @@ impl Part {
         lines
     }
 
-    /// The ways back in a unit, the shortest first.
-    pub fn ways_back(&self, unit: &Range<usize>) -> Vec<usize> {
-        let mut ways: Vec<usize> = (0..self.lines.len())
+    /// The feedback lines in a unit, shortest first.
+    pub fn feedback_lines(&self, unit: &Range<usize>) -> Vec<usize> {
+        let mut feedback: Vec<usize> = (0..self.lines.len())
             .filter(|place| self.lines[*place].back && unit.contains(&self.lines[*place].to))
             .collect();
-        ways.sort_by_key(|place| self.lines[*place].from - self.lines[*place].to);
-        ways
+        feedback.sort_by_key(|place| self.lines[*place].from - self.lines[*place].to);
+        feedback
     }
 }
 
-/// Nodes stand in data-flow order, so that a way back spans its loop.
+/// Units of scheduling. Nodes are in data-flow order, so a feedback line spans its loop.
 fn units(count: usize, lines: &[Line]) -> Vec<Range<usize>> {
     let mut last: Vec<usize> = (0..count).collect();
     for line in lines.iter().filter(|line| line.back) {

@@ -10,7 +10,7 @@ pub(super) struct Ratio {
 impl Ratio {
     pub const ONE: Ratio = Ratio { over: 1, under: 1 };
 
-    /// `self * times / by`, none of which may be 0; none where a term gets too large.
+    /// `self * times / by`, with positive factors; `None` if a term overflows.
     pub fn scale(self, times: u64, by: u64) -> Option<Ratio> {
         let (left, right) = (gcd(times, by), gcd(self.over, self.under));
         let (times, by) = (times / left, by / left);
@@ -30,7 +30,7 @@ pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The smallest whole numbers in proportion to some fractions; none where one gets too large.
+/// The smallest integers in proportion to some fractions; `None` if one overflows.
 pub(super) fn whole(ratios: &[Ratio]) -> Option<Vec<u64>> {
     let mut under = 1_u64;
     for ratio in ratios {

@@ -1,37 +1,36 @@
-//! How much the channels of static rates hold.
+//! The memory of channels with static rates.
 
-use super::{Schedule, complaint};
+use super::{Schedule, node_error};
 use crate::Diagnostic;
 use crate::flat::{Channel, Flat};
 use crate::value::Shape;
 
-/// The most scalars that channels inside of regions may hold together: a gigabyte, which is also what queues
-/// between regions may take.
-pub const MOST_HELD: u64 = 1 << 28;
+/// The limit of scalars in all channels within regions together: a gigabyte, as for queues between regions.
+pub const MAX_HELD: u64 = 1 << 28;
 
-/// Refuses a schedule whose channels hold more than a machine may have room for.
+/// Rejects a schedule that needs too much memory in channels.
 ///
 /// # Errors
-/// They do; the channel that holds most is named.
+/// The limit is exceeded; the error names the largest channel.
 pub fn fits(flat: &Flat, structs: &[Vec<Shape>], schedule: &Schedule) -> Result<(), Diagnostic> {
     let held = |(channel, items): (&Channel, &Option<u64>)| {
         let items = items.unwrap_or(0);
-        channel.item.cells(structs, MOST_HELD).map_or(u64::MAX, |cells| cells.saturating_mul(items))
+        channel.item.cells(structs, MAX_HELD).map_or(u64::MAX, |cells| cells.saturating_mul(items))
     };
     let each: Vec<u64> = flat.channels.iter().zip(&schedule.buffers).map(held).collect();
-    if each.iter().try_fold(0u64, |sum, held| sum.checked_add(*held)).is_some_and(|sum| sum <= MOST_HELD) {
+    if each.iter().try_fold(0u64, |sum, held| sum.checked_add(*held)).is_some_and(|sum| sum <= MAX_HELD) {
         return Ok(());
     }
     let most = (0..each.len()).max_by_key(|channel| each[*channel]).unwrap_or(0);
     let (channel, items) = (&flat.channels[most], schedule.buffers[most].unwrap_or(0));
     let (from, to) = (flat.node(channel.from), flat.node(channel.to));
     let message = format!(
-        "the channel from `{}` to `{}` must hold {items} items: all channels together may hold {MOST_HELD} \
+        "the channel from `{}` to `{}` must hold {items} items, but all channels together may hold only {MAX_HELD} \
          numbers",
         from.name, to.name
     );
-    let error = complaint(flat, channel.from.0 as usize, message).label(format!("`{}`", from.name));
+    let error = node_error(flat, channel.from.0 as usize, message).label(format!("`{}`", from.name));
     let two = from.span != to.span;
     let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
-    Err(error.hint("choose smaller rates and windows, or rates and weights that have more in common"))
+    Err(error.hint("choose smaller rates and windows, or rates and weights with larger common factors"))
 }

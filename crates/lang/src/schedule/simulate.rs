@@ -1,10 +1,9 @@
-//! Firing by counts: who fires how often in one go, where the aim is a number of firings of each node.
+//! Simulation by item counts: finds phases that reach a given number of firings of each node.
 //!
-//! A node that is in no loop fires as often as it shall in one go. A loop is gone round: each of its nodes
-//! fires as often as it can and shall, one after the other, until all have (class-S algorithms: Lee and
-//! Messerschmitt, "Static scheduling of synchronous data flow programs", 1987). Such a round is repeated
-//! in one step as often as its channels let it, and so are several rounds after which the loop is as it was
-//! before them, so that long loops take few steps.
+//! A node outside loops fires all its firings in one phase. A loop runs in rounds: each of its nodes fires as
+//! often as it can and must, in order, until all are done (class-S algorithms: Lee and Messerschmitt, "Static
+//! scheduling of synchronous data flow programs", 1987). A round is repeated in one step as often as its channels
+//! permit, and so is a sequence of rounds that restores the state of the loop; so long loops take few steps.
 
 use super::Phase;
 use super::net::Line;
@@ -12,30 +11,30 @@ use super::part::Part;
 use crate::flat::NodeId;
 use std::ops::Range;
 
-/// Why a schedule does not exist, or is not found.
+/// Why no schedule exists or was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stuck {
-    /// Nodes round a loop wait for each other: the way back.
+    /// Nodes around a loop wait for each other; the feedback line.
     Loop(usize),
-    /// It would be too long: a node concerned.
+    /// The schedule is too long; a node in it.
     TooLong(usize),
 }
 
-/// How often nodes have fired, and what is where.
+/// Firings and item counts during the simulation.
 #[derive(Clone)]
 pub(super) struct State<'a> {
     part: &'a Part,
     fired: Vec<u128>,
     held: Vec<u128>,
-    /// The most there was at a time.
+    /// The maximum of items on each line.
     most: Vec<u128>,
 }
 
-/// Rounds of one loop after which a schedule is too long to be of use.
-const MOST_ROUNDS: usize = 1 << 14;
+/// The limit of rounds of one loop; a longer schedule is useless.
+const MAX_ROUNDS: usize = 1 << 14;
 
 impl<'a> State<'a> {
-    /// Before anything runs.
+    /// The initial state.
     pub fn new(part: &'a Part) -> State<'a> {
         let held: Vec<u128> = part.lines.iter().map(|line| line.initial.into()).collect();
         State { part, fired: vec![0; part.nodes.len()], most: held.clone(), held }
@@ -45,12 +44,12 @@ impl<'a> State<'a> {
         &self.most
     }
 
-    /// Items on a line beyond what must stay there.
+    /// Items on a line beyond those that must remain.
     pub fn spare(&self, line: usize) -> u128 {
         self.held[line].saturating_sub(self.part.lines[line].extra().into())
     }
 
-    /// Fires each node so many times more.
+    /// Fires each node `counts` more times.
     ///
     /// # Errors
     /// A loop with too few items.
@@ -59,11 +58,11 @@ impl<'a> State<'a> {
         let mut phases = Vec::new();
         for unit in &self.part.units {
             if self.part.is_loop(unit) {
-                self.go_round(unit, &mut left, &mut phases)?;
+                self.run_loop(unit, &mut left, &mut phases)?;
             } else if left[unit.start] > 0 {
                 let (node, count) = (unit.start, left[unit.start]);
-                if self.able(node, count) < count {
-                    return Err(self.blame(unit, &left));
+                if self.possible_firings(node, count) < count {
+                    return Err(self.blocking_feedback(unit, &left));
                 }
                 self.fire(node, count);
                 phases.push(self.phase(node, count));
@@ -76,7 +75,7 @@ impl<'a> State<'a> {
         Phase::Fire(NodeId(self.part.nodes[node] as u32), count)
     }
 
-    fn go_round(
+    fn run_loop(
         &mut self,
         unit: &Range<usize>,
         left: &mut [u64],
@@ -84,18 +83,18 @@ impl<'a> State<'a> {
     ) -> Result<(), Stuck> {
         let lines = self.part.lines_of(unit);
         let mut mark = self.mark(unit, &lines, phases.len());
-        let mut patience = 1;
-        for _ in 0..MOST_ROUNDS {
+        let mut distance = 1;
+        for _ in 0..MAX_ROUNDS {
             let mut round = self.round(unit, &lines, left);
             if round.fires.is_empty() {
                 let done = unit.clone().all(|node| left[node] == 0);
-                return if done { Ok(()) } else { Err(self.blame(unit, left)) };
+                return if done { Ok(()) } else { Err(self.blocking_feedback(unit, left)) };
             }
             let more = self.repeat(&mut round, &lines, left);
             self.note(&round, more, phases);
             mark.rounds.add(&round);
             mark.count += 1;
-            if self.is_back(unit, &lines, &mark) {
+            if self.is_state_of(unit, &lines, &mark) {
                 mark.rounds.fires = self.fired_since(unit, &mark);
                 let more = self.repeat(&mut mark.rounds, &lines, left);
                 if more > 0 {
@@ -104,9 +103,9 @@ impl<'a> State<'a> {
                     mark = self.mark(unit, &lines, phases.len());
                 }
             }
-            // Marks twice as far apart each time find any period (Brent, 1980).
-            if mark.count == patience {
-                patience *= 2;
+            // Doubling the distance between marks finds any period (Brent, 1980).
+            if mark.count == distance {
+                distance *= 2;
                 mark = self.mark(unit, &lines, phases.len());
             }
         }
@@ -126,8 +125,8 @@ impl<'a> State<'a> {
         Mark { phases, count: 0, fired: self.fired[unit.clone()].to_vec(), rounds: self.start(lines) }
     }
 
-    /// Whether the loop is as it was at a mark; what is before and after it may not be.
-    fn is_back(&self, unit: &Range<usize>, lines: &[usize], mark: &Mark) -> bool {
+    /// Whether the loop is in the state of a mark; its inputs and outputs may differ.
+    fn is_state_of(&self, unit: &Range<usize>, lines: &[usize], mark: &Mark) -> bool {
         mark.count > 1
             && lines.iter().zip(&mark.rounds.before).all(|(line, before)| {
                 let Line { from, to, .. } = self.part.lines[*line];
@@ -136,22 +135,22 @@ impl<'a> State<'a> {
     }
 
     fn fired_since(&self, unit: &Range<usize>, mark: &Mark) -> Vec<(usize, u64)> {
-        // No more than were left to be fired.
+        // The difference is at most the number of firings that were left.
         let since = |(node, before): (usize, &u128)| (node, (self.fired[node] - before) as u64);
         unit.clone().zip(&mark.fired).map(since).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// A round in which nothing has been fired yet.
+    /// A round without firings yet.
     fn start(&self, lines: &[usize]) -> Round {
         let before: Vec<u128> = lines.iter().map(|line| self.held[*line]).collect();
         Round { slack: before.clone(), most: before.clone(), before, fires: Vec::new(), same: true }
     }
 
-    /// Each node once, as often as it can.
+    /// Fires each node once, as often as it can.
     fn round(&mut self, unit: &Range<usize>, lines: &[usize], left: &mut [u64]) -> Round {
         let mut round = self.start(lines);
         for node in unit.clone() {
-            let count = self.able(node, left[node]);
+            let count = self.possible_firings(node, left[node]);
             if count == 0 {
                 continue;
             }
@@ -171,7 +170,7 @@ impl<'a> State<'a> {
         round
     }
 
-    /// Repeats rounds just gone as often as it can be done, and says how often.
+    /// Repeats the rounds just executed as often as possible; returns the number of repetitions.
     fn repeat(&mut self, round: &mut Round, lines: &[usize], left: &mut [u64]) -> u64 {
         let mut times = round.fires.iter().map(|(node, count)| left[*node] / count).min().unwrap_or(0);
         if !round.same {
@@ -179,7 +178,7 @@ impl<'a> State<'a> {
         }
         for (place, line) in lines.iter().enumerate() {
             let lost = round.before[place].saturating_sub(self.held[*line]);
-            // Each time there are fewer to spare by what is lost at one.
+            // Each repetition reduces the slack by the loss of one round.
             let rounds = round.slack[place].checked_div(lost).map(u64::try_from);
             if let Some(Ok(rounds)) = rounds {
                 times = times.min(rounds);
@@ -201,13 +200,13 @@ impl<'a> State<'a> {
         times
     }
 
-    /// How often a node can fire now, up to a number.
-    pub fn able(&self, node: usize, want: u64) -> u64 {
+    /// The number of firings that a node can execute now, up to `want`.
+    pub fn possible_firings(&self, node: usize, want: u64) -> u64 {
         let lines = self.part.into[node].iter();
-        lines.map(|line| self.able_by(node, *line)).fold(want, u64::min)
+        lines.map(|line| self.possible_firings_by(node, *line)).fold(want, u64::min)
     }
 
-    fn able_by(&self, node: usize, line: usize) -> u64 {
+    fn possible_firings_by(&self, node: usize, line: usize) -> u64 {
         let (held, line) = (self.held[line], &self.part.lines[line]);
         let (pop, peek) = (u128::from(line.pop.later), u128::from(line.peek.later));
         let later = |held: u128| match held.checked_sub(peek) {
@@ -224,7 +223,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Items that must be there for so many firings.
+    /// Items required for `count` firings.
     fn needed(&self, node: usize, line: usize, count: u64) -> u128 {
         let (begun, line) = (self.fired[node] > 0, &self.part.lines[line]);
         let first = if begun { 0 } else { u128::from(line.peek.first) };
@@ -236,7 +235,7 @@ impl<'a> State<'a> {
         first.max(last)
     }
 
-    /// Lets a node fire.
+    /// Fires a node.
     pub fn fire(&mut self, node: usize, count: u64) {
         let begun = self.fired[node] > 0;
         for line in &self.part.into[node] {
@@ -249,38 +248,39 @@ impl<'a> State<'a> {
         self.fired[node] += u128::from(count);
     }
 
-    /// The way back on which nodes of a unit wait for each other: followed from one that waits to the
-    /// one it waits for, until one comes again.
-    fn blame(&self, unit: &Range<usize>, left: &[u64]) -> Stuck {
+    /// The feedback line on which nodes of a unit wait for each other: follows each waiting node to the node that
+    /// it waits for, until one repeats.
+    fn blocking_feedback(&self, unit: &Range<usize>, left: &[u64]) -> Stuck {
         let Some(mut node) = unit.clone().find(|node| left[*node] > 0) else {
             return Stuck::TooLong(unit.start);
         };
         let mut seen = vec![usize::MAX; unit.len()];
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         while seen[node - unit.start] == usize::MAX {
-            seen[node - unit.start] = way.len();
-            let lacking = self.part.into[node].iter().find(|line| self.able_by(node, **line) == 0);
+            seen[node - unit.start] = path.len();
+            let lacking =
+                self.part.into[node].iter().find(|line| self.possible_firings_by(node, **line) == 0);
             let Some(line) = lacking.filter(|line| unit.contains(&self.part.lines[**line].from)) else {
                 break;
             };
-            way.push(*line);
+            path.push(*line);
             node = self.part.lines[*line].from;
         }
-        let round = seen[node - unit.start].min(way.len());
-        let back = way[round..].iter().find(|line| self.part.lines[**line].back).copied();
-        let back = back.or_else(|| self.part.ways_back(unit).first().copied());
+        let round = seen[node - unit.start].min(path.len());
+        let back = path[round..].iter().find(|line| self.part.lines[**line].back).copied();
+        let back = back.or_else(|| self.part.feedback_lines(unit).first().copied());
         back.map_or(Stuck::TooLong(unit.start), Stuck::Loop)
     }
 }
 
-/// One or more rounds of a loop; what is said of lines is said in their order.
+/// One or more rounds of a loop; vectors are in the order of its lines.
 struct Round {
     fires: Vec<(usize, u64)>,
     before: Vec<u128>,
-    /// Items that were not needed, where there were fewest.
+    /// The minimum of unneeded items.
     slack: Vec<u128>,
     most: Vec<u128>,
-    /// No first firing was in it that is another than the others.
+    /// Whether it contains no first firing with its own rates.
     same: bool,
 }
 
@@ -289,7 +289,7 @@ impl Round {
         lines.binary_search(&line).unwrap_or(0)
     }
 
-    /// One more has been gone.
+    /// Appends another round.
     fn add(&mut self, round: &Round) {
         self.same &= round.same;
         self.slack.iter_mut().zip(&round.slack).for_each(|(all, one)| *all = (*all).min(*one));
@@ -297,11 +297,11 @@ impl Round {
     }
 }
 
-/// Where rounds began that may be repeated together.
+/// The start of rounds that may be repeated together.
 struct Mark {
-    /// How many phases there were.
+    /// The number of phases at the start.
     phases: usize,
-    /// Rounds gone since.
+    /// Rounds since the start.
     count: usize,
     fired: Vec<u128>,
     rounds: Round,

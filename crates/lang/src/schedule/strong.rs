@@ -1,7 +1,7 @@
 //! Strongly connected components (Tarjan, 1972), without recursion.
 
-/// For each of `count` nodes the number of its component. Numbers follow the edges: an edge leads to the
-/// same or a greater one.
+/// The component number of each of `count` nodes. Numbers follow the edges: an edge leads to the same number or a
+/// greater one.
 pub(super) fn components(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut search = Search::new(count, edges);
     for node in 0..count {
@@ -9,7 +9,7 @@ pub(super) fn components(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
             search.from(node);
         }
     }
-    // Tarjan finds a component after all that it leads to.
+    // Tarjan's algorithm finds a component after all components that it reaches.
     let found = search.found;
     search.component.into_iter().map(|number| found - 1 - number).collect()
 }
@@ -43,23 +43,23 @@ impl Search {
 
     fn from(&mut self, root: usize) {
         self.enter(root);
-        // Nodes on the way, each with how many of its edges are done.
-        let mut way = vec![(root, 0)];
-        while let Some((node, edge)) = way.last_mut() {
+        // The current path, each node with the number of edges done.
+        let mut path = vec![(root, 0)];
+        while let Some((node, edge)) = path.last_mut() {
             let (node, place) = (*node, *edge);
             *edge += 1;
             match self.next[node].get(place).copied() {
                 Some(next) if self.index[next] == UNSEEN => {
                     self.enter(next);
-                    way.push((next, 0));
+                    path.push((next, 0));
                 }
                 Some(next) if self.component[next] == UNSEEN => {
                     self.low[node] = self.low[node].min(self.index[next]);
                 }
                 Some(_) => {}
                 None => {
-                    way.pop();
-                    self.leave(node, way.last().map(|(before, _)| *before));
+                    path.pop();
+                    self.leave(node, path.last().map(|(before, _)| *before));
                 }
             }
         }
@@ -87,14 +87,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_follow_the_edges() {
+    fn node_numbers_follow_the_edges() {
         let found = components(5, &[(3, 1), (1, 2), (2, 1), (2, 0), (4, 0)]);
         assert_eq!(found[1], found[2]);
         assert!(found[3] < found[1] && found[1] < found[0] && found[4] < found[0]);
     }
 
     #[test]
-    fn long_chains_are_no_special_case() {
+    fn long_chains_use_no_recursion() {
         let edges: Vec<(usize, usize)> = (0..200_000).map(|node| (node, node + 1)).collect();
         let found = components(200_001, &edges);
         assert!(found.windows(2).all(|pair| pair[0] < pair[1]));

@@ -1,4 +1,4 @@
-//! Schedules as text.
+//! Printing of schedules.
 //!
 //! ```text
 //! region 0
@@ -14,7 +14,7 @@
 //!   Main.Source -> Main.Sum: 6
 //! ```
 //!
-//! Repetitions are firings of each node in a steady state. A channel between regions is a `queue`.
+//! Repetitions are the firings of each node in a steady state. A channel between regions is a `queue`.
 
 use super::{Phase, Region, Schedule};
 use crate::flat::Flat;
@@ -71,7 +71,7 @@ impl Shown<'_> {
                 Phase::Fire(node, count) => writeln!(f, "{} {count}", self.flat.node(*node).name)?,
                 Phase::Repeat(count, phases) => {
                     writeln!(f, "repeat {count}")?;
-                    // Rounds are at most two deep.
+                    // Repetitions are nested at most twice.
                     self.phases(phases, depth + 1, f)?;
                 }
             }

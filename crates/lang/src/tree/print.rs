@@ -1,10 +1,10 @@
-//! Trees as text.
+//! Printing of trees.
 
 use super::{Code, Filter, Rate, Rates, Stream, StreamKind, Tree, Weights};
 use crate::hir::Program;
 use std::fmt::{self, Write};
 
-/// `3`; of a dynamic rate `*`, `[1, *]` or `[1, 2, 5]`.
+/// `3`; a dynamic rate prints as `*`, `[1, *]` or `[1, 2, 5]`.
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (min, average, max) = match self {
@@ -23,7 +23,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Only what is not 0: `pop 2, peek 5, push 1`.
+/// The rates other than 0: `pop 2, peek 5, push 1`.
 impl fmt::Display for Rates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -53,19 +53,18 @@ impl fmt::Display for Weights {
     }
 }
 
-/// The streams of a program as indented text, with types and rates: one line each, children below their
-/// parent.
+/// The streams of a program as indented text, with types and rates; one line per stream.
 pub fn describe(tree: &Tree, program: &Program) -> String {
     let mut printer = Printer { tree, program, text: String::new() };
     printer.stream(&tree.root, 0, "");
-    for (number, hearers) in tree.portals.iter().enumerate() {
-        let paths: Vec<&str> = hearers
+    for (number, receivers) in tree.portals.iter().enumerate() {
+        let paths: Vec<&str> = receivers
             .iter()
             .filter_map(|id| tree.filters.get(id.0 as usize))
             .map(|filter| filter.path.as_str())
             .collect();
-        let heard = if paths.is_empty() { "nobody".to_owned() } else { paths.join(", ") };
-        printer.line(0, format_args!("portal {number}: {heard}"));
+        let receivers = if paths.is_empty() { "no receivers".to_owned() } else { paths.join(", ") };
+        printer.line(0, format_args!("portal {number}: {receivers}"));
     }
     printer.text
 }

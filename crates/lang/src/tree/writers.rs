@@ -1,28 +1,27 @@
-//! Files that are written.
+//! Checks of output files.
 
 use super::{Code, Filter, Tree};
 use crate::diagnostic::Diagnostic;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-/// What is written there is gone, whoever writes it.
-const NOWHERE: &str = "/dev/null";
+/// Writes to it are discarded, so any number of filters may share it.
+const NULL_DEVICE: &str = "/dev/null";
 
-/// Refuses programs in which several filters write one file: what one had written the other would replace, or come
-/// between.
+/// Rejects programs in which several filters write one file: their output would overwrite or interleave.
 ///
 /// # Errors
-/// All of them, each with the first one that writes the same.
+/// Every such filter, each with the first one that writes the same file.
 pub fn check_writers(tree: &Tree) -> Result<(), Vec<Diagnostic>> {
     let mut first: HashMap<PathBuf, &Filter> = HashMap::new();
     let mut errors = Vec::new();
     for filter in &tree.filters {
         let Code::FileWriter(name) = &filter.code else { continue };
-        if name == NOWHERE {
+        if name == NULL_DEVICE {
             continue;
         }
         if let Some(before) = first.get(&place(name)) {
-            errors.push(twice(name, before, filter));
+            errors.push(conflict(name, before, filter));
         } else {
             first.insert(place(name), filter);
         }
@@ -30,15 +29,15 @@ pub fn check_writers(tree: &Tree) -> Result<(), Vec<Diagnostic>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn twice(name: &str, before: &Filter, filter: &Filter) -> Diagnostic {
+fn conflict(name: &str, before: &Filter, filter: &Filter) -> Diagnostic {
     let message = format!("`{}` and `{}` both write the file `{name}`", before.path, filter.path);
-    let error = Diagnostic::new(filter.span, message).label("written again here");
+    let error = Diagnostic::new(filter.span, message).label("also written here");
     let two = before.span != filter.span;
-    let error = if two { error.other(before.span, "written here before") } else { error };
-    error.hint("give each a file of its own, or join the streams before one `FileWriter`")
+    let error = if two { error.other(before.span, "first written here") } else { error };
+    error.hint("write separate files, or join the streams before one `FileWriter`")
 }
 
-/// Where a file is: the same for all names that it has, as far as that can be seen.
+/// The canonical path of a file, as far as it can be determined.
 fn place(name: &str) -> PathBuf {
     let path = Path::new(name);
     let plain = || path.components().filter(|part| *part != Component::CurDir).collect::<PathBuf>();

@@ -5,15 +5,15 @@ use crate::eval::Fault;
 use crate::hir::{BinaryOp, UnaryOp};
 use std::sync::Arc;
 
-/// The longest string that `+` makes.
-const LONGEST: usize = 1 << 20;
+/// The length limit of strings that `+` makes.
+const MAX_STRING: usize = 1 << 20;
 
 impl Value {
-    /// The value after an operator before it. `-` of integers wraps; of a complex number or a vector
-    /// it changes the sign of each part. `~` of a bit is the other bit.
+    /// Applies a prefix operator. `-` wraps for integers and negates every part of a complex number or a vector.
+    /// `~` of a bit is the other bit.
     ///
     /// # Errors
-    /// The operator is not one of such values.
+    /// The operator does not accept this value.
     pub fn unary(self, op: UnaryOp) -> Result<Value, Fault> {
         Ok(match (op, self) {
             (UnaryOp::Negate, Value::Int(x)) => Value::Int(x.wrapping_neg()),
@@ -22,37 +22,37 @@ impl Value {
             (UnaryOp::Negate, Value::Vector(x)) => Value::Vector(x.map(|x| -x)),
             (UnaryOp::Not | UnaryOp::Complement, Value::Bool(x)) => Value::Bool(!x),
             (UnaryOp::Complement, Value::Int(x)) => Value::Int(!x),
-            (op, value) => return Err(Fault(format!("{op:?} is not an operator of {}", value.kind()))),
+            (op, value) => return Err(Fault(format!("{op:?} does not apply to {}", value.kind()))),
         })
     }
 
-    /// The result of an operator between two values of one type.
+    /// Applies an operator to two values of one type.
     ///
-    /// Of complex numbers, with each operation rounded to binary32 by itself:
+    /// For complex numbers, each operation rounds to binary32:
     /// - `(a + bi) * (c + di)` is `(a*c - b*d)` and `(a*d + b*c)`;
     /// - `(a + bi) / (c + di)`, with `n = c*c + d*d`, is `(a*c + b*d) / n` and `(b*c - a*d) / n`.
     ///
-    /// Of vectors, operators work on each component; see [`trimmed`](Value::trimmed) for those that a
-    /// type does not have. Comparisons with NaN are false but for `!=`.
+    /// Vectors are processed by component; see [`trimmed`](Value::trimmed) for the components that a type does not
+    /// have. Comparisons with NaN are false, except `!=`.
     ///
     /// # Errors
-    /// An integer is divided by zero, or the operator is not one of such values.
+    /// Division of an integer by zero, or an operator that does not accept these values.
     #[inline]
     pub fn binary(op: BinaryOp, first: &Value, second: &Value) -> Result<Value, Fault> {
         match (first, second) {
             (Value::Int(a), Value::Int(b)) => integers(op, *a, *b),
-            (Value::Float(a), Value::Float(b)) => allowed(floats(op, *a, *b), op, first),
-            (Value::Bool(a), Value::Bool(b)) => allowed(bits(op, *a, *b), op, first),
+            (Value::Float(a), Value::Float(b)) => checked(floats(op, *a, *b), op, first),
+            (Value::Bool(a), Value::Bool(b)) => checked(bits(op, *a, *b), op, first),
             (Value::Complex(a, b), Value::Complex(c, d)) => {
-                allowed(complex(op, (*a, *b), (*c, *d)), op, first)
+                checked(complex(op, (*a, *b), (*c, *d)), op, first)
             }
-            (Value::Vector(a), Value::Vector(b)) => allowed(vectors(op, a, b), op, first),
+            (Value::Vector(a), Value::Vector(b)) => checked(vectors(op, a, b), op, first),
             (Value::String(a), Value::String(b)) => strings(op, a, b, first),
-            _ => Err(Fault(format!("{op:?} is not an operator of {} and {}", first.kind(), second.kind()))),
+            _ => Err(Fault(format!("{op:?} does not apply to {} and {}", first.kind(), second.kind()))),
         }
     }
 
-    /// A vector with the components that it does not have set to 0 again, as after a division of 0 by 0.
+    /// Sets the components that the vector type does not have to 0, for instance after a division of 0 by 0.
     pub fn trimmed(mut self, components: u8) -> Value {
         if let Value::Vector(parts) = &mut self {
             parts.iter_mut().skip(components.into()).for_each(|part| *part = 0.0);
@@ -60,7 +60,7 @@ impl Value {
         self
     }
 
-    /// Its kind in words, for what is said of code that is not well typed.
+    /// The kind of value in words, for messages about ill-typed code.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Value::Bool(_) => "a bit or boolean",
@@ -76,8 +76,8 @@ impl Value {
     }
 }
 
-fn allowed(result: Option<Value>, op: BinaryOp, operand: &Value) -> Result<Value, Fault> {
-    result.ok_or_else(|| Fault(format!("{op:?} is not an operator of {}", operand.kind())))
+fn checked(result: Option<Value>, op: BinaryOp, operand: &Value) -> Result<Value, Fault> {
+    result.ok_or_else(|| Fault(format!("{op:?} does not apply to {}", operand.kind())))
 }
 
 #[inline]
@@ -169,12 +169,12 @@ fn vectors(op: BinaryOp, a: &[f32; 4], b: &[f32; 4]) -> Option<Value> {
 
 fn strings(op: BinaryOp, a: &Arc<str>, b: &Arc<str>, first: &Value) -> Result<Value, Fault> {
     match op {
-        BinaryOp::Add if a.len() + b.len() > LONGEST => {
-            Err(Fault(format!("a string would become longer than {LONGEST} bytes")))
+        BinaryOp::Add if a.len() + b.len() > MAX_STRING => {
+            Err(Fault(format!("the string exceeds {MAX_STRING} bytes")))
         }
         BinaryOp::Add => Ok(Value::String([&**a, &**b].concat().into())),
         BinaryOp::Eq => Ok(Value::Bool(a == b)),
         BinaryOp::Ne => Ok(Value::Bool(a != b)),
-        _ => allowed(None, op, first),
+        _ => checked(None, op, first),
     }
 }

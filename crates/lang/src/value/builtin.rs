@@ -1,17 +1,16 @@
-//! Functions of the language.
+//! Built-in functions.
 
 use super::Value;
 use crate::eval::Fault;
 use crate::hir::Builtin;
 
 impl Value {
-    /// The result of a function of the language; for those that need more than their arguments (random
-    /// numbers, files) see [`eval`](crate::eval).
+    /// The result of a built-in function. Functions that need more than their arguments (random numbers, files) are
+    /// in [`eval`](crate::eval).
     ///
-    /// A function of floats is the function of that name of the system's mathematics library for
-    /// binary64 (which is what Rust's `f64` calls, and C), of the arguments as they are, and its result
-    /// is rounded to binary32 once. Where Rust has a formula of its own in place of the library's, the
-    /// formula is this, in binary64, with `a` for the absolute value of `x`:
+    /// A function of floats evaluates the binary64 function of that name of the system's mathematics library (which
+    /// both Rust's `f64` and C call) and rounds the result to binary32 once. Rust has its own formulas for three
+    /// functions; here they are defined, in binary64 with `a` for the absolute value of `x`, as:
     /// - `asinh`: `log1p(a + a*a / (1 + sqrt(a*a + 1)))` with the sign of `x`;
     /// - `acosh`: `log(x + sqrt((x - 1) * (x + 1)))`;
     /// - `atanh`: `0.5 * log1p(2*x / (1 - x))`;
@@ -29,7 +28,7 @@ impl Value {
     /// are `b`. `abs` of the least integer wraps to itself.
     ///
     /// # Errors
-    /// The function is not one of such values.
+    /// The function does not accept such values.
     pub fn builtin(function: Builtin, args: &[Value]) -> Result<Value, Fault> {
         let result = match args {
             [Value::Float(x)] => float1(function, *x),
@@ -41,7 +40,7 @@ impl Value {
         };
         result.ok_or_else(|| {
             let kinds: Vec<&str> = args.iter().map(Value::kind).collect();
-            Fault(format!("{function:?} is not a function of {}", kinds.join(" and ")))
+            Fault(format!("{function:?} does not apply to {}", kinds.join(" and ")))
         })
     }
 }
@@ -89,7 +88,7 @@ fn complex(function: Builtin, a: f64, b: f64) -> Option<Value> {
     Some(Value::Complex(re as f32, im as f32))
 }
 
-/// The root with a real part that is not negative.
+/// The square root with a real part of at least 0.
 fn complex_root(a: f64, b: f64, r: f64) -> (f64, f64) {
     let t = ((a.abs() + r) * 0.5).sqrt();
     if t == 0.0 {

@@ -5,19 +5,19 @@ use crate::eval::Fault;
 use crate::hir::Type;
 
 impl Value {
-    /// The value as one of another type; both types are needed, since bits and booleans print
-    /// differently.
+    /// Converts a value to another type. Both types are needed: bits and booleans have the same representation and
+    /// print differently.
     ///
-    /// - To `bit` and `boolean`: whether it is not 0. (Programs put into a bit what they have masked
-    ///   with 1; of a mask that took the sign bit and shifted it down, -1, this makes 1 too.)
-    /// - To `int`: a bit is 0 or 1; a float loses its fraction, goes to the nearest integer there is if
-    ///   it is too large, and to 0 if it is not a number; of a complex number it is the real part.
-    /// - To `float`: an integer is rounded to the nearest float, halves to the even one; of a complex
-    ///   number it is the real part.
+    /// - To `bit` and `boolean`: whether it is not 0. (Programs store masked values in bits. A value such as -1,
+    ///   from a sign bit that was masked and shifted down, becomes 1.)
+    /// - To `int`: a bit is 0 or 1; a float is truncated, saturates at the range of `int`, and NaN becomes 0; a
+    ///   complex number converts its real part.
+    /// - To `float`: an integer is rounded to the nearest float, ties to even; a complex number yields its real
+    ///   part.
     /// - To `complex`: with 0 as the imaginary part.
-    /// - To a vector: the same in each component; of a longer vector its first, of a shorter one with 0.
+    /// - To a vector: a number fills every component; a vector is cut or padded with 0.
     /// - To a string: [`to_text`](Value::to_text).
-    /// - To its own type: itself.
+    /// - To its own type: unchanged.
     ///
     /// # Errors
     /// There is no such conversion.
@@ -47,12 +47,12 @@ impl Value {
                 (Some(x), Type::Float) => Value::Float(x),
                 (Some(x), Type::Complex) => Value::Complex(x, 0.0),
                 (Some(x), Type::Vector(count)) => Value::Vector([x; 4]).trimmed(*count),
-                _ => return Err(Fault(format!("{} cannot become one of type {to:?}", value.kind()))),
+                _ => return Err(Fault(format!("{} cannot be converted to type {to:?}", value.kind()))),
             },
         })
     }
 
-    /// A number as a float; of a complex one its real part.
+    /// A number as a float; the real part of a complex one.
     fn real(&self) -> Option<f32> {
         match self {
             Value::Bool(x) => Some(f32::from(u8::from(*x))),

@@ -1,4 +1,4 @@
-//! What arrays hold: numbers and truths side by side, everything else as values.
+//! Elements of arrays: integers, floats and booleans are stored unboxed and contiguous, other types as values.
 
 use super::Value;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Elements(Kind);
 
-/// Which of them depends on the elements alone, so that equal arrays are equal. Without elements it is values.
+/// The elements alone determine the kind, so equal arrays compare equal. An empty array is `Values`.
 #[derive(Clone, PartialEq, Debug)]
 enum Kind {
     Ints(Vec<i32>),
@@ -16,19 +16,19 @@ enum Kind {
     Values(Vec<Value>),
 }
 
-/// An element to be changed.
+/// A mutable reference to an element.
 pub enum ElementMut<'e> {
-    /// Of an `int`.
+    /// An `int`.
     Int(&'e mut i32),
-    /// Of a `float`.
+    /// A `float`.
     Float(&'e mut f32),
-    /// Of a `bit` or a `boolean`.
+    /// A `bit` or a `boolean`.
     Bool(&'e mut bool),
-    /// Of any other type.
+    /// Any other type.
     Value(&'e mut Value),
 }
 
-/// The same of each kind.
+/// The same expression for the vector of every kind.
 macro_rules! each_kind {
     ($kind:expr, $elements:ident => $done:expr) => {
         match $kind {
@@ -41,7 +41,7 @@ macro_rules! each_kind {
 }
 
 impl Elements {
-    /// So many that are equal.
+    /// `length` copies of one element.
     pub fn filled(element: Value, length: usize) -> Elements {
         Elements(match element {
             _ if length == 0 => Kind::Values(Vec::new()),
@@ -52,18 +52,18 @@ impl Elements {
         })
     }
 
-    /// How many there are.
+    /// The number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         each_kind!(&self.0, elements => elements.len())
     }
 
-    /// Whether there are none.
+    /// Whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One of them.
+    /// The element at an index.
     #[inline]
     pub fn get(&self, at: usize) -> Option<Cow<'_, Value>> {
         Some(match &self.0 {
@@ -74,7 +74,7 @@ impl Elements {
         })
     }
 
-    /// One of them, to be changed.
+    /// The element at an index, mutable.
     #[inline]
     pub fn get_mut(&mut self, at: usize) -> Option<ElementMut<'_>> {
         Some(match &mut self.0 {
@@ -85,22 +85,22 @@ impl Elements {
         })
     }
 
-    /// All of them.
+    /// All elements.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, Value>> {
         (0..self.len()).map_while(|at| self.get(at))
     }
 
-    /// Those that are values, to be changed: none where they are numbers or truths.
+    /// The elements, if they are stored as values; empty if they are stored unboxed.
     pub fn values_mut(&mut self) -> &mut [Value] {
         if let Kind::Values(elements) = &mut self.0 { elements } else { &mut [] }
     }
 
-    /// Those that are values: none where they are numbers or truths.
+    /// The elements, if they are stored as values; empty if they are stored unboxed.
     pub(super) fn values(&self) -> &[Value] {
         if let Kind::Values(elements) = &self.0 { elements } else { &[] }
     }
 
-    /// Bytes that they take, but for what values have elsewhere.
+    /// The bytes of the element storage, without what values own elsewhere.
     pub(super) fn bytes(&self) -> usize {
         each_kind!(&self.0, elements => size_of_val(&elements[..]))
     }
@@ -112,7 +112,7 @@ impl Elements {
             (Kind::Bools(elements), Value::Bool(x)) => elements.push(x),
             (Kind::Values(elements), element) if !elements.is_empty() => elements.push(element),
             (Kind::Values(_), element) => *self = Elements::filled(element, 1),
-            // Of one type they all are; nothing is lost where that is not so.
+            // Elements of one array have one type. If a caller breaks this, fall back to values and lose nothing.
             (_, element) => {
                 let values = self.iter().map(Cow::into_owned).chain([element]).collect();
                 self.0 = Kind::Values(values);

@@ -1,4 +1,4 @@
-//! What values look like, and the first value of each look.
+//! Shapes of values, and the zero value of each shape.
 
 use super::{Elements, Shape, Value};
 use crate::hir::{Struct, StructId, Type};
@@ -6,15 +6,15 @@ use std::fmt;
 use std::sync::Arc;
 
 impl Shape {
-    /// What carries nothing.
+    /// The shape of `void`.
     pub const VOID: Shape = Shape::Scalar(Type::Void);
 
-    /// Whether it is nothing.
+    /// Whether this is `void`.
     pub fn is_void(&self) -> bool {
         *self == Shape::VOID
     }
 
-    /// An array of so many.
+    /// An array of `length` elements.
     pub fn array(element: Shape, length: usize) -> Shape {
         Shape::Array(Arc::new(element), length)
     }
@@ -27,9 +27,9 @@ impl Shape {
         }
     }
 
-    /// How many scalars a value of this shape holds, if not more than so many; `structs` says what
-    /// structures look like. Each structure, and an array of nothing, counts for one besides, since it
-    /// takes room too. The time it takes is in proportion to the result.
+    /// The number of scalars in a value of this shape, or `None` above `most`; `structs` has the fields of each
+    /// structure. Each structure and each empty array counts as one more, because it takes memory too. The time is
+    /// proportional to the result.
     pub fn cells(&self, structs: &[Vec<Shape>], most: u64) -> Option<u64> {
         let cells = match self {
             Shape::Scalar(_) | Shape::Array(_, 0) => 1,
@@ -51,8 +51,9 @@ impl Shape {
 }
 
 impl Shape {
-    /// How many words of 4 bytes a value of this shape takes in memory, if not more than so many. Numbers in arrays
-    /// stand side by side; everything else is a value of its own. The time it takes is in proportion to the result.
+    /// The number of 4-byte words that a value of this shape takes in memory, or `None` above `most`. Unboxed
+    /// elements of arrays are contiguous; everything else is a separate [`Value`]. The time is proportional to the
+    /// result.
     pub fn words(&self, structs: &[Vec<Shape>], most: u64) -> Option<u64> {
         let words = match self {
             Shape::Scalar(_) | Shape::Array(_, 0) => VALUE,
@@ -78,7 +79,7 @@ impl Shape {
     }
 }
 
-/// As in the language; a structure by its number, since only the program knows its name
+/// Prints as StreamIt syntax; a structure prints as its number, because only the program knows its name
 /// ([`Shape::named`]).
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,7 +88,7 @@ impl fmt::Display for Shape {
 }
 
 impl Shape {
-    /// As in the language.
+    /// This shape in StreamIt syntax, with names of structures.
     pub fn named(&self, structs: &[Struct]) -> String {
         self.written(|id| structs.get(id.0 as usize).map_or("struct", |known| &known.name).to_owned())
     }
@@ -125,11 +126,11 @@ fn scalar_name(ty: &Type) -> &'static str {
 }
 
 impl Value {
-    /// The value that everything of a shape begins with: 0, `false`, nothing.
+    /// The initial value of a shape: 0, `false` or empty in every scalar.
     pub fn zero(shape: &Shape, structs: &[Vec<Shape>]) -> Value {
         match shape {
             Shape::Scalar(ty) => Value::zero_scalar(ty),
-            // The element is not even made where there are none: it may be huge.
+            // An empty array must not build its element, which may be huge.
             Shape::Array(_, 0) => Value::Array(Elements::from(Vec::new())),
             Shape::Array(element, length) => {
                 Value::Array(Elements::filled(Value::zero(element, structs), *length))
@@ -141,8 +142,7 @@ impl Value {
         }
     }
 
-    /// The first value of a type without parts. Nothing is the integer 0, and a portal is one that
-    /// nobody hears.
+    /// The initial value of a type without parts. `void` is the integer 0; the initial portal has no receivers.
     pub fn zero_scalar(ty: &Type) -> Value {
         match ty {
             Type::Bit | Type::Boolean => Value::Bool(false),
@@ -157,7 +157,7 @@ impl Value {
         }
     }
 
-    /// Whether it looks like this: arrays have these lengths, all the way in.
+    /// Whether this value has this shape, including the lengths of nested arrays.
     pub fn fits(&self, shape: &Shape, structs: &[Vec<Shape>]) -> bool {
         match (self, shape) {
             (Value::Array(elements), Shape::Array(element, length)) => {
@@ -188,7 +188,7 @@ impl Value {
         }
     }
 
-    /// The lengths of an array, as in `[2][3]`; nothing of other values.
+    /// The lengths of an array, as in `[2][3]`; empty for other values.
     pub fn lengths(&self) -> String {
         let (mut text, mut rest) = (String::new(), Some(self));
         while let Some(Value::Array(elements)) = rest {
@@ -198,7 +198,7 @@ impl Value {
         text
     }
 
-    /// How many scalars it holds: what copying it costs.
+    /// The number of scalars: the cost of a copy.
     pub fn cells(&self) -> u64 {
         match self {
             Value::Array(elements) => match elements.values() {
@@ -211,7 +211,7 @@ impl Value {
         }
     }
 
-    /// How many words it takes in memory: as [`Shape::words`] has it; of text what that takes.
+    /// The number of words in memory, by the rules of [`Shape::words`]; a string counts its bytes.
     pub fn words(&self) -> u64 {
         match self {
             Value::Array(elements) if elements.is_empty() => VALUE,
@@ -226,15 +226,15 @@ impl Value {
     }
 }
 
-/// Bytes of a word.
+/// Bytes in a word.
 pub const WORD: u64 = 4;
 
-/// Words of a value by itself, and of one that has a block of memory besides.
+/// Words of a value, and of a value with its own heap block.
 const VALUE: u64 = size_of::<Value>() as u64 / WORD;
 const BLOCK: u64 = VALUE + 4;
 
-/// What is said of a list of values that is too short or too long.
+/// The message for a list of values of the wrong length.
 pub(crate) fn wrong_length(given: usize, length: usize) -> String {
-    let values = if given == 1 { "value is" } else { "values are" };
-    format!("{given} {values} given for an array of length {length}")
+    let values = if given == 1 { "value" } else { "values" };
+    format!("this array has length {length}, but the list has {given} {values}")
 }

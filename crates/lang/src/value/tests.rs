@@ -1,4 +1,4 @@
-//! The arithmetic, rule by rule.
+//! Arithmetic, rule by rule.
 
 use super::{Elements, Shape, Value};
 use crate::eval::Fault;
@@ -63,7 +63,7 @@ fn floats_have_24_bits() {
     assert_eq!(float(BinaryOp::Add, 16_777_216.0, 1.0), 16_777_216.0);
     assert_eq!(float(BinaryOp::Div, 1.0, 3.0).to_bits(), 0x3eaa_aaab);
     assert_eq!(float(BinaryOp::Rem, -7.5, 2.0), -1.5);
-    // With a fused operation the rest would not be 0.
+    // With a fused multiply-add the difference would not be 0.
     let x = 1.0 + f32::EPSILON;
     let square = float(BinaryOp::Mul, x, x);
     assert_eq!(float(BinaryOp::Sub, float(BinaryOp::Mul, x, x), square), 0.0);
@@ -106,7 +106,7 @@ fn bits_and_booleans_have_logic() {
 }
 
 #[test]
-fn strings_are_put_together_up_to_a_length() {
+fn strings_concatenate_up_to_a_length() {
     let text = |text: &str| Value::String(text.into());
     assert_eq!(Value::binary(BinaryOp::Add, &text("a"), &text("b")), Ok(text("ab")));
     let long = text(&"x".repeat(1 << 20));
@@ -114,7 +114,7 @@ fn strings_are_put_together_up_to_a_length() {
 }
 
 #[test]
-fn conversions_follow_the_document() {
+fn conversions_follow_the_specification() {
     let to = |value: Value, to: Type| value.convert(&Type::Void, &to).expect("a conversion");
     assert_eq!(to(Value::Float(-2.7), Type::Int), Value::Int(-2));
     assert_eq!(to(Value::Float(1e20), Type::Int), Value::Int(i32::MAX));
@@ -132,7 +132,7 @@ fn conversions_follow_the_document() {
 }
 
 #[test]
-fn text_is_short_and_plain() {
+fn errors_render_as_plain_text() {
     let text = |x: f32| Value::Float(x).to_text(&Type::Float);
     let written = [
         1.0,
@@ -190,7 +190,7 @@ fn functions_round_once() {
 }
 
 #[test]
-fn functions_of_complex_numbers() {
+fn complex_functions() {
     let call = |function, re, im| match Value::builtin(function, &[Value::Complex(re, im)]) {
         Ok(Value::Complex(re, im)) => (re, im),
         other => panic!("{other:?}"),
@@ -223,7 +223,7 @@ fn abs_min_and_max_keep_the_type() {
 }
 
 #[test]
-fn everything_begins_as_zero() {
+fn variables_start_as_zero() {
     let structs = [vec![Shape::Scalar(Type::Int), Shape::array(Shape::Scalar(Type::Bit), 2)]];
     let shape = Shape::array(Shape::Struct(StructId(0)), 2);
     let value = Value::zero(&shape, &structs);
@@ -281,7 +281,7 @@ proptest! {
 }
 
 #[test]
-fn numbers_in_arrays_stand_side_by_side() {
+fn arrays_of_numbers_are_contiguous() {
     let bytes = |ty: Type, length: usize| {
         let shape = Shape::array(Shape::Scalar(ty), length);
         Value::zero(&shape, &[]).words() * 4 - Value::Array(Vec::new().into()).words() * 4
@@ -293,7 +293,7 @@ fn numbers_in_arrays_stand_side_by_side() {
 }
 
 #[test]
-fn elements_are_equal_however_they_were_put_together() {
+fn arrays_compare_equal_across_representations() {
     for element in [Value::Int(3), Value::Float(0.5), Value::Bool(true), Value::Complex(1.0, 2.0)] {
         let filled = Elements::filled(element.clone(), 3);
         assert_eq!(filled, Elements::from(vec![element.clone(); 3]));

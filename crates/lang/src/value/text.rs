@@ -1,19 +1,18 @@
-//! What is printed.
+//! The text that `print` writes.
 
 use super::Value;
 use crate::hir::Type;
 use std::fmt::Write;
 
 impl Value {
-    /// The text that `print` gives of a value of a type.
+    /// The text that `print` writes for a value of a type.
     ///
-    /// A bit is `0` or `1`, a boolean `false` or `true`. A float is the shortest text that reads back to
-    /// the same binary32: plain where its size is from 0.001 to below 10 000 000 (`0.5`, `1.0`,
-    /// `1234567.0`), and otherwise with one digit before the point and an exponent (`1.0E8`,
-    /// `1.5E-7`), always with a digit after the point; `NaN`, `Infinity` and `-Infinity`. This is how
-    /// Java writes floats, and so the language's first implementation.
-    /// A complex number is its parts (`3.0+4.0i`), a vector its components (`(1.0, 2.0)`), and so are
-    /// arrays and structures, in braces.
+    /// A bit is `0` or `1`, a boolean `false` or `true`. A float is the shortest text that reads back to the same
+    /// binary32: plain where its size is from 0.001 to below 10 000 000 (`0.5`, `1.0`, `1234567.0`), and
+    /// otherwise with one digit before the point and an exponent (`1.0E8`, `1.5E-7`), always with a digit after
+    /// the point; `NaN`, `Infinity` and `-Infinity`. Java prints floats this way, and so did the first StreamIt
+    /// implementation. A complex number prints as `3.0+4.0i`, a vector as its components (`(1.0, 2.0)`); arrays
+    /// and structures print their parts in braces.
     pub fn to_text(&self, ty: &Type) -> String {
         match (self, ty) {
             (Value::Bool(x), Type::Bit) => u8::from(*x).to_string(),
@@ -42,7 +41,7 @@ fn braces(parts: impl Iterator<Item = String>) -> String {
 }
 
 fn complex(re: f32, im: f32) -> String {
-    // What is no number has no sign either: which one its bits say depends on how it was calculated.
+    // The sign bit of a NaN depends on how it was calculated, so it is not printed.
     let sign = if im.is_sign_negative() && !im.is_nan() { "" } else { "+" };
     format!("{}{sign}{}i", float(re), float(im))
 }
@@ -55,7 +54,7 @@ fn float(x: f32) -> String {
         return if x < 0.0 { "-Infinity" } else { "Infinity" }.to_owned();
     }
     if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
-        // Rust's `Debug` is plain in this range, and shortest.
+        // Rust's `Debug` uses plain notation in this range and prints the shortest text.
         return format!("{x:?}");
     }
     with_exponent(x)

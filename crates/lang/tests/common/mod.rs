@@ -8,11 +8,11 @@ use std::io::{self, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
-use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, Within, interpret_within};
+use thalweg_lang::interpret::{Options, Outcome, RunLimits, Stop, Surroundings, interpret_within};
 use thalweg_lang::value::Value;
 use thalweg_lang::{Compiled, Sources, compile};
 
-/// Compiles a program that is right.
+/// Compiles a correct program.
 pub fn compiled(text: &str) -> Arc<Compiled> {
     let sources = Sources::of("test.str", text);
     let compiled = compile(&sources).unwrap_or_else(|errors| {
@@ -22,24 +22,29 @@ pub fn compiled(text: &str) -> Arc<Compiled> {
     Arc::new(compiled)
 }
 
-/// A run that is over.
+/// A completed run.
 #[derive(Debug)]
 pub struct Run {
-    /// What it printed.
+    /// The printed text.
     pub printed: String,
-    /// What it wrote, by file.
+    /// The written items, by file name.
     pub files: HashMap<String, Vec<Value>>,
-    /// How it ended.
+    /// The outcome.
     pub end: Result<Outcome, Stop>,
 }
 
 /// Runs a program with files in memory.
 pub fn run(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)]) -> Run {
-    run_within(text, iterations, input, Within::default())
+    run_within(text, iterations, input, RunLimits::default())
 }
 
-/// The same with bounds.
-pub fn run_within(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value>)], within: Within) -> Run {
+/// Runs a program with files in memory, within limits.
+pub fn run_within(
+    text: &str,
+    iterations: Option<u64>,
+    input: &[(&str, Vec<Value>)],
+    limits: RunLimits,
+) -> Run {
     let (out, mut memory) = (Shared::default(), Memory::default());
     memory.input.extend(input.iter().map(|(name, items)| ((*name).to_owned(), items.clone())));
     let around = Surroundings {
@@ -49,13 +54,13 @@ pub fn run_within(text: &str, iterations: Option<u64>, input: &[(&str, Vec<Value
         progress: &mut |_| {},
     };
     let options = Options { iterations, repeat_input: false };
-    let end = interpret_within(&compiled(text), options, within, around);
+    let end = interpret_within(&compiled(text), options, limits, around);
     let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
     let files = memory.output.borrow().clone();
     Run { printed, files, end }
 }
 
-/// The lines that a program prints in so many iterations.
+/// The lines that a program prints in `iterations` steady states.
 pub fn lines(text: &str, iterations: u64) -> Vec<String> {
     let run = run(text, Some(iterations), &[]);
     run.end.unwrap();
@@ -86,20 +91,20 @@ struct Memory {
 impl Files for Memory {
     fn source(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let items = self.input.get(name).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Box::new(Given { items: items.clone(), at: 0 }))
+        Ok(Box::new(MemorySource { items: items.clone(), at: 0 }))
     }
 
     fn sink(&mut self, name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        Ok(Box::new(Taken { name: name.to_owned(), items: Vec::new(), to: self.output.clone() }))
+        Ok(Box::new(MemorySink { name: name.to_owned(), items: Vec::new(), to: self.output.clone() }))
     }
 }
 
-struct Given {
+struct MemorySource {
     items: Vec<Value>,
     at: usize,
 }
 
-impl Source for Given {
+impl Source for MemorySource {
     fn next(&mut self) -> io::Result<Option<Value>> {
         self.at += 1;
         Ok(self.items.get(self.at - 1).cloned())
@@ -111,14 +116,14 @@ impl Source for Given {
     }
 }
 
-struct Taken {
+struct MemorySink {
     name: String,
     items: Vec<Value>,
     to: Written,
 }
 
-impl Sink for Taken {
-    fn give(&mut self, item: &Value) -> io::Result<()> {
+impl Sink for MemorySink {
+    fn push(&mut self, item: &Value) -> io::Result<()> {
         self.items.push(item.clone());
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! What becomes of splitters, joiners and loops in the flat graph.
+//! Splitters, joiners and feedback loops in the flat graph.
 
 use crate::streams::*;
 use thalweg_lang::flat::{Flat, NodeKind, flatten};
 use thalweg_lang::tree::{StreamKind, Weights};
 
-/// Nodes with the names of what they take from and give to.
+/// Each node with its weights, its producers and its consumers.
 fn lines(flat: &Flat) -> Vec<String> {
     let mut lines = Vec::new();
     for node in &flat.nodes {
@@ -27,14 +27,14 @@ fn flat(draft: Draft) -> Flat {
 }
 
 #[test]
-fn null_splitters_are_not_there() {
+fn null_splitters_are_removed() {
     let both = SplitJoin("Both", round([0, 0]), vec![filter("A", 0, 1), filter("B", 0, 1)], round([1, 2]));
     let flat = flat(Pipeline("Main", vec![both, filter("C", 3, 0)]));
     insta::assert_debug_snapshot!(lines(&flat));
 }
 
 #[test]
-fn sources_beside_others_take_no_port() {
+fn sources_in_splitjoins_take_no_splitter_port() {
     let children = vec![filter("A", 1, 1), filter("B", 0, 1), filter("C", 1, 0), filter("D", 1, 1)];
     let both = SplitJoin("Both", round([1, 0, 2, 0]), children, round([3, 4, 0, 0]));
     let flat = flat(Pipeline("Main", vec![filter("S", 0, 3), both, filter("E", 7, 0)]));
@@ -53,14 +53,14 @@ fn one_child_and_none() {
     let mut tree = tree(Pipeline("Main", vec![filter("S", 0, 1), one, empty, filter("E", 2, 0)]));
     let StreamKind::Pipeline(children) = &mut tree.root.kind else { unreachable!() };
     let StreamKind::SplitJoin { children, .. } = &mut children[2].kind else { unreachable!() };
-    // A pipeline of nothing that gives what it takes.
+    // An empty pipeline with an input and an output passes its items on.
     (children[0].input, children[0].output) = (children[1].input.clone(), children[1].output.clone());
     let flat = flatten(&tree);
     insta::assert_debug_snapshot!(lines(&flat));
 }
 
 #[test]
-fn loops_have_their_way_back_last() {
+fn the_feedback_port_is_last() {
     let inner = feedback("In", [0, 1], filter("B", 1, 1), [1, 1], filter("C", 1, 1), 1);
     let outer = feedback("Out", [1, 2], filter("A", 3, 3), [1, 2], filter("D", 2, 2), 3);
     let flat = flat(Pipeline("Main", vec![inner, outer, filter("E", 1, 0)]));

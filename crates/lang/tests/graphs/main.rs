@@ -1,4 +1,4 @@
-//! From trees to flat graphs, schedules and pictures.
+//! Flat graphs, schedules and pictures of stream trees.
 
 mod flatten;
 mod pictures;

@@ -1,4 +1,4 @@
-//! Pictures of one program with everything in it, and of names that are hard to write.
+//! Pictures of one program with all kinds of streams, and of names that need escapes.
 
 use crate::streams::*;
 use thalweg_lang::flat::flatten;
@@ -39,7 +39,7 @@ fn as_nodes_and_channels() {
 }
 
 #[test]
-fn windows_that_firings_decide() {
+fn windows_of_dynamic_rates() {
     for (least, most, words) in
         [(1, Some(3), "[1,3]/1 -> 1"), (1, None, "*/1 -> 1"), (2, None, "[2,*]/1 -> 1")]
     {
@@ -66,7 +66,7 @@ fn as_svg() {
 }
 
 #[test]
-fn names_mean_nothing() {
+fn renaming_filters_preserves_meaning() {
     let mut tree = tree(Pipeline("Main", vec![filter("A", 0, 1), filter("B", 1, 0)]));
     let StreamKind::Pipeline(children) = &mut tree.root.kind else { unreachable!() };
     let name = "\"<&>\\\n\u{1}";
@@ -79,7 +79,7 @@ fn names_mean_nothing() {
 }
 
 #[test]
-fn deep_trees_are_no_special_case() {
+fn deep_trees_are_drawn_without_recursion() {
     let mut tree = tree(Pipeline("Main", vec![filter("A", 0, 1), filter("B", 1, 0)]));
     for _ in 0..2000 {
         let mut outer = tree.root.clone();

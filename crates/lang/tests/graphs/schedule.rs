@@ -7,7 +7,7 @@ use thalweg_lang::flat::flatten;
 use thalweg_lang::schedule::schedule;
 use thalweg_lang::tree::{Rate, Weights};
 
-/// The schedule as text, once it has been executed.
+/// Computes a schedule, verifies it by execution, and returns it as text; returns the errors if there is none.
 fn scheduled(draft: Draft) -> String {
     let tree = tree(draft);
     let flat = flatten(&tree);
@@ -34,7 +34,7 @@ fn a_pipeline_with_a_window() {
 }
 
 #[test]
-fn prework_goes_on_downstream() {
+fn prework_extends_the_initialisation_downstream() {
     insta::assert_snapshot!(scheduled(Pipeline(
         "Main",
         vec![first("Source", rates(0, 0, 1), rates(0, 0, 1)), filter("Sink", 1, 0)]
@@ -52,7 +52,7 @@ fn a_delay_leaves_its_items_before_a_joiner() {
 }
 
 #[test]
-fn what_prework_gives_stays_where_its_end_has_no_use_for_it() {
+fn prework_items_stay_before_an_unfinished_consumer() {
     let windows = vec![window("Short", 2, 1, 1), window("Long", 4, 1, 1)];
     let both = SplitJoin("Both", Weights::Duplicate, windows, round([1, 1]));
     let source = first("Source", rates(0, 0, 2), rates(0, 0, 1));
@@ -60,7 +60,7 @@ fn what_prework_gives_stays_where_its_end_has_no_use_for_it() {
 }
 
 #[test]
-fn loops_go_round() {
+fn feedback_loops_have_schedules() {
     let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 3);
     insta::assert_snapshot!(scheduled(Pipeline(
         "Main",
@@ -69,7 +69,7 @@ fn loops_go_round() {
 }
 
 #[test]
-fn loops_lack_items() {
+fn loops_with_too_few_items() {
     let inner = feedback("Loop", [1, 2], window("Body", 7, 3, 3), [1, 2], filter("Back", 4, 4), 1);
     insta::assert_snapshot!(scheduled(Pipeline(
         "Main",
@@ -78,7 +78,7 @@ fn loops_lack_items() {
 }
 
 #[test]
-fn weights_that_do_not_balance() {
+fn unbalanced_weights() {
     let branches =
         SplitJoin("Both", round([1, 2]), vec![filter("Left", 1, 1), filter("Right", 1, 1)], round([1, 1]));
     insta::assert_snapshot!(scheduled(Pipeline(
@@ -102,7 +102,7 @@ fn dynamic_branches_cut_static_channels() {
 }
 
 #[test]
-fn loops_within_loops_lack_items_of_their_own() {
+fn nested_loops_with_too_few_items() {
     let inner = |enqueued| feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), enqueued);
     let outer = |inside, enqueued| {
         let outer = feedback("Out", [1, 2], inner(inside), [1, 2], filter("D", 1, 1), enqueued);
@@ -129,14 +129,14 @@ fn loops_with_dynamic_channels_fall_into_nodes() {
 }
 
 #[test]
-fn what_a_weight_of_nothing_leads_to_never_fires() {
+fn nodes_behind_a_zero_weight_never_fire() {
     let dead = Pipeline("Dead", vec![filter("A", 1, 2), dynamic("Pick", any(), any()), filter("B", 3, 1)]);
     let both = SplitJoin("Both", round([1, 0]), vec![filter("Plain", 1, 1), dead], round([1, 0]));
     insta::assert_snapshot!(scheduled(Pipeline("Main", vec![filter("S", 0, 1), both, filter("E", 1, 0)])));
 }
 
 #[test]
-fn rates_of_nothing_are_told() {
+fn rates_of_zero_are_reported() {
     let branches = |split: [u32; 2], join: [u32; 2]| {
         let children = vec![filter("A", 1, 1), filter("B", 1, 1)];
         let both = SplitJoin("Both", round(split), children, round(join));
@@ -147,14 +147,14 @@ fn rates_of_nothing_are_told() {
 }
 
 #[test]
-fn numbers_that_are_too_large_are_told() {
+fn repetitions_beyond_64_bits_are_reported() {
     let filters = (0..8).map(|_| filter("F", 1_000_000_007, 998_244_353)).collect();
     insta::assert_snapshot!(scheduled(Pipeline("Main", filters)));
 }
 
-/// Long loops and large rates take few steps.
+/// The scheduler takes few steps for large rates.
 #[test]
-fn large_numbers_are_no_special_case() {
+fn large_rates_balance() {
     let inner = feedback("Loop", [1, 1], filter("Body", 2, 2), [1, 1], filter("Back", 1, 1), 1);
     let tree =
         tree(Pipeline("Main", vec![filter("S", 0, 4_000_000_000), inner, filter("E", 3_999_999_999, 0)]));
@@ -163,9 +163,9 @@ fn large_numbers_are_no_special_case() {
     insta::assert_snapshot!(schedule.show(&flat));
 }
 
-/// Rounds of a loop in a loop, and of rates that divide each other badly, repeat in groups.
+/// Schedules of nested loops, and of loops with coprime rates, repeat phases in groups.
 #[test]
-fn rounds_repeat_in_groups() {
+fn steady_states_repeat_in_groups() {
     let inner = feedback("In", [1, 1], filter("B", 2, 2), [1, 1], filter("C", 1, 1), 1);
     let outer = feedback("Out", [1, 2], inner, [1, 2], filter("D", 1, 1), 2);
     let uneven = feedback("Uneven", [1, 5], filter("F", 6, 8), [1, 7], filter("G", 7, 5), 13);
@@ -177,7 +177,7 @@ fn rounds_repeat_in_groups() {
     insta::assert_snapshot!(schedule.show(&flat));
 }
 
-/// Whatever the rates, and whether or not they go together.
+/// The scheduler never panics, for consistent and inconsistent rates.
 #[test]
 fn no_rates_panic() {
     let most = u32::MAX;
@@ -201,9 +201,9 @@ fn no_rates_panic() {
     }
 }
 
-/// Time goes with the size of a graph, whatever its form.
+/// Wide and long graphs take time linear in the number of nodes.
 #[test]
-fn many_nodes_are_no_special_case() {
+fn many_nodes_are_scheduled_in_linear_time() {
     let wide = SplitJoin("Wide", Weights::Duplicate, many(20_000), round(vec![1; 20_000]));
     let mut long = many(20_000);
     long.insert(10_000, dynamic("Pick", any(), any()));
@@ -220,7 +220,7 @@ fn many(count: usize) -> Vec<Draft> {
     (0..count).map(|_| filter("F", 1, 1)).collect()
 }
 
-/// A filter that looks further at first, and moves other numbers.
+/// Filters with a `prework` of other rates and a larger window.
 #[test]
 fn prework_has_windows_of_its_own() {
     let look = first("Look", rates(9, 4, 2), rates(3, 2, 1));
@@ -249,7 +249,7 @@ proptest::proptest! {
     }
 }
 
-/// Else the two above would say little.
+/// Keeps the two property tests above meaningful.
 #[test]
 fn most_random_programs_have_schedules() {
     let mut runner = TestRunner::deterministic();
@@ -259,7 +259,8 @@ fn most_random_programs_have_schedules() {
     assert!(scheduled > 150, "{scheduled} of 300");
 }
 
-/// Schedules a program, and executes it where it is not refused; only loops are refused.
+/// Schedules a program and verifies the schedule by execution. Returns whether there is one; only feedback loops may
+/// be rejected.
 fn scheduled_or_refused(draft: &Draft) -> bool {
     let tree = tree(draft.clone());
     let flat = flatten(&tree);

@@ -1,4 +1,4 @@
-//! What may stand where in filters.
+//! Statements and declarations allowed in filters.
 
 use crate::common::{accepted, refused, with_code, with_filter};
 
@@ -10,7 +10,7 @@ fn loops_are_left_from_inside() {
 }
 
 #[test]
-fn items_are_moved_by_work() {
+fn only_work_moves_items() {
     let filter = |body: &str| with_filter(&format!("float->float filter Test() {{ {body} }}"));
     let work = "work pop 1 push 1 { push(pop()); }";
     accepted(&filter(
@@ -19,39 +19,39 @@ fn items_are_moved_by_work() {
     refused(&filter(&format!("init {{ push(1); }} {work}")), &["`push` in `init`"]);
     refused(&filter(&format!("float x = pop(); {work}")), &["`pop` in a declaration"]);
     refused(&filter(&format!("handler h() {{ peek(0); }} {work}")), &["`peek` in a message handler"]);
-    refused("void->void pipeline Main { push(1); }", &["`push` in the code of a composite"]);
+    refused("void->void pipeline Main { push(1); }", &["`push` in a pipeline, splitjoin or feedbackloop"]);
     refused(
         &format!("helper H {{ void f() {{ pop(); }} }} {}", with_code("")),
-        &["`pop` in a helper function: it belongs to no filter"],
+        &["`pop` in a helper function, which belongs to no filter"],
     );
 }
 
 #[test]
-fn void_sides_carry_nothing() {
+fn void_ends_carry_no_items() {
     let make = |body: &str| {
         format!(
             "void->void pipeline Main {{ add Make(); add FileWriter<int>(\"out\"); }} void->int filter Make() {{ {body} }}"
         )
     };
     accepted(&make("work push 1 { push(1); }"));
-    refused(&make("work push 1 { push(pop()); }"), &["`pop` in a filter whose input is `void`"]);
+    refused(&make("work push 1 { push(pop()); }"), &["`pop` in a filter with input type `void`"]);
     let sink = |body: &str| {
         format!(
             "void->void pipeline Main {{ add FileReader<int>(\"in\"); add Take(); }} int->void filter Take() {{ {body} }}"
         )
     };
     accepted(&sink("work pop 1 { println(pop()); }"));
-    refused(&sink("work pop 1 { push(pop()); }"), &["`push` in a filter whose output is `void`"]);
+    refused(&sink("work pop 1 { push(pop()); }"), &["`push` in a filter with output type `void`"]);
 }
 
 #[test]
-fn iterations_are_counted_where_there_are_some() {
+fn iter_is_allowed_only_in_firings() {
     accepted(&with_code("int n = iter();"));
     refused(
         &with_filter(
             "float->float filter Test() { init { int n = iter(); } work pop 1 push 1 { push(pop()); } }",
         ),
-        &["`iter()` outside of a filter's work"],
+        &["`iter()` outside the code of a firing"],
     );
 }
 
@@ -60,24 +60,24 @@ fn a_filter_has_one_work() {
     let filter = |body: &str| with_filter(&format!("float->float filter Test() {{ {body} }}"));
     let work = "work pop 1 push 1 { push(pop()); }";
     accepted(&filter(&format!("init {{ }} prework {{ }} {work}")));
-    refused(&filter(&format!("{work} {work}")), &["a filter has one `work`"]);
-    refused(&filter(&format!("init {{ }} init {{ }} {work}")), &["a filter has one `init`"]);
-    refused(&filter(&format!("prework {{ }} prework {{ }} {work}")), &["a filter has one `prework`"]);
+    refused(&filter(&format!("{work} {work}")), &["duplicate `work` in a filter"]);
+    refused(&filter(&format!("init {{ }} init {{ }} {work}")), &["duplicate `init` in a filter"]);
+    refused(&filter(&format!("prework {{ }} prework {{ }} {work}")), &["duplicate `prework` in a filter"]);
     refused(&filter("int x;"), &["a filter without `work`"]);
 }
 
 #[test]
-fn pushed_items_are_of_the_outputs_type() {
+fn pushed_items_have_the_output_type() {
     accepted(&with_filter("float->float filter Test() { work pop 1 push 1 { pop(); push(1); } }"));
     refused(
         &with_filter("float->float filter Test() { work pop 1 push 1 { push(pop() + 2i); } }"),
-        &["a `float` is wanted here, not a `complex`"],
+        &["expected a `float`, found a `complex`"],
     );
 }
 
 #[test]
-fn streams_are_made_by_composites_only() {
-    refused(&with_code("add Make();"), &["`add` cannot stand here"]);
-    refused(&with_code("split duplicate;"), &["`split` cannot stand here"]);
-    refused(&with_code("enqueue 1;"), &["`enqueue` cannot stand here"]);
+fn only_composites_create_streams() {
+    refused(&with_code("add Make();"), &["`add` is not allowed here"]);
+    refused(&with_code("split duplicate;"), &["`split` is not allowed here"]);
+    refused(&with_code("enqueue 1;"), &["`enqueue` is not allowed here"]);
 }

@@ -1,10 +1,10 @@
-//! What anonymous streams use of their surroundings.
+//! Variables of enclosing code that anonymous streams capture.
 
 use crate::common::{accepted, refused};
 use thalweg_lang::hir::{Program, Stream};
 
-fn nameless<'p>(program: &'p Program, kind: &str) -> &'p Stream {
-    program.streams.iter().find(|stream| stream.name == kind).expect("there is such a stream")
+fn anonymous<'p>(program: &'p Program, kind: &str) -> &'p Stream {
+    program.streams.iter().find(|stream| stream.name == kind).expect("the stream exists")
 }
 
 fn params(stream: &Stream) -> Vec<&str> {
@@ -24,44 +24,44 @@ fn variables_around_become_parameters() {
     let program = program(
         "float[2] h; for (int i = 0; i < n; i++) add void->float filter { work push SIZE { push(h[i % 2] + n); } };",
     );
-    let filter = nameless(&program, "filter");
+    let filter = anonymous(&program, "filter");
     assert_eq!((params(filter), filter.captures), (vec!["h", "i", "n"], 3));
 }
 
 #[test]
-fn what_is_far_goes_through_all_between() {
+fn captures_pass_through_enclosing_streams() {
     let program = program(
         "int k = 1; add pipeline { int m = k; add void->float filter { work push 1 { push(k + m + n); } }; };",
     );
-    assert_eq!(params(nameless(&program, "pipeline")), ["k", "n"]);
-    assert_eq!(params(nameless(&program, "filter")), ["k", "m", "n"]);
+    assert_eq!(params(anonymous(&program, "pipeline")), ["k", "n"]);
+    assert_eq!(params(anonymous(&program, "filter")), ["k", "m", "n"]);
 }
 
 #[test]
 fn lengths_come_with_arrays_and_before_them() {
     let program =
         program("int k = 1; float[k + n] h; k = 7; add void->float filter { work push 1 { push(h[0]); } };");
-    let filter = nameless(&program, "filter");
+    let filter = anonymous(&program, "filter");
     assert_eq!(params(filter), ["h.length", "h"]);
 }
 
 #[test]
-fn inner_variables_hide_what_is_around() {
+fn inner_variables_shadow_enclosing_ones() {
     let program =
         program("int k = 1; add void->float filter { float k; work push 1 { int n = 2; push(k + n); } };");
-    assert_eq!(nameless(&program, "filter").captures, 0);
+    assert_eq!(anonymous(&program, "filter").captures, 0);
 }
 
 #[test]
 fn types_and_rates_capture_too() {
     let program = program("int k = 2; add void->float filter { float[k] h; work push n { push(h[0]); } };");
-    assert_eq!(params(nameless(&program, "filter")), ["k", "n"]);
+    assert_eq!(params(anonymous(&program, "filter")), ["k", "n"]);
 }
 
 #[test]
 fn captured_variables_cannot_be_changed() {
     refused(
         "void->void pipeline Main { int n; add void->int filter { work push 1 { n = 2; push(n); } }; }",
-        &["`n` is a variable of what is around and cannot be changed"],
+        &["cannot assign to `n`: it is a variable of the enclosing code"],
     );
 }

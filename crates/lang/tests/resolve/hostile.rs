@@ -1,4 +1,4 @@
-//! Programs that nobody would write.
+//! Adversarial programs.
 
 use crate::common::{accepted, resolved, with_code};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn streams_inside_streams_capture_through_all() {
 }
 
 #[test]
-fn lengths_that_depend_on_lengths_end_somewhere() {
+fn chains_of_lengths_are_bounded() {
     let mut params = String::from("int[1] a0");
     for at in 1..500 {
         let _ = write!(params, ", int[a{}[0]] a{at}", at - 1);
@@ -38,12 +38,12 @@ fn lengths_that_depend_on_lengths_end_somewhere() {
         "void->void pipeline Main {{ add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }}
          void->int pipeline Test({params}) {{ add void->int filter {{ work push 1 {{ push(a499[0]); }} }}; }}"
     );
-    let errors = resolved(&text).expect_err("it is too deep");
-    assert!(errors[0].message.contains("depends on too many others"), "{}", errors[0].message);
+    let errors = resolved(&text).expect_err("the chain is too long");
+    assert!(errors[0].message.contains("depends on a chain of more than"), "{}", errors[0].message);
 }
 
 #[test]
-fn structures_in_a_long_chain_are_looked_at_without_recursion() {
+fn long_chains_of_structures_are_checked_iteratively() {
     let mut text = String::from("struct S0 { int a; }");
     for at in 1..20_000 {
         let _ = write!(text, " struct S{at} {{ S{} a; }}", at - 1);
@@ -55,17 +55,17 @@ fn structures_in_a_long_chain_are_looked_at_without_recursion() {
 fn many_errors_are_cut_off() {
     let code = "nothing = missing; ".repeat(5000);
     assert_eq!(
-        resolved(&with_code(&code)).expect_err("nothing is there").len(),
+        resolved(&with_code(&code)).expect_err("unknown names").len(),
         thalweg_lang::resolve::MAX_ERRORS
     );
 }
 
 #[test]
 fn an_empty_program_is_refused() {
-    assert_eq!(resolved("").expect_err("there is no stream").len(), 1);
+    assert_eq!(resolved("").expect_err("no stream").len(), 1);
 }
 
-/// Words of which programs are made, right or wrong.
+/// Tokens and fragments of programs.
 fn word() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
         "x",
@@ -149,8 +149,8 @@ fn word() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// Whatever of a text can be read is resolved, or refused, without a panic. (What is wrong in the syntax
-    /// is left out of the tree, so that the rest is resolved here all the same.)
+    /// The resolver accepts or rejects every tree without a panic. (The parser omits invalid syntax from the tree, so
+    /// the rest reaches the resolver.)
     #[test]
     fn nothing_panics(words in prop::collection::vec(word(), 0..120)) {
         let text = words.join(" ");

@@ -1,4 +1,4 @@
-//! Items with parts.
+//! Items of array and structure types.
 
 use crate::common::{accepted, refused};
 
@@ -14,11 +14,11 @@ fn program(push: &str) -> String {
 #[test]
 fn structures_are_items() {
     accepted(&program("p"));
-    refused(&program("p.key"), &["a `Pair` is wanted here, not an `int`"]);
+    refused(&program("p.key"), &["expected a `Pair`, found an `int`"]);
 }
 
 #[test]
-fn arrays_are_items_as_long_as_parameters_say() {
+fn array_items_take_lengths_from_parameters() {
     accepted(
         "void->void pipeline Main { add Make(3); add Take(3); }
          void->float[n] filter Make(int n) { work push 1 { float[n] a; push(a); } }
@@ -27,6 +27,6 @@ fn arrays_are_items_as_long_as_parameters_say() {
     refused(
         "void->void pipeline Main { add Make(3); }
          void->float[m] filter Make(int n) { work push 1 { float[n] a; push(a); } }",
-        &["there is no variable `m`"],
+        &["cannot find variable `m`"],
     );
 }

@@ -1,5 +1,5 @@
-//! Resolving, rule by rule: for each what is accepted and what is refused; and snapshots of what is said
-//! and of what comes out.
+//! The resolver, rule by rule: accepted and rejected programs for each, and snapshots of errors and of a resolved
+//! program.
 
 mod bodies;
 mod captures;

@@ -19,26 +19,32 @@ fn messages_go_to_handlers_with_their_types() {
     let parts = "add Take() to p;";
     accepted(&program(parts, "p.set(1, 2);"));
     accepted(&program(parts, "int k = 2; p.set(1.5, 2) [k:k + 3]; p.set(1, 2) [-1:]; p.set(1, 2) [*];"));
-    refused(&program(parts, "p.sett(1, 2);"), &["there is no handler `sett`"]);
-    refused(&program(parts, "p.set(1);"), &["`set` takes 2 arguments, not 1"]);
-    refused(&program(parts, "p.set(1, 2.5);"), &["an `int` is wanted here, not a `float`"]);
-    refused(&program(parts, "p.set(1, 2) [3:1];"), &["at least 3 and at most 1 executions later"]);
-    refused(&program(parts, "p.set(1, 2) [1.5:2];"), &["an `int` is wanted here, not a `float`"]);
+    refused(&program(parts, "p.sett(1, 2);"), &["cannot find handler `sett`"]);
+    refused(&program(parts, "p.set(1);"), &["`set` takes 2 arguments, found 1"]);
+    refused(&program(parts, "p.set(1, 2.5);"), &["expected an `int`, found a `float`"]);
+    refused(&program(parts, "p.set(1, 2) [3:1];"), &["the minimum latency 3 exceeds the maximum 1"]);
+    refused(&program(parts, "p.set(1, 2) [1.5:2];"), &["expected an `int`, found a `float`"]);
 }
 
 #[test]
 fn messages_are_sent_to_portals_by_filters() {
-    refused(&program("add Take() to p; p.set(1, 2);", ""), &["a message is sent where nothing runs"]);
-    refused(&program("add Take() to p;", "int q; q.set(1, 2);"), &["messages are sent to portals"]);
-    refused(&program("add Take() to p;", "q.set(1, 2);"), &["there is no variable `q`"]);
+    refused(&program("add Take() to p; p.set(1, 2);", ""), &["a message cannot be sent here"]);
+    refused(
+        &program("add Take() to p;", "int q; q.set(1, 2);"),
+        &["cannot send a message to a value that is not a portal"],
+    );
+    refused(&program("add Take() to p;", "q.set(1, 2);"), &["cannot find variable `q`"]);
 }
 
 #[test]
-fn portals_are_heard_by_their_filter() {
-    refused(&program("add Take() to n;", ""), &["`n` is no portal"]);
-    refused(&program("add Identity<int>() to p; add Take();", ""), &["this portal is of `Take`"]);
-    refused(&program("portal<Main> q; add Take();", ""), &["a portal is of a filter, and `Main` is none"]);
-    refused(&program("portal<Tike> q; add Take();", ""), &["there is no filter `Tike`"]);
+fn portals_send_to_one_filter() {
+    refused(&program("add Take() to n;", ""), &["`n` is not a portal"]);
+    refused(
+        &program("add Identity<int>() to p; add Take();", ""),
+        &["this portal sends to `Take`, not to this stream"],
+    );
+    refused(&program("portal<Main> q; add Take();", ""), &["expected a filter, found `Main`"]);
+    refused(&program("portal<Tike> q; add Take();", ""), &["cannot find filter `Tike`"]);
 }
 
 #[test]

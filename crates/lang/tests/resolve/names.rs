@@ -5,10 +5,10 @@ use crate::common::{accepted, hinted, refused, resolved, with_code, with_filter}
 #[test]
 fn variables_are_found_in_their_scopes() {
     accepted(&with_code("int x = 1; { int y = x; x = y; } for (int i = 0; i < 2; i++) x = i;"));
-    refused(&with_code("{ int x = 1; } x = 2;"), &["there is no variable `x`"]);
-    refused(&with_code("for (int i = 0; i < 2; i++) { } i = 0;"), &["there is no variable `i`"]);
-    refused(&with_code("if (true) int x = 1; else x = 2;"), &["there is no variable `x`"]);
-    refused(&with_code("int x = x;"), &["there is no variable `x`"]);
+    refused(&with_code("{ int x = 1; } x = 2;"), &["cannot find variable `x`"]);
+    refused(&with_code("for (int i = 0; i < 2; i++) { } i = 0;"), &["cannot find variable `i`"]);
+    refused(&with_code("if (true) int x = 1; else x = 2;"), &["cannot find variable `x`"]);
+    refused(&with_code("int x = x;"), &["cannot find variable `x`"]);
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn misspelt_names_are_corrected() {
 }
 
 #[test]
-fn inner_variables_hide_outer_ones_but_not_twice_in_a_block() {
+fn inner_variables_shadow_outer_ones() {
     accepted(&with_code("int x = 1; { float x = 2.5; }"));
     refused(&with_code("int x = 1; float x = 2.5;"), &["`x` is declared twice in one block"]);
     accepted(&with_filter(
@@ -36,7 +36,7 @@ fn inner_variables_hide_outer_ones_but_not_twice_in_a_block() {
 }
 
 #[test]
-fn locals_must_not_hide_parameters() {
+fn locals_must_not_shadow_parameters() {
     let program = |code: &str| {
         format!(
             "void->void pipeline Main {{ add Make(3); add FileWriter<int>(\"out\"); }}
@@ -44,8 +44,8 @@ fn locals_must_not_hide_parameters() {
         )
     };
     accepted(&program("int m = n;"));
-    refused(&program("int n = 1;"), &["`n` hides a parameter of the stream"]);
-    refused(&program("{ int n = 1; }"), &["`n` hides a parameter of the stream"]);
+    refused(&program("int n = 1;"), &["`n` shadows a parameter of the stream"]);
+    refused(&program("{ int n = 1; }"), &["`n` shadows a parameter of the stream"]);
 }
 
 #[test]
@@ -57,14 +57,14 @@ fn parameters_of_streams_cannot_be_changed() {
         )
     };
     accepted(&program("f(n);"));
-    let message = "`n` is a parameter of the stream and cannot be changed";
+    let message = "cannot assign to `n`: it is a parameter of the stream";
     refused(&program("n = 1;"), &[message]);
     refused(&program("n += 1;"), &[message]);
     refused(&program("n++;"), &[message]);
 }
 
 #[test]
-fn static_variables_are_seen_everywhere_and_set_in_their_block() {
+fn static_variables_are_assigned_only_in_their_block() {
     let program = |work: &str| {
         format!(
             "static {{ int N = 4; float[N] table; init {{ for (int i = 0; i < N; i++) table[i] = i; }} }}
@@ -73,86 +73,89 @@ fn static_variables_are_seen_everywhere_and_set_in_their_block() {
         )
     };
     accepted(&program("push(table[2]);"));
-    refused(&program("N = 3; push(1.0);"), &["`N` is a `static` variable and cannot be changed"]);
-    refused("static { int A = B; int B = 1; } void->void pipeline Main { }", &["there is no variable `B`"]);
+    refused(&program("N = 3; push(1.0);"), &["cannot assign to `N`: it is a `static` variable"]);
+    refused("static { int A = B; int B = 1; } void->void pipeline Main { }", &["cannot find variable `B`"]);
 }
 
 #[test]
-fn names_of_the_top_are_there_once() {
+fn top_level_names_are_unique() {
     let main = "void->void pipeline Main { add Make(); add FileWriter<int>(\"out\"); }";
     let make = "void->int filter Make() { work push 1 { push(1); } }";
     accepted(&format!("{main} {make}"));
-    refused(&format!("{main} {make} {make}"), &["there are two streams `Make`"]);
+    refused(&format!("{main} {make} {make}"), &["the stream `Make` is declared twice"]);
     refused(
         &format!("struct S {{ int a; }} struct S {{ int b; }} {main} {make}"),
-        &["there are two structures `S`"],
+        &["the structure `S` is declared twice"],
     );
-    refused(&format!("static {{ int a; int a; }} {main} {make}"), &["there are two static variables `a`"]);
-    refused(&format!("struct S {{ int a; float a; }} {main} {make}"), &["there are two fields `a`"]);
+    refused(
+        &format!("static {{ int a; int a; }} {main} {make}"),
+        &["the static variable `a` is declared twice"],
+    );
+    refused(&format!("struct S {{ int a; float a; }} {main} {make}"), &["the field `a` is declared twice"]);
 }
 
 #[test]
-fn names_in_a_filter_are_there_once() {
+fn names_in_a_filter_are_unique() {
     let filter = |body: &str| {
         with_filter(&format!("float->float filter Test() {{ {body} work pop 1 push 1 {{ push(pop()); }} }}"))
     };
     accepted(&filter("int a; int f() { return 1; } void g() { }"));
-    refused(&filter("int a; float a;"), &["there are two fields `a`"]);
-    refused(&filter("void f() { } int f() { return 1; }"), &["there are two functions `f`"]);
+    refused(&filter("int a; float a;"), &["the field `a` is declared twice"]);
+    refused(&filter("void f() { } int f() { return 1; }"), &["the function `f` is declared twice"]);
 }
 
 #[test]
-fn names_of_parameters_are_no_names_of_fields() {
+fn fields_must_not_shadow_parameters() {
     let filter = |fields: &str| {
         format!(
             "void->void pipeline Main {{ add Make(1); add FileWriter<int>(\"out\"); }}
              void->int filter Make(int n) {{ {fields} work push 1 {{ push(n); }} }}"
         )
     };
-    refused(&filter("int n;"), &["`n` hides a parameter of the stream"]);
-    hinted(&filter("int n;"), "give one of them another name");
-    hinted(&filter("int a; int a;"), "give one of them another name");
+    refused(&filter("int n;"), &["`n` shadows a parameter of the stream"]);
+    hinted(&filter("int n;"), "rename one of them");
+    hinted(&filter("int a; int a;"), "rename one of them");
 }
 
 #[test]
-fn names_that_are_declared_later_are_told_with_their_place() {
-    let later = "a variable is declared before it is used";
-    let told = |text: &str| {
+fn uses_before_declaration_report_the_declaration() {
+    let later = "move the declaration before the use";
+    let check = |text: &str| {
         hinted(text, later);
-        let errors = resolved(text).expect_err("it is used before");
+        let errors = resolved(text).expect_err("a use before the declaration");
         let (span, _) = errors[0].others[0];
         assert!(errors[0].span.start < span.start && text[span.start as usize..].starts_with("late"));
     };
-    told(&with_code("float x = late; float late = 1;"));
-    told(&with_code("if (1) { float x = late; } float late = 1;"));
-    told(&with_filter(
+    check(&with_code("float x = late; float late = 1;"));
+    check(&with_code("if (1) { float x = late; } float late = 1;"));
+    check(&with_filter(
         "float->float filter Test() { int n = late; int late; work pop 1 push 1 { push(pop()); } }",
     ));
-    told("static { int A = late; int late = 1; } void->void pipeline Main { }");
-    told(
+    check("static { int A = late; int late = 1; } void->void pipeline Main { }");
+    check(
         "void->void pipeline Main {
             add void->int filter { work push 1 { push(late); } }; int late = 3; add FileWriter<int>(\"out\");
         }",
     );
-    // Elsewhere it is another variable.
+    // In another scope it is another variable.
     for code in ["float x = late; { float late = 1; }", "{ float x = late; } { float late = 1; }"] {
-        let errors = resolved(&with_code(code)).expect_err("it is not there");
+        let errors = resolved(&with_code(code)).expect_err("an unknown name");
         assert!(errors.len() == 1 && errors[0].others.is_empty(), "{code}");
     }
 }
 
 #[test]
-fn a_mistake_is_told_once_and_the_rest_is_checked() {
+fn an_error_is_reported_once_and_checking_continues() {
     refused(
         &with_code("int a = nothing + 1; a = a + 1.5 * 2; float b = missing(a) + other; b = b;"),
         &[
-            "there is no variable `nothing`",
-            "an `int` is wanted here, not a `float`",
-            "there is no function `missing`",
-            "there is no variable `other`",
+            "cannot find variable `nothing`",
+            "expected an `int`, found a `float`",
+            "cannot find function `missing`",
+            "cannot find variable `other`",
         ],
     );
-    refused("Void->void pipeline Main { }", &["there is no type `Void`"]);
-    // What is declared with a wrong type is known, and nothing more is said about it.
-    refused(&with_code("Unknown x; x = 1; x.a = x[2];"), &["there is no type `Unknown`"]);
+    refused("Void->void pipeline Main { }", &["cannot find type `Void`"]);
+    // A name declared with an unknown type is known, and its uses cause no further errors.
+    refused(&with_code("Unknown x; x = 1; x.a = x[2];"), &["cannot find type `Unknown`"]);
 }

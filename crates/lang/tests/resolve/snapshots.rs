@@ -1,4 +1,4 @@
-//! What is said, and what comes out, as text.
+//! Snapshots of rendered errors and of a resolved program.
 
 use crate::common::{accepted, render, resolved};
 
@@ -75,7 +75,7 @@ fn a_program_in_its_resolved_form() {
 }
 
 #[test]
-fn errors_as_they_are_read() {
+fn rendered_errors() {
     let text = r#"
 struct Tap { int at; float gain; }
 

@@ -1,4 +1,4 @@
-//! Which filters keep a state.
+//! Detection of stateful filters.
 
 use crate::common::{accepted, filter_of, with_filter};
 
@@ -15,7 +15,7 @@ fn fields_that_only_init_sets_are_no_state() {
 }
 
 #[test]
-fn fields_that_work_changes_are() {
+fn fields_that_work_changes_are_state() {
     assert!(keeps("int n;", "n = 1;"));
     assert!(keeps("int n;", "n++;"));
     assert!(keeps("int n;", "n += 2;"));
@@ -26,7 +26,7 @@ fn fields_that_work_changes_are() {
 }
 
 #[test]
-fn what_others_see_or_do_counts() {
+fn visible_effects_are_state() {
     assert!(keeps("", "println(1);"));
     assert!(keeps("", "float x = random();"));
     assert!(keeps("handler h() { }", ""));

@@ -1,4 +1,4 @@
-//! Types that anonymous streams leave out come from around them.
+//! Types that anonymous streams omit are inferred from their surroundings.
 
 use crate::common::{accepted, refused};
 
@@ -17,7 +17,7 @@ fn main(code: &str) -> String {
     format!("void->void pipeline Main {{ {code} }} {PARTS}")
 }
 
-/// The types of the filters without names, in order.
+/// The inferred types of the anonymous filters, in order.
 #[track_caller]
 fn found(code: &str) -> Vec<String> {
     let program = accepted(&main(code)).to_string();
@@ -29,14 +29,14 @@ const SAME: &str = "add filter { work pop 1 push 1 { push(pop()); } }";
 const ENDS: &str = "add filter { work pop 1 { println(pop()); } }";
 
 #[test]
-fn neighbours_say_them() {
+fn types_come_from_neighbours() {
     assert_eq!(found(&format!("add Ints(); {SAME} add Half(); add Show();")), ["int->int"]);
     assert_eq!(found(&format!("add Floats(); {ENDS}")), ["float->void"]);
     assert_eq!(found("add filter { work push 1 { push(2); } } add Half(); add Show();"), ["void->int"]);
 }
 
 #[test]
-fn loops_begin_where_they_end() {
+fn loop_bodies_infer_types_around_the_back_edge() {
     assert_eq!(
         found(&format!("add Floats(); for (int i = 0; i < 2; i++) {SAME} add Show();")),
         ["float->float"]
@@ -70,12 +70,12 @@ fn branches_meet() {
     );
     refused(
         &main(&format!("add Ints(); if (1 < 2) add Half(); else add Pass(1); {ENDS}")),
-        &["what this filter takes cannot be seen from its surroundings"],
+        &["cannot infer the input type of this filter"],
     );
 }
 
 #[test]
-fn streams_without_types_have_those_of_what_is_in_them() {
+fn composites_infer_types_from_their_children() {
     let split = |children: &str| format!("add splitjoin {{ split duplicate; {children} join roundrobin; }}");
     assert_eq!(
         found(&format!("{} {ENDS}", split("add Ints(); add Ints();").replace("duplicate", "roundrobin(0)"))),
@@ -93,7 +93,7 @@ fn streams_without_types_have_those_of_what_is_in_them() {
 }
 
 #[test]
-fn what_goes_round_a_loop_is_what_comes_and_goes() {
+fn feedback_loops_infer_types_from_their_ends() {
     let round = |types: &str| {
         format!(
             "add {types} feedbackloop {{ join roundrobin(1, 1);
@@ -115,37 +115,31 @@ fn what_goes_round_a_loop_is_what_comes_and_goes() {
 }
 
 #[test]
-fn nothing_is_guessed_where_types_differ() {
+fn conflicting_types_are_not_inferred() {
     refused(
         &main(&format!("add Ints(); {SAME} {SAME} add Show();")),
-        &[
-            "what this filter gives cannot be seen from its surroundings",
-            "what this filter takes cannot be seen from its surroundings",
-        ],
+        &["cannot infer the output type of this filter", "cannot infer the input type of this filter"],
     );
     refused(
         &main(&format!("add filter {{ work push 1 {{ push(1); }} }} {ENDS}")),
-        &[
-            "what this filter gives cannot be seen from its surroundings",
-            "what this filter takes cannot be seen from its surroundings",
-        ],
+        &["cannot infer the output type of this filter", "cannot infer the input type of this filter"],
     );
     assert_eq!(found(&format!("add Floats(); {SAME} {SAME} add Show();")), ["float->float"; 2]);
 }
 
 #[test]
-fn lengths_mean_the_same_where_a_type_is_taken_over() {
+fn inferred_types_need_equal_lengths() {
     let pass = "add filter { work pop 1 push 1 { push(pop()); } }";
     assert_eq!(found(&format!("add Pairs(); {pass} add ShowPairs();")).len(), 1);
     refused(
         &main(&format!("add Rows(3); {pass} add ShowRows(3);")),
-        &["what this filter takes cannot be seen from its surroundings"],
+        &["cannot infer the input type of this filter"],
     );
-    // The length is another stream's own variable, and here there is none of its name.
+    // The length is a variable of another stream, unknown at the place of inference.
     let inner = "add pipeline { int m = 2; add void->int[m] filter { work push 1 { int[m] x; push(x); } } }";
     refused(
         &main(&format!("{inner} {pass} add ShowRows(2);")),
-        &["what this filter takes cannot be seen from its surroundings"],
+        &["cannot infer the input type of this filter"],
     );
     let beside = "int m = 2; add void->int[m] filter { work push 1 { int[m] x; push(x); } }";
     assert_eq!(found(&format!("{beside} for (int i = 0; i < 2; i++) {pass} add ShowRows(2);")).len(), 2);

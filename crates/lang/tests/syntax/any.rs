@@ -1,10 +1,10 @@
-//! Whatever the text, reading it ends, without a panic, and errors lie within it.
+//! The parser terminates on any text without a panic, and errors have locations within the text.
 
 use proptest::prelude::*;
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Sources, parse};
 
-/// All words and signs of the language, and some of what stands between.
+/// All tokens of the language, and some invalid ones.
 const TOKENS: &[&str] = &[
     "filter",
     "pipeline",
@@ -130,7 +130,7 @@ fn check(text: &str) {
     let (program, errors) = parse(&sources);
     assert!(errors.len() <= MAX_ERRORS);
     for error in &errors {
-        // Panics where a place is not in the text, or not between characters.
+        // Panics if the span is outside the text or splits a character.
         sources.text(error.span);
         error.others.iter().for_each(|(span, _)| _ = sources.text(*span));
     }
@@ -142,7 +142,7 @@ fn check(text: &str) {
     }
 }
 
-/// The words of a text, with the blanks between.
+/// The words of a text, each with the separator after it.
 fn words(text: &str) -> Vec<&str> {
     text.split_inclusive([' ', '\n', '(', ')', ';', ',']).collect()
 }
@@ -171,13 +171,13 @@ proptest! {
     }
 
     #[test]
-    fn words_taken_away_and_put_in(
+    fn words_removed_and_inserted(
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, prop::sample::select(TOKENS)), 1..8),
     ) {
         let mut words = words(PROGRAM);
-        for (at, taken, put) in edits {
+        for (at, removed, inserted) in edits {
             let at = at.index(words.len());
-            words.splice(at..(at + taken).min(words.len()), [put, " "]);
+            words.splice(at..(at + removed).min(words.len()), [inserted, " "]);
         }
         check(&words.concat());
     }

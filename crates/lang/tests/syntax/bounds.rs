@@ -1,9 +1,9 @@
-//! Depth and length: what is too much is an error, on a small stack and in linear time.
+//! Limits of depth and length: exceeding one is an error, on a small stack and in linear time.
 
 use thalweg_lang::parser::{MAX_DEPTH, MAX_ERRORS, MAX_HEIGHT};
 use thalweg_lang::{Sources, parse};
 
-/// Messages of the errors of a text.
+/// The messages of a text's errors.
 fn messages(text: String) -> Vec<String> {
     parse(&Sources::of("test.str", text)).1.into_iter().map(|error| error.message).collect()
 }
@@ -13,7 +13,7 @@ fn in_work(code: String) -> String {
 }
 
 #[test]
-fn whatever_nests_is_bounded() {
+fn all_nesting_is_bounded() {
     let times = 20_000;
     let openings = [
         "(",
@@ -110,12 +110,12 @@ fn time_is_linear() {
     for text in texts {
         messages(text);
     }
-    // A fraction of a second; quadratic time would be minutes.
+    // Linear time is a fraction of a second, quadratic time would be minutes.
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
 #[test]
-fn what_closes_nothing_is_passed() {
+fn unmatched_closing_brackets_are_skipped() {
     for stray in [")", "]", ",", ":", "}", ";", "?", ".", "="] {
         for text in
             [in_work(format!("\n{stray}\n").repeat(50)), format!("int->int filter F {{\n{stray}\n{stray} }}")]

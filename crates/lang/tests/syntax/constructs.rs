@@ -1,5 +1,4 @@
-//! One program for each construct of the language: how it is read is how it is printed, and what is printed is
-//! read as the same.
+//! One program for each construct of the language: a snapshot of its printed tree, which parses to the same tree.
 
 use crate::support::{tree, without_places};
 

@@ -1,4 +1,4 @@
-//! From text to the syntax tree.
+//! The parser.
 
 mod any;
 mod bounds;

@@ -1,15 +1,15 @@
-//! What people err in, and what they are told: one mistake, one error.
+//! Common mistakes and their messages: each mistake is one error.
 
 use crate::support::errors;
 
-/// Code of a filter's `work`.
+/// A program with `code` in the `work` of a filter.
 fn in_work(code: &str) -> String {
     format!(
         "int->int filter F {{\n    work pop 1 push 1 {{\n        {code}\n        push(pop());\n    }}\n}}\n"
     )
 }
 
-/// Whether a text has so many errors; each is as in the snapshot.
+/// Asserts the number of errors of a text, and compares them with the snapshot.
 #[track_caller]
 fn check(name: &str, mistakes: usize, text: &str) {
     let errors = errors(text);

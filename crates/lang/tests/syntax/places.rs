@@ -1,4 +1,4 @@
-//! Places: what a span covers, and files.
+//! Spans of syntax elements, and programs of several files.
 
 use thalweg_lang::ast::{StmtKind, StreamBody};
 use thalweg_lang::{Sources, parse};
@@ -35,7 +35,7 @@ fn files_are_one_program() {
 }
 
 #[test]
-fn what_can_be_read_is_there_despite_errors() {
+fn recovery_keeps_the_valid_parts() {
     let text =
         "int->int filter A { int x = ; work { y = 1 +; z = 2; } }\nvoid->void pipeline B { add A(; }\n";
     let (program, errors) = parse(&Sources::of("test.str", text));

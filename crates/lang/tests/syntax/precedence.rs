@@ -1,9 +1,9 @@
-//! Precedence and associativity, which are not those of C.
+//! Precedence and associativity, which differ from those of C.
 
 use crate::support::tree;
 use thalweg_lang::ast::{StmtKind, StreamBody};
 
-/// The expression with all its parentheses.
+/// Parses an expression and prints it with all parentheses.
 fn read(expression: &str) -> String {
     let program = tree(&format!("void->void pipeline P {{ x = {expression}; }}"));
     let StreamBody::Composite(_, block) = &program.streams[0].body else { panic!("a pipeline") };

@@ -1,9 +1,9 @@
-//! What the tests of the syntax share.
+//! Helpers of the syntax tests.
 
 use thalweg_lang::ast::Program;
 use thalweg_lang::{Sources, parse};
 
-/// The tree of a text that has no errors.
+/// Parses a text without errors.
 pub fn tree(text: &str) -> Program {
     let sources = Sources::of("test.str", text);
     let (program, errors) = parse(&sources);
@@ -17,11 +17,11 @@ pub fn errors(text: &str) -> String {
     let sources = Sources::of("test.str", text);
     let (_, errors) = parse(&sources);
     let rendered: Vec<String> = errors.iter().map(|error| error.render(&sources, false)).collect();
-    // Lines of excerpts end in blanks.
+    // Lines of excerpts end in spaces.
     rendered.join("\n").lines().map(|line| line.trim_end().to_string() + "\n").collect()
 }
 
-/// All that is in a tree but for the places.
+/// The debug text of a tree without its spans.
 pub fn without_places(program: &Program) -> String {
     let text = format!("{program:?}");
     let mut parts = text.split("Span {");

@@ -84,11 +84,11 @@ impl Source for Port {
 }
 
 impl Sink for Port {
-    fn give(&mut self, _item: &Value) -> io::Result<()> {
+    fn push(&mut self, _item: &Value) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    fn give_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
+    fn push_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
         self.0.borrow_mut().all.extend_from_slice(items);
         Some(Ok(()))
     }

@@ -1,4 +1,4 @@
-//! Names, types, expressions and what is made of them alone.
+//! Printing of names, types and expressions.
 
 use super::list;
 use crate::ast::{
@@ -41,7 +41,7 @@ impl fmt::Display for Type {
             TypeKind::Primitive(primitive) => primitive.fmt(f)?,
             TypeKind::Named(name) => name.fmt(f)?,
             TypeKind::Portal(filter) => write!(f, "portal<{filter}>")?,
-            TypeKind::Array(..) => unreachable!("arrays have been taken off"),
+            TypeKind::Array(..) => unreachable!("array types were stripped above"),
         }
         f.write_str(&lengths)
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Param {
 }
 
 impl fmt::Display for Variable {
-    /// Without its type, which it shares with its neighbours.
+    /// Prints without the type, which neighbouring variables share.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.init {
             None => self.name.fmt(f),
@@ -140,7 +140,7 @@ fn step(f: &mut fmt::Formatter<'_>, place: &Expr, by: i32, before: bool) -> fmt:
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // A sign would be an operation.
+            // Negative numbers print in hexadecimal, because a sign would parse as an operator.
             Literal::Int(value) if *value < 0 => write!(f, "{value:#x}"),
             Literal::Int(value) => value.fmt(f),
             Literal::Float(value) => write!(f, "{}", finite(*value)),
@@ -173,7 +173,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl fmt::Display for Rates {
-    /// Each with a blank before it.
+    /// Prints each rate with a leading space.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (word, rate) in [("push", &self.push), ("pop", &self.pop), ("peek", &self.peek)] {
             if let Some(rate) = rate {
@@ -219,12 +219,12 @@ impl fmt::Display for Weights {
 }
 
 impl fmt::Display for Latency {
-    /// With a blank before it, if there is anything.
+    /// Prints with a leading space, or nothing if omitted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound =
             |bound: &Option<Box<Expr>>| bound.as_ref().map(|bound| bound.to_string()).unwrap_or_default();
         match self {
-            Latency::Unsaid => Ok(()),
+            Latency::Omitted => Ok(()),
             Latency::Any => f.write_str(" [*]"),
             Latency::Between(min, max) => write!(f, " [{}:{}]", bound(min), bound(max)),
         }

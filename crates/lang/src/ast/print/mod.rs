@@ -1,5 +1,5 @@
-//! The tree as source text: every operation in parentheses of its own, one statement a line. Read again it is
-//! the same tree, but for places.
+//! Prints the tree as source text: every operation in its own parentheses, one statement per line. Parsing the
+//! text yields the same tree except for places.
 
 mod expr;
 mod stmt;
@@ -25,7 +25,7 @@ impl fmt::Display for Program {
     }
 }
 
-/// Lines, indented.
+/// Indented lines of output.
 struct Printer {
     text: String,
     level: usize,
@@ -40,14 +40,14 @@ impl Printer {
         self.text.push('\n');
     }
 
-    /// Adds to the end of the last line.
+    /// Appends to the last line.
     fn add(&mut self, text: &str) {
         self.text.pop();
         self.text.push_str(text);
         self.text.push('\n');
     }
 
-    /// What stands between braces, of which the first ends the last line.
+    /// Prints `{` at the end of the last line, then the content, then `}`.
     fn braces(&mut self, inside: impl FnOnce(&mut Self)) {
         self.add(" {");
         self.level += 1;
@@ -57,7 +57,7 @@ impl Printer {
     }
 }
 
-/// What is printed, with commas between.
+/// Items separated by commas.
 fn list<T: fmt::Display>(items: &[T]) -> String {
     items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -3,7 +3,7 @@
 use super::{Printer, list};
 use crate::ast::{Block, Creator, CreatorKind, Expr, ExprKind, Stmt, StmtKind};
 
-/// An expression without parentheses around all of it.
+/// An expression without outer parentheses.
 fn bare(expr: &Expr) -> String {
     let text = expr.to_string();
     match &expr.kind {
@@ -12,7 +12,7 @@ fn bare(expr: &Expr) -> String {
     }
 }
 
-/// A statement that also stands in the head of a `for`, without its `;`.
+/// A statement that is also allowed in the head of a `for`, without `;`.
 fn simple(kind: &StmtKind) -> String {
     match kind {
         StmtKind::Push(value) => format!("push({value})"),
@@ -85,7 +85,7 @@ impl Printer {
         }
     }
 
-    /// What a statement does or repeats: a block behind it, or a statement below.
+    /// The body of a branch or loop: a block on the same line, or an indented statement.
     fn body(&mut self, stmt: &Stmt) {
         if let StmtKind::Block(block) = &stmt.kind {
             self.block(block);

@@ -1,4 +1,4 @@
-//! Streams and the other items of a program.
+//! Printing of streams and other top-level items.
 
 use super::{Printer, list};
 use crate::ast::{
@@ -36,10 +36,10 @@ impl Printer {
         self.braces(|printer| item.functions.iter().for_each(|function| printer.function(function)));
     }
 
-    /// What stands before the body of a stream.
+    /// The declaration of a stream up to its body.
     pub(super) fn stream_head(&self, stream: &Stream) -> String {
         let types = stream.types.as_ref().map(|(from, to)| format!("{from}->{to} ")).unwrap_or_default();
-        let word = match &stream.body {
+        let keyword = match &stream.body {
             StreamBody::Filter(filter) if filter.stateful => "stateful filter",
             StreamBody::Filter(_) => "filter",
             StreamBody::Composite(Composite::Pipeline, _) => "pipeline",
@@ -47,8 +47,8 @@ impl Printer {
             StreamBody::Composite(Composite::FeedbackLoop, _) => "feedbackloop",
         };
         match &stream.name {
-            None => format!("{types}{word}"),
-            Some(name) => format!("{types}{word} {name}({})", list(&stream.params)),
+            None => format!("{types}{keyword}"),
+            Some(name) => format!("{types}{keyword} {name}({})", list(&stream.params)),
         }
     }
 

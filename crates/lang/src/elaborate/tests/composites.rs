@@ -62,7 +62,7 @@ fn feedback_loops() {
 }
 
 #[test]
-fn feedback_loops_that_nothing_goes_round_are_their_bodies() {
+fn feedback_loops_with_zero_weights_are_their_bodies() {
     assert_snapshot!(described(&format!(
         "{ENDS} int->int feedbackloop Open {{
             join roundrobin(2, 0);
@@ -87,7 +87,7 @@ fn recursion_of_streams() {
 }
 
 #[test]
-fn anonymous_streams_close_over_what_surrounds_them() {
+fn anonymous_streams_capture_enclosing_variables() {
     assert_snapshot!(described(&format!(
         "{ENDS} int->int pipeline P(int n, float[2] h) {{
             for (int i = 1; i < 3; i++) {{
@@ -103,7 +103,7 @@ fn anonymous_streams_close_over_what_surrounds_them() {
 }
 
 #[test]
-fn types_that_are_left_out_come_from_what_is_there() {
+fn omitted_types_are_inferred() {
     assert_snapshot!(described(
         "void->void pipeline Main {
             add void->float[2] filter { work push 1 { float[2] a; push(a); } };
@@ -114,17 +114,17 @@ fn types_that_are_left_out_come_from_what_is_there() {
 }
 
 #[test]
-fn filters_of_the_language() {
+fn built_in_filters() {
     assert_snapshot!(described(
         "void->void pipeline Main { add FileReader<float>(\"in.bin\"); add Identity<float>(); add FileWriter<float>(\"out\" + 1); }"
     ));
 }
 
 #[test]
-fn portals_know_who_hears() {
+fn portals_list_their_receivers() {
     assert_snapshot!(described(
         "void->void pipeline Main {
-            portal<R> p; portal<R> q; portal<R> nobody;
+            portal<R> p; portal<R> q; portal<R> unused;
             add S(p, q);
             for (int i = 0; i < 2; i++) add R() to p, q;
             add R() to q;
@@ -136,7 +136,7 @@ fn portals_know_who_hears() {
 }
 
 #[test]
-fn a_stream_without_a_name_that_is_said_to_give_nothing_gives_what_it_does() {
+fn an_anonymous_stream_declared_void_has_the_output_of_its_children() {
     assert_snapshot!(described(&format!(
         "{ENDS} void->void pipeline Main {{
             add S();

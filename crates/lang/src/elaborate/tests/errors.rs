@@ -2,7 +2,7 @@ use super::{ENDS, errors};
 use insta::assert_snapshot;
 
 #[test]
-fn rates_that_make_no_sense() {
+fn invalid_rates() {
     assert_snapshot!(errors(
         "void->void pipeline Main { add S(0-3); add F(2); add G(3); add T(); }
         void->int filter S(int n) { work push n { } }
@@ -32,7 +32,7 @@ fn lengths_of_parameters() {
 }
 
 #[test]
-fn code_that_fails() {
+fn failing_code() {
     assert_snapshot!(errors(&format!(
         "{ENDS}
         int->int filter G(int n) {{ int[4] a; init {{ for (int i = 0; i <= n; i++) a[i] = 1; }} work pop 1 push 1 {{ push(pop()); }} }}
@@ -56,7 +56,7 @@ fn weights_against_streams() {
 }
 
 #[test]
-fn what_is_missing_on_the_way_taken() {
+fn composites_without_children() {
     assert_snapshot!(errors(&format!(
         "{ENDS}
         int->int pipeline Empty(int n) {{ for (int i = 0; i < n; i++) add F(); }}
@@ -66,7 +66,7 @@ fn what_is_missing_on_the_way_taken() {
 }
 
 #[test]
-fn feedback_loops_that_do_not_close() {
+fn invalid_feedback_loops() {
     assert_snapshot!(errors(&format!(
         "{ENDS}
         int->int feedbackloop A {{ join roundrobin(1, 0); body F(); loop F(); split duplicate; enqueue 0; }}

@@ -3,7 +3,7 @@ use crate::tree::{Code, Tree};
 use crate::value::Value;
 use insta::assert_snapshot;
 
-/// A program that is one filter.
+/// A program of one filter.
 fn filter(body: &str) -> Tree {
     made(body)
 }
@@ -16,7 +16,7 @@ fn fields(tree: &Tree, filter: usize) -> &[Value] {
 }
 
 #[test]
-fn fields_begin_in_order_and_before_init() {
+fn fields_are_initialised_in_order_before_init() {
     let tree = filter(
         "void->void filter Main {
             int a = 3; int b = a * 2; int[b] c = {1, 2, 0, 0, 0, 0}; float d;
@@ -54,7 +54,7 @@ fn dynamic_rates() {
 }
 
 #[test]
-fn windows_hold_what_is_taken() {
+fn windows_include_popped_items() {
     let windows = [
         ("pop 1 peek [1, 3]", "pop 1, peek [1, 3]"),
         ("pop 2 peek [1, 2, 3]", "pop 2, peek [2, 2, 3]"),
@@ -66,12 +66,12 @@ fn windows_hold_what_is_taken() {
         ("pop [1, 4] peek [4, 6]", "pop [1, 4], peek [4, 6]"),
         ("pop * peek 3", "pop *, peek [3, *]"),
     ];
-    for (written, meant) in windows {
+    for (written, expected) in windows {
         let tree = made(&format!(
             "void->void pipeline Main {{ add S(); add T(); }} void->int filter S {{ work push 1 {{ push(0); }} }}
             int->void filter T {{ work {written} {{ pop(); }} }}"
         ));
-        assert_eq!(tree.filters[1].work.to_string(), meant, "{written}");
+        assert_eq!(tree.filters[1].work.to_string(), expected, "{written}");
     }
 }
 
@@ -97,7 +97,7 @@ fn globals_and_structures_with_lengths() {
 }
 
 #[test]
-fn init_has_random_numbers_of_its_own() {
+fn init_has_its_own_random_numbers() {
     let tree = made(
         "void->void pipeline Main { add S(); add T(); }
         void->float filter S { float x = random(); float y; init { y = random(); } work push 1 { push(x); } }

@@ -27,7 +27,7 @@ fn recursion_that_doubles_stops_at_the_number_of_streams() {
 }
 
 #[test]
-fn loops_without_end_stop() {
+fn endless_loops_stop() {
     assert_snapshot!(stopped("void->void pipeline Main { add S(); while (true) { int x; } add T(); }"));
     assert_snapshot!(stopped(
         "int->int filter G(int n) { int k; init { while (n > 0) k++; } work pop 1 push 1 { push(pop()); } }
@@ -36,26 +36,26 @@ fn loops_without_end_stop() {
 }
 
 #[test]
-fn streams_that_are_asked_for_without_end_take_room() {
+fn endless_add_exhausts_the_budget() {
     assert_snapshot!(stopped("void->void pipeline Main { add S(); while (true) add F(); add T(); }"));
 }
 
 #[test]
-fn loops_without_end_stop_where_no_limits_are_given() {
+fn endless_loops_stop_at_the_default_limit() {
     let text = format!(
         "{ENDS} void->void pipeline Main {{ int i = 0; while (i < 3) i = i * 2; add S(); add T(); }}"
     );
-    let said = made_within(&text, &Limits::default()).1.expect_err("it has no end");
-    assert!(said.contains("the streams are not made after 100000000 steps"), "{said}");
+    let message = made_within(&text, &Limits::default()).1.expect_err("an endless loop");
+    assert!(message.contains("elaboration exceeds 100000000 steps"), "{message}");
 }
 
 #[test]
-fn room_that_is_used_up_is_told_once() {
-    let said = stopped(
+fn an_exhausted_budget_is_reported_once() {
+    let message = stopped(
         "void->void pipeline Main { add S(); for (int i = 0; i < 90; i++)
             add int->int filter { int[2000] q; work pop 1 push 1 { push(pop()); } }; add T(); }",
     );
-    assert_eq!(said.matches("Error").count(), 1, "{said}");
+    assert_eq!(message.matches("Error").count(), 1, "{message}");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn fields_take_room() {
 }
 
 #[test]
-fn limits_that_hold_where_nothing_is_said_allow_deep_recursion() {
+fn default_limits_allow_deep_recursion() {
     let text = format!(
         "{ENDS} int->int pipeline A(int n) {{ add F(); if (n > 0) add A(n - 1); }}
         void->void pipeline Main {{ add S(); add A(490); add T(); }}"

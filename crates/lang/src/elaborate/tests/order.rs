@@ -1,7 +1,7 @@
 use super::{ENDS, made};
 
 #[test]
-fn what_is_printed_comes_in_the_order_of_making() {
+fn elaboration_prints_in_order() {
     let tree = made(&format!(
         "{ENDS}
         static {{ int x; init {{ println(\"static\"); }} }}

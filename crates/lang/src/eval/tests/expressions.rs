@@ -2,7 +2,7 @@ use super::{fire, printed};
 use crate::value::Value;
 
 #[test]
-fn precedence_and_integers_are_the_documents() {
+fn precedence_and_integers_follow_the_specification() {
     assert_eq!(printed("println(1|2&4);"), "0\n");
     assert_eq!(printed("println(1<<2+1);"), "5\n");
     assert_eq!(printed("println(-7/3); println(-7%3);"), "-2\n-1\n");
@@ -75,7 +75,7 @@ fn vectors_have_components() {
 }
 
 #[test]
-fn functions_of_the_language() {
+fn built_in_functions() {
     assert_eq!(printed("println(max(2,3)); println(min(2.5,3)); println(abs(-4));"), "3\n2.5\n4\n");
     assert_eq!(
         printed("println(round(2.5)); println(round(-2.5)); println(floor(-0.5));"),
@@ -90,7 +90,7 @@ fn functions_of_the_language() {
 }
 
 #[test]
-fn strings_are_put_together() {
+fn strings_concatenate() {
     assert_eq!(printed("println(\"x = \" + 3 + \", \" + 0.5 + true);"), "x = 3, 0.5true\n");
     assert_eq!(printed("print(\"a\"); print(1); println();"), "a1\n");
 }

@@ -1,14 +1,14 @@
 use super::{fault, fire_within, printed};
 use crate::eval::Budget;
 
-/// What a program fails with, within a budget.
+/// The failure of statements within a budget.
 fn within(body: &str, budget: &mut Budget) -> String {
     let text = format!("void->void filter F {{ work {{ {body} }} }}");
     fire_within(&text, Vec::new(), budget).0.expect_err("a failure")
 }
 
 #[test]
-fn indices_outside_are_told_with_the_length() {
+fn indices_out_of_range_report_the_length() {
     assert_eq!(fault("", "int[4] a; int i = 5; a[i] = 1;"), "index 5 is outside an array of length 4 at `i`");
     assert_eq!(
         fault("int[4] a; int z;", "println(a[z-1]);"),
@@ -21,33 +21,33 @@ fn indices_outside_are_told_with_the_length() {
 }
 
 #[test]
-fn division_by_zero_is_told_with_its_place() {
+fn division_by_zero_reports_its_location() {
     assert_eq!(fault("int z;", "println(1 + 7 / z);"), "7 is divided by zero at `7 / z`");
     assert_eq!(printed("float z; println(1 / z);"), "Infinity\n");
 }
 
 #[test]
-fn lengths_must_make_sense() {
-    assert_eq!(
-        fault("int z;", "int[z - 1] a;"),
-        "the length of an array is -1, which is negative at `z - 1`"
-    );
+fn array_lengths_are_checked() {
+    assert_eq!(fault("int z;", "int[z - 1] a;"), "array length -1 is negative at `z - 1`");
     let huge = fault("int z;", "int[z + 2000000000][2000000000] a;");
     assert!(huge.starts_with("`int[2000000000][2000000000]` is too large"), "{huge}");
-    assert_eq!(fault("", "int[2] a; int[3] b; a = b;"), "an array [3] is assigned to one of [2] at `a = b;`");
+    assert_eq!(
+        fault("", "int[2] a; int[3] b; a = b;"),
+        "cannot assign an array [3] to an array [2] at `a = b;`"
+    );
     let list = |values: &str| fault("", &format!("int n = 2; int[n] a = {values};"));
-    assert_eq!(list("{1, 2, 3}"), "3 values are given for an array of length 2 at `int[n] a`");
-    assert_eq!(list("{1}"), "1 value is given for an array of length 2 at `int[n] a`");
+    assert_eq!(list("{1, 2, 3}"), "this array has length 2, but the list has 3 values at `int[n] a`");
+    assert_eq!(list("{1}"), "this array has length 2, but the list has 1 value at `int[n] a`");
 }
 
 #[test]
-fn lengths_of_arguments_are_those_of_parameters() {
+fn argument_lengths_match_parameters() {
     let text = fault("int f(int[2] a) { return a[0]; }", "int[3] a; f(a);");
-    assert_eq!(text, "an array [3] is given for `int[2]` at `f(a)`");
+    assert_eq!(text, "expected `int[2]`, found an array [3] at `f(a)`");
 }
 
 #[test]
-fn what_the_host_refuses_fails_where_it_is_asked() {
+fn host_errors_report_the_operation() {
     let text = "void->void pipeline Main { add S(); add F(); }
          void->int filter S { work push 1 { push(0); } }
          int->void filter F { work pop 1 { println(1 + pop()); } }";
@@ -56,22 +56,22 @@ fn what_the_host_refuses_fails_where_it_is_asked() {
 }
 
 #[test]
-fn what_does_not_end_uses_up_its_budget() {
+fn endless_loops_exhaust_the_step_budget() {
     let mut budget = Budget { steps: 10_000, ..Budget::unlimited() };
     assert_eq!(
         within("while (true) { }", &mut budget),
-        "this takes too long: it may not end at `while (true) { }`"
+        "step limit exceeded: this may not terminate at `while (true) { }`"
     );
     assert_eq!(budget.steps, 0);
     let mut budget = Budget { steps: 10_000, ..Budget::unlimited() };
     let copies = "int[1000] a; for (int i = 0; i < 1000; i++) { int[1000] b = a; }";
-    assert!(within(copies, &mut budget).starts_with("this takes too long"));
+    assert!(within(copies, &mut budget).starts_with("step limit exceeded"));
 }
 
 #[test]
-fn variables_use_up_room_and_give_it_back() {
+fn locals_reserve_and_release_memory() {
     let mut budget = Budget { words: 1000, ..Budget::unlimited() };
-    assert!(within("int[600] a; int[600] b;", &mut budget).starts_with("all variables together"));
+    assert!(within("int[600] a; int[600] b;", &mut budget).starts_with("the variables together"));
     let text = "void->void filter F {
         void f() { int[600] a; }
         work { for (int i = 0; i < 9; i++) { f(); int[300] b; } }
@@ -82,12 +82,12 @@ fn variables_use_up_room_and_give_it_back() {
 }
 
 #[test]
-fn calls_without_end_are_ended() {
+fn endless_recursion_fails() {
     let text = fault("int f(int n) { return f(n + 1); }", "f(0);");
     assert_eq!(text, "more than 1000 calls are nested at `f(n + 1)`");
 }
 
-/// However much stack each of them takes.
+/// The limit holds for calls of any stack size.
 #[test]
 fn calls_may_be_nested_up_to_their_number() {
     let (before, after) = ("if (n > 0) { ".repeat(30), "} ".repeat(30));

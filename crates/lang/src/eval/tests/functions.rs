@@ -9,7 +9,7 @@ fn functions_have_locals_of_their_own() {
 }
 
 #[test]
-fn functions_call_themselves() {
+fn functions_are_recursive() {
     let functions = "int fib(int n) { if (n < 2) return n; return fib(n - 1) + fib(n - 2); }";
     assert_eq!(printed_with(functions, "println(fib(15));"), "610\n");
 }
@@ -27,7 +27,7 @@ fn results_are_values() {
 }
 
 #[test]
-fn helpers_are_functions_of_all() {
+fn helpers_are_global_functions() {
     let text = "
         helper H { int twice(int x) { return x * 2; } }
         void->void filter F { work { println(H.twice(4)); } }";

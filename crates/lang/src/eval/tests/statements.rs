@@ -9,7 +9,7 @@ fn locals_begin_as_zero_each_time() {
 }
 
 #[test]
-fn loops_and_what_leaves_them() {
+fn break_and_continue() {
     let body = "for (int i = 0; i < 9; i++) { if (i == 1) continue; if (i == 4) break; print(i); }";
     assert_eq!(printed(body), "023");
     assert_eq!(printed("int i; while (i < 3) { i++; if (i == 2) continue; print(i); }"), "13");
@@ -49,7 +49,7 @@ fn indices_of_an_updated_place_are_evaluated_once() {
 }
 
 #[test]
-fn indices_come_before_the_value_and_the_value_before_the_store() {
+fn indices_are_evaluated_before_the_value() {
     let script = fire("pop 2 push 1", "int[9] a; a[pop()] = pop(); push(a[3]);", &[3, 8]);
     assert_eq!(script.pushed, [Value::Int(8)]);
 }
@@ -78,7 +78,7 @@ fn messages_carry_arguments_and_latencies() {
 }
 
 #[test]
-fn one_bound_of_a_latency_is_both_and_none_may_be_crossed() {
+fn one_latency_bound_sets_both() {
     let text = |latency: &str| {
         format!(
             "void->void pipeline Main {{ portal<R> p; add F(p); add R() to p; }}

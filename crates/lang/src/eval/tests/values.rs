@@ -64,5 +64,5 @@ fn arrays_are_pushed_as_a_whole_with_their_lengths() {
     assert_eq!(done, Ok(()));
     assert_eq!(script.pushed, [Value::Array(vec![Value::Int(4), Value::Int(0)].into())]);
     let (done, _) = fire_within(&source(3), Vec::new(), &mut Budget::unlimited());
-    assert_eq!(done, Err("an array [3] is pushed where an item is int[2] at `a`".to_owned()));
+    assert_eq!(done, Err("cannot push an array [3]: items are int[2] at `a`".to_owned()));
 }

@@ -1,4 +1,4 @@
-//! Expressions as text.
+//! Printing of expressions.
 
 use super::Printer;
 use crate::hir::{Callee, Expr, ExprKind, Init, Place, Root, Step, Type, UnaryOp};

@@ -1,8 +1,8 @@
-//! The resolved program as text, for people and tests.
+//! Prints the resolved program, for debugging and tests.
 //!
-//! Variables stand with their numbers: `x#0` is a local, `n$0` a parameter of the stream, `sum@0` a field
-//! and `SIZE!0` a global. A type with parentheses is a conversion: `float(n$0)`. Constants show their
-//! types: `1`, `1.0`, `1b` (a bit), `true`.
+//! Variables carry their indices: `x#0` is a local, `n$0` a parameter of the stream, `sum@0` a field and `SIZE!0` a
+//! global. A type with parentheses is a conversion: `float(n$0)`. Constants show their types: `1`, `1.0`, `1b` (a
+//! bit), `true`.
 
 mod expr;
 mod stmt;
@@ -22,7 +22,7 @@ impl Display for Program {
     }
 }
 
-/// Text so far, and the variables that can be seen.
+/// The text so far, and the visible variables.
 struct Printer<'a> {
     program: &'a Program,
     params: &'a [(SmolStr, Shaped)],
@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A line with code under it.
+    /// A head line with indented code below it.
     fn body(&mut self, head: &str, body: &'a Body) {
         self.line(head);
         self.code(body);

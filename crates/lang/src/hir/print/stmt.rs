@@ -1,4 +1,4 @@
-//! Statements as text.
+//! Printing of statements.
 
 use super::Printer;
 use crate::hir::{Creator, Expr, Latency, Made, Root, Send, Stmt, StmtKind, Weights};

@@ -1,11 +1,13 @@
-//! Executing schedules firing by firing, by the definition: what is on a channel is a number.
+//! Executes schedules firing by firing, as defined, with the number of items on each channel.
 
 use thalweg_lang::flat::{ChannelId, Firing, Flat, NodeId};
 use thalweg_lang::schedule::{Phase, Region, Schedule};
 use thalweg_lang::tree::Tree;
 
-/// Executes each region's initialisation and some steady states; the first thing that is not as it should
-/// be.
+/// Executes each region's initialisation and three steady states.
+///
+/// # Errors
+/// The first violation of the schedule's contract.
 pub fn verify(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), String> {
     order(flat, tree, schedule)?;
     for region in &schedule.regions {
@@ -16,7 +18,7 @@ pub fn verify(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), Strin
                 **count > 0 && run.has_prework(**node) && run.fired[node.0 as usize] == 0
             })
         {
-            return Err(format!("{:?} has not done its prework", node.0));
+            return Err(format!("{:?} has not executed its prework", node.0));
         }
         let held = run.held.clone();
         for _ in 0..3 {
@@ -32,12 +34,12 @@ pub fn verify(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), Strin
     Ok(())
 }
 
-/// Regions are in data-flow order, and a dynamic channel leads from one to another.
+/// Checks that regions are in data-flow order and that dynamic channels connect different regions.
 fn order(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), String> {
     let mut all: Vec<NodeId> = schedule.regions.iter().flat_map(|region| region.nodes.clone()).collect();
     all.sort_unstable();
     if all != (0..flat.nodes.len() as u32).map(NodeId).collect::<Vec<_>>() {
-        return Err("a node is not in one region".into());
+        return Err("a node is not in exactly one region".into());
     }
     let region = schedule.region_of();
     for (id, channel) in flat.channels.iter().enumerate() {
@@ -59,7 +61,7 @@ struct Run<'a> {
     inside: Vec<bool>,
     fired: Vec<u64>,
     held: Vec<u64>,
-    /// The most after whole phases.
+    /// The maximum of `held` so far.
     most: Vec<u64>,
 }
 
@@ -90,19 +92,19 @@ impl<'a> Run<'a> {
     fn fire(&mut self, node: NodeId) -> Result<(), String> {
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
         self.fired[node.0 as usize] += 1;
-        let there = self.flat.node(node);
-        for (port, id) in there.inputs.iter().enumerate() {
+        let fired = self.flat.node(node);
+        for (port, id) in fired.inputs.iter().enumerate() {
             let id = id.0 as usize;
             if !self.inside[id] {
                 continue;
             }
             let (peek, held) = (self.flat.peek(self.tree, node, port, firing), self.held[id]);
             if held < peek {
-                return Err(format!("{} needs {peek} and there are {held}", there.name));
+                return Err(format!("{} needs {peek} items, but the channel holds {held}", fired.name));
             }
             self.held[id] -= self.flat.pop(self.tree, node, port, firing).unwrap();
         }
-        for (port, id) in there.outputs.iter().enumerate() {
+        for (port, id) in fired.outputs.iter().enumerate() {
             let id = id.0 as usize;
             if self.inside[id] {
                 self.held[id] += self.flat.push(self.tree, node, port, firing).unwrap();
@@ -122,7 +124,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What was there fits.
+    /// Checks that each channel inside a region has a buffer that holds its items.
     fn sizes(&self, schedule: &Schedule) -> Result<(), String> {
         for (id, size) in schedule.buffers.iter().enumerate() {
             if size.is_some() != self.inside[id] {

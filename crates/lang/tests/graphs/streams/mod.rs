@@ -1,4 +1,4 @@
-//! Trees made by hand, in few words, and an execution of schedules that counts items.
+//! Compact constructors of stream trees, and an execution of schedules that counts items.
 
 pub mod execution;
 pub mod random;
@@ -9,7 +9,7 @@ use thalweg_lang::source::Span;
 use thalweg_lang::tree::{Code, Filter, FilterId, Rate, Rates, Stream, StreamKind, Tree, Weights};
 use thalweg_lang::value::{Shape, Value};
 
-/// A stream to be.
+/// A stream from which [`tree`] builds a tree.
 #[derive(Clone, Debug)]
 pub enum Draft {
     Filter(&'static str, Option<Rates>, Rates),
@@ -20,37 +20,37 @@ pub enum Draft {
 
 pub use Draft::{Pipeline, SplitJoin};
 
-/// So many at each firing.
+/// Static rates.
 pub fn rates(peek: u32, pop: u32, push: u32) -> Rates {
     Rates { push: Rate::Static(push), pop: Rate::Static(pop), peek: Rate::Static(peek) }
 }
 
-/// Any number.
+/// A dynamic rate without bounds.
 pub fn any() -> Rate {
     Rate::Dynamic { min: 0, average: None, max: None }
 }
 
-/// A filter that takes and gives so many.
+/// A filter with static rates.
 pub fn filter(name: &'static str, pop: u32, push: u32) -> Draft {
     Draft::Filter(name, None, rates(pop, pop, push))
 }
 
-/// A filter that looks further than it takes.
+/// A filter with a window larger than its pop rate.
 pub fn window(name: &'static str, peek: u32, pop: u32, push: u32) -> Draft {
     Draft::Filter(name, None, rates(peek, pop, push))
 }
 
-/// A filter whose first firing is another.
+/// A filter with `prework`.
 pub fn first(name: &'static str, prework: Rates, work: Rates) -> Draft {
     Draft::Filter(name, Some(prework), work)
 }
 
-/// A filter that takes and gives what it likes.
+/// A filter with dynamic rates.
 pub fn dynamic(name: &'static str, pop: Rate, push: Rate) -> Draft {
     Draft::Filter(name, None, Rates { push, pop, peek: pop })
 }
 
-/// A loop with its joiner's and its splitter's weights, outside first.
+/// A feedback loop; the first weights of its joiner and splitter are those of the outside.
 pub fn feedback(
     name: &'static str,
     join: [u32; 2],
@@ -62,12 +62,12 @@ pub fn feedback(
     Draft::Loop(name, round(join), Box::new(body), round(split), Box::new(back), enqueued)
 }
 
-/// Weights.
+/// Round-robin weights.
 pub fn round(weights: impl Into<Vec<u32>>) -> Weights {
     Weights::RoundRobin(weights.into())
 }
 
-/// The tree of a draft. Every place of the source is a span of its own.
+/// The tree of a draft. Each filter has a distinct span.
 pub fn tree(draft: Draft) -> Tree {
     let mut tree = Tree {
         root: stream("Empty", 0, (false, false), StreamKind::Pipeline(vec![])),
@@ -81,13 +81,13 @@ pub fn tree(draft: Draft) -> Tree {
     tree
 }
 
-fn stream(name: &str, number: u32, (takes, gives): (bool, bool), kind: StreamKind) -> Stream {
+fn stream(name: &str, number: u32, (has_input, has_output): (bool, bool), kind: StreamKind) -> Stream {
     let span = Span { file: 0, start: number, end: number + 1 };
-    Stream { name: name.into(), span, input: shape(takes), output: shape(gives), kind }
+    Stream { name: name.into(), span, input: shape(has_input), output: shape(has_output), kind }
 }
 
-fn shape(there: bool) -> Shape {
-    Shape::Scalar(if there { Type::Int } else { Type::Void })
+fn shape(has_items: bool) -> Shape {
+    Shape::Scalar(if has_items { Type::Int } else { Type::Void })
 }
 
 fn made(draft: &Draft, within: &str, tree: &mut Tree) -> Stream {
@@ -97,13 +97,13 @@ fn made(draft: &Draft, within: &str, tree: &mut Tree) -> Stream {
         Draft::Filter(name, prework, work) => written(name, path(name), *prework, *work, tree),
         Draft::Pipeline(name, children) => {
             let children = all(children, &path(name), tree);
-            let takes = children.first().is_some_and(takes);
-            let gives = children.last().is_some_and(gives);
-            stream(name, 0, (takes, gives), StreamKind::Pipeline(children))
+            let input = children.first().is_some_and(has_input);
+            let output = children.last().is_some_and(has_output);
+            stream(name, 0, (input, output), StreamKind::Pipeline(children))
         }
         Draft::SplitJoin(name, split, children, join) => {
             let children = all(children, &path(name), tree);
-            let ends = (children.iter().any(takes), children.iter().any(gives));
+            let ends = (children.iter().any(has_input), children.iter().any(has_output));
             let kind = StreamKind::SplitJoin { split: split.clone(), children, join: join.clone() };
             stream(name, 0, ends, kind)
         }
@@ -130,7 +130,7 @@ fn written(name: &str, path: SmolStr, prework: Option<Rates>, work: Rates, tree:
     stream
 }
 
-/// Children of one parent have different names.
+/// The children, with distinct names within their parent.
 fn all(drafts: &[Draft], within: &str, tree: &mut Tree) -> Vec<Stream> {
     let mut taken = std::collections::HashMap::new();
     let mut child = |draft: &Draft| {
@@ -162,10 +162,10 @@ fn outside(weights: &Weights) -> bool {
     !matches!(weights, Weights::RoundRobin(weights) if weights[0] == 0)
 }
 
-fn takes(stream: &Stream) -> bool {
+fn has_input(stream: &Stream) -> bool {
     stream.input != shape(false)
 }
 
-fn gives(stream: &Stream) -> bool {
+fn has_output(stream: &Stream) -> bool {
     stream.output != shape(false)
 }

@@ -1,14 +1,13 @@
-//! Random programs: streams in streams, of rates, weights and windows that go together, with dynamic
-//! rates here and there.
+//! Random programs: nested streams with consistent rates, weights and windows, some of them dynamic.
 //!
-//! A stream is made for a number of items that it shall take and one that it shall give, whatever it is
-//! made of. So programs balance, and what a scheduler then refuses are loops with too few items.
+//! Each stream is built for given numbers of items that it pops and pushes. So programs balance, and the scheduler
+//! may reject only feedback loops with too few items.
 
 use super::{Draft, Pipeline, SplitJoin, any, feedback, first, rates, round};
 use proptest::prelude::*;
 use thalweg_lang::tree::{Rate, Rates, Weights};
 
-/// What decides how a stream looks.
+/// The random choices that determine a stream.
 #[derive(Clone, Debug)]
 pub enum Plan {
     Filter { prework: Option<(u32, u32, u32)>, extra: u32, dynamic: Option<(bool, bool)> },
@@ -18,7 +17,7 @@ pub enum Plan {
     Loop { body: Box<Plan>, back: Box<Plan>, round: u32, enqueued: usize },
 }
 
-/// Random plans; with dynamic rates or without, with loops that have items enough or not.
+/// Random plans, with or without dynamic rates. Loops may have too few items.
 pub fn plan(dynamic: bool) -> impl Strategy<Value = Plan> {
     let prework = proptest::option::weighted(0.2, (0_u32..6, 0_u32..4, 0_u32..6));
     let decides = proptest::option::weighted(0.2, (proptest::bool::ANY, proptest::bool::ANY))
@@ -39,7 +38,7 @@ pub fn plan(dynamic: bool) -> impl Strategy<Value = Plan> {
     })
 }
 
-/// A program: numbers through a stream that takes `take` for each `give`.
+/// A program with a stream that pops `take` items for `give` that it pushes.
 pub fn program(plan: &Plan, take: u32, give: u32) -> Draft {
     let source = super::filter("Source", 0, 2);
     let sink = super::filter("Sink", 3, 0);
@@ -50,7 +49,7 @@ fn made(plan: &Plan, take: u32, give: u32) -> Draft {
     match plan {
         Plan::Filter { prework, extra, dynamic } => filter(*prework, *extra, *dynamic, take, give),
         Plan::Pipeline(plans) => {
-            // Between two of them goes any number.
+            // The number of items between two children is arbitrary.
             let middle = |place: usize| if place == 0 { take } else { 1 + (place as u32 * 2 + take) % 5 };
             let last = |place: usize| if place + 1 == plans.len() { give } else { middle(place + 1) };
             let stream = |(place, plan)| made(plan, middle(place), last(place));
@@ -62,18 +61,18 @@ fn made(plan: &Plan, take: u32, give: u32) -> Draft {
             let split = SplitJoin("Copy", Weights::Duplicate, children, round(vec![1; plans.len()]));
             Pipeline("Copies", vec![split, super::filter("One", copies, 1)])
         }
-        Plan::RoundRobin(plans) => dealt(plans, take, give),
+        Plan::RoundRobin(plans) => round_robin(plans, take, give),
         Plan::Loop { body, back, round, enqueued } => {
             let (join, split) = ([take, *round], [give, *round]);
-            // In a turn the body takes what the joiner gives, and the way back is as long as it is.
+            // In a steady state the body pops all items of the joiner; the stream back passes each item on.
             let body = made(body, take + round, give + round);
             feedback("Loop", join, body, split, made(back, 1, 1), *enqueued)
         }
     }
 }
 
-/// Weights of 0 for streams that get nothing and give nothing.
-fn dealt(plans: &[(Plan, u32)], take: u32, give: u32) -> Draft {
+/// A split-join with weights that match the children and may be 0.
+fn round_robin(plans: &[(Plan, u32)], take: u32, give: u32) -> Draft {
     let none = plans.iter().all(|(_, weight)| *weight == 0);
     let weights: Vec<u32> = plans.iter().map(|(_, weight)| if none { 1 } else { *weight }).collect();
     let children = plans.iter().map(|(plan, _)| made(plan, take, give)).collect();
@@ -90,7 +89,7 @@ fn filter(
     give: u32,
 ) -> Draft {
     if let Some((pops, pushes)) = dynamic {
-        let rate = |decides, count| if decides { any() } else { Rate::Static(count) };
+        let rate = |dynamic, count| if dynamic { any() } else { Rate::Static(count) };
         let pop = rate(pops, take);
         let work = Rates { pop, push: rate(pushes, give), peek: pop };
         return Draft::Filter("Any", None, work);
