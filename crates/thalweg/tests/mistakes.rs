@@ -153,7 +153,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
         numbers(graph).kernel("kernel", output("out"))
     }
     let pass = "`framed`: a process pops from its inputs by receiving";
-    let last = "`finish`: a process sends what is left before it ends";
+    let last = "`finish`: a process sends its last items before it ends";
     let wrong: [(Make, Fault); 15] = [
         (|g| numbers(g).unordered(), setting("numbers", &format!("`unordered`: {NOT_PARALLEL}"))),
         (|g| numbers(g).workers(2), setting("numbers", &format!("`workers`: {NOT_PARALLEL}"))),
