@@ -10,6 +10,12 @@
 //! ([`trace`]) into operations on values ([`dag`]), which become loops over isomorphic components
 //! ([`parts`]). Permuting items costs nothing.
 //!
+//! **Costs.** A group becomes blocks only where they cost less than its actors as planned. This module has a cost
+//! model of its own: `plan/cost.rs` estimates a firing from the statements of its code, while here every
+//! operation of a steady state is known from the trace. So the operations, loads and stores of the loops are counted
+//! ([`cost`]), and for the actors the traced operations with the copies of their items ([`cost_now`]). Members of families
+//! and bundles keep the costs that the plan has computed for them. One unit of both models is one vector operation.
+//!
 //! **Between calls** nothing remains inside a group; roots inside it have no buffer.
 
 pub(crate) mod across;

@@ -1,8 +1,8 @@
 //! Chooses the SIMD packs (*families*) and fused kernels (*bundles*) that pay.
 
-use super::bundles::{self, Bundle, bundle};
 use super::families::{Found, Group, find, interleaved};
-use super::{Actor, Facts, Place, Port, Root, Step, order, worth};
+use super::fused::{self, Bundle, bundle};
+use super::{Actor, Facts, Place, Port, Root, Step, cost, order};
 use crate::emit::items::Items;
 use crate::emit::lanes::Varies;
 use crate::emit::program::NodeCode;
@@ -33,7 +33,7 @@ pub(crate) struct Family {
     pub(crate) from: Vec<i64>,
     pub(crate) to: Vec<i64>,
     pub(crate) firings: u64,
-    /// The cost of a steady state; see [`worth`].
+    /// The cost of a steady state; see [`cost`](super::cost).
     pub(crate) cost: f64,
 }
 
@@ -102,13 +102,13 @@ pub(super) fn choose(
 }
 
 impl Choice<'_> {
-    fn bundles(&self) -> Vec<bundles::Candidate> {
+    fn bundles(&self) -> Vec<fused::Candidate> {
         let Planned { places, actors, roots, steps } = &self.planned;
-        bundles::find(self.facts, self.codes, places, (actors, roots), steps)
+        fused::find(self.facts, self.codes, places, (actors, roots), steps)
     }
 
     /// The groups of filters that are in none of these bundles.
-    fn groups(&self, bundles: &[bundles::Candidate]) -> Groups {
+    fn groups(&self, bundles: &[fused::Candidate]) -> Groups {
         let Planned { actors, roots, steps, .. } = &self.planned;
         let Found { groups, classes } = find(self.facts, self.codes, (actors, roots), steps, bundles);
         let of = |group| candidate(self.facts, self.codes, &self.planned, group, self.lanes);
@@ -129,7 +129,7 @@ impl Choice<'_> {
     }
 
     /// Whether a bundle is faster than its filters.
-    fn pays(&self, groups: &Groups, all: &bundles::Candidate) -> Result<bool, String> {
+    fn pays(&self, groups: &Groups, all: &fused::Candidate) -> Result<bool, String> {
         // The roots that siblings write for it, and those that it writes for siblings, can be interleaved.
         let mut classes: Vec<&Vec<usize>> =
             groups.classes.iter().filter(|class| **class == all.entrances).collect();
@@ -147,13 +147,13 @@ impl Choice<'_> {
         let actor = &self.planned.actors[at];
         let Some(code) = work_of(self.codes, actor) else { return 0.0 };
         let (input, output) = (actor.inputs.first().map(|port| &port.items), &actor.outputs[0].items);
-        let alone = worth::alone(code, input, output, self.lanes) * actor.firings as f64;
+        let alone = cost::alone(code, input, output, self.lanes) * actor.firings as f64;
         let group = groups.candidates.iter().find(|candidate| candidate.group.actors.contains(&at));
         group.map_or(alone, |group| alone.min(group.costs.1 / group.group.actors.len() as f64))
     }
 
     /// The plan with these bundles and the families of the other filters; or a bundle that cannot be in it.
-    fn with(&self, groups: &Groups, all: &[bundles::Candidate]) -> Result<Result<Chosen, usize>, String> {
+    fn with(&self, groups: &Groups, all: &[fused::Candidate]) -> Result<Result<Chosen, usize>, String> {
         let Groups { candidates, classes } = groups;
         let needed =
             |class: &Vec<usize>| all.iter().any(|bundle| [&bundle.entrances, &bundle.exits].contains(&class));
@@ -203,11 +203,11 @@ fn candidate(
             if items == 1 && cells > 1 { stride.saturating_mul(cells as i64) } else { stride }
         };
         let strides = (next(strides.0, input.map_or(1, |items| items.cells)), next(strides.1, output.cells));
-        let (cost, width) = worth::together(&joint, &varies, strides, lanes);
+        let (cost, width) = cost::together(&joint, &varies, strides, lanes);
         Some((cost, width, joint))
     });
     let (cost, width, joint) = better.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let alone: f64 = works.iter().map(|code| worth::alone(code, input, output, lanes)).sum();
+    let alone: f64 = works.iter().map(|code| cost::alone(code, input, output, lanes)).sum();
     let times = actor.firings as f64;
     Some(Candidate { group, joint, same, width, costs: (alone * times, cost * times) })
 }

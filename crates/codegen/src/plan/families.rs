@@ -10,7 +10,7 @@
 //! output. Filters in feedback loops, and those that print, draw random numbers or may fail, have no
 //! siblings.
 
-use super::bundles::Candidate;
+use super::fused::Candidate;
 use super::{Actor, Facts, Level, Place, Root, Step};
 use crate::emit::items::Items;
 use crate::emit::program::NodeCode;

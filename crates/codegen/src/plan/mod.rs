@@ -15,18 +15,19 @@
 //! faster ([`choose`]).
 //!
 //! **Bundles.** Filters between which no items remain are one code, with registers for the items between them
-//! ([`bundles`]).
+//! ([`fused`]).
 //!
 //! **Order.** Outside feedback loops each node fires for all `n` steady states at once. The phases of a loop
 //! are repeated `n` times, and so are those that messages keep in order ([`ties`](crate::ties)). Where
 //! several nodes print, `n` is 1.
 
 mod border;
-mod bundles;
 mod choose;
+mod cost;
 mod delay;
 mod facts;
 mod families;
+mod fused;
 mod long;
 mod merge;
 mod order;
@@ -34,7 +35,6 @@ mod places;
 mod ports;
 mod roots;
 mod state;
-mod worth;
 
 use crate::blocks::Block;
 use crate::emit::items::Items;
@@ -45,15 +45,15 @@ use choose::Planned;
 use places::places;
 
 pub(crate) use border::Border;
-pub(crate) use bundles::Bundle;
 pub(crate) use choose::Family;
+pub(crate) use cost::loads;
 pub(crate) use delay::delays;
 pub(crate) use facts::{Facts, count, item};
+pub(crate) use fused::Bundle;
 pub(crate) use merge::Merged;
 pub(crate) use order::{Round, Step};
 pub(crate) use roots::{BEYOND, Root, held, sizes};
 pub(crate) use state::{has_state, keeps_nothing};
-pub(crate) use worth::loads;
 
 /// Bytes of all buffers together: in the first-level cache, and in the second-level cache where a call would
 /// otherwise be too short.

@@ -1,4 +1,4 @@
-//! The cost model: whether packing isomorphic filters into lanes is faster than running them one by one.
+//! Costs of firings: [`choose`](super::choose) compares them to decide what is packed into lanes and what is fused.
 //!
 //! Costs are rough counts for a steady state: 1 is an operation on a vector of the machine's lanes, or two on
 //! vectors of half that length.

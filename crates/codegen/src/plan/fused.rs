@@ -6,7 +6,7 @@
 //! smallest number of firings of each filter after which the roots inside are empty ([`compose`]). The
 //! windows of its firings overlap; filters that keep nothing at all are left to [`blocks`](crate::blocks).
 
-use super::{Actor, Facts, Place, Port, Root, Step, worth};
+use super::{Actor, Facts, Place, Port, Root, Step, cost};
 use crate::compose::{Inside, Piece, Side, begin, compose};
 use crate::emit::items::{Items, Pattern};
 use crate::emit::lanes::Varies;
@@ -32,7 +32,7 @@ pub(crate) struct Bundle {
     pub(crate) firings: u64,
     /// The roots inside.
     pub(crate) inside: Vec<usize>,
-    /// The cost of a steady state; see [`worth`].
+    /// The cost of a steady state; see [`cost`](super::cost).
     pub(crate) cost: f64,
 }
 
@@ -204,7 +204,7 @@ pub(super) fn bundle(
     let written: i64 = ports_of(all, actors, exit.root).map(|(at, port)| each(at) * port.items.window).sum();
     let input = around(roots, entrance, entrance.end - entrance.low);
     let output = around(roots, exit, if written == exit.end - exit.low { written } else { 0 });
-    let cost = worth::alone(&code, Some(&input.items), &output.items, lanes) * firings as f64;
+    let cost = cost::alone(&code, Some(&input.items), &output.items, lanes) * firings as f64;
     let inside = inside.iter().map(|span| span.root).collect();
     Some(Bundle { actors: all.to_vec(), code, input, output, firings, inside, cost })
 }
