@@ -15,7 +15,7 @@ use crate::net::{ActivationContext, Body, Held, Net, NodeCell, NodeState, Signal
 use crate::node::claim::Claim;
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
-use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sched::worker::{EngineHost, Pace, Worker, WorkerConfig};
 use loom::thread;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
@@ -162,8 +162,9 @@ fn run(dedicated: NodeId) {
         now: 0,
         starting: false,
     };
-    let habits = Habits { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
-    Worker::new(host, &First, (), habits).run(None);
+    let config =
+        WorkerConfig { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
+    Worker::new(host, &First, (), config).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
     assert!(net.cells.nodes.iter().all(|node| node.state.is_done()));

@@ -50,7 +50,7 @@ pub(crate) struct ActivationContext<'a> {
     /// A neighbour has ended since the latest activation.
     pub(crate) alerted: bool,
     /// `alerted`, or the run drains: the node must check whether it goes on.
-    pub(crate) looks: bool,
+    pub(crate) checks_end: bool,
     /// What a process's ends must know of the poll they are in.
     pub(crate) turn: Turn<'a>,
     /// A process's activation may have changed more than its turn has touched.
@@ -73,7 +73,7 @@ impl<'a> ActivationContext<'a> {
             laps: None,
             by,
             alerted: false,
-            looks: false,
+            checks_end: false,
             turn: Turn::new(net),
             touched_all: false,
             dropped: dropped(),
@@ -94,7 +94,7 @@ impl<'a> ActivationContext<'a> {
         self.state = Some(state);
         self.fired = 0;
         self.alerted = alerted;
-        self.looks = alerted || self.net.draining();
+        self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct Cells<'env> {
     pub(crate) nodes: Vec<NodeCell<'env>>,
     pub(crate) meters: Vec<Arc<Meter>>,
     pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
-    /// Channels with more slots than capacity, with their slot counts: see `dedicated::Rest`.
+    /// Channels with more slots than capacity, with their slot counts: see `dedicated::WaitStrategy`.
     pub(crate) wide: Vec<(ChannelId, usize)>,
 }
 

@@ -153,13 +153,13 @@ impl NodeState {
     /// Whether a process that workers run waits for what the operation at the other end of a channel brings, and has
     /// it; or was alerted. If it waits for anything else, the thread that brings that notifies of it.
     #[inline]
-    pub(crate) fn is_met(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
+    pub(crate) fn satisfied_by(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
         let what = self.wait.what.load(Ordering::Acquire);
         if what as u64 == waited_by(operation) {
-            return self.is_counted(net, operation) || self.is_met_otherwise(net, node);
+            return self.counter_reached(net, operation) || self.satisfied_slow(net, node);
         }
         let maybe = what >> 3 == channel(operation).index() || self.alert.load(Ordering::Relaxed);
-        maybe && self.is_met_otherwise(net, node)
+        maybe && self.satisfied_slow(net, node)
     }
 
     /// Whether a process waits for what an operation at the other end of a channel brings.
@@ -170,7 +170,7 @@ impl NodeState {
 
     /// Whether the counter that the operation moves has come as far as is waited for.
     #[inline]
-    fn is_counted(&self, net: &Net<'_>, operation: u64) -> bool {
+    fn counter_reached(&self, net: &Net<'_>, operation: u64) -> bool {
         let (meter, until) = (net.meter(channel(operation)), self.wait.until.load(Ordering::Relaxed));
         let now = if sends(operation) { meter.tail() } else { meter.head() };
         now >= until
@@ -184,12 +184,12 @@ impl NodeState {
         self.waits_for(other)
             && !is_over
             && !self.alert.load(Ordering::Relaxed)
-            && !self.is_counted(net, other)
+            && !self.counter_reached(net, other)
     }
 
     #[cold]
     #[inline(never)]
-    fn is_met_otherwise(&self, net: &Net<'_>, node: NodeId) -> bool {
+    fn satisfied_slow(&self, net: &Net<'_>, node: NodeId) -> bool {
         self.satisfied(net, node) && !self.is_done()
     }
 
@@ -223,7 +223,7 @@ impl NodeState {
         }
     }
 
-    /// Whether a nap until the counter is `until` is over: see `dedicated::Rest`.
+    /// Whether a nap until the counter is `until` is over: see `dedicated::WaitStrategy`.
     pub(crate) fn nap_is_over(&self, net: &Net<'_>, until: usize) -> bool {
         let over = match self.wait.read() {
             Waiting::Items { channel, .. } => {

@@ -17,7 +17,7 @@ use crate::net::Net;
 use crate::process::apart;
 use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
-use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sched::worker::{EngineHost, Pace, Worker, WorkerConfig};
 use crate::sync::{Mutex, Ordering, lock};
 use crate::threads::cores::{Cores, Pinned, cached_parallelism, cores};
 use crate::threads::{ThreadPool, name_thread};
@@ -78,7 +78,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         net,
         policy,
         began,
-        habits: habits(net, options, began.0),
+        config: worker_config(net, options, began.0),
         begun,
         pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
@@ -116,9 +116,9 @@ fn begin<'a, P: Policy>(
     (host, local)
 }
 
-fn habits(net: &Net<'_>, options: &Options, began: Instant) -> Habits {
+fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConfig {
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
-    Habits {
+    WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
@@ -140,7 +140,7 @@ struct Execution<'a, P: Policy> {
     net: &'a Net<'a>,
     policy: &'a P,
     began: (Instant, Ticks),
-    habits: Habits,
+    config: WorkerConfig,
     /// By worker: its view and state, until a thread takes them.
     begun: Vec<Mutex<Option<Begun<'a, P>>>>,
     /// By worker: the core that it is pinned to; empty if workers are not pinned.
@@ -181,7 +181,7 @@ impl<P: Policy> Execution<'_, P> {
         }
         let unseated = first_worker..self.net.threads();
         self.net.sleep.begin_unseated(unseated.clone());
-        wake_first(self.net, unseated, self.habits.deadline.is_some());
+        wake_first(self.net, unseated, self.config.deadline.is_some());
     }
 
     /// The part of a pool thread: a worker, or a dedicated node.
@@ -199,13 +199,13 @@ impl<P: Policy> Execution<'_, P> {
     fn work(&self, worker: usize, late: bool) {
         let Some((host, local)) = lock(&self.begun[worker]).take() else { return };
         let _pinned = self.pinned.get(worker).copied().map(Pinned::to);
-        let account = Worker::new(host, self.policy, local, self.habits).run(late.then_some(self.began));
+        let account = Worker::new(host, self.policy, local, self.config).run(late.then_some(self.began));
         lock(&self.net.sched.accounts).push((worker, account));
     }
 
     fn run_dedicated(&self, sleeper: usize, node: NodeId) {
         name_thread(self.net.topology.graph.node(node).name.as_ref());
-        crate::sched::dedicated::run(self.net, node, sleeper, self.habits.deadline);
+        crate::sched::dedicated::run(self.net, node, sleeper, self.config.deadline);
     }
 
     /// The caller runs a dedicated node, and then becomes a worker or waits: see [`Caller::Dedicated`].

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, PopPort};
 use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
-use crate::sched::dedicated::Rest;
+use crate::sched::dedicated::WaitStrategy;
 use crate::sched::ending::left;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
@@ -91,7 +91,7 @@ pub struct Outlet<'scope, T: Send> {
     /// `None` once the run has been finished.
     net: Option<Arc<Net<'scope>>>,
     node: NodeId,
-    rest: Rest,
+    wait_strategy: WaitStrategy,
     runner: Option<Runner<'scope>>,
     handle: Handle,
     outcome: Option<Outcome>,
@@ -148,7 +148,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
             port,
             net: Some(net),
             node,
-            rest: Rest::looking(),
+            wait_strategy: WaitStrategy::spinning(),
             runner: Some(runner),
             handle,
             outcome: None,
@@ -187,7 +187,7 @@ impl<T: Send> Outlet<'_, T> {
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outlet has a sleeper's number") as usize;
-                    self.rest.take(shared(&self.net), self.node, sleeper, None);
+                    self.wait_strategy.wait(shared(&self.net), self.node, sleeper, None);
                 }
             }
         }

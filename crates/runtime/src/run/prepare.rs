@@ -62,7 +62,7 @@ impl<'env> Network<'env> {
             signals: &signals,
             one_to_one: options.one_to_one,
             held: share_held(&graph, &plan),
-            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / budget_sharers.max(1),
+            kept: plan.budget.unwrap_or(HELD_DEFAULT) / 2 / budget_sharers.max(1),
         };
         let nodes = maker.make_all(makers, tallies)?;
         let mut net = Net::new(graph, plan, nodes, rings, signals);
@@ -89,7 +89,7 @@ fn make_channels<'env>(
         if slots > capacity {
             wide.push((id, slots));
         }
-        caught(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
+        catch_user_panic(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
     };
     let rings = graph.channel_ids().zip(cells).map(make).collect::<Result<_, Error>>()?;
     Ok((rings, wide))
@@ -156,7 +156,7 @@ impl NodeMaker<'_> {
             stacks: self.stacks,
             owner: self.signals.owners.of(id),
         };
-        let body = maker.map(|maker| caught(&data.name, || maker(make))).transpose()?;
+        let body = maker.map(|maker| catch_user_panic(&data.name, || maker(make))).transpose()?;
         let needs = match &body {
             Some(body) if !body.is_framed() && !data.unordered => needs(data),
             _ => Vec::new(),
@@ -191,7 +191,7 @@ fn outputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
 }
 
 /// Calls user code (a process's function, a weight) for a node that is being made; a panic is that node's failure.
-fn caught<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
+fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| {
         let message = crate::panic_message(&*panic);
         Error::Panic { node: node.to_owned(), message }
@@ -239,14 +239,14 @@ fn needs(node: &Node) -> Vec<Need> {
 }
 
 /// The bytes that completed tickets of one parallel node may hold in its reorder window, an equal share of half the budget
-/// or of [`HELD_UNASKED`]. Beyond it the node makes no claim.
+/// or of [`HELD_DEFAULT`]. Beyond it the node makes no claim.
 fn share_held(graph: &GraphData, plan: &Plan) -> usize {
     let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
-    plan.budget.map_or(HELD_UNASKED, |budget| budget / 2) / nodes
+    plan.budget.map_or(HELD_DEFAULT, |budget| budget / 2) / nodes
 }
 
 /// The most bytes of all reorder windows of a run without a byte budget.
-const HELD_UNASKED: usize = 256 << 20;
+const HELD_DEFAULT: usize = 256 << 20;
 
 /// Divides the byte budget among the channels whose items are weighed: less the slots of all rings, and less a quarter of
 /// the rest, which is reserved for growth.
