@@ -5,7 +5,7 @@
 //! | [`options`] | the caller's settings |
 //! | [`prepare`] | plan, channels, nodes |
 //! | [`execute`] | threads |
-//! | [`report`] | the counters after the run |
+//! | [`report`](mod@report) | the counters after the run |
 //! | [`finished`] | the result of the run |
 //! | [`outlet`] | a run whose results the caller reads while it runs |
 

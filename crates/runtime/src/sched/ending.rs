@@ -3,7 +3,7 @@
 //! # Order of steps at an end
 //!
 //! 1. The activating thread, which holds the node's claim, ends the node's streams and leaves its inputs. The streams
-//!    of a cancelled node ([`dead`](crate::liveness::dead)) and of a failed process stay open.
+//!    of a cancelled node ([`dead`]) and of a failed process stay open.
 //! 2. `done`, then the wait word `never`. From now on no thread finds the node claimable. (A process sets `done` before
 //!    step 1 too, for threads that drop its lent messages: see [`injector`](crate::sched::injector).)
 //! 3. The neighbours' alerts, so that each checks its channels, whatever its wait word says.

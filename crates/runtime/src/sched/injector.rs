@@ -71,7 +71,7 @@ pub(crate) fn ends_were_dropped(net: &Net<'_>, node: NodeId) {
 /// Ends the streams of a process that has ended, and leaves its inputs, although other code may still have its ends. An
 /// input is not left while a message of its channel is lent, since the slot is still in use.
 ///
-/// A cancelled node's streams stay open: see [`dead`](crate::liveness::dead).
+/// A cancelled node's streams stay open: see [`dead`].
 pub(crate) fn end_ends(net: &Net<'_>, node: NodeId) {
     if !net.cells.nodes[node.index()].state.is_cancelled() {
         net.outputs(node).iter().for_each(|channel| net.meter(*channel).end());
