@@ -25,7 +25,7 @@ pub(super) trait World {
         true
     }
 
-    /// As at the start of `Worker::activate`: the worker is not searching any more.
+    /// As in `Worker::work`, before an activation: the worker is not searching any more.
     fn found(&self, searching: &mut bool) {
         if std::mem::take(searching) {
             self.sleep().found();
