@@ -1,6 +1,6 @@
 //! The part of a run that never changes: the graph, the plan, and the neighbours of each node.
 //!
-//! Activations look neighbours up all the time, so the edges lie in flat arrays:
+//! Every activation needs its neighbours, so the edges lie in flat arrays:
 //!
 //! ```text
 //!   ports_at:  in(0)   out(0)    in(1)   out(1)   ...   end

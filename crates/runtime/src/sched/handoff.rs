@@ -25,7 +25,7 @@
 //! due earlier. It ends before the next activation that is sampled or stamped; where all are stamped, when the clock is
 //! due; and at once when the run stops.
 //!
-//! # One worker alone
+//! # Runs of one thread
 //!
 //! Where one worker is the only thread of a run no fence is needed, and no other thread changes a channel while a
 //! process is polled. So a channel between processes notes whether its other end waits (`channel::Waits`), and an

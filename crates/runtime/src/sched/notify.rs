@@ -69,7 +69,7 @@ impl<P: Policy> Worker<'_, P> {
             self.notify_across(touched.get(at));
         }
         // Another thread may have met the condition after the process checked it and before the token was released.
-        // That thread found no free token, so this one must notify. A worker alone has no such thread beside it.
+        // That thread found no free token, so this one must notify. In a run of one thread there is no such change.
         if !net.sched.ready.is_alone() && !cx.state().still_waits(net, cx.turn.pending()) {
             self.notify_of(cx.node);
         }

@@ -63,8 +63,8 @@
 //! another one searches ([`Sleep::wake_worker`]).
 //!
 //! **The last active thread.** The waker counts the thread that it wakes, before that thread runs. So a thread that
-//! brings `active` to 0 knows that nothing changes until it acts, and examines the graph alone, under the mutex
-//! ([`quiesce`](crate::liveness::quiesce)).
+//! brings `active` to 0 knows that nothing changes until it acts, and examines the graph with no other thread active,
+//! under the mutex ([`quiesce`](crate::liveness::quiesce)).
 //!
 //! # Dedicated threads
 //!
