@@ -1,7 +1,12 @@
 //! A worker's account of its time: the five categories of DANBI's Figure 4.
 //!
-//! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] has stamps inside as well;
-//! the proportions of the sampled activations divide the busy time of all.
+//! | category | time | measured |
+//! |---|---|---|
+//! | application, queue, scheduler | in activations, and between two of them | the proportions in the sampled activations, applied to the busy time of all |
+//! | stall | spinning and parked | two stamps for each idle period |
+//! | operating system | off the core | wall time less parked time less the thread's processor time |
+//!
+//! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] has stamps inside as well.
 //!
 //! Invariant: an account has one writer, its worker's thread, and is read after that thread has left the run.
 
@@ -10,32 +15,47 @@ use std::time::{Duration, Instant};
 use thalweg_graph::ChannelId;
 use thalweg_trace::WorkerReport;
 
-/// The occupancy of a channel at sampled activations.
+/// The occupancy of a channel at sampled activations, in items.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Occupancy {
+    /// The sum over all samples.
     pub(crate) sum: u64,
+    /// The number of samples.
     pub(crate) count: u64,
+    /// The largest sample.
     pub(crate) peak: usize,
 }
 
 /// The times and counts of one worker.
 #[derive(Debug)]
 pub(crate) struct Account {
+    /// Time in stamped activations.
     pub(crate) busy: Ticks,
     /// Idle time, parked or spinning.
     pub(crate) stall: Ticks,
+    /// The part of `stall` in which the worker slept, or had no thread.
     pub(crate) parked: Ticks,
+    /// Activations, refused ones included.
     pub(crate) activations: u64,
+    /// Activations that were refused, because another thread held the node.
     pub(crate) refused: u64,
+    /// Tokens stolen from other workers.
     pub(crate) steals: u64,
+    /// Idle periods.
     pub(crate) spins: u64,
+    /// The idle periods in which the worker slept.
     pub(crate) parks: u64,
+    /// By channel.
     pub(crate) seen: Vec<Occupancy>,
+    /// The time of sampled activations: application, queue, scheduler.
     samples: [Ticks; 3],
+    /// The start, on the clock and in processor time of the worker's thread.
     started: Option<(Instant, Duration)>,
+    /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
     off_cpu: Duration,
 }
 
+/// The processor time of the calling thread.
 fn thread_cpu_time() -> Duration {
     if cfg!(miri) {
         return Duration::ZERO;
@@ -45,6 +65,7 @@ fn thread_cpu_time() -> Duration {
 }
 
 impl Account {
+    /// The empty account of a worker in a graph with this number of channels.
     pub(crate) fn new(channels: usize) -> Account {
         Account {
             busy: 0,
@@ -62,12 +83,14 @@ impl Account {
         }
     }
 
+    /// Starts the account. Called by the worker's thread, as is [`Account::finish`], since both read its processor
+    /// time.
     pub(crate) fn start(&mut self) {
         self.started = Some((Instant::now(), thread_cpu_time()));
     }
 
-    /// Starts the account of a worker that has had no thread since the run began, at `began` and tick `at`. The time until
-    /// now counts as parked.
+    /// Starts the account of a worker that has had no thread since the run began, at `began` and tick `at`. The time
+    /// until now counts as parked.
     pub(crate) fn start_late(&mut self, (began, at): (Instant, Ticks)) {
         let parked = ticks().saturating_sub(at);
         (self.stall, self.parked, self.parks) = (parked, parked, 1);
@@ -90,15 +113,18 @@ impl Account {
         }
     }
 
+    /// Adds the scheduler's time before a sampled activation.
     pub(crate) fn scheduler_sample(&mut self, spent: Ticks) {
         self.samples[2] += spent;
     }
 
+    /// Adds the laps of a sampled activation.
     pub(crate) fn lap_sample(&mut self, laps: &Laps) {
         self.samples[0] += laps.application;
         self.samples[1] += laps.queue;
     }
 
+    /// Adds a sample of a channel's occupancy.
     pub(crate) fn occupancy(&mut self, channel: ChannelId, items: usize) {
         let Some(seen) = self.seen.get_mut(channel.index()) else { return };
         seen.sum += items as u64;

@@ -1,4 +1,8 @@
-//! Time stamps cheap enough for every activation, and their conversion to time.
+//! Time stamps that are cheap enough for every activation, and their conversion to time.
+//!
+//! On x86-64 a stamp is the time-stamp counter, one instruction without a system call. Its rate is measured against the
+//! system's clock ([`ticks_per_ns`]). Differences of stamps are computed with `saturating_sub`, since two cores'
+//! counters may differ a little.
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 use std::time::Duration;
@@ -26,9 +30,9 @@ pub(crate) fn ticks() -> Ticks {
 
 /// The number of ticks in a nanosecond.
 ///
-/// It is measured over the time since the first run of the process was prepared, so no thread waits for it. An
-/// early result is less exact: two readings of both clocks are uncertain by some 50 ns, 1 % of [`SHORTEST`]. The
-/// result is final once the time is [`EXACT`].
+/// It is measured over the time since the first run of the process was prepared ([`calibrate`]), so a thread waits for
+/// it for [`SHORTEST`] at most. An early result is less exact: two readings of both clocks are uncertain by some 50 ns,
+/// 1 % of [`SHORTEST`]. The result is final once the time is [`EXACT`].
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub(crate) fn ticks_per_ns() -> f64 {
     use std::sync::OnceLock;
@@ -68,9 +72,10 @@ pub(crate) fn calibrate() -> (Instant, Ticks) {
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(crate) fn calibrate() {}
 
-/// The time after which the measured rate is final, and the shortest over which one is measured.
+/// The time after which the measured rate is final.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const EXACT: Duration = Duration::from_millis(2);
+/// The shortest time over which a rate is measured.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 const SHORTEST: Duration = Duration::from_micros(5);
 
@@ -80,7 +85,8 @@ struct Pair;
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 impl Pair {
-    /// The reading with the least uncertainty of three, since the thread may be preempted in the middle of one.
+    /// The reading with the least uncertainty of three, since the thread may be preempted in the middle of one. The
+    /// counter is read before and after the clock; their distance is the uncertainty, and their middle the result.
     fn read() -> (Instant, Ticks) {
         let one = || {
             let (before, now, after) = (ticks(), Instant::now(), ticks());
@@ -94,14 +100,18 @@ impl Pair {
 /// The category of a lap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
+    /// The node's own code.
     Application,
+    /// Operations on channels, wait words and claims.
     Queue,
 }
 
 /// Time stamps inside a sampled activation: the time from each stamp to the next is a lap, of one category.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Laps {
+    /// The latest stamp.
     last: Ticks,
+    /// The category of the lap that began with it.
     current: Part,
     pub(crate) application: Ticks,
     pub(crate) queue: Ticks,
@@ -111,10 +121,12 @@ pub(crate) struct Laps {
 pub(crate) const SAMPLE: u32 = 64;
 
 impl Laps {
+    /// Begins the first lap at `now`, in the category `Queue`.
     pub(crate) fn start(now: Ticks) -> Laps {
         Laps { last: now, current: Part::Queue, application: 0, queue: 0 }
     }
 
+    /// Ends the current lap and begins one of category `into`.
     #[inline]
     pub(crate) fn lap(&mut self, into: Part) {
         let now = ticks();

@@ -1,4 +1,4 @@
-//! A run's measurement of itself: its clock, and each worker's account of its time.
+//! A run's measurement of itself: its clock ([`clock`]), and each worker's account of its time ([`account`]).
 
 pub(crate) mod account;
 pub(crate) mod clock;

@@ -1,8 +1,13 @@
-//! Workers that take from their own queue only: a push wakes the queue's worker, and no token is left in a queue, the
-//! shared one included.
+//! Workers that take from their own queue and the shared one only: a push wakes the queue's worker, and no token is
+//! left in a queue.
 //!
-//! [`Queues`] mirror `make_ready::enqueue_at`, `make_ready::enqueue_shared` and `Worker::activate`; `Sleep`, `Ready` and
-//! `Affinity` are the real ones. As in the models of `sleep`, the last thread awake looks, and a token left in a queue is
+//! | part | in the model |
+//! |---|---|
+//! | `Sleep`, `Ready`, `Affinity` | the real ones |
+//! | `make_ready::enqueue_at`, `make_ready::enqueue_shared`, `Worker::activate` | functions of [`Queues`] |
+//! | an activation | the pop of a token, and at most one push to another worker |
+//!
+//! As in the models of `sleep`, the last active thread examines, and fails on a token that is left in a queue: that is
 //! a lost wake-up.
 
 use super::check;
@@ -18,12 +23,15 @@ use thalweg_graph::{GraphData, Node, NodeId};
 
 const NODE: NodeId = NodeId(0);
 
+/// The queues of two workers. A token stands for any work: no node is activated.
 struct Queues {
     sleep: Sleep,
     ready: Ready,
+    /// The number of examinations.
     examined: Count,
+    /// The number of tokens popped.
     taken: Count,
-    /// Whether worker 0 passes on what it takes first.
+    /// 1 if worker 0 pushes to worker 1 when it pops its first token.
     passes: Count,
 }
 
@@ -43,13 +51,15 @@ impl Queues {
         })
     }
 
-    fn enqueue_at(&self, home: usize) {
-        self.ready.push(home, NODE);
+    /// As `make_ready::enqueue_at`.
+    fn enqueue_at(&self, worker: usize) {
+        self.ready.push(worker, NODE);
         if self.sleep.any_asleep() {
-            self.sleep.wake_worker(home);
+            self.sleep.wake_worker(worker);
         }
     }
 
+    /// As `make_ready::enqueue_shared`.
     fn push_shared(&self) {
         self.ready.push_shared(NODE);
         if self.sleep.wants_waking() {
@@ -57,6 +67,7 @@ impl Queues {
         }
     }
 
+    /// The run has ended by one examination, and all tokens were popped.
     fn assert_over(&self, tokens: usize) {
         assert_eq!(self.examined.load(Ordering::Relaxed), 1, "examined once, by the last one awake");
         assert_eq!(self.taken.load(Ordering::Relaxed), tokens);
@@ -91,16 +102,16 @@ impl World for Queues {
     fn examine(&self) -> bool {
         self.examined.fetch_add(1, Ordering::Relaxed);
         let left = (0..2).any(|worker| self.ready.any_for(worker));
-        assert!(!left, "asleep, and a token was left behind");
+        assert!(!left, "all threads sleep, and a queue has a token");
         true
     }
 }
 
-/// One worker, awake at first, and two pushes, one for it and one for any.
+/// One worker, awake at first, and two pushes: one to its queue, one to the shared queue.
 ///
 /// Mutations that fail: no fence in `announce`; `any_for` without the shared queue.
 #[test]
-fn loom_homes_lose_no_wake_up() {
+fn loom_affinity_loses_no_wake_up() {
     check(|| {
         let world = Queues::new(2);
         let worker = thread::spawn({
@@ -120,7 +131,7 @@ fn loom_homes_lose_no_wake_up() {
 /// Mutations that fail: `wake_worker` without `active += 1`, or without `rung`; `any` of other workers'
 /// queues too, `any_for` without the worker's own.
 #[test]
-fn loom_homes_wake_who_is_pushed_to() {
+fn loom_affinity_wakes_the_worker_of_the_queue() {
     check(|| {
         let world = Queues::new(3);
         world.passes.store(1, Ordering::Relaxed);
@@ -146,7 +157,7 @@ fn loom_homes_wake_who_is_pushed_to() {
 /// Mutations that fail: `wants_waking` in the place of `any_asleep` in `enqueue_at`, `wake_one` in that of
 /// `wake_worker`; `wake_worker` that leaves the worker on the list; no fence in `Ready::push`.
 #[test]
-fn loom_homes_do_not_rely_on_searchers() {
+fn loom_affinity_does_not_rely_on_a_searching_worker() {
     check(|| {
         let world = Queues::new(3);
         world.sleep.announce(0, false);

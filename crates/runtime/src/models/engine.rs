@@ -1,12 +1,19 @@
-//! The engine, but for ports, kernels and the examination of a resting graph: the real `Net`,
-//! `Worker` and `dedicated::run` run a producer and a consumer made for the model.
+//! The engine without ports, kernels and the examination of a resting graph: the real `Net`, `Worker` and
+//! `dedicated::run` run a producer and a consumer made for the model.
 //!
-//! What the ports do with slots is checked in `ring`; this model checks looks, wake-ups and the end of the run. One
-//! sleeper more is counted than there are threads, as if it waited for the outside world: so no thread is the last one
-//! awake, whose examination would hide a lost wake-up, and loom reports a lost one as a deadlock.
+//! | part | in the model |
+//! |---|---|
+//! | `Net`, `Worker`, `dedicated::run`, `make_ready`, `ending`, `Sleep` | the real ones |
+//! | the policy | [`First`], which scans |
+//! | a kernel | [`Model`]: one item a firing, one firing an activation, no slots |
+//! | the last active thread | none: `Sleep` counts one thread more than there are |
 //!
-//! One worker and one dedicated thread: two workers, which look at every node before and after all
-//! they do, take the model past many minutes, and are checked in `sleep`.
+//! Accesses to slots are checked in `ring`; this model checks claims, wake-ups and the end of the run. The thread that
+//! is counted in addition stands for an outside end that never waits. So no thread is the last active one, whose
+//! examination would hide a lost wake-up, and loom reports a lost wake-up as a deadlock.
+//!
+//! One worker and one dedicated thread: two workers, which check every node before and after each activation, take the
+//! model past many minutes, and are checked in `sleep`.
 
 use super::check;
 use crate::channel::Lack;
@@ -15,7 +22,7 @@ use crate::net::{ActivationContext, Body, Held, Net, NodeCell, NodeState, Signal
 use crate::node::claim::Claim;
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
-use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sched::worker::{EngineHost, Pace, Worker, WorkerConfig};
 use loom::thread;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
@@ -25,7 +32,7 @@ use thalweg_policy::{Decision, Event, Host, Policy, WorkerId};
 
 const CHANNEL: ChannelId = ChannelId(0);
 
-/// The first claimable node.
+/// A policy that scans: it chooses the first claimable node.
 struct First;
 
 impl Policy for First {
@@ -44,7 +51,7 @@ impl Policy for First {
 struct Model {
     /// Items pushed or popped.
     done: Claim<usize>,
-    /// Items it pushes before it ends; the consumer ends with its input.
+    /// The number of items that a producer pushes before it ends. `None` for the consumer, which ends with its input.
     gives: Option<usize>,
 }
 
@@ -60,6 +67,7 @@ impl Body for Model {
             }
             Some(_) => *done < meter.head() + meter.capacity(),
             None => {
+                // `ended` before `tail`: after true the tail is final.
                 let over = meter.ended();
                 if over && meter.tail() == *done {
                     meter.leave();
@@ -112,14 +120,14 @@ impl Grow for Room {
         unreachable!("no loop is closed here");
     }
 
-    // SAFETY: there are no slots to keep pointers to; the capacity is an atomic.
+    // SAFETY: there is no storage, so nothing can point into it; the capacity is an atomic, which any thread may raise.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.0.raise_capacity(capacity);
     }
 }
 
-/// A producer of `items` items and a consumer on a channel of one. One of them, node `dedicated`, has
-/// a thread of its own, sleeper 1; the other is for worker 0.
+/// A network of a producer of `items` items and a consumer, with a channel of one item between them. One of them, the
+/// node `dedicated`, has a thread of its own, sleeper 1; worker 0 runs the other.
 fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<()>();
@@ -144,7 +152,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(3, 2))))
 }
 
-/// Runs two items through the channel, checks that all came and that the run then ended.
+/// Sends two items through the channel, and checks that both arrive and that the run then ends.
 fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let other = thread::spawn({
@@ -162,8 +170,9 @@ fn run(dedicated: NodeId) {
         now: 0,
         starting: false,
     };
-    let habits = Habits { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
-    Worker::new(host, &First, (), habits).run(None);
+    let config =
+        WorkerConfig { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
+    Worker::new(host, &First, (), config).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");
     assert!(net.cells.nodes.iter().all(|node| node.state.is_done()));

@@ -1,8 +1,13 @@
-//! Pinned nodes: the worker that a node is pinned to sees each change, though another worker searches.
+//! Pinned nodes: the worker that a node is pinned to sees each change, even if another worker searches.
 //!
-//! [`Sleep`] and [`Ready`] are the real ones. A node with a token, or with items, is pinned to worker 0; worker 1 can do
-//! nothing with it, but may be the searching one. The run ends when the last thread awake looks: work for worker 0 that
-//! is left then is a lost wake-up.
+//! | part | in the model |
+//! |---|---|
+//! | `Sleep`, `Ready`, `Meter` | the real ones |
+//! | the pinned node | a token in worker 0's queue of pinned nodes (the policy is notified), or an item (it scans) |
+//! | `make_ready::deliver_pinned`, `make_ready::wake_for` | [`PinnedNode::wake_pinned`], after the change |
+//!
+//! Worker 1 cannot run the node, but may be the searching one. The run ends when the last active thread examines: work
+//! for worker 0 that is left then is a lost wake-up.
 
 use super::check;
 use super::world::World;
@@ -18,18 +23,21 @@ use thalweg_graph::NodeId;
 const PINNED_TO: Sleeper = 0;
 const OTHER: Sleeper = 1;
 
-struct Home {
+/// A node that is pinned to worker 0, in a run of two workers.
+struct PinnedNode {
     sleep: Sleep,
     ready: Ready,
-    /// What the node waits for, where the policy scans.
+    /// The node's input, where the policy scans.
     items: Meter,
+    /// The number of activations.
     done: Count,
 }
 
-impl Home {
-    fn new(threads: usize) -> Arc<Home> {
+impl PinnedNode {
+    /// For `threads` threads, all of them active.
+    fn new(threads: usize) -> Arc<PinnedNode> {
         let ready = Ready::new(2, false);
-        Arc::new(Home {
+        Arc::new(PinnedNode {
             sleep: Sleep::new(threads),
             ready,
             items: Meter::new(2, Layout::Apart, false),
@@ -41,7 +49,7 @@ impl Home {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// As the last step of `make_ready::deliver_pinned`.
+    /// As the last step of `make_ready::deliver_pinned`. The caller has changed something and fenced.
     fn wake_pinned(&self) {
         if self.sleep.any_asleep() {
             self.sleep.wake_worker(PINNED_TO);
@@ -49,7 +57,7 @@ impl Home {
     }
 }
 
-impl World for Home {
+impl World for PinnedNode {
     fn sleep(&self) -> &Sleep {
         &self.sleep
     }
@@ -75,25 +83,26 @@ impl World for Home {
 
     fn examine(&self) -> bool {
         fence(Ordering::SeqCst);
-        assert!(!self.any_work(PINNED_TO) && !self.any_work(OTHER), "asleep, and work was left behind");
+        assert!(!self.any_work(PINNED_TO) && !self.any_work(OTHER), "all threads sleep, and there is work");
         true
     }
 }
 
-/// A token; the node's worker may be awake, about to sleep, or asleep.
+/// The change is a token. The node's worker may be awake, about to sleep, or asleep.
 ///
 /// Mutations that fail: no fence in `push_pinned` or `announce`; `any_for` without the queue of pinned
 /// nodes; `wake_worker` without `active += 1`.
 #[test]
-fn loom_home_is_woken_for_a_token() {
+fn loom_pinned_worker_is_woken_for_a_token() {
     check(|| woken(|world| world.ready.push_pinned(PINNED_TO, NodeId(0))));
 }
 
-/// The same for a change of a counter, where the policy scans.
+/// The change is that of a counter, as where the policy scans. The node's worker may be awake, about to sleep, or
+/// asleep.
 ///
 /// Mutations that fail: no fence in `announce`, or after the change; and `wake_worker` as above.
 #[test]
-fn loom_home_is_woken_for_a_change() {
+fn loom_pinned_worker_is_woken_for_a_change() {
     check(|| {
         woken(|world| {
             world.items.publish(1);
@@ -102,31 +111,32 @@ fn loom_home_is_woken_for_a_change() {
     });
 }
 
-fn woken(change: impl FnOnce(&Home)) {
-    let world = Home::new(2);
-    let home = thread::spawn({
+/// One worker, and a changer that makes one change and wakes the worker if it must.
+fn woken(change: impl FnOnce(&PinnedNode)) {
+    let world = PinnedNode::new(2);
+    let worker = thread::spawn({
         let world = world.clone();
         move || world.work(PINNED_TO, false)
     });
     change(&world);
     world.wake_pinned();
     world.leave();
-    home.join().unwrap();
+    worker.join().unwrap();
     assert_eq!(world.done(), 1);
 }
 
-/// The node's worker sleeps; another that was woken searches in vain and goes to sleep again.
+/// The node's worker sleeps; another one that was woken searches, finds nothing and goes to sleep again.
 ///
 /// Mutations that fail: `wake_worker` that relies on the searching worker as `wake_one` does, or that wakes the
 /// latest asleep.
 #[test]
-fn loom_home_is_woken_whoever_searches() {
+fn loom_pinned_worker_is_woken_while_another_searches() {
     check(|| {
-        let world = Home::new(3);
+        let world = PinnedNode::new(3);
         world.sleep.announce(PINNED_TO, false);
         world.sleep.announce(OTHER, false);
         assert!(world.sleep.wake_one() && !world.sleep.wants_waking());
-        let home = thread::spawn({
+        let pinned_to = thread::spawn({
             let world = world.clone();
             move || world.wake_up(PINNED_TO)
         });
@@ -140,7 +150,7 @@ fn loom_home_is_woken_whoever_searches() {
         world.ready.push_pinned(PINNED_TO, NodeId(0));
         world.wake_pinned();
         world.leave();
-        home.join().unwrap();
+        pinned_to.join().unwrap();
         other.join().unwrap();
         assert_eq!(world.done(), 1);
     });

@@ -1,5 +1,14 @@
-//! A search for waiting cycles while their nodes are activated: a cycle that is not stuck does not grow, a stuck one
-//! does, and storage is replaced under the claims of both ends.
+//! The deadlock search while the nodes are activated: a cycle that is not stuck does not grow, a stuck one does, and
+//! storage is replaced only while both ends are claimed.
+//!
+//! | part | in the model |
+//! |---|---|
+//! | `Net`, `liveness::search`, `Claim`, `Meter` | the real ones |
+//! | a kernel or process | a [`Script`]: a fixed list of operations on two channels of one item each |
+//! | a channel's storage | [`Slots`]: one loom cell, written by each send and by each growth |
+//!
+//! A growth that is not ordered with an access by an activation is a data race on the cell, which loom reports. A
+//! change that neither the search nor an activation acts on leaves a script unfinished, which [`run`] asserts.
 
 use super::check;
 use crate::channel::Lack;
@@ -17,17 +26,20 @@ use thalweg_policy::Event;
 /// A channel's storage, as a loom cell that each use and each replacement accesses.
 struct Slots {
     meter: Arc<Meter>,
+    /// The number of accesses; the value is not used.
     cell: UnsafeCell<usize>,
 }
 
-// SAFETY: what is to be checked: the cell is accessed by one thread at a time.
+// SAFETY: the claim of the model is that the cell is accessed by the holder of the sender's claim only. loom reports an
+// access that is not ordered after the previous one.
 unsafe impl Sync for Slots {}
-// SAFETY: a number and an `Arc` of atomics.
+// SAFETY: a number and an `Arc` of atomics, which are `Send`.
 unsafe impl Send for Slots {}
 
 impl Slots {
+    /// Accesses the storage.
     fn touch(&self) {
-        // SAFETY: loom reports it if another access is under way or not ordered with this one.
+        // SAFETY: the caller has the sender's claim, so no other thread has a reference; loom reports the contrary.
         self.cell.with_mut(|count| unsafe { *count += 1 });
     }
 }
@@ -41,24 +53,28 @@ impl Grow for Slots {
         unreachable!("no loop is closed here");
     }
 
-    // SAFETY: the contract is the callers', and what this model checks.
+    // SAFETY: the caller holds the claims of both ends, by the contract of `Grow::grow`. That the search does is what
+    // this model checks.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.touch();
         self.meter.raise_capacity(capacity);
     }
 }
 
-/// A node that goes through a list of operations, each on a channel: sends, or receives.
+/// A node that executes a list of operations in order: all sends, or all receives.
 struct Script {
-    /// Operations done.
+    /// The number of operations done, under the node's claim.
     done: Claim<usize>,
+    /// Whether the operations are sends.
     sends: bool,
+    /// The channel of each operation.
     channels: &'static [u32],
+    /// By channel.
     slots: Vec<Arc<Slots>>,
 }
 
 impl Script {
-    /// What the next operation lacks.
+    /// Executes the operation after the first `done`, or returns the condition that it lacks.
     fn lack(&self, done: usize) -> Option<Lack> {
         let at = self.channels[done];
         let (channel, meter) = (ChannelId(at), &self.slots[at as usize].meter);
@@ -77,8 +93,8 @@ impl Script {
 }
 
 impl Slots {
-    /// The operation itself. Both ends use the storage, each its own slots; here one cell stands for
-    /// the sender's.
+    /// The operation itself. In a real channel both ends access the storage, each its own slots; here one cell stands
+    /// for the sender's slots.
     fn touch_as(&self, sends: bool, count: usize) {
         match sends {
             true => {
@@ -119,7 +135,8 @@ impl Body for Script {
     }
 }
 
-/// A producer and a consumer with two channels of one item between them, and their scripts.
+/// A network of a producer and a consumer with two channels of one item between them, and their scripts. Neither is
+/// dedicated, and the policy scans.
 fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let mut graph = GraphData::new();
     let item = Item::of::<()>();
@@ -155,6 +172,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(1, 2))))
 }
 
+/// Activates a node once, as worker 0 would.
 fn activate(net: &Net<'_>, node: u32) -> Event {
     let node = NodeId(node);
     let mut cx = ActivationContext::new(net, By::Worker(0));
@@ -162,8 +180,8 @@ fn activate(net: &Net<'_>, node: u32) -> Event {
     net.cells.nodes[node.index()].body.as_ref().unwrap().activate(&mut cx)
 }
 
-/// One thread activates, another searches for cycles; then both go on in turn to the end. Returns how often a
-/// channel grew.
+/// One thread activates while another searches; then this thread does both in turn to the end. Returns the number of
+/// growths. It is the same for every interleaving, as a verdict of the search must be.
 fn run(gives: &'static [u32], takes: &'static [u32]) -> usize {
     let net = net(gives, takes);
     let worker = thread::spawn({
@@ -195,9 +213,10 @@ fn loom_search_opens_what_is_stuck() {
     check(|| assert_eq!(run(&[0, 0, 1], &[1, 0, 0]), 1));
 }
 
-/// The producer waits for room most of the time, and is in no cycle.
+/// The producer waits for room most of the time, and is in no cycle: a search must not take nodes that wait at
+/// different moments for a stuck set.
 ///
-/// Mutations that fail: `confirm` without its second look at the candidates.
+/// Mutations that fail: `confirm` without its second check of the candidates.
 #[test]
 fn loom_search_opens_nothing_else() {
     check(|| assert_eq!(run(&[0, 0, 1], &[0, 1, 0]), 0));

@@ -1,10 +1,15 @@
-//! [`Sleep`]: no wake-up is lost, the last one awake is found, and it is alone.
+//! [`Sleep`]: no wake-up is lost, the last active thread is found, and no other thread is active while it examines.
 //!
-//! [`Places`] hold items, each under a claim. Their functions mirror their namesakes in `make_ready`, `Worker` and
-//! `dedicated`; `Sleep`, `Claim` and `Meter` are the real ones. When the last thread awake
-//! finds nothing it must be right: an item left behind is a lost wake-up and fails.
-//! `ground` is a loom cell that working threads read and the examiner writes, so an examination
-//! while another thread works fails, and so does work that does not see what an examination changed.
+//! | part | in the model |
+//! |---|---|
+//! | a node with its inputs | a [`Place`]: items under a claim |
+//! | `make_ready`, `Worker`, `dedicated` | functions of [`Places`] with the same names |
+//! | `Sleep`, `Claim`, `Meter`, `ThreadPool` | the real ones |
+//! | the examination of a resting graph | [`World::examine`]: it fails if a place still has an item |
+//!
+//! So a lost wake-up fails as an item that is left behind when the last active thread examines. `ground` is a loom cell
+//! that working threads read and the examiner writes: an examination while another thread works fails, and so does work
+//! that does not see what an examination changed.
 
 use super::check;
 use super::world::World;
@@ -17,27 +22,34 @@ use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
 
+/// A node that does nothing but take items.
 struct Place {
     items: Meter,
+    /// The number of items taken. Its claim stands for the node's.
     taken: Claim<usize>,
 }
 
 struct Places {
     sleep: Sleep,
     places: Vec<Place>,
+    /// Read by working threads, written by the examiner.
     ground: UnsafeCell<()>,
     /// Items that the first examination adds to the first place, as growth would.
     grows: Count,
+    /// The number of examinations.
     examined: Count,
+    /// The flag of the one dedicated thread.
     dozing: AtomicBool,
 }
 
-// SAFETY: loom fails an access to `ground` that is not ordered after the one before it.
+// SAFETY: all fields but `ground` are `Send`. loom reports an access to `ground` that is not ordered after the previous
+// conflicting one, so a model that passes has no data race on it.
 unsafe impl Send for Places {}
-// SAFETY: as above.
+// SAFETY: as above; all fields but `ground` are `Sync`.
 unsafe impl Sync for Places {}
 
 impl Places {
+    /// `places` empty places, for `threads` threads, all of them active.
     fn new(threads: usize, places: usize, grows: usize) -> Arc<Places> {
         let place = |_| Place { items: Meter::new(2, Layout::Apart, false), taken: Claim::new(0) };
         Arc::new(Places {
@@ -54,6 +66,7 @@ impl Places {
         self.examined.load(Ordering::Relaxed)
     }
 
+    /// As `Net::claimable`.
     fn claimable(&self, place: usize) -> bool {
         let Place { items, taken } = &self.places[place];
         !taken.is_held() && items.items() > 0
@@ -71,13 +84,14 @@ impl Places {
         }
     }
 
+    /// Publishes an item and makes the place ready.
     fn give(&self, place: usize) {
         let items = &self.places[place].items;
         items.publish(items.tail() + 1);
         self.changed(place);
     }
 
-    /// As `make_ready::share`, from the place after the one about to be taken.
+    /// As `make_ready::share`, for any place but the one that is taken next.
     fn share(&self, place: usize) {
         if self.sleep.wants_waking() {
             fence(Ordering::SeqCst);
@@ -87,6 +101,7 @@ impl Places {
         }
     }
 
+    /// As an activation: takes one item, if there is one and the claim is not refused.
     fn take(&self, place: usize) {
         let Place { items, taken } = &self.places[place];
         let Some(mut taken) = taken.try_claim() else { return };
@@ -125,7 +140,7 @@ impl World for Places {
         self.ground.with_mut(|_| ());
         self.examined.fetch_add(1, Ordering::Relaxed);
         for place in 0..self.places.len() {
-            assert!(!self.claimable(place), "asleep, and work was left behind");
+            assert!(!self.claimable(place), "all threads sleep, and a place has an item");
         }
         let items = &self.places[0].items;
         items.publish(items.tail() + self.grows.swap(0, Ordering::Relaxed));
@@ -137,10 +152,10 @@ impl World for Places {
     }
 }
 
-/// One worker; a changer fills two places, one after the other. The change may come before the
-/// worker announces, between that and its look, between its look and its commitment, and after.
+/// One worker, and a changer that fills two places, one after the other. A change may come before the worker announces,
+/// between its announcement and its check, between its check and its commitment, and after that.
 ///
-/// Mutations that fail: no fence in `announce` or in `changed`; `announce` after the look, or no look;
+/// Mutations that fail: no fence in `announce` or in `changed`; `announce` after the check, or no check;
 /// `commit` waiting although rung; `withdraw` without `active -= 1`; `wake_one` without
 /// `active += 1`; no `found`.
 #[test]
@@ -159,11 +174,11 @@ fn loom_sleep_loses_no_wake_up() {
     });
 }
 
-/// Two workers asleep, one of them woken: the changer may rely on the searching worker, which has found nothing so far
-/// and may be about to sleep again, or has just found the first item.
+/// Two workers asleep, one of which is woken: the changer may rely on the searching worker, which has found nothing so
+/// far and may be about to sleep again, or has just found the first item.
 ///
-/// All steps before the wake-up are done in advance, so the model takes a second instead of minutes: the first worker
-/// begins with its wait, the second with its wake-up.
+/// All steps before the wake-up are done before the threads start, so the model takes a second instead of minutes: the
+/// first worker begins with its wait, the second with its wake-up.
 ///
 /// Mutations that fail: `announce` that leaves `SEARCHING` set, and most of those above.
 #[test]
@@ -220,13 +235,13 @@ fn loom_sleep_withdraws_while_rung() {
     });
 }
 
-/// Two workers and no changer: the last one that would sleep examines, alone, and adds an item, as
-/// growth does; it or the other takes it; the next examination ends the run.
+/// Two workers and no changer: the last one that would sleep examines, while no other thread is active, and adds an
+/// item, as growth does; one of the two takes it; the next examination ends the run.
 ///
 /// Mutations that fail: `last` called while one thread is active; `commit` that forgets to count the
 /// examiner active again.
 #[test]
-fn loom_sleep_examines_when_nobody_is_active() {
+fn loom_sleep_examines_when_no_thread_is_active() {
     check(|| {
         let world = Places::new(2, 1, 1);
         let other = thread::spawn({
@@ -240,9 +255,9 @@ fn loom_sleep_examines_when_nobody_is_active() {
     });
 }
 
-/// A dedicated thread waits for two items in turn, as `doze` does; the changer rings it by its flag.
+/// A dedicated thread waits for two items in turn, as `doze` does; the changer reads its flag and rings it.
 ///
-/// Mutations that fail: no fence in `doze` or in the change; `dozing` set after the look;
+/// Mutations that fail: no fence in `doze` or in the change; `dozing` set after the check;
 /// `wake_dedicated` that rings only a thread that is waiting already, or that counts one active
 /// that is not waiting yet.
 #[test]
@@ -281,8 +296,8 @@ fn loom_sleep_dozes_until_changed() {
     });
 }
 
-/// A worker that begins without a thread: the caller's changes summon one, it arrives as a searcher, and it or the
-/// caller takes the items. The caller may be done before it arrives.
+/// A worker that begins without a thread: the caller's changes summon one, which arrives searching, and one of the two
+/// takes the items. The caller may be done before the thread arrives.
 ///
 /// Mutations that fail: `begin_unseated` that leaves the workers active; `ring` that does not summon; `arrive`
 /// that leaves `rung` set.

@@ -1,4 +1,8 @@
-//! [`ThreadPool`] and [`Roster`]: a borrowed job is seen only while its caller waits, whichever thread summons.
+//! [`ThreadPool`] and [`Roster`]: a borrowed job runs only while its caller is in `with`, whichever thread summons.
+//!
+//! Pool, roster and seats are the real ones. The job adds to a loom cell on the caller's stack, and the caller reads
+//! the cell after `with`. So a member that is neither revoked nor joined, or whose write the caller does not see, is a
+//! data race, which loom reports.
 
 use super::check;
 use crate::sync::UnsafeCell;
@@ -6,11 +10,11 @@ use crate::threads::{Roster, ThreadPool};
 use loom::thread;
 use std::sync::Arc;
 
-/// Two jobs after one another, on one member at most. The member writes to a loom cell on the caller's stack, so the
-/// model fails if the caller neither revokes the call nor waits for the member, or does not see the write, or if the
-/// member sees a job whose call was revoked.
+/// Two jobs one after the other, on one member at most. The model also fails if the member sees a job whose call was
+/// revoked: that job's cell is gone.
 ///
-/// Mutations that fail: `revoke_or_join` that does not wait for `Done`, or leaves a seat `Called`; no notification in `set`.
+/// Mutations that fail: `revoke_or_join` that does not wait for `Done`, or leaves a seat `Called`; no notification in
+/// `set`.
 #[test]
 fn loom_team_answers_each_call_or_none() {
     check(|| {
@@ -19,14 +23,16 @@ fn loom_team_answers_each_call_or_none() {
             let done = Done(UnsafeCell::new(0));
             pool.fork_join(1, &|member| done.add(member), || {}, || {});
             done.0.with_mut(|done| {
-                // SAFETY: the member has done its part, or never will; loom would see it if not.
+                // SAFETY: `fork_join` has returned, so the member has done its part or never will, and no other thread
+                // has a reference to the cell. loom reports the contrary.
                 assert!(unsafe { *done } <= 1);
             });
         }
     });
 }
 
-/// Another thread summons a member while the caller closes its roster.
+/// Another thread summons a member while the caller closes its roster: the summons finds the job, and the close the
+/// seat; or the summons finds no job.
 ///
 /// Mutation that fails: `close` that leaves the job where it is.
 #[test]
@@ -47,7 +53,7 @@ fn loom_team_is_summoned_from_elsewhere() {
     });
 }
 
-/// The caller does the part of a member that has not begun, and only then: it is done once.
+/// The caller does the part of a member that has not begun: the part is done once, by the caller or by the member.
 #[test]
 fn loom_team_takes_over_a_call() {
     check(|| {
@@ -68,14 +74,17 @@ fn loom_team_takes_over_a_call() {
     });
 }
 
+/// The sum of the numbers of the members that have done their part.
 struct Done(UnsafeCell<usize>);
 
-// SAFETY: this is what loom checks.
+// SAFETY: the one part of a job is done by its member, or by the caller that has taken it over; the caller reads the cell
+// after its roster is closed. So one thread accesses the cell at a time. loom reports the contrary: this is what the
+// models check.
 unsafe impl Sync for Done {}
 
 impl Done {
     fn add(&self, member: usize) {
-        // SAFETY: as above.
+        // SAFETY: exclusive, as argued at `Sync`.
         self.0.with_mut(|done| unsafe { *done += member });
     }
 }

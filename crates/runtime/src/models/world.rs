@@ -1,12 +1,13 @@
-//! A worker's loop over a minimal kind of work, which the models of `sleep` share.
+//! A worker's loop over a minimal kind of work, which the models of `sleep`, `affinity` and `pinned` share.
 //!
-//! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends the way a real one
-//! does: the last thread awake looks, and finds nothing.
+//! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends as a real one does: the last
+//! active thread examines, and finds nothing to do.
 
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 
 /// Work for a few threads, and their parking place.
 pub(super) trait World {
+    /// The parking place of the threads.
     fn sleep(&self) -> &Sleep;
 
     /// Whether there is work that this worker may do.
@@ -15,7 +16,8 @@ pub(super) trait World {
     /// Does some of the work; false if there was none. A worker that finds some calls [`World::found`] first.
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool;
 
-    /// As `quiesce::examine`: called with the sleep lock held and all threads asleep.
+    /// As `quiesce::examine`: called with the sleep lock held while no thread is active. It fails the model if there is
+    /// work.
     fn examine(&self) -> bool;
 
     /// Whether an examination has left nothing to do.
@@ -23,13 +25,14 @@ pub(super) trait World {
         true
     }
 
+    /// As in `Worker::work`, before an activation: the worker is not searching any more.
     fn found(&self, searching: &mut bool) {
         if std::mem::take(searching) {
             self.sleep().found();
         }
     }
 
-    /// Until the examination finds nothing to do.
+    /// The worker's loop, until the examination finds nothing to do. `searching` says that the worker was woken.
     fn work(&self, worker: Sleeper, mut searching: bool) {
         loop {
             if self.work_once(worker, &mut searching) {
@@ -49,7 +52,8 @@ pub(super) trait World {
         }
     }
 
-    /// Commits. The end of the run is its too, if it was the last one and has found nothing.
+    /// Commits to sleep. If this thread was the last active one and its examination has left nothing to do, it ends the
+    /// run.
     fn park(&self, worker: Sleeper) -> ParkOutcome {
         let woken = self.sleep().commit(worker, None, || self.examine());
         if woken == ParkOutcome::Resumed && self.is_over() {
@@ -59,14 +63,14 @@ pub(super) trait World {
         woken
     }
 
-    /// The loop of a worker that begins asleep.
+    /// The loop of a worker that has announced sleep before the model's threads start, and found no work.
     fn wake_up(&self, worker: Sleeper) {
         if self.park(worker) == ParkOutcome::Rung {
             self.work(worker, true);
         }
     }
 
-    /// A thread that has made its last change leaves.
+    /// Leaves the run, for a thread that has made its last change. As the last active thread it ends the run.
     fn leave(&self) {
         if self.sleep().retire(|| self.examine()) {
             self.sleep().end();

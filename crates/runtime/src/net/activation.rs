@@ -1,4 +1,14 @@
-//! An activation: the code of a node, and the context in which a thread runs it.
+//! An activation: the code of a node ([`Body`]), and the context in which a thread runs it.
+//!
+//! A thread has one [`ActivationContext`] for all its activations. [`ActivationContext::begin`] sets its input for one
+//! activation; the body writes its output, which the thread reads before the next `begin`:
+//!
+//! | field | written by | read by |
+//! |---|---|---|
+//! | `node`, `budget`, `slice`, `alerted`, `checks_end` | `begin` | the body |
+//! | `turn` | the body of a process | the body, and the thread, for the processes to notify |
+//! | `fired`, `touched_all` | the body | the thread |
+//! | `laps` | both | the thread, of a sampled activation |
 
 use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
@@ -8,60 +18,65 @@ use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
 /// The code of a node, which threads activate.
+///
+/// Several threads may call its methods at once: a body protects its state by a claim, and refuses the others.
 pub(crate) trait Body: Send + Sync {
-    /// Fires the node until the budget is spent or a firing lacks something.
+    /// Fires the node until the budget is spent or a firing lacks something, or refuses with `Event::Refused`. Before
+    /// it releases the claim it writes what the node waits for into its wait word. It does not release a token.
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event;
-    /// Whether another thread holds what an activation would need.
+    /// Whether an activation would be refused now. A hint.
     fn is_held(&self) -> bool;
-    /// Locks a quiescent node: no other thread can activate it. The error, where the node is not quiescent, says whether
-    /// a thread that was refused may have left something undone.
+    /// Locks a quiescent node: no other thread can activate it until the result is dropped. The error, if the node is
+    /// not quiescent, says whether a thread that was refused meanwhile may have left something undone; then the caller
+    /// must make the node claimable ([`NodeState::look_again`]).
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool>;
-    /// Whether a framing function decides what firings take, and when the node ends.
+    /// Whether the node's own code decides what firings take, and when the node ends: a framing function, or a process.
     fn is_framed(&self) -> bool;
-    /// Whether, once begun, it must be activated and dropped by one thread: see [`coroutine`](crate::coroutine).
+    /// Whether the node, once begun, must be activated and dropped by one thread: see [`coroutine`](crate::coroutine).
     fn is_pinned(&self) -> bool {
         false
     }
-    /// The thread that the node is pinned to leaves, and the run is over.
+    /// Drops what must be dropped by the thread that the node is pinned to. Called by that thread when the run is over.
     fn leave(&self) {}
 }
 
-/// While this lives no other thread can activate the node: see [`Body::hold`].
+/// A guard: while it lives no other thread can activate the node. See [`Body::hold`].
 pub(crate) trait Held {}
 
 impl<T> Held for Claimed<'_, T> {}
 
-/// The context of the activations of one thread, one after the other: what they may use, and what they report.
+/// The context of the activations of one thread, one after the other.
 pub(crate) struct ActivationContext<'a> {
     pub(crate) net: &'a Net<'a>,
+    /// The node that is activated.
     pub(crate) node: NodeId,
-    /// Its shared half.
+    /// Its shared half. `None` before the first activation.
     state: Option<&'a NodeState>,
-    /// Firings this activation may do.
+    /// The most firings of this activation; for a process, operations.
     pub(crate) budget: usize,
-    /// Firings after which it publishes.
+    /// The number of firings after which it publishes.
     pub(crate) slice: usize,
-    /// Firings it did.
+    /// The number of its firings (operations) so far.
     pub(crate) fired: usize,
-    /// Where the time went, if this activation is a sampled one.
+    /// The laps of a sampled activation; `None` for another.
     pub(crate) laps: Option<crate::measure::clock::Laps>,
     /// The kind of thread that activates.
     pub(crate) by: By,
-    /// A neighbour has ended since the latest activation.
+    /// The node's alert was set, and this activation has cleared it: the node must check all its channels.
     pub(crate) alerted: bool,
-    /// `alerted`, or the run drains: the node must check whether it goes on.
-    pub(crate) looks: bool,
-    /// What a process's ends must know of the poll they are in.
+    /// `alerted`, or the run drains: a process must check whether it ends.
+    pub(crate) checks_end: bool,
+    /// The poll of a process, which its ends access.
     pub(crate) turn: Turn<'a>,
-    /// A process's activation may have changed more than its turn has touched.
+    /// A process's activation may have changed other channels than those of its turn's operations.
     pub(crate) touched_all: bool,
-    /// Ends dropped on this thread before, and those with what else is noted of drops.
+    /// This thread's counts of dropped ends, and of all noted drops, when they were last read.
     dropped: u64,
     noted: u64,
 }
 
 impl<'a> ActivationContext<'a> {
-    /// For activations by this thread.
+    /// The context of a thread, for activations on it only: it has the thread's counts of drops.
     pub(crate) fn new(net: &'a Net<'a>, by: By) -> ActivationContext<'a> {
         ActivationContext {
             net,
@@ -73,7 +88,7 @@ impl<'a> ActivationContext<'a> {
             laps: None,
             by,
             alerted: false,
-            looks: false,
+            checks_end: false,
             turn: Turn::new(net),
             touched_all: false,
             dropped: dropped(),
@@ -81,7 +96,8 @@ impl<'a> ActivationContext<'a> {
         }
     }
 
-    /// Prepares the activation of a node, for at most `budget` firings that are published every `slice` firings.
+    /// Prepares the activation of a node, of at most `budget` firings, which publishes after every `slice` firings.
+    /// `alerted` says that the caller has cleared the node's alert.
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -94,18 +110,18 @@ impl<'a> ActivationContext<'a> {
         self.state = Some(state);
         self.fired = 0;
         self.alerted = alerted;
-        self.looks = alerted || self.net.draining();
+        self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
     }
 
-    /// Whether this thread has dropped anything that matters since it was asked last.
+    /// Whether this thread has dropped ends, or released lent messages, since the previous call.
     #[inline]
     pub(crate) fn any_drops(&mut self) -> bool {
         let noted = notes();
         std::mem::replace(&mut self.noted, noted) != noted
     }
 
-    /// Whether this thread has dropped ends of processes since it was asked last.
+    /// Whether this thread has dropped ends of processes since the previous call.
     #[inline]
     pub(crate) fn ends_dropped(&mut self) -> bool {
         let dropped = dropped();
@@ -116,18 +132,20 @@ impl<'a> ActivationContext<'a> {
 /// The kind of thread that activates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum By {
+    /// A worker, under a policy.
     Worker(WorkerId),
     /// A thread of one node, which is no worker.
     Dedicated,
 }
 
 impl ActivationContext<'_> {
+    /// The shared half of the node that is activated.
     #[inline]
     pub(crate) fn state(&self) -> &NodeState {
         self.state.unwrap_or_else(|| &self.net.cells.nodes[self.node.index()].state)
     }
 
-    /// Marks the boundary between queue operations and application code.
+    /// Ends the current lap and begins one of category `into`. No effect in an activation that is not sampled.
     #[inline]
     pub(crate) fn lap(&mut self, into: crate::measure::clock::Part) {
         if let Some(laps) = &mut self.laps {

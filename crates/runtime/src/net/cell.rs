@@ -7,32 +7,41 @@ use thalweg_graph::{ChannelId, Kind};
 use thalweg_policy::WorkerId;
 
 /// A node.
+///
+/// | the node is | `body` | `dedicated` | `pinned` | activated by |
+/// |---|---|---|---|---|
+/// | run by workers | some | none | false | any worker |
+/// | pinned | some | none | true | the worker that began it |
+/// | dedicated | some | some | false | its own thread |
+/// | an outside end | none | some | false | no thread: code outside of the run holds the end |
 pub(crate) struct NodeCell<'env> {
     pub(crate) state: NodeState,
     pub(crate) kind: Kind,
-    /// A process that any worker may activate at any time.
+    /// The node is a process that any worker may activate: neither pinned nor dedicated.
     pub(crate) is_free_process: bool,
-    /// Pinned to the worker that began it, since its stack is there: see [`coroutine`](crate::coroutine).
+    /// The node is pinned to the worker that begins it, since its stack is there: see [`coroutine`](crate::coroutine).
     pub(crate) pinned: bool,
-    /// None for an end of the graph that code outside of the run holds.
+    /// `None` for an end of the graph that code outside of the run holds.
     pub(crate) body: Option<Box<dyn Body + 'env>>,
-    /// What every firing moves, where all rates are static and no framing function decides: any thread can
-    /// then tell from the counters that an activation would do nothing. Empty otherwise.
+    /// The items and the room that every firing needs, if all rates are static and no framing function decides: then
+    /// any thread can tell from the counters that an activation would do nothing. Empty otherwise.
     pub(crate) needs: Box<[Need]>,
-    /// The sleeper's number of the node's own thread, if it has one.
+    /// The number, as a sleeper, of the node's own thread or of the code that holds the end.
     pub(crate) dedicated: Option<u32>,
-    /// Whether some peer has a thread of its own.
+    /// Whether a neighbour is dedicated or an outside end.
     pub(crate) dedicated_peers: bool,
 }
 
 impl NodeCell<'_> {
-    /// The worker that a pinned node was begun on.
+    /// The worker that the node is pinned to; `None` if it is not pinned, or has not begun.
     #[inline]
     pub(crate) fn pinned_to(&self) -> Option<WorkerId> {
         if self.pinned { self.state.last_worker() } else { None }
     }
 
-    /// Whether a worker may activate the node. A pinned node that no worker has begun is pinned to this one.
+    /// Whether the worker may activate the node. If the node is to be pinned and no worker has begun it, it is pinned
+    /// to this one: of several workers that try, the compare-and-swap lets one win. `Relaxed`, since `last` carries no
+    /// data: the node's claim orders its activations.
     #[inline]
     pub(crate) fn try_pin(&self, worker: WorkerId) -> bool {
         let (pinned_to, me) = (&self.state.last, worker as u32);
@@ -41,7 +50,7 @@ impl NodeCell<'_> {
     }
 }
 
-/// Items that every firing of a node finds, or room that it needs, on one channel.
+/// The items, or the room, that every firing of a node needs on one channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
     /// At least this many items, peeked ones included.

@@ -1,15 +1,19 @@
-//! What all threads of a run share.
+//! The shared half of a run: all data that more than one of its threads may access.
 //!
 //! | field | what it holds | changes during a run |
 //! |---|---|---|
-//! | [`topology`](Net::topology) | the graph, the plan, which node is next to which | never |
+//! | [`topology`](Net::topology) | the graph, the plan, the neighbours of each node | never |
 //! | [`cells`](Net::cells) | nodes with their states, channels with their counters | by activations |
 //! | [`sched`](Net::sched) | queues of ready nodes, accounts of the workers | by workers |
-//! | [`liveness`](Net::liveness) | the state of the searches for waiting cycles, the byte budget | by searches |
+//! | [`liveness`](Net::liveness) | the state of the deadlock searches, the byte budget | by searches |
 //! | [`signals`](Net::signals) | stop, drain, failure, sleeping threads; known outside of the run too | by any thread |
 //!
-//! The modules of node kinds, scheduling and liveness use this one, and not the reverse: it knows only the types of what
-//! they keep here.
+//! A [`Net`] is only read through shared references once the run begins: what changes is an atomic, under a lock, or
+//! under the claim of a node (inside its [`Body`]). The fields of a node's state and their orderings are in
+//! [`NodeState`].
+//!
+//! Invariant: the modules of node kinds, scheduling and liveness use this one, and not the reverse. It knows only the
+//! types of what they keep here.
 
 mod activation;
 mod cell;
@@ -46,7 +50,7 @@ use thalweg_plan::Plan;
 use thalweg_policy::WorkerId;
 use thalweg_trace::Growth;
 
-/// A run's shared half.
+/// The shared half of a run.
 pub(crate) struct Net<'env> {
     pub(crate) topology: Topology,
     pub(crate) cells: Cells<'env>,
@@ -58,36 +62,40 @@ pub(crate) struct Net<'env> {
 /// Nodes and channels, by their ids.
 pub(crate) struct Cells<'env> {
     pub(crate) nodes: Vec<NodeCell<'env>>,
+    /// By channel: its counters.
     pub(crate) meters: Vec<Arc<Meter>>,
+    /// By channel: its storage, without its item type.
     pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
-    /// Channels with more slots than capacity, with their slot counts: see `dedicated::Rest`.
+    /// Channels with more slots than capacity, with their slot counts: see `dedicated::WaitStrategy`.
     pub(crate) wide: Vec<(ChannelId, usize)>,
 }
 
-/// What workers share.
+/// State that the workers share.
 pub(crate) struct Scheduling {
     /// Queues of ready nodes, where the policy is notified.
     pub(crate) ready: Ready,
-    /// Nodes with a body that have not ended.
+    /// The number of nodes with a body that have not ended. The thread that brings it to 0 ends the run
+    /// (`ending::ended`).
     pub(crate) live: AtomicUsize,
-    /// Some node is pinned to the worker that began it: see [`coroutine`](crate::coroutine).
+    /// The graph has nodes that are pinned to the worker that begins them: see [`coroutine`](crate::coroutine).
     pub(crate) pins: bool,
-    /// What the workers did, by worker.
+    /// The accounts of the workers that have left, each with its worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
-    /// Partitions of the graph that the policy computed.
+    /// The number of partitions of the graph that the policy has computed. Written once, after the workers have left.
     pub(crate) partitions: AtomicU64,
 }
 
-/// What keeps a run from hanging: see [`liveness`](crate::liveness).
+/// State by which a run does not hang: see [`liveness`](crate::liveness).
 pub(crate) struct Liveness {
-    /// For cycles that wait while the rest of the graph runs.
+    /// Of the search for nodes that wait for each other while other nodes run.
     pub(crate) search: SearchState,
-    /// For nodes from which no live end of the graph can be reached.
+    /// Of the search for nodes from which no live end of the graph can be reached.
     pub(crate) live: Live,
-    /// Bytes of ring slots and byte limits, against the budget.
+    /// Bytes of ring slots and byte limits, which count against the budget.
     pub(crate) spent: AtomicUsize,
-    /// Of these, bytes granted to channels in front of starved cycles.
+    /// The part of `spent` that was granted to channels in front of starved cycles.
     pub(crate) granted: AtomicUsize,
+    /// All growths of channels, for the report.
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// Starved loops end instead of failing the run: see [`starve`](crate::liveness::starve).
     pub(crate) closes_loops: bool,
@@ -103,6 +111,8 @@ impl std::ops::Deref for Net<'_> {
 }
 
 impl<'env> Net<'env> {
+    /// The shared half of a run that has not begun. `nodes` and `rings` are in order of the ids in `graph`, and
+    /// `signals` has a sleeper for each worker, dedicated thread and outside end.
     pub(crate) fn new(
         graph: GraphData,
         plan: Plan,
@@ -111,6 +121,7 @@ impl<'env> Net<'env> {
         signals: Arc<Signals>,
     ) -> Net<'env> {
         let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
+        // A dedicated node has a thread of its own, and an end without a body is on a thread outside of the run.
         let alone =
             plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         if alone {
@@ -138,73 +149,83 @@ impl<'env> Net<'env> {
         }
     }
 
+    /// The graph's strongly connected components.
     pub(crate) fn components(&self) -> &Components {
         self.topology.components()
     }
 
+    /// The number of workers.
     pub(crate) fn threads(&self) -> usize {
         self.topology.plan.threads
     }
 
+    /// A node's code and state.
     #[inline]
     pub(crate) fn node(&self, node: NodeId) -> &NodeCell<'env> {
         &self.cells.nodes[node.index()]
     }
 
+    /// A channel's counters.
     #[inline]
     pub(crate) fn meter(&self, channel: ChannelId) -> &Meter {
         &self.cells.meters[channel.index()]
     }
 
+    /// The channels of a node's inputs, in order of its ports.
     #[inline]
     pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
         self.topology.inputs(node)
     }
 
+    /// The channels of a node's outputs, in order of its ports.
     #[inline]
     pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
         self.topology.outputs(node)
     }
 
-    /// The worker that a pinned node was begun on.
+    /// The worker that the node is pinned to; `None` if it is not pinned, or has not begun.
     #[inline]
     pub(crate) fn pinned_to(&self, node: NodeId) -> Option<WorkerId> {
         if self.sched.pins { self.node(node).pinned_to() } else { None }
     }
 
-    /// Whether a worker may run the node, as far as pins go.
+    /// Whether the node is not pinned to another worker.
     #[inline]
     pub(crate) fn may_run(&self, node: NodeId, worker: WorkerId) -> bool {
         self.pinned_to(node).is_none_or(|pinned_to| pinned_to == worker)
     }
 
+    /// The neighbours of a node, each once for every channel that joins them.
     pub(crate) fn peers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         self.topology.peers(node)
     }
 
+    /// A channel's producer and consumer.
     #[inline]
     pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
         self.topology.ends(channel)
     }
 
+    /// The node at the other end of an operation's channel.
     #[inline]
     pub(crate) fn peer(&self, operation: u64) -> NodeId {
         self.topology.peer(operation)
     }
 
-    /// Whether any input of the node that is in the mask passes the test.
+    /// Whether an input of the node whose bit is set in the mask passes the test.
     pub(crate) fn any_input(&self, node: NodeId, mask: u64, test: impl Fn(&Meter) -> bool) -> bool {
         let inputs = self.inputs(node).iter().enumerate();
         inputs.filter(|(i, _)| mask >> i & 1 == 1).any(|(_, channel)| test(self.meter(*channel)))
     }
 
-    /// Whether an activation of the node by a worker would, by the counters, fire or end it.
+    /// Whether an activation of the node by a worker would, by the counters, fire or end it. Always false for a node
+    /// with a thread of its own. A hint unless the caller has fenced: see [`sleep`](crate::sched::sleep).
     pub(crate) fn claimable(&self, node: NodeId) -> bool {
         let cell = &self.cells.nodes[node.index()];
         cell.dedicated.is_none() && self.actionable(node)
     }
 
-    /// [`Net::claimable`], for nodes with a thread of their own too.
+    /// [`Net::claimable`], also true for nodes with a thread of their own.
     pub(crate) fn actionable(&self, node: NodeId) -> bool {
         let cell = &self.cells.nodes[node.index()];
         let Some(body) = &cell.body else { return false };
@@ -213,17 +234,19 @@ impl<'env> Net<'env> {
                 || cell.state.unstuck(self, node))
     }
 
-    /// Something that keeps the node from firing and from ending, whatever its wait word says: the word names
-    /// one thing, and another may be lacking by the time the first has come.
+    /// A condition that keeps the node from firing and from ending, although its wait word may say that it has what it
+    /// waits for: the word names one condition, and another one may not be met by the time the first is.
     ///
-    /// The answer follows from counters that peers change before they look for sleepers, as what the wait word names
-    /// does. So a worker may sleep on it.
+    /// The result depends only on counters that neighbours change before they fence and read which workers sleep, as
+    /// the condition of the wait word does. So a worker may sleep because of it. `None` for a node whose firings do not
+    /// have fixed rates.
     pub(crate) fn missing(&self, node: NodeId) -> Option<Need> {
         let cell = &self.cells.nodes[node.index()];
         if cell.needs.is_empty() {
             return None;
         }
-        let (mut missing, mut heard) = (None, self.outputs(node).is_empty());
+        // A node whose consumers have all left, or that is cancelled, ends at its next activation, whatever it lacks.
+        let (mut missing, mut has_consumer) = (None, self.outputs(node).is_empty());
         for need in &cell.needs {
             let lacks = match *need {
                 Need::Items(channel, count) => {
@@ -235,16 +258,17 @@ impl<'env> Net<'env> {
                 }
                 Need::Room(channel, count) => {
                     let meter = self.meter(channel);
-                    heard |= !meter.gone();
+                    has_consumer |= !meter.gone();
                     !meter.gone() && meter.items() + count > meter.capacity()
                 }
             };
             missing = missing.or(lacks.then_some(*need));
         }
-        missing.filter(|_| heard && !cell.state.is_cancelled())
+        missing.filter(|_| has_consumer && !cell.state.is_cancelled())
     }
 
-    /// Alerts the neighbours: they look at their channels, whatever they wait for.
+    /// Alerts the neighbours: each is activated and checks its channels, whatever it waits for. The caller makes them
+    /// ready afterwards.
     pub(crate) fn alert_peers(&self, node: NodeId) {
         for peer in self.peers(node) {
             self.cells.nodes[peer.index()].state.alert.store(true, Ordering::Release);
@@ -257,8 +281,8 @@ impl<'env> Net<'env> {
         !outputs.is_empty() && outputs.iter().all(|id| self.meter(*id).gone())
     }
 
-    /// Whether no end of the graph can be reached from the node, where from others one can: it is run for its side
-    /// effects.
+    /// Whether the node is run for its side effects: no end of the graph can be reached from it, although the graph has
+    /// ends. Always false in a graph without loops.
     pub(crate) fn has_side_effects(&self, node: NodeId) -> bool {
         self.liveness.live.has_side_effects(node)
     }
@@ -278,16 +302,18 @@ impl<'env> Net<'env> {
         self.is_end(node) && !cell.state.is_done() && goes_on()
     }
 
-    /// Names the end that an operation belongs to, for a message.
+    /// The name of the end that an operation belongs to, for a message.
     pub(crate) fn end_name(&self, operation: u64) -> String {
         let side = if sends(operation) { "sending" } else { "receiving" };
         format!("the {side} end of channel `{}`", self.topology.graph.channel_name(channel(operation)))
     }
 
+    /// Fails the run for an error that the node's code returned.
     pub(crate) fn fail_node(&self, node: NodeId, cause: Box<dyn std::error::Error + Send + Sync>) {
         self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
     }
 
+    /// Fails the run for a firing that pushed fewer items on output `port` than its static rate.
     pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
         let data = self.topology.graph.node(node);
         self.fail(Error::Rate {
@@ -298,7 +324,7 @@ impl<'env> Net<'env> {
     }
 }
 
-/// Bytes of the channels' slots and of their byte limits.
+/// The bytes of all channels' slots and of their byte limits.
 fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
     let slots =
         graph.channels().iter().zip(&plan.capacities).map(|(channel, size)| channel.item.bytes * size);
@@ -306,7 +332,8 @@ fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
     slots.sum::<usize>() + limits.sum::<usize>()
 }
 
-/// Where one worker is the only thread: channels between processes note which end waits.
+/// Makes the channels between processes note which end waits. Sound only where one worker is the run's only thread: see
+/// `channel::Waits`.
 fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
     let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);

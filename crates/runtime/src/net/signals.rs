@@ -1,4 +1,15 @@
-//! How a run is asked to stop, and why it stopped: what needs no knowledge of the graph.
+//! The signals of a run: stop, drain, the first failure, external events. They need no knowledge of the graph, so
+//! handles, wakers and dropped ends may keep them after the run is over.
+//!
+//! | field | written by | ordering | read by |
+//! |---|---|---|---|
+//! | `stop` | any thread: `finish`, `record`; never cleared | `Release` / `Relaxed` | every thread, between two firings or decisions |
+//! | `drain` | any thread: `drain`; never cleared | `Release` / `Relaxed` | each activation, once |
+//! | `failure` | any thread, under the lock; the first cause is kept | the lock | the caller, after the run |
+//!
+//! `stop` and `drain` carry no data, so threads load them `Relaxed` and see them some time later. Sleeping threads must
+//! not miss the stop: `finish` sets it and then ends the sleep under its mutex. (`record` cannot, since its caller
+//! holds that mutex; the caller then calls `finish`, or `make_all_ready`, which does.)
 
 use super::{Injector, Owners};
 use crate::error::Error;
@@ -9,8 +20,11 @@ use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 #[derive(Debug)]
 pub(crate) struct Signals {
     pub(crate) sleep: Sleep,
+    /// No further firing starts.
     stop: AtomicBool,
+    /// Sources end at their next activation.
     drain: AtomicBool,
+    /// The first cause of a stop that is a failure.
     failure: Mutex<Option<Error>>,
     /// The numbers by which ends of channels know their processes.
     pub(crate) owners: Owners,
@@ -19,13 +33,16 @@ pub(crate) struct Signals {
 }
 
 impl Drop for Signals {
+    /// Removes the run from the table of runs. The table has a `Weak`, so a look-up that races with this fails to
+    /// upgrade it.
     fn drop(&mut self) {
         self.owners.leave();
     }
 }
 
 impl Signals {
-    /// For `sleepers` threads and `nodes` nodes.
+    /// The signals of a run with `nodes` nodes and at most `sleepers` sleeping threads: workers, dedicated threads,
+    /// ends outside of the run.
     pub(crate) fn new(sleepers: usize, nodes: usize) -> Signals {
         Signals {
             owners: Owners::new(nodes),
@@ -37,40 +54,45 @@ impl Signals {
         }
     }
 
-    /// The run is over.
+    /// Ends the run: no further firing starts, and all threads wake. From any thread that does not hold the sleep lock;
+    /// more than once is harmless.
     pub(crate) fn finish(&self) {
         self.stop.store(true, Ordering::Release);
         self.sleep.end();
     }
 
-    /// No further firing starts.
+    /// Whether no further firing starts.
     #[inline]
     pub(crate) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Sources end at their next activation.
+    /// Whether sources end at their next activation.
     #[inline]
     pub(crate) fn draining(&self) -> bool {
         self.drain.load(Ordering::Relaxed)
     }
 
+    /// Makes sources end at their next activation. No thread is woken: a source that waits checks the flag when its
+    /// wait is over.
     pub(crate) fn drain(&self) {
         self.drain.store(true, Ordering::Release);
     }
 
-    /// Stops the run; the first cause stays.
+    /// Fails the run. If it has failed before, the first cause is kept.
     pub(crate) fn fail(&self, error: Error) {
         self.record(error);
         self.finish();
     }
 
-    /// Notes the cause and stops, without waking a thread: for a caller that holds the sleep lock.
+    /// Fails the run without waking a thread, for a caller that holds the sleep lock. After it has released that lock,
+    /// it must call [`Signals::finish`].
     pub(crate) fn record(&self, error: Error) {
         lock(&self.failure).get_or_insert(error);
         self.stop.store(true, Ordering::Release);
     }
 
+    /// The failure, if there is one that no caller has taken.
     pub(crate) fn take_failure(&self) -> Option<Error> {
         lock(&self.failure).take()
     }

@@ -1,4 +1,29 @@
-//! The shared half of a node: what any thread may read of it.
+//! The shared half of a node: its state that any thread may read.
+//!
+//! # Fields
+//!
+//! | field | written by | ordering | pairs with, or why |
+//! |---|---|---|---|
+//! | `wait` | the thread that activates, under the node's claim | see [`wait`](super::wait) | |
+//! | `done` | the thread that ends the node, once | `Release` / `Acquire` | a thread that sees it sees all that the node did |
+//! | `cancelled` | the thread that cancels the node, before `alert` | `Relaxed` | ordered by `alert`: an activation that takes the alert sees it |
+//! | `counted_dead` | the thread that takes the node off its component's count | `AcqRel` swap | exactly one thread gets false |
+//! | `alert` | set by any thread; cleared by the thread that activates, before the body reads its channels | `Release` (`Relaxed` under the sleep lock) / `AcqRel` swap | the activation sees what the alerting thread did |
+//! | `suspected` | a worker that leaves the node waiting for room, and a search | `Relaxed` | the fences in [`suspects`](crate::liveness::suspects) |
+//! | `dozing`, `nap` | the node's dedicated thread | `Relaxed` | the fences in [`dedicated`](crate::sched::dedicated) and `make_ready::changed` |
+//! | `last` | the worker that activates; for a pinned node once, by compare-and-swap from [`NO_WORKER`] | `Relaxed` | a worker number, with no data behind it |
+//! | `tokens` | the threads that acquire and release tokens | see [`ready`](crate::sched::ready) | |
+//! | `pace`, `batch` | workers, after an activation | `Relaxed` | estimates: a lost update is harmless |
+//! | `firings`, `activations`, `busy`, `moves` | the holder of the node's only token by a store, other threads by `fetch_add` | `Relaxed` | statistics; the report reads them after the threads were joined |
+//! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
+//! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
+//! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
+//!
+//! # When a node has something to do
+//!
+//! [`Net::actionable`] combines the fields. A reader may get a wrong answer while another thread activates the node;
+//! that thread is awake and checks the node again after its last write and a fence, so no wake-up is lost
+//! ([`sleep`](crate::sched::sleep), [`ready`](crate::sched::ready)).
 
 use crate::channel::Meter;
 use crate::channel::operation::{channel, sends};
@@ -11,68 +36,75 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use thalweg_graph::NodeId;
 
-/// No worker's number.
+/// The value of `last` for a node that no worker has activated.
 pub(crate) const NO_WORKER: u32 = u32::MAX;
 
-/// The node's thread does not nap.
+/// The value of `nap` while the node's thread does not nap.
 pub(crate) const NO_NAP: usize = usize::MAX;
 
-/// No publication of this output is stuck.
+/// The value of `stuck` for an output without a stuck publication.
 pub(crate) const UNSTUCK: usize = usize::MAX;
 
 /// The shared half of a node.
 #[derive(Debug)]
 pub(crate) struct NodeState {
+    /// The condition that the node waits for.
     pub(crate) wait: Wait,
+    /// The node has ended. Never cleared.
     pub(crate) done: AtomicBool,
-    /// No live end of the graph can be reached from the node any more.
+    /// No live end of the graph can be reached from the node any more. Never cleared.
     pub(crate) cancelled: AtomicBool,
-    /// It was live, and its component's count no longer includes it: see [`dead`](crate::liveness::dead).
+    /// The node was live, and its component's count no longer includes it: see [`dead`](crate::liveness::dead).
     pub(crate) counted_dead: AtomicBool,
-    /// A neighbour has ended: the node must look, whatever it waits for.
+    /// A neighbour has ended, or a foreign future has woken the process: the node must be activated, whatever it waits
+    /// for.
     pub(crate) alert: AtomicBool,
-    /// A worker has noted that it waits for room: see [`suspects`](crate::liveness::suspects).
+    /// A worker has noted that the node waits for room: see [`suspects`](crate::liveness::suspects).
     pub(crate) suspected: AtomicBool,
-    /// A dedicated thread is asleep, or about to be, until this node's wait is over.
+    /// The node's dedicated thread sleeps, or is about to, until the node's wait is over.
     pub(crate) dozing: AtomicBool,
-    /// The counter that ends a nap of that thread early; no nap, [`NO_NAP`].
+    /// The value of a channel's counter that ends a nap of that thread early, or [`NO_NAP`].
     pub(crate) nap: AtomicUsize,
-    /// The worker that activated the node last; none yet, [`NO_WORKER`].
+    /// The worker that activated the node last, or [`NO_WORKER`]. Where the policy scans, only pinned nodes have one.
     pub(crate) last: AtomicU32,
-    /// Activations by another worker than the one before.
+    /// Activations by another worker than the previous one.
     pub(crate) moves: AtomicU64,
-    /// Used where the policy is notified.
+    /// Used only where the policy is notified.
     pub(crate) tokens: Tokens,
-    /// Nanoseconds a firing takes, smoothed, times 16.
+    /// The time of a firing, smoothed, in sixteenths of a nanosecond; 0 if it is not known.
     pub(crate) pace: AtomicU32,
-    /// What follows from it: firings of an activation in the upper half, of a slice in the lower.
+    /// The limits of an activation that follow from the pace: the budget in the upper half, the slice in the lower,
+    /// both in firings; 0 if there are none yet.
     pub(crate) batch: AtomicU64,
+    /// Firings so far; for a process operations.
     pub(crate) firings: AtomicU64,
+    /// Activations so far that have fired; for a dedicated node all activations.
     pub(crate) activations: AtomicU64,
+    /// The time of all stamped activations, in ticks.
     pub(crate) busy: AtomicU64,
-    /// Of a parallel node.
+    /// Present for a parallel node.
     parallel: Option<Box<ParallelState>>,
 }
 
-/// The shared half of a parallel node, beside what all have.
+/// The part of the shared half that only a parallel node has.
 #[derive(Debug)]
 struct ParallelState {
-    /// For each output: the head at which a stuck publication can go on.
+    /// By output: the head at which a stuck publication can continue, or [`UNSTUCK`].
     stuck: Box<[AtomicUsize]>,
     /// The node may have something to do that the wait word does not show: a completed ticket whose worker found
     /// the retirement held by a search, or released bytes that a claim may wait for.
     unsettled: AtomicBool,
-    /// Tickets retired.
+    /// Tickets retired. Shared with the node's reorder window, which writes it.
     retired: Arc<CachePadded<AtomicUsize>>,
 }
 
 impl NodeState {
-    /// Of a node that is one thread's at a time.
+    /// The state of a node that one thread activates at a time: a sequential kernel or a process.
     pub(crate) fn single() -> NodeState {
         NodeState::new(1)
     }
 
-    /// Of a parallel node with `outputs` outputs, for `workers` workers.
+    /// The state of a parallel node with `outputs` outputs, tallies included, for `workers` workers.
     pub(crate) fn parallel(outputs: usize, workers: usize) -> NodeState {
         let parallel = ParallelState {
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
@@ -82,7 +114,7 @@ impl NodeState {
         NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
     }
 
-    /// With at most `tokens` tokens.
+    /// The state of a node with `tokens` tokens that no thread has activated.
     fn new(tokens: usize) -> NodeState {
         NodeState {
             wait: Wait::new(),
@@ -105,12 +137,14 @@ impl NodeState {
         }
     }
 
-    /// For each output of a parallel node: the head at which a stuck publication can go on.
+    /// By output of a parallel node: the head at which a stuck publication can continue, or [`UNSTUCK`]. Empty for
+    /// another node.
     pub(crate) fn stuck(&self) -> &[AtomicUsize] {
         self.parallel.as_ref().map_or(&[], |parallel| &parallel.stuck)
     }
 
-    /// Makes a parallel node claimable, whatever it waits for.
+    /// Makes a parallel node claimable, whatever it waits for. The caller then fences and makes the node ready, or is
+    /// about to end an activation of it.
     pub(crate) fn look_again(&self) {
         if let Some(unsettled) = self.unsettled() {
             unsettled.store(true, Ordering::Release);
@@ -122,61 +156,71 @@ impl NodeState {
         self.parallel.as_ref().map(|parallel| &parallel.unsettled)
     }
 
-    /// Tickets retired, of a parallel node.
+    /// The number of tickets that a parallel node has retired.
     pub(crate) fn retired(&self) -> Option<&Arc<CachePadded<AtomicUsize>>> {
         self.parallel.as_ref().map(|parallel| &parallel.retired)
     }
 
-    /// The worker that activated the node last, if any has.
+    /// The worker that activated the node last, as far as it is noted: see the field `last`.
     #[inline]
     pub(crate) fn last_worker(&self) -> Option<usize> {
         let last = self.last.load(Ordering::Relaxed);
         (last != NO_WORKER).then_some(last as usize)
     }
 
+    /// Whether the node has ended. `Acquire` pairs with the store in `ending::ended`.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
 
+    /// Whether the node is cancelled. An activation that has taken the alert that follows the flag sees it; another
+    /// reader may see it late.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// The alert, which is over with this.
+    /// Clears the alert; true if it was set. Called by the thread that activates, before the body reads its channels.
+    /// The load avoids a read-modify-write in the common case.
     #[inline]
     pub(crate) fn take_alert(&self) -> bool {
         self.alert.load(Ordering::Relaxed) && self.alert.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether a process that workers run waits for what the operation at the other end of a channel brings, and has
-    /// it; or was alerted. If it waits for anything else, the thread that brings that notifies of it.
+    /// Whether a process that workers run has what it waits for, because of this operation at the other end of one of
+    /// its channels, or was alerted. False if the process waits for something else: then the thread that brings that
+    /// notifies the policy. The caller has fenced since the operation.
+    ///
+    /// The common case reads the wait word and one counter; [`NodeState::satisfied`] decides the others, such as a
+    /// stream that has ended.
     #[inline]
-    pub(crate) fn is_met(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
+    pub(crate) fn satisfied_by(&self, net: &Net<'_>, node: NodeId, operation: u64) -> bool {
         let what = self.wait.what.load(Ordering::Acquire);
         if what as u64 == waited_by(operation) {
-            return self.is_counted(net, operation) || self.is_met_otherwise(net, node);
+            return self.counter_reached(net, operation) || self.satisfied_slow(net, node);
         }
         let maybe = what >> 3 == channel(operation).index() || self.alert.load(Ordering::Relaxed);
-        maybe && self.is_met_otherwise(net, node)
+        maybe && self.satisfied_slow(net, node)
     }
 
-    /// Whether a process waits for what an operation at the other end of a channel brings.
+    /// Whether a process waits for the items or the room that this operation at the other end of a channel brings.
     #[inline]
     pub(crate) fn waits_for(&self, operation: u64) -> bool {
         self.wait.what.load(Ordering::Acquire) as u64 == waited_by(operation)
     }
 
-    /// Whether the counter that the operation moves has come as far as is waited for.
+    /// Whether the counter that the operation moves has reached the value that the process waits for. Meaningful only
+    /// after [`NodeState::waits_for`] has returned true.
     #[inline]
-    fn is_counted(&self, net: &Net<'_>, operation: u64) -> bool {
+    fn counter_reached(&self, net: &Net<'_>, operation: u64) -> bool {
         let (meter, until) = (net.meter(channel(operation)), self.wait.until.load(Ordering::Relaxed));
         let now = if sends(operation) { meter.tail() } else { meter.head() };
         now >= until
     }
 
-    /// Whether a process that has come to wait in an operation surely still does.
+    /// Whether a process that waits in `operation`, its own, certainly still waits. False means that it must be
+    /// checked. The caller has ended its activation, and has fenced since it released the token.
     #[inline]
     pub(crate) fn still_waits(&self, net: &Net<'_>, operation: u64) -> bool {
         let (meter, other) = (net.meter(channel(operation)), operation ^ 1);
@@ -184,16 +228,19 @@ impl NodeState {
         self.waits_for(other)
             && !is_over
             && !self.alert.load(Ordering::Relaxed)
-            && !self.is_counted(net, other)
+            && !self.counter_reached(net, other)
     }
 
+    /// [`NodeState::satisfied`] for a process that has not ended.
     #[cold]
     #[inline(never)]
-    fn is_met_otherwise(&self, net: &Net<'_>, node: NodeId) -> bool {
+    fn satisfied_slow(&self, net: &Net<'_>, node: NodeId) -> bool {
         self.satisfied(net, node) && !self.is_done()
     }
 
-    /// Whether the node has what it waits for, or was alerted.
+    /// Whether the node has what its wait word names, or was alerted. The word names one condition; [`Net::missing`]
+    /// finds others. An input that has ended, or an output whose consumer has left, satisfies a wait too: the
+    /// activation must see that.
     #[inline]
     pub(crate) fn satisfied(&self, net: &Net<'_>, node: NodeId) -> bool {
         if self.alert.load(Ordering::Relaxed) {
@@ -223,7 +270,7 @@ impl NodeState {
         }
     }
 
-    /// Whether a nap until the counter is `until` is over: see `dedicated::Rest`.
+    /// Whether a nap that ends when the channel's counter reaches `until` is over: see `dedicated::WaitStrategy`.
     pub(crate) fn nap_is_over(&self, net: &Net<'_>, until: usize) -> bool {
         let over = match self.wait.read() {
             Waiting::Items { channel, .. } => {
@@ -239,12 +286,13 @@ impl NodeState {
         over || self.alert.load(Ordering::Relaxed)
     }
 
-    /// Whether a publication waits for room.
+    /// Whether a publication of a parallel node waits for room.
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
-    /// Whether a stuck publication can go on, or there may be one that no thread has tried.
+    /// Whether an activation of a parallel node would do something that its wait word does not show: continue a stuck
+    /// publication, or handle what `unsettled` reports.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
         let Some(parallel) = &self.parallel else { return false };
         if parallel.unsettled.load(Ordering::Relaxed) {

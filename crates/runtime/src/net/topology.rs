@@ -1,4 +1,16 @@
-//! What stays as it is while a run goes on: the graph, the plan, and which node is next to which.
+//! The part of a run that never changes: the graph, the plan, and the neighbours of each node.
+//!
+//! Every activation needs its neighbours, so the edges lie in flat arrays:
+//!
+//! ```text
+//!   ports_at:  in(0)   out(0)    in(1)   out(1)   ...   end
+//!                │        │        │        │
+//!   ports:      [inputs 0 |outputs 0|inputs 1|outputs 1| ...]      channels, by node and port
+//!   ends:       [producer 0, consumer 0, producer 1, ...]          nodes, by channel
+//! ```
+//!
+//! The index of a channel's consumer in `ends` is the number of its send operation, and that of its producer the number
+//! of its receive operation ([`operation`](crate::channel::operation)). So [`Topology::peer`] is one load.
 
 use std::sync::OnceLock;
 use thalweg_analysis::Components;
@@ -17,10 +29,12 @@ pub(crate) struct Topology {
     ends: Box<[NodeId]>,
     /// Computed by the first caller that needs it.
     components: OnceLock<Components>,
+    /// Whether the graph has feedback channels.
     pub(crate) has_loops: bool,
 }
 
 impl Topology {
+    /// The topology of a run of the graph by the plan.
     pub(crate) fn new(graph: GraphData, plan: Plan) -> Topology {
         let (ports, ports_at) = ports(&graph);
         Topology {
@@ -39,25 +53,27 @@ impl Topology {
         self.components.get_or_init(|| thalweg_analysis::components(&self.graph))
     }
 
+    /// The channels of a node's inputs, in order of its ports.
     #[inline]
     pub(crate) fn inputs(&self, node: NodeId) -> &[ChannelId] {
         let at = 2 * node.index();
         &self.ports[self.ports_at[at] as usize..self.ports_at[at + 1] as usize]
     }
 
+    /// The channels of a node's outputs, in order of its ports.
     #[inline]
     pub(crate) fn outputs(&self, node: NodeId) -> &[ChannelId] {
         let at = 2 * node.index() + 1;
         &self.ports[self.ports_at[at] as usize..self.ports_at[at + 1] as usize]
     }
 
-    /// Producers and consumers next to a node. A node joined to it by several channels comes several times.
+    /// The producers of a node's inputs, then the consumers of its outputs. A neighbour occurs once for each channel.
     pub(crate) fn peers(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let producers = self.inputs(node).iter().map(|channel| self.ends(*channel).0);
         producers.chain(self.outputs(node).iter().map(|channel| self.ends(*channel).1))
     }
 
-    /// Producer and consumer of a channel.
+    /// The producer and the consumer of a channel.
     #[inline]
     pub(crate) fn ends(&self, channel: ChannelId) -> (NodeId, NodeId) {
         (self.ends[2 * channel.index()], self.ends[2 * channel.index() + 1])

@@ -81,7 +81,7 @@ where
 
     #[inline]
     fn poll(&self, core: &mut Core<F>, cx: &mut ActivationContext<'_>) -> Event {
-        if cx.looks && must_end(cx) {
+        if cx.checks_end && must_end(cx) {
             let cancelled = cx.state().is_cancelled();
             return self.end(core, cx, if cancelled { Cause::Cancelled } else { Cause::Returned });
         }

@@ -1,13 +1,28 @@
-//! The threads of a run: the caller, the workers, and one for each dedicated node.
+//! The threads of a run: the caller, the workers, and one for each dedicated node. All but the caller come from the
+//! thread pool, through the roster of `sched::sleep`.
 //!
 //! | thread | entered by | left by |
 //! |---|---|---|
 //! | the caller | `run_with` | the end of the run, after the roster has joined the others |
-//! | of a dedicated node | `summon`, before the first firing | the end of the node or of the run |
-//! | of a worker | the first wake-up of the worker (`sched::sleep`), or the caller | the end of the run |
+//! | the thread of a dedicated node | `summon`, before the first firing | the end of the node or of the run |
+//! | the thread of a worker | the first wake-up of the worker (`sched::sleep`), or the caller | the end of the run |
 //!
-//! Invariant: a worker's host and policy state are made by the caller before any thread runs, and taken by one thread
-//! under a lock. So a worker is one thread's for the whole run, or no thread's.
+//! Invariant: the caller makes the host and the policy state of every worker before any thread runs, and one thread
+//! takes them under a lock. So each worker is run by one thread for the whole run, or by none.
+//!
+//! # Order of steps at the start
+//!
+//! 1. A token of each claimable node is acquired, if the policy is notified. Before step 2, since `Policy::start` finds
+//!    the tokens by `Host::claimable`.
+//! 2. `Policy::start` for each worker, in order of their numbers.
+//! 3. `begin_notifying`: nodes that became claimable since step 1 are reported.
+//! 4. The roster opens, and threads of dedicated nodes are summoned.
+//! 5. The other workers begin unseated, and those that must run before a change wakes them are woken ([`wake_first`]).
+//! 6. The caller does its own part ([`Caller`]).
+//!
+//! A change before step 5 finds no announced worker and wakes none. That loses nothing: the caller, as a worker, checks
+//! for work before it sleeps; if it is no worker, or if other workers' queues hold tokens that it does not take, step 5
+//! checks.
 
 use super::Options;
 use crate::error::Error;
@@ -17,7 +32,7 @@ use crate::net::Net;
 use crate::process::apart;
 use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
-use crate::sched::worker::{EngineHost, Habits, Pace, Worker};
+use crate::sched::worker::{EngineHost, Pace, Worker, WorkerConfig};
 use crate::sync::{Mutex, Ordering, lock};
 use crate::threads::cores::{Cores, Pinned, cached_parallelism, cores};
 use crate::threads::{ThreadPool, name_thread};
@@ -48,16 +63,16 @@ impl Visit for RunUnder<'_, '_> {
 pub(crate) enum Caller {
     /// It is worker 0.
     Worker,
-    /// It runs the first node that has a thread of its own, if there is one, so that a graph that begins with such a node
-    /// needs one thread less. After that it becomes a worker that was summoned and whose thread has not started yet, or
-    /// waits for the end. Without such a node it is worker 0.
+    /// It runs the first node that has a thread of its own, if there is one, so that a graph that begins with such a
+    /// node needs one thread less. After that it becomes a worker that was summoned and whose thread has not started
+    /// yet, or waits for the end. Without such a node it is worker 0.
     Dedicated,
 }
 
 /// Runs the network to its end, on this thread and as many more as are needed.
 ///
-/// Nodes with a thread of their own have it from the start. A worker other than the caller gets a thread when it is first
-/// woken: see [`sleep`](crate::sched::sleep).
+/// Nodes with a thread of their own have it from the start. A worker other than the caller gets a thread when it is
+/// first woken: see [`sleep`](crate::sched::sleep).
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
     let began = (Instant::now(), ticks());
     let needs = policy.needs(&net.topology.graph);
@@ -78,7 +93,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         net,
         policy,
         began,
-        habits: habits(net, options, began.0),
+        config: worker_config(net, options, began.0),
         begun,
         pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
@@ -92,6 +107,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
 /// A worker's view of the engine, and its initial state under the policy.
 type Begun<'a, P> = (EngineHost<'a, <P as Policy>::Shared>, <P as Policy>::Local);
 
+/// Makes a worker's host and starts the policy for this worker.
 fn begin<'a, P: Policy>(
     net: &'a Net<'a>,
     options: &Options,
@@ -116,9 +132,10 @@ fn begin<'a, P: Policy>(
     (host, local)
 }
 
-fn habits(net: &Net<'_>, options: &Options, began: Instant) -> Habits {
+/// The settings of the run's workers.
+fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConfig {
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
-    Habits {
+    WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
@@ -140,7 +157,7 @@ struct Execution<'a, P: Policy> {
     net: &'a Net<'a>,
     policy: &'a P,
     began: (Instant, Ticks),
-    habits: Habits,
+    config: WorkerConfig,
     /// By worker: its view and state, until a thread takes them.
     begun: Vec<Mutex<Option<Begun<'a, P>>>>,
     /// By worker: the core that it is pinned to; empty if workers are not pinned.
@@ -152,6 +169,8 @@ struct Execution<'a, P: Policy> {
 }
 
 impl<P: Policy> Execution<'_, P> {
+    /// Runs to the end. The roster returns when all threads that were summoned have left the run, so what they borrow
+    /// from this frame outlives them.
     fn run(&self, caller: Caller) {
         let own = self.dedicated.first().filter(|_| caller == Caller::Dedicated);
         let job = |sleeper: usize| apart(|| self.take_part(sleeper));
@@ -171,8 +190,8 @@ impl<P: Policy> Execution<'_, P> {
         self.net.sleep.roster.with(ThreadPool::process(), &job, &refused, run, None::<fn()>);
     }
 
-    /// Summons threads for dedicated nodes except the first `skipped`, and for those workers from `first_worker` on that
-    /// must run before a change wakes them.
+    /// Summons threads for dedicated nodes except the first `skipped`, and for those workers from `first_worker` on
+    /// that must run before a change wakes them.
     fn summon(&self, skipped: usize, first_worker: usize) {
         for (sleeper, _) in self.dedicated.iter().skip(skipped) {
             if !self.net.stopped() {
@@ -181,7 +200,7 @@ impl<P: Policy> Execution<'_, P> {
         }
         let unseated = first_worker..self.net.threads();
         self.net.sleep.begin_unseated(unseated.clone());
-        wake_first(self.net, unseated, self.habits.deadline.is_some());
+        wake_first(self.net, unseated, self.config.deadline.is_some());
     }
 
     /// The part of a pool thread: a worker, or a dedicated node.
@@ -199,20 +218,21 @@ impl<P: Policy> Execution<'_, P> {
     fn work(&self, worker: usize, late: bool) {
         let Some((host, local)) = lock(&self.begun[worker]).take() else { return };
         let _pinned = self.pinned.get(worker).copied().map(Pinned::to);
-        let account = Worker::new(host, self.policy, local, self.habits).run(late.then_some(self.began));
+        let account = Worker::new(host, self.policy, local, self.config).run(late.then_some(self.began));
         lock(&self.net.sched.accounts).push((worker, account));
     }
 
+    /// Runs a dedicated node to its end, or to that of the run.
     fn run_dedicated(&self, sleeper: usize, node: NodeId) {
         name_thread(self.net.topology.graph.node(node).name.as_ref());
-        crate::sched::dedicated::run(self.net, node, sleeper, self.habits.deadline);
+        crate::sched::dedicated::run(self.net, node, sleeper, self.config.deadline);
     }
 
     /// The caller runs a dedicated node, and then becomes a worker or waits: see [`Caller::Dedicated`].
     fn run_dedicated_first(&self, sleeper: usize, node: NodeId) {
         self.run_dedicated(sleeper, node);
-        // A short stream ends before the thread of the worker that it woke has started. This thread becomes that worker,
-        // and the call is revoked.
+        // A short stream ends before the thread of the worker that it woke has started. This thread becomes that
+        // worker, and the call is revoked.
         match self.net.sleep.roster.take_over(|number| number < self.net.threads()) {
             Some(worker) => self.take_part(worker),
             None => self.net.sleep.wait_for_end(sleeper),
@@ -240,6 +260,7 @@ fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
             .filter(|worker| net.sched.ready.any_for(*worker))
             .for_each(|w| net.sleep.wake_worker(w));
     }
+    // A worker that is woken now reads the clock; an unseated one does not.
     let by_clock = has_deadline || net.liveness.search.is_on();
     if by_clock || (unseated.start == 0 && any_work(net, 0)) {
         net.sleep.wake_one();

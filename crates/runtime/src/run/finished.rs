@@ -11,7 +11,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// What the run's counters and clocks say.
+    /// The counters and times of the run.
     pub fn report(&self) -> &Report {
         &self.report
     }

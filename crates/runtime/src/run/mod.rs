@@ -5,7 +5,7 @@
 //! | [`options`] | the caller's settings |
 //! | [`prepare`] | plan, channels, nodes |
 //! | [`execute`] | threads |
-//! | [`report`] | the counters after the run |
+//! | [`report`](mod@report) | the counters after the run |
 //! | [`finished`] | the result of the run |
 //! | [`outlet`] | a run whose results the caller reads while it runs |
 
@@ -35,20 +35,21 @@ use thalweg_plan::Plan;
 use thalweg_policy::Policy;
 use thalweg_policy::registry::dispatch;
 
-/// A handle that stops a run from another thread.
+/// A handle that stops a run from another thread. It may outlive the run, and has no effect then.
 #[derive(Clone, Debug)]
 pub struct Handle {
     signals: Arc<Signals>,
 }
 
 impl Handle {
-    /// Starts no further firing; the run fails with [`Error::Cancelled`].
+    /// Cancels the run: no further firing starts, and the run fails with [`Error::Cancelled`]. Returns at once; firings
+    /// under way continue to their end.
     pub fn cancel(&self) {
         self.signals.fail(Error::Cancelled);
     }
 
-    /// Ends the sources. Items in the graph are processed to the end and the run succeeds. A loop that no source
-    /// feeds does not end by draining: cancel it.
+    /// Ends the sources at their next activation. Items in the graph are processed to the end and the run succeeds. A
+    /// loop that no source feeds does not end by draining: cancel it.
     pub fn drain(&self) {
         self.signals.drain();
     }
@@ -79,6 +80,7 @@ impl Prepared<'_> {
         self.run_as(Caller::Worker)
     }
 
+    /// [`Prepared::run`], with the part that the calling thread takes.
     pub(crate) fn run_as(self, caller: Caller) -> Result<Finished, Error> {
         let started = Instant::now();
         if self.net.sched.live.load(Ordering::Relaxed) > 0 {
@@ -117,13 +119,16 @@ fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> 
 /// `drop` is returned as its node's failure.
 pub(crate) fn dismantle(net: Arc<Net<'_>>) -> Option<Error> {
     let mut net = Arc::into_inner(net)?;
-    // A ring is dropped with the second of its ends then, hence by `drop_bodies`, which attributes panics to nodes.
+    // From now on a ring is dropped with the second of its ends, hence by `drop_bodies`, which attributes panics to
+    // nodes.
     net.cells.rings.clear();
     // The calling thread may be in a poll of a process of another run, whose state must not be changed.
     apart(|| drop_bodies(&mut net));
     net.take_failure()
 }
 
+/// Drops the code of all nodes. A panic in a drop fails the run with that node's name; the other nodes are dropped all
+/// the same.
 fn drop_bodies(net: &mut Net<'_>) {
     for node in net.topology.graph.node_ids() {
         let body = net.cells.nodes[node.index()].body.take();

@@ -34,7 +34,8 @@ impl Options {
         Options::default()
     }
 
-    /// Worker threads; the default is the number of cores this process may use.
+    /// The number of workers; by default the number of cores that this process may use. Nodes that block have threads
+    /// of their own besides.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -58,8 +59,8 @@ impl Options {
     }
 
     /// The number of items that each channel without a capacity of its own can hold. By default the plan chooses it. A
-    /// channel next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while half of it
-    /// lasts less than about a millisecond, up to 16 times its capacity and 1 MiB.
+    /// channel next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while
+    /// half of it lasts less than about a millisecond, up to 16 times its capacity and 1 MiB.
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self
@@ -71,7 +72,7 @@ impl Options {
         self
     }
 
-    /// Seed of the policies' random choices. The result does not depend on it.
+    /// The seed of the policies' random choices. The result of the run does not depend on it.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -83,16 +84,16 @@ impl Options {
         self
     }
 
-    /// Makes activations end by count alone, never by the clock, so that a run with one worker can
-    /// be repeated exactly.
+    /// Makes activations end by their number of firings and never by the clock, so that a run with one worker can be
+    /// repeated exactly.
     pub fn counted(mut self) -> Self {
         self.counted = true;
         self
     }
 
-    /// Reads no clock during the run: the report's times are zero, and activations end by
-    /// count alone ([`Options::counted`]). For measuring the cost of accounting. (A deadline and the policy
-    /// `partition` need the clock, and override this.)
+    /// Reads no clock during the run: the report's times are zero, and activations end by their number of firings
+    /// ([`Options::counted`]). For measuring the cost of accounting. (A deadline and the policy `partition` need the
+    /// clock, and override this.)
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;

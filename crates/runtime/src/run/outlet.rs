@@ -1,7 +1,20 @@
 //! Outlets: the consuming end of a stream, held by the caller as an iterator while the network runs.
 //!
-//! Invariant: the outlet is the consuming side of its channel, so it counts as a dedicated node: it has a sleeper's number,
-//! and the run is not at rest while the caller computes between two items.
+//! Invariant: the outlet is the consuming side of its channel, so it counts as a dedicated node: it has a sleeper's
+//! number, and the run is not at rest while the caller computes between two items.
+//!
+//! | the outlet is | counted active | entered by | left by |
+//! |---|---|---|---|
+//! | reading | yes | its creation; the end of a wait | `refill` without an item (waiting); `leave` |
+//! | waiting | no, but while it spins or naps | `refill`, by [`WaitStrategy::wait`] | a change that wakes it; the end of the run |
+//! | gone | no | `leave`, by `Sleep::retire` | never |
+//!
+//! The outlet waits as [`dedicated`](crate::sched::dedicated) describes: it writes the node's wait word, clears the
+//! alert, reads the channel once more, and only then waits. In this order, since the wait checks the word and the alert
+//! after its fence: a change after the read is seen there.
+//!
+//! Two `Arc`s of the network exist, the outlet's and the runner's. The last owner drops the nodes ([`dismantle`]): the
+//! runner, if the outlet was dropped before the run's threads had ended.
 
 use crate::channel::In;
 use crate::channel::Lack;
@@ -9,7 +22,7 @@ use crate::error::Error;
 use crate::net::Net;
 use crate::port::{Input, PopPort};
 use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
-use crate::sched::dedicated::Rest;
+use crate::sched::dedicated::WaitStrategy;
 use crate::sched::ending::left;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
@@ -28,14 +41,18 @@ type Outcome = Result<Finished, Error>;
 
 /// The thread on which the run was started.
 enum Runner<'scope> {
+    /// A thread of the pool. It borrows nothing from the caller, so the outlet need not join it.
     Pooled(Arc<Ended>),
+    /// A thread of the caller's scope, which joins it in any case.
     Scoped(ScopedJoinHandle<'scope, Outcome>),
 }
 
-/// The outcome of a run on a thread of the pool, once it has ended.
+/// The outcome of a run on a thread of the pool, once it has ended. Written once by the runner, taken once by the
+/// outlet.
 #[derive(Default)]
 struct Ended {
     outcome: Mutex<Option<Result<Outcome, Panic>>>,
+    /// Notified when `outcome` is written.
     set: Condvar,
 }
 
@@ -43,6 +60,7 @@ struct Ended {
 const SPIN: Duration = Duration::from_micros(20);
 
 impl Ended {
+    /// Writes the outcome and wakes the outlet, if it waits.
     fn set(&self, outcome: Result<Outcome, Panic>) {
         *self.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
         self.set.notify_one();
@@ -80,18 +98,20 @@ impl Ended {
 /// When the run fails, the iterator ends after the items that had arrived, and
 /// [`Outlet::finish`] returns the error.
 ///
-/// Dropping it cancels the run and waits for its threads, including firings under way. A source that
-/// blocks on the outside world cannot be interrupted, not by a deadline either. If the run has
-/// threads of its own ([`Stream::start`](crate::Stream::start)), the drop waits a tenth of a second for it and then leaves the
-/// threads to end by themselves; a scope ([`Stream::start_in`](crate::Stream::start_in)) waits for them.
+/// Dropping it cancels the run and waits for its threads, including firings under way. A source that blocks on the
+/// outside world cannot be interrupted, not by a deadline either. If the run has threads of its own
+/// ([`Stream::start`](crate::Stream::start)), the drop waits a tenth of a second for it and then leaves the threads to
+/// end by themselves; a scope ([`Stream::start_in`](crate::Stream::start_in)) waits for them.
 pub struct Outlet<'scope, T: Send> {
     // Fields drop in order: the cursor drops its items before the port releases them (`PopPort::drop`).
     cursor: In<'static, T>,
     port: PopPort<T>,
     /// `None` once the run has been finished.
     net: Option<Arc<Net<'scope>>>,
+    /// The end of the graph that the outlet stands for. It has no body.
     node: NodeId,
-    rest: Rest,
+    wait_strategy: WaitStrategy,
+    /// `None` once the runner was joined.
     runner: Option<Runner<'scope>>,
     handle: Handle,
     outcome: Option<Outcome>,
@@ -134,6 +154,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         })
     }
 
+    /// Starts a run on a thread that `spawn` makes. If that fails, the network is dropped with its `Prepared`.
     fn start_by(
         prepared: Prepared<'scope>,
         node: NodeId,
@@ -148,7 +169,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
             port,
             net: Some(net),
             node,
-            rest: Rest::looking(),
+            wait_strategy: WaitStrategy::spinning(),
             runner: Some(runner),
             handle,
             outcome: None,
@@ -182,23 +203,25 @@ impl<T: Send> Outlet<'_, T> {
                     }
                 }
                 Err(lack) => {
+                    // The order of these steps is argued in the documentation of the module.
                     let cell = &shared(&self.net).node(self.node);
                     cell.state.wait.lack(lack);
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outlet has a sleeper's number") as usize;
-                    self.rest.take(shared(&self.net), self.node, sleeper, None);
+                    self.wait_strategy.wait(shared(&self.net), self.node, sleeper, None);
                 }
             }
         }
     }
 
-    /// The failure of the run, if there is one so far. It does not wait for the run's threads, one of which may wait for
-    /// the caller. [`Outlet::finish`] does not return the same failure again.
+    /// The failure of the run, if there is one so far. It does not wait for the run's threads, one of which may wait
+    /// for the caller. [`Outlet::finish`] does not return the same failure again.
     pub fn take_failure(&mut self) -> Option<Error> {
         shared(&self.net).take_failure()
     }
 
+    /// Waits for the runner and keeps its outcome. A panic of the run continues here.
     fn join(&mut self) {
         if let Some(runner) = self.runner.take() {
             let ended = match runner {
@@ -241,6 +264,7 @@ impl<T: Send> Outlet<'_, T> {
     }
 }
 
+/// The network of an outlet that was not finished.
 fn shared<'a, 'env>(net: &'a Option<Arc<Net<'env>>>) -> &'a Net<'env> {
     net.as_deref().expect("a run that was not finished")
 }

@@ -1,4 +1,14 @@
 //! Preparation: from a network to nodes and channels that can run.
+//!
+//! # Order of steps
+//!
+//! 1. The options are checked, and the graph is planned. Nothing of the run exists yet.
+//! 2. Stacks are made and sizes checked.
+//! 3. Channels are made. A weight function may run, so user code may panic from here on.
+//! 4. The signals are made and enter the table of runs. Before step 5: an end of a channel finds its run there when
+//!    user code drops it, which it may do at once.
+//! 5. Nodes are made. A process's function runs and gets its ends.
+//! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
 use super::{Finished, Options};
 use crate::channel::{Layout, Sizes};
@@ -52,7 +62,7 @@ impl<'env> Network<'env> {
         share_budget(&graph, &plan, &rings);
         let dedicated =
             graph.node_ids().filter(|id| is_dedicated(graph.node(*id), options.one_to_one)).count();
-        // Before any end of a channel exists: user code may drop one at once, and its drop looks the run up by its owner.
+        // Step 4: before any end of a channel exists.
         let signals = Arc::new(Signals::new(plan.threads + dedicated, graph.nodes().len()));
         signals.owners.enter(&signals);
         let maker = NodeMaker {
@@ -62,7 +72,7 @@ impl<'env> Network<'env> {
             signals: &signals,
             one_to_one: options.one_to_one,
             held: share_held(&graph, &plan),
-            kept: plan.budget.unwrap_or(HELD_UNASKED) / 2 / budget_sharers.max(1),
+            kept: plan.budget.unwrap_or(HELD_DEFAULT) / 2 / budget_sharers.max(1),
         };
         let nodes = maker.make_all(makers, tallies)?;
         let mut net = Net::new(graph, plan, nodes, rings, signals);
@@ -75,6 +85,7 @@ impl<'env> Network<'env> {
 /// The rings of all channels, and those with more slots than capacity.
 type Channels<'env> = (Vec<MadeRing<'env>>, Vec<(ChannelId, usize)>);
 
+/// Makes the channels, with the capacities of the plan.
 fn make_channels<'env>(
     graph: &GraphData,
     plan: &Plan,
@@ -89,13 +100,13 @@ fn make_channels<'env>(
         if slots > capacity {
             wide.push((id, slots));
         }
-        caught(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
+        catch_user_panic(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
     };
     let rings = graph.channel_ids().zip(cells).map(make).collect::<Result<_, Error>>()?;
     Ok((rings, wide))
 }
 
-/// Whether a node gets a thread of its own.
+/// Whether a node gets a thread of its own, or is an end that code outside of the run holds (which is blocking).
 fn is_dedicated(node: &Node, one_to_one: bool) -> bool {
     node.blocking || (one_to_one && node.kind != Kind::Parallel)
 }
@@ -107,12 +118,15 @@ struct NodeMaker<'a> {
     stacks: &'a Stacks,
     signals: &'a Signals,
     one_to_one: bool,
-    /// The most bytes that completed tickets of a parallel node hold, and that the gate of a fork-join keeps.
+    /// The most bytes that completed tickets of one parallel node hold.
     held: usize,
+    /// The most bytes that the gate of one fork-join keeps.
     kept: usize,
 }
 
 impl NodeMaker<'_> {
+    /// Makes all nodes, in order of their ids. Dedicated nodes get the sleepers' numbers after the workers', in the
+    /// same order.
     fn make_all<'env>(
         &self,
         makers: Vec<Option<MakeBody<'env>>>,
@@ -127,10 +141,13 @@ impl NodeMaker<'_> {
         self.graph.node_ids().zip(makers).map(make).collect()
     }
 
+    /// [`is_dedicated`] for a node's id.
     fn is_dedicated(&self, node: NodeId) -> bool {
         is_dedicated(self.graph.node(node), self.one_to_one)
     }
 
+    /// Makes one node. `maker` is `None` for an end that code outside of the run holds; `dedicated` is its number as a
+    /// sleeper.
     fn make<'env>(
         &self,
         id: NodeId,
@@ -156,11 +173,13 @@ impl NodeMaker<'_> {
             stacks: self.stacks,
             owner: self.signals.owners.of(id),
         };
-        let body = maker.map(|maker| caught(&data.name, || maker(make))).transpose()?;
+        let body = maker.map(|maker| catch_user_panic(&data.name, || maker(make))).transpose()?;
+        // Where a framing function or an unordered node decides, no fixed condition says when a firing can start.
         let needs = match &body {
             Some(body) if !body.is_framed() && !data.unordered => needs(data),
             _ => Vec::new(),
         };
+        // A dedicated node is activated by one thread anyway, so it need not be pinned to a worker.
         let pinned = dedicated.is_none() && body.as_ref().is_some_and(|body| body.is_pinned());
         let is_process = data.kind == Kind::Process && body.is_some();
         Ok(NodeCell {
@@ -175,6 +194,7 @@ impl NodeMaker<'_> {
         })
     }
 
+    /// Whether a producer or consumer next to the node is dedicated.
     fn has_dedicated_peers(&self, node: &Node) -> bool {
         let producers = inputs(node).map(|channel| self.graph.channel(channel).from.0);
         let consumers = outputs(node).map(|channel| self.graph.channel(channel).to.0);
@@ -182,36 +202,39 @@ impl NodeMaker<'_> {
     }
 }
 
+/// The channels of a node's inputs.
 fn inputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
     node.inputs.iter().filter_map(|port| port.channel)
 }
 
+/// The channels of a node's outputs.
 fn outputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
     node.outputs.iter().filter_map(|port| port.channel)
 }
 
 /// Calls user code (a process's function, a weight) for a node that is being made; a panic is that node's failure.
-fn caught<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
+fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(make)).map_err(|panic| {
         let message = crate::panic_message(&*panic);
         Error::Panic { node: node.to_owned(), message }
     })
 }
 
-/// The layout of a channel's counters. Between processes messages move one by one, mostly by one worker.
+/// The layout of a channel's counters: together between two processes, since messages move one by one there, and mostly
+/// one worker runs both ends.
 fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;
     if process(channel.from.0) && process(channel.to.0) { Layout::Together } else { Layout::Apart }
 }
 
-/// The number of tickets of a reorder window: enough that the other workers stay busy during a claim ten times as long as
-/// theirs, and few enough to stay in a cache.
+/// The number of tickets of a reorder window: enough that the other workers stay busy during a claim ten times as long
+/// as theirs, and few enough to stay in a cache.
 fn tickets(threads: usize) -> usize {
     (threads * 16).next_power_of_two().max(32)
 }
 
-/// The most bytes of one channel's slots.
+/// The most bytes of one channel's slots (16 GiB).
 const CHANNEL_BYTES: usize = 1 << 34;
 
 /// Refuses channels whose slots would take more than [`CHANNEL_BYTES`].
@@ -238,18 +261,18 @@ fn needs(node: &Node) -> Vec<Need> {
     items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// The bytes that completed tickets of one parallel node may hold in its reorder window, an equal share of half the budget
-/// or of [`HELD_UNASKED`]. Beyond it the node makes no claim.
+/// The bytes that completed tickets of one parallel node may hold in its reorder window, an equal share of half the
+/// budget or of [`HELD_DEFAULT`]. Beyond it the node makes no claim.
 fn share_held(graph: &GraphData, plan: &Plan) -> usize {
     let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
-    plan.budget.map_or(HELD_UNASKED, |budget| budget / 2) / nodes
+    plan.budget.map_or(HELD_DEFAULT, |budget| budget / 2) / nodes
 }
 
 /// The most bytes of all reorder windows of a run without a byte budget.
-const HELD_UNASKED: usize = 256 << 20;
+const HELD_DEFAULT: usize = 256 << 20;
 
-/// Divides the byte budget among the channels whose items are weighed: less the slots of all rings, and less a quarter of
-/// the rest, which is reserved for growth.
+/// Divides the byte budget equally among the channels whose items are weighed. The slots of all rings are subtracted
+/// first, and a quarter of the remainder is reserved for growth.
 fn share_budget(graph: &GraphData, plan: &Plan, rings: &[MadeRing<'_>]) {
     let Some(budget) = plan.budget else { return };
     let slots: usize =

@@ -6,8 +6,8 @@ use crate::sync::{Ordering, lock};
 use std::time::Duration;
 use thalweg_trace::Report;
 
-/// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores before
-/// these loads, so they are `Relaxed`.
+/// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
+/// before these loads, so they are `Relaxed`.
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     let mut report = Report::new(net.topology.graph.clone(), policy, net.topology.plan.threads);
     report.wall = wall;

@@ -2,25 +2,33 @@
 //!
 //! # Which worker is woken
 //!
-//! Here a worker takes tokens from its own queue and from the shared queue, which holds only nodes that belong to no
-//! worker. So the protocols of [`ready`](crate::sched::ready) and [`sleep`](crate::sched::sleep) hold with the worker's
-//! own queue in the place of all queues:
+//! With affinity a worker takes tokens only from its own queue and from the shared queue, which holds nodes that belong
+//! to no worker. So the protocols of [`ready`](crate::sched::ready) and [`sleep`](crate::sched::sleep) hold with the
+//! worker's own queue in the place of all queues:
 //!
 //! ```text
 //!   sleeper                                   thread that pushes to its queue
 //!   1. announce: sleeping += 1                1. push
 //!   2. fence(SeqCst)                          2. fence(SeqCst)
-//!   3. look at its queue and the shared one   3. read the sleep word: is any worker announced?
+//!   3. check its queue and the shared one     3. read the sleep word: is any worker announced?
 //!   4. commit, or withdraw                    4. wake this worker, if it is announced
 //! ```
 //!
-//! A searching worker would not look in this queue, so the pusher ignores whether one searches. A worker woken so counts
-//! as searching and clears the mark when it finds work or sleeps; if the mark was another worker's, one worker more may
-//! be woken than needed. Only tokens in the shared queue rely on a searching worker, and every searching worker looks
-//! there.
+//! A searching worker does not check this queue, so the pusher ignores whether one searches. The woken worker counts as
+//! searching, and clears the mark when it finds work or sleeps. If the mark was another worker's, one worker more than
+//! needed may be woken. Only tokens in the shared queue rely on a searching worker, and every searching worker checks
+//! that queue.
 //!
-//! A node may be assigned anew while another thread reads its worker: the token goes to the former worker, which is
-//! woken and runs the node.
+//! A node may be assigned anew while another thread reads its worker. Then the token goes to the former worker, which
+//! is woken and runs the node.
+//!
+//! # Fields
+//!
+//! | field | written by | ordering | why |
+//! |---|---|---|---|
+//! | `of` | a worker, when its policy assigns the node | `Relaxed` | a stale value sends a token to the former worker |
+//! | `Idle::since` | its worker | `Relaxed` | see [`Affinity::idle`] |
+//! | `Idle::before` | its worker, after `since` | `Release` | pairs with the `Acquire` in [`Affinity::idle`] |
 
 use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
 use crate::sync::{AtomicUsize, Ordering};
@@ -29,6 +37,7 @@ use std::sync::atomic::AtomicU64;
 use thalweg_graph::{GraphData, Kind, NodeId};
 use thalweg_policy::{WorkerId, dealt};
 
+/// The entry of a node that belongs to no worker.
 const NONE: usize = usize::MAX;
 
 /// A worker's idle time, in ticks: of all idle periods that have ended, and the start of the present one, or 0.
@@ -43,13 +52,15 @@ struct Idle {
 pub(crate) struct Affinity {
     /// By node: its worker, or `NONE`.
     of: Box<[AtomicUsize]>,
+    /// By worker. Padded, since each worker writes its own around every idle period.
     idle: Box<[CachePadded<Idle>]>,
+    /// The start of the run.
     began: Ticks,
     ticks_per_ns: f64,
 }
 
 impl Affinity {
-    /// Assigns to each worker a run of neighbouring nodes.
+    /// Assigns to each worker a run of consecutive nodes, as [`dealt`] does; parallel nodes belong to no worker.
     pub(crate) fn new(graph: &GraphData, workers: usize) -> Affinity {
         let nodes = graph.nodes().len();
         let worker_of = |node: NodeId| match graph.node(node).kind {
@@ -64,32 +75,36 @@ impl Affinity {
         }
     }
 
+    /// The worker that the node belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn of(&self, node: NodeId) -> Option<WorkerId> {
         let worker = self.of[node.index()].load(Ordering::Relaxed);
         (worker != NONE).then_some(worker)
     }
 
+    /// Assigns the node to a worker. A token that is queued already is not moved.
     pub(crate) fn set(&self, node: NodeId, worker: WorkerId) {
         self.of[node.index()].store(worker, Ordering::Relaxed);
     }
 
-    /// Nanoseconds from the run's start.
+    /// Nanoseconds from the start of the run to `at`.
     #[inline]
     pub(crate) fn time(&self, at: Ticks) -> u64 {
         self.ns(at.saturating_sub(self.began))
     }
 
+    /// Ticks as nanoseconds.
     pub(crate) fn ns(&self, ticks: Ticks) -> u64 {
         (ticks as f64 / self.ticks_per_ns) as u64
     }
 
-    /// A worker has nothing to do from now on.
+    /// The worker's idle period begins at `at`. Called by this worker.
     pub(crate) fn idle_begin(&self, worker: WorkerId, at: Ticks) {
         self.idle[worker].since.store(at.max(1), Ordering::Relaxed);
     }
 
-    /// The worker looks for work again.
+    /// The worker's idle period ends at `at`. Called by this worker. `since` is cleared before `before` is stored, so
+    /// that no reader counts the period twice.
     pub(crate) fn idle_end(&self, worker: WorkerId, at: Ticks) {
         let Idle { before, since } = &*self.idle[worker];
         let rested = at.saturating_sub(since.swap(0, Ordering::Relaxed));

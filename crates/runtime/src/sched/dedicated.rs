@@ -1,4 +1,32 @@
-//! Threads of their own: nodes that wait for the outside world in their firings.
+//! Dedicated threads: nodes that may wait for the outside world in their firings, each run by a thread of its own.
+//!
+//! # States of the thread
+//!
+//! | state | counted active | `dozing` | `nap` | left when |
+//! |---|---|---|---|---|
+//! | active | yes | false | [`NO_NAP`] | an activation ends with a wait (`Empty`, `Full`, `Waiting`) |
+//! | spinning, for [`SPIN`] | yes | false | [`NO_NAP`] | the wait is over, or the time |
+//! | napping, for [`WaitStrategy::nap`] | yes | false | a counter value | the counter reaches it, the other end leaves, an alert, the time |
+//! | dozing | no | true | [`NO_NAP`] | the wait is over (rung), a timeout, the end of the run |
+//! | retired | no | false | [`NO_NAP`] | never |
+//!
+//! The thread alone writes `dozing` and `nap`. A dedicated node has no token and no worker activates it, so its body is
+//! refused only while a search holds its claim.
+//!
+//! # The race, and why no wake-up is lost
+//!
+//! ```text
+//!   dedicated thread                          changer (`make_ready::changed`)
+//!   1. `dozing` := true, or `nap` := n        1. changes a counter, or sets the node's alert
+//!   2. fence(SeqCst)                          2. fence(SeqCst)
+//!   3. reads the counter and the alert        3. reads `nap`, then `dozing`
+//!   4. sleeps if its condition is not met     4. rings the thread if its condition is met
+//! ```
+//!
+//! If the changer (3) misses the flag, its fence comes before the thread's, so the thread (3) sees the change. A ring
+//! between 3 and 4 is kept under the mutex of [`sleep`](crate::sched::sleep), and the wait returns at once. So is one
+//! that comes late, after the thread has left its sleep: the next wait then returns at once, and the caller checks its
+//! condition again.
 
 use crate::channel::Meter;
 use crate::coroutine::leave_node;
@@ -14,29 +42,31 @@ use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Event;
 
-/// Operations of a process in an activation at most.
+/// The most operations of a process in one activation.
 const OPERATIONS: usize = 1 << 14;
 
-/// Nanoseconds of firings after which a kernel publishes that waits for nothing outside.
+/// The target time after which a kernel that is not blocking publishes, in nanoseconds.
 const SLICE_NS: f64 = 10_000.0;
-/// Firings of such a slice at most, and slices of an activation.
+/// The most firings of such a slice.
 const SLICE: usize = 256;
+/// The number of slices of an activation.
 const SLICES: usize = 16;
 
-/// Runs one node until it ends or the run does. A blocking node publishes after every firing: what
-/// comes from outside must not wait for more to come. Others, which have a thread only because the
-/// run is one-to-one, publish by the time their firings take.
+/// Runs a node on the calling thread until the node or the run ends. `sleeper` is the thread's number in `net.sleep`.
+///
+/// A blocking node publishes after every firing: an item from outside must not wait for the next one, which may be
+/// late. A node that has a thread only because the run is one-to-one publishes by the time of its firings.
 pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let cell = &net.cells.nodes[node.index()];
     let Some(body) = &cell.body else { return };
-    let mut rest = Rest::default();
+    let mut wait_strategy = WaitStrategy::default();
     let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
     let mut slice = 1;
     let mut cx = ActivationContext::new(net, By::Dedicated);
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let budget = match cell.kind {
-            // A process without a live consumer never waits: it must return here to see that.
+            // A process whose consumers have all left never waits, so only a budget makes it return and see that.
             Kind::Process => OPERATIONS,
             _ if slices => slice * SLICES,
             _ => usize::MAX,
@@ -56,9 +86,11 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
             changed_outside(net, node);
         }
         match event {
-            Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => rest.take(net, node, sleeper, deadline),
+            Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => {
+                wait_strategy.wait(net, node, sleeper, deadline)
+            }
             Ok(Event::Refused) => {
-                // A searcher has the node for a moment: what was to be seen is still to be seen.
+                // A search holds the claim for a moment. The alert, which this thread has cleared, must be seen later.
                 if alerted {
                     cell.state.alert.store(true, Ordering::Release);
                 }
@@ -74,72 +106,75 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     }
 }
 
-/// How a thread of its own waits.
+/// How a dedicated thread waits: spins, naps, or dozes.
 ///
-/// Where the other side is fast, being woken for every item costs both more than the item does. So
-/// a thread that was woken soon after it fell asleep first naps the next time: it sleeps for a set time, or until
-/// half of the channel has items (or room), or the other side has ended, and finds several items (or places) when it looks
-/// again. Where it finds few, or the other side waiting for it, as where nodes answer each other, it gives naps up for
-/// a while. An item after a pause waits for no nap; one in a stream may wait for [`NAP`]. What it gives shows
-/// in the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
+/// If the node at the other end is fast, a wake-up for every item costs both threads more than the item does. So a
+/// thread that was woken soon after it fell asleep naps first the next time: it sleeps for a fixed time, or until half
+/// of the channel has items (or room), or the other end has left. Then it finds several items (or free slots) at once.
+/// If it finds few, or finds the other node waiting for it, as where two nodes answer each other, it does not nap for a
+/// number of waits. An item after a pause waits for no nap; one in a stream may wait for [`NAP_MAX`]. The gain shows in
+/// the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
 ///
-/// Where half of the channel lasts less than [`LONG`], sleeping costs too much of the time. Then the thread that sleeps
-/// doubles the channel's capacity, up to its slots, until half of it lasts that long.
+/// If half of the channel lasts for less than [`MIN_HALF_TIME`], sleeping takes too much of the time. Then the thread
+/// that sleeps doubles the channel's capacity, up to its slots, until half of it lasts that long.
 ///
-/// # Protocol
-///
-/// The node's wait word says what it lacks as ever, so that the searches see a node that could go on as one that can,
-/// and the thread counts as active. What ends the nap is the counter in `nap`. The handshake is that of
-/// `doze`: the thread sets `nap`, fences, and looks at the channel's counter before it sleeps; a changer moves the
-/// counter, fences, and reads `nap`. If the changer misses the nap, the thread's look sees the change.
+/// Invariant: during a nap the wait word says what the node lacks, as at any wait, so a search sees a node that has
+/// what it lacks as claimable; and the thread counts as active, so the graph is not at rest.
 #[derive(Debug, Default)]
-pub(crate) struct Rest {
+pub(crate) struct WaitStrategy {
+    /// The length of the next nap; none if it is shorter than [`NAP_MIN`].
     nap: Duration,
-    /// Waits for which naps are given up, and those left of them.
-    given_up: u32,
-    left: u32,
-    /// Waits that begin with a look.
-    looks: u32,
+    /// The number of waits without a nap that the latest failed nap has caused. Doubles with each further failure.
+    backoff: u32,
+    /// The waits of `backoff` that are still to come.
+    backoff_left: u32,
+    /// The number of waits to come that begin with spinning.
+    spins_left: u32,
 }
 
-/// Waits of a caller that begin with a look, and how long it is.
-const LOOKS: u32 = 2;
-const LOOK: Duration = Duration::from_micros(30);
+/// The number of an outlet's first waits that begin with spinning.
+const SPINS: u32 = 2;
+/// The time for which one of them spins.
+const SPIN: Duration = Duration::from_micros(30);
 
-/// The longest nap, the first, and the shortest worth its switches.
-const NAP: Duration = Duration::from_micros(1000);
-const FIRST: Duration = Duration::from_micros(100);
-const SHORTEST: Duration = Duration::from_micros(25);
-/// How long half of a channel should last: a hundred times what a sleep and being woken cost.
-const LONG: Duration = Duration::from_micros(800);
-/// Items or places that make a nap worth while.
-const FEW: usize = 2;
+/// The longest nap.
+const NAP_MAX: Duration = Duration::from_micros(1000);
+/// The first nap.
+const NAP_FIRST: Duration = Duration::from_micros(100);
+/// The shortest nap that is worth its two switches of the thread.
+const NAP_MIN: Duration = Duration::from_micros(25);
+/// The time for which half of a channel should last: a hundred times the cost of a sleep and a wake-up.
+const MIN_HALF_TIME: Duration = Duration::from_micros(800);
+/// The number of items, or of free slots, that makes a nap worthwhile.
+const MIN_BATCH: usize = 2;
 
-/// What a thread finds on the one channel that its kernel waits for.
-struct Found {
+/// The state, after a nap, of the one channel that the kernel waits for.
+struct Backlog {
     channel: ChannelId,
-    /// Items, or places.
+    /// Items for a consumer, free slots for a producer.
     count: usize,
     capacity: usize,
-    /// The other side can do nothing before this one does.
+    /// The node at the other end rests, and waits for this one: the nap was too long.
     overslept: bool,
 }
 
-impl Found {
+impl Backlog {
+    /// Whether the channel has filled (or drained) to a half, which ended the nap, and the other node still runs.
     fn is_half(&self) -> bool {
         self.count * 2 >= self.capacity && !self.overslept
     }
 }
 
-impl Rest {
-    /// For an end that a caller holds: the first items come, and a short run ends, before a thread that sleeps
-    /// would be awake.
-    pub(crate) fn looking() -> Rest {
-        Rest { looks: LOOKS, ..Rest::default() }
+impl WaitStrategy {
+    /// The strategy of an [`Outlet`](crate::Outlet), which spins at first: the first items of a run arrive, and a short
+    /// run ends, before a sleeping thread would be awake.
+    pub(crate) fn spinning() -> WaitStrategy {
+        WaitStrategy { spins_left: SPINS, ..WaitStrategy::default() }
     }
 
-    /// Waits until the node's wait is over.
-    pub(crate) fn take(
+    /// Waits until the node's wait seems over, or the run has stopped. Called by the node's thread, which has written
+    /// the wait word; afterwards it checks its channels again, since this may return early.
+    pub(crate) fn wait(
         &mut self,
         net: &Net<'_>,
         node: NodeId,
@@ -149,18 +184,18 @@ impl Rest {
         if cfg!(loom) {
             return doze(net, node, sleeper, deadline); // a model has no clock
         }
-        if self.looks > 0 {
-            self.looks -= 1;
-            if look(net, node) {
+        if self.spins_left > 0 {
+            self.spins_left -= 1;
+            if spin(net, node) {
                 return;
             }
         }
-        if self.nap >= SHORTEST {
+        if self.nap >= NAP_MIN {
             let from = Instant::now();
             nap(net, node, sleeper, self.nap);
-            let found = found(net, node);
-            self.judge(found.as_ref());
-            if let Some(found) = found.filter(|found| found.is_half() && from.elapsed() < LONG) {
+            let found = backlog(net, node);
+            self.adapt(found.as_ref());
+            if let Some(found) = found.filter(|found| found.is_half() && from.elapsed() < MIN_HALF_TIME) {
                 widen(net, &found);
             }
             if net.cells.nodes[node.index()].state.satisfied(net, node) {
@@ -169,52 +204,55 @@ impl Rest {
         }
         let from = Instant::now();
         doze(net, node, sleeper, deadline);
-        self.left = self.left.saturating_sub(1);
-        if from.elapsed() < FIRST && self.left == 0 && found(net, node).is_some() {
-            self.nap = if self.nap < SHORTEST { FIRST } else { self.nap };
+        self.backoff_left = self.backoff_left.saturating_sub(1);
+        if from.elapsed() < NAP_FIRST && self.backoff_left == 0 && backlog(net, node).is_some() {
+            self.nap = if self.nap < NAP_MIN { NAP_FIRST } else { self.nap };
         }
     }
 
-    /// Suits the next nap to what this one has found.
-    fn judge(&mut self, found: Option<&Found>) {
-        let useful = found.filter(|found| found.count >= FEW && !found.overslept);
+    /// Chooses the next nap by the backlog after this one: longer if the channel is less than 3/8 full (or free),
+    /// shorter if more than 7/8. Too small a backlog, or none, starts the backoff.
+    fn adapt(&mut self, found: Option<&Backlog>) {
+        let useful = found.filter(|found| found.count >= MIN_BATCH && !found.overslept);
         self.nap = match useful {
-            // It was woken at a half, and much has come since.
+            // The nap ended at a half, and much has come before the thread was awake.
             Some(found) if found.count * 8 > found.capacity * 7 => self.nap / 2,
-            Some(found) if found.count * 8 < found.capacity * 3 => (self.nap * 2).min(NAP),
+            Some(found) if found.count * 8 < found.capacity * 3 => (self.nap * 2).min(NAP_MAX),
             Some(_) => self.nap,
             None => Duration::ZERO,
         };
-        self.given_up = if self.nap < SHORTEST { (self.given_up * 2).clamp(16, 1 << 12) } else { 0 };
-        self.left = self.given_up;
+        self.backoff = if self.nap < NAP_MIN { (self.backoff * 2).clamp(16, 1 << 12) } else { 0 };
+        self.backoff_left = self.backoff;
     }
 }
 
-/// Doubles the channel's capacity, as far as it has slots.
+/// Doubles the channel's capacity, up to the number of its slots.
 ///
-/// Its other end may be active. What that end waits for was computed from a smaller capacity, and holds with the
-/// greater one too.
-fn widen(net: &Net<'_>, found: &Found) {
+/// The node at the other end may be active. That is sound, since no storage moves and the capacity only rises: the
+/// condition that this node waits for was computed from a smaller capacity, so a counter that meets it meets it with
+/// the greater one.
+fn widen(net: &Net<'_>, found: &Backlog) {
     if let Some((_, slots)) = net.cells.wide.iter().find(|(channel, _)| *channel == found.channel) {
         net.meter(found.channel).raise_capacity((found.capacity * 2).min(*slots));
     }
 }
 
-/// Whether the node's wait is over soon.
-fn look(net: &Net<'_>, node: NodeId) -> bool {
+/// Spins until the node's wait is over or the run has stopped (true), or for [`SPIN`] (false).
+fn spin(net: &Net<'_>, node: NodeId) -> bool {
     let (state, from) = (&net.cells.nodes[node.index()].state, Instant::now());
-    while from.elapsed() < LOOK {
+    while from.elapsed() < SPIN {
         if state.satisfied(net, node) || net.stopped() {
             return true;
         }
-        // What it waits for may need this core.
+        // The thread that ends the wait may need this core.
         std::thread::yield_now();
         (0..32).for_each(|_| std::hint::spin_loop());
     }
     false
 }
 
-/// Sleeps for a set time, or until half of the channel has items, for a consumer, or room, for a producer.
+/// Sleeps for `time`, or until half of the channel has items (for a consumer) or room (for a producer). Returns at once
+/// if the node waits for anything else: only a wait on one channel has a counter that can end the nap.
 fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
     let state = &net.cells.nodes[node.index()].state;
     let until = match state.wait.read() {
@@ -226,18 +264,20 @@ fn nap(net: &Net<'_>, node: NodeId, sleeper: Sleeper, time: Duration) {
         _ => return,
     };
     state.nap.store(until, Ordering::Relaxed);
-    fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
+    fence(Ordering::SeqCst); // pairs with the changers' fence in `make_ready::changed`
     if !state.nap_is_over(net, until) {
         net.sleep.nap(sleeper, time);
     }
     state.nap.store(NO_NAP, Ordering::Relaxed);
 }
 
+/// The number of items, or of free slots, that ends a nap.
 fn half(meter: &Meter) -> usize {
-    (meter.capacity() / 2).max(FEW)
+    (meter.capacity() / 2).max(MIN_BATCH)
 }
 
-fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
+/// The backlog of the channel that the node waits for; `None` if it waits for anything else, or is a process.
+fn backlog(net: &Net<'_>, node: NodeId) -> Option<Backlog> {
     let cell = &net.cells.nodes[node.index()];
     let (channel, full) = match cell.state.wait.read() {
         Waiting::Items { channel, .. } => (channel, false),
@@ -252,25 +292,28 @@ fn found(net: &Net<'_>, node: NodeId) -> Option<Found> {
         || (matches!(other.state.wait.read(), Waiting::Window { .. }) && !other.state.is_stuck());
     let overslept = !active && search::rests(net, id);
     let count = if full { capacity.saturating_sub(items) } else { items };
-    (cell.kind != Kind::Process).then_some(Found { channel, count, capacity, overslept })
+    (cell.kind != Kind::Process).then_some(Backlog { channel, count, capacity, overslept })
 }
 
-/// Sleeps until the node's wait is over.
+/// Sleeps until the node's wait is over, or the run has stopped.
+///
+/// As the last active thread it examines the graph. If nothing wakes it for [`search::PATIENCE`] it searches once for a
+/// deadlock that its node may be part of, and then sleeps without that limit.
 fn doze(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
     let state = &net.cells.nodes[node.index()].state;
     state.dozing.store(true, Ordering::Relaxed);
-    fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
-    let mut looked = !net.liveness.search.is_on();
+    fence(Ordering::SeqCst); // pairs with the changers' fence in `make_ready::changed`
+    let mut has_searched = !net.liveness.search.is_on();
     while !state.satisfied(net, node) && !net.stopped() {
         let left = deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
-        let patience = (!looked).then_some(search::PATIENCE);
+        let patience = (!has_searched).then_some(search::PATIENCE);
         let timeout = [left, patience].into_iter().flatten().min();
         match net.sleep.wait_dedicated(sleeper, timeout, || crate::liveness::quiesce::examine(net)) {
             ParkOutcome::Resumed => make_all_ready(net),
             ParkOutcome::TimedOut => match deadline {
                 Some((at, given)) if Instant::now() >= at => net.fail(crate::Error::Deadline(given)),
                 _ => {
-                    looked = true;
+                    has_searched = true;
                     search::suspect(net, node);
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! Direct handoffs: an activation that makes one process ready and comes to wait itself hands the worker on to that
-//! process, without a queue or a policy between.
+//! Direct handoffs: an activation that makes one process ready and ends with a wait hands the worker over to that
+//! process, without a queue or a decision of the policy between. (Other runtimes have a LIFO slot for this.)
 //!
 //! Two processes that exchange messages, a ring with one token, a pipeline of short channels: each activation makes
 //! the next process ready. A policy that keeps communicating processes together would take that process out of an
@@ -9,26 +9,27 @@
 //!
 //! # Protocol
 //!
-//! An activation *hands off* if its process ends it waiting and, of the processes that its turn has touched, exactly one
-//! has become claimable and ran on this worker last. The token is acquired as any other: after the ending activation
-//! has released its own, and after the fence ([`ready`](crate::sched::ready)). It is held by this worker, and the next
-//! activation takes it over. If anything else becomes claimable as well, all of it goes to the policy, in the order
-//! in which it would have been notified.
+//! An activation *hands off* if its process waits at the end of it and, of the processes that its turn has touched,
+//! exactly one has become claimable and ran on this worker last. The token is acquired as any other: after the
+//! activation has released its own, and after the fence ([`ready`](crate::sched::ready)). This worker holds it, and the
+//! next activation uses it. If another node becomes claimable as well, all tokens go to the policy, in the order in
+//! which it would have been notified.
 //!
-//! **No wake-up is lost.** Every activation of a series releases its token, fences, and looks at the processes it has
-//! touched and at its own node, as the protocols of `ready` and `sleep` require. Only what the worker does between
-//! two decisions is left out: the look into the queues for sleepers to be woken, the drain of external events, the
-//! clock. A thread that puts something there looks for sleepers itself; to it a series is one long activation.
+//! **No wake-up is lost.** Every activation of a series releases its token, fences, and checks the processes it has
+//! touched and its own node, as the protocols of `ready` and `sleep` require. A series leaves out only what the worker
+//! does between two decisions: waking sleepers for tokens left in the queues, draining external events, reading the
+//! clock. A thread that queues a token or injects an event wakes a sleeper itself; to that thread a series is one long
+//! activation.
 //!
-//! **No node starves.** A series has at most [`SAMPLE`] activations, and fewer where the policy's next fair decision is due
-//! earlier. It ends before the next activation that is sampled or stamped; where all are stamped, when the clock is
+//! **No node starves.** A series has at most [`SAMPLE`] activations, and fewer where the policy's next fair decision is
+//! due earlier. It ends before the next activation that is sampled or stamped; where all are stamped, when the clock is
 //! due; and at once when the run stops.
 //!
-//! # One worker alone
+//! # Runs of one thread
 //!
-//! Where one worker is the only thread of a run no fence is needed, and nothing changes while a process is polled. So a
-//! channel between processes knows whether its other end waits (`channel::Waits`), and an operation whose other end does
-//! not wait notifies nothing.
+//! Where one worker is the only thread of a run no fence is needed, and no other thread changes a channel while a
+//! process is polled. So a channel between processes notes whether its other end waits (`channel::Waits`), and an
+//! operation whose other end does not wait notifies no node.
 
 use crate::channel::operation::sends;
 use crate::measure::clock::{SAMPLE, Ticks, ticks};
@@ -37,26 +38,32 @@ use crate::sched::worker::{UNSTAMPED, Worker};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, Policy};
 
-const _: () = assert!(SAMPLE == UNSTAMPED && SAMPLE > CLOSELY);
+// Sampled and stamped activations have one period, so `plain_after` can compute the distance to both from one position.
+const _: () = assert!(SAMPLE == UNSTAMPED && SAMPLE > SAMPLE_PHASE);
 
-/// The number, within [`SAMPLE`] activations, of the one that is sampled.
-pub(crate) const CLOSELY: u32 = 2;
+/// The position, within [`SAMPLE`] activations, of the one that is sampled.
+pub(crate) const SAMPLE_PHASE: u32 = 2;
 
-/// Activations between this one and the next that no series may contain.
+/// The number of activations between activation `count` and the next one that is sampled or stamped, which a series
+/// must not contain.
 #[inline]
 fn plain_after(count: u32) -> u32 {
     let at = count % SAMPLE;
-    if at < CLOSELY { CLOSELY - 1 - at } else { SAMPLE - 1 - at }
+    if at < SAMPLE_PHASE { SAMPLE_PHASE - 1 - at } else { SAMPLE - 1 - at }
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
-    /// How many activations may follow the latest by handoff.
+    /// The number of activations that may follow the latest one by handoff. Called before the policy is notified of
+    /// what that activation has made ready.
     #[inline]
     pub(crate) fn handoffs_allowed(&mut self) -> u32 {
         self.policy.handoffs(&mut self.local, 0).min(plain_after(self.count))
     }
 
-    /// Activates the process whose token was handed off, and those that follow it in the series.
+    /// Activates the process that was handed off to, and those that follow it in the series. This worker holds the
+    /// token of `first`. Returns the last activation with its event, and the latest time stamp.
+    ///
+    /// The account gets the series as a whole: `most - left` activations.
     #[inline(never)]
     pub(crate) fn run_handoffs(
         &mut self,
@@ -64,7 +71,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         first: NodeId,
         mut now: Ticks,
     ) -> (Option<(NodeId, Event)>, Ticks) {
-        let (net, due, stamped) = (self.host.net, self.due(), self.habits.stamped);
+        let (net, due, stamped) = (self.host.net, self.due(), self.config.stamped);
         let signals = &*net.signals;
         let (most, mut left, mut node, mut cell) =
             (self.handoffs_left, self.handoffs_left, first, &net.cells.nodes[first.index()]);
@@ -83,8 +90,9 @@ impl<'a, P: Policy> Worker<'a, P> {
                 self.account.busy += spent;
             }
             self.handoffs_left = left;
-            match self.hand_on(cx, cell, event, spent) {
+            match self.end_in_series(cx, cell, event, spent) {
                 Some(next) if left > 0 && now < due && !signals.stopped() => (node, cell) = next,
+                // The series ends here, and the policy gets the token that was acquired for the next activation.
                 Some((next, _)) => {
                     self.policy.ready(&mut self.local, next, &mut self.host);
                     break Some((node, event));
@@ -97,9 +105,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         (last, now)
     }
 
-    /// Ends an activation of a series: as [`Worker::settle`], and faster where it hands off.
+    /// Ends an activation of a series, in the order of steps of [`Worker::settle`]: statistics, token, fence,
+    /// notifications, suspect. Returns the process that it hands off to, whose token this worker then holds.
     #[inline(always)]
-    fn hand_on(
+    fn end_in_series(
         &mut self,
         cx: &ActivationContext<'a>,
         cell: &'a NodeCell<'a>,
@@ -108,14 +117,15 @@ impl<'a, P: Policy> Worker<'a, P> {
     ) -> Option<(NodeId, &'a NodeCell<'a>)> {
         let ready = &self.host.net.sched.ready;
         if cx.touched_all || !matches!(event, Event::Empty(_) | Event::Full(_)) {
-            self.settle_in_run(cx, cell, event, spent);
+            self.settle_last(cx, cell, event, spent);
             return None;
         }
+        // Before the token is released: a process has one token, so until then this worker is the only writer.
         self.note_firings(cx, cell, spent, true);
         cell.state.tokens.release_unique();
         let next = match cx.turn.touched().only() {
-            Some(operation) if ready.is_alone() => self.take_across(operation),
-            _ => self.take_any(cx),
+            Some(operation) if ready.is_alone() => self.acquire_across(operation),
+            _ => self.acquire_any(cx),
         };
         if matches!(event, Event::Full(_)) {
             self.suspect(cx.node, cell);
@@ -123,10 +133,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         next
     }
 
-    /// The process at the other end of an operation's channel, if it has become claimable and may be handed off to.
-    /// Where one worker is alone.
+    /// Acquires the token of the process at the other end of an operation's channel, if that process is claimable and
+    /// may be handed off to; notifies the policy of any other node. This worker is the only thread of the run, so
+    /// neither a fence nor a compare-and-swap is needed.
     #[inline(always)]
-    fn take_across(&mut self, operation: u64) -> Option<(NodeId, &'a NodeCell<'a>)> {
+    fn acquire_across(&mut self, operation: u64) -> Option<(NodeId, &'a NodeCell<'a>)> {
         let net = self.host.net;
         let peer = net.peer(operation);
         let cell = &net.cells.nodes[peer.index()];
@@ -135,30 +146,33 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.notify_across(operation);
             return None;
         }
-        // A process that waits for a message now did so before this one was sent: no other thread ran meanwhile.
-        let is_met = || {
-            (sends(operation) && cell.state.waits_for(operation)) || cell.state.is_met(net, peer, operation)
+        // A process that waits for a message on this channel began to wait before the message was sent, since no other
+        // thread ran meanwhile. So the message suffices, and the counters need not be read.
+        let is_satisfied = || {
+            (sends(operation) && cell.state.waits_for(operation))
+                || cell.state.satisfied_by(net, peer, operation)
         };
-        if !cell.state.tokens.is_empty() || !is_met() {
+        if !cell.state.tokens.is_empty() || !is_satisfied() {
             return None;
         }
         cell.state.tokens.acquire_unique();
         Some((peer, cell))
     }
 
-    /// A process that has become claimable, if it is the only one: of several touched, or beside other workers.
+    /// Acquires tokens of all processes that the turn has touched, for any number of them and any number of threads.
+    /// Returns one if exactly one process is claimable and may be handed off to; the others go to the policy.
     #[inline(never)]
-    fn take_any(&mut self, cx: &ActivationContext<'a>) -> Option<(NodeId, &'a NodeCell<'a>)> {
+    fn acquire_any(&mut self, cx: &ActivationContext<'a>) -> Option<(NodeId, &'a NodeCell<'a>)> {
         self.host.net.sched.ready.fence();
         self.notify_turn(cx);
         self.handoff.take().map(|node| (node, &self.host.net.cells.nodes[node.index()]))
     }
 
-    /// Ends the last activation of a series.
+    /// Ends the last activation of a series with [`Worker::settle`]. That adds it to the account, as `run_handoffs`
+    /// does for every activation of the series, so it is subtracted here.
     #[cold]
     #[inline(never)]
-    fn settle_in_run(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
-        // They are counted with the series.
+    fn settle_last(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         self.account.activations -= 1;
         self.account.busy -= spent;
         self.handoffs_left = 0;

@@ -9,29 +9,31 @@
 //!
 //! | the node or the policy | where a thread finds the node | what `make_ready` does |
 //! |---|---|---|
-//! | the node has a thread of its own | that thread looks at its node | rings the thread, once its wait or nap is over |
-//! | the policy scans all nodes | in the channels' counters | wakes a worker; nothing is handed over, so there is no token that could be unused |
+//! | the node has a thread of its own | that thread checks its own node | wakes the thread, once its wait or nap is over |
+//! | the policy scans all nodes | in the wait words and the channels' counters | wakes a worker; there is no token that could be left unused |
 //! | the policy is notified | in a queue of [`ready`](crate::sched::ready) | acquires a token of the node, enqueues it, wakes a worker |
 //!
 //! # Which worker
 //!
 //! | the node is | queue | worker woken |
 //! |---|---|---|
-//! | pinned to a worker, since its stack is there | that worker's queue of pinned nodes | that worker, whichever others search |
-//! | assigned to a worker by the policy ([`affinity`](crate::sched::affinity)) | that worker's queue | that worker, whichever others search |
+//! | pinned to a worker, since its stack is there | that worker's queue of pinned nodes | that worker, even if others search |
+//! | assigned to a worker by the policy ([`affinity`](crate::sched::affinity)) | that worker's queue | that worker, even if others search |
 //! | neither | the shared queue, or the queue of the worker that calls | one, unless a worker searches already |
 //!
-//! A node may be pinned while another thread reads that it is not. Then its token lies in a queue that some other
-//! worker takes it from, which delivers it to the right one ([`deliver_pinned`]); and the worker that pinned it is
-//! awake and looks again before it sleeps.
+//! A node may be pinned while another thread reads that it is not. Then its token lies in a queue from which another
+//! worker takes it, and that worker delivers it to the right one ([`deliver_pinned`]). The worker that pinned the node
+//! is awake, and checks its queues before it sleeps.
 //!
 //! # Why no wake-up is lost
 //!
-//! Both sides fence between their write and their read. The thread that changes something writes the change and reads
-//! which threads are announced as asleep; a worker that goes to sleep announces itself and reads the counters and
-//! queues ([`sleep`](crate::sched::sleep)). One of the two sees the other. With tokens there is a second pair of the
-//! same shape: the thread that ends an activation gives back the token and looks at the node, and the thread that
-//! changes something looks at the tokens ([`ready`](crate::sched::ready)).
+//! Both sides fence between their write and their read, so at least one of them sees the other's write.
+//!
+//! | protocol | one side writes, fences, reads | the other side writes, fences, reads |
+//! |---|---|---|
+//! | [`sleep`](crate::sched::sleep) | a change; which workers are announced | an announcement; counters and queues |
+//! | [`dedicated`](crate::sched::dedicated) | a change; `dozing` and `nap` of the neighbour | `dozing` or `nap`; the counter waited for |
+//! | [`ready`](crate::sched::ready) | a change; the token count of the neighbour | a released token; the node's wait word and counters |
 
 use crate::channel::Meter;
 use crate::net::{ActivationContext, By, NO_NAP, Net, NodeCell};
@@ -41,10 +43,11 @@ use crate::sync::{Ordering, fence};
 use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::WorkerId;
 
-/// After every change that a neighbour may wait for, made by a worker: items published or released, an end.
+/// Makes the neighbours of a node ready, after a change that they may wait for: items published or released, an end.
+/// Called by a worker, which has made the change.
 ///
-/// One fence and two loads when no thread sleeps: a policy that is notified learns of the neighbours when the
-/// activation ends.
+/// While no thread sleeps this costs one fence and two loads. It then acquires no tokens: a policy that is notified
+/// learns of the neighbours when the activation ends ([`notify`](crate::sched::notify)).
 #[inline]
 pub(crate) fn changed(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`
@@ -55,7 +58,8 @@ pub(crate) fn changed(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// [`changed`] by a thread that is no worker, and so ends no activation by which a policy is notified.
+/// [`changed`], called by a thread that is no worker. It acquires tokens at once, since no end of a worker's activation
+/// follows at which they would be acquired.
 pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst); // pairs with `Sleep::announce`, `doze`, and the protocol of `ready`
     if net.node(node).dedicated_peers || net.sleep.any_asleep() || net.sched.ready.notifies() {
@@ -63,7 +67,7 @@ pub(crate) fn changed_outside(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// [`changed`] or [`changed_outside`], by the kind of thread that activates.
+/// [`changed`] if a worker activates the node, [`changed_outside`] if a dedicated thread does.
 #[inline]
 pub(crate) fn changed_by(cx: &ActivationContext<'_>) {
     match cx.by {
@@ -82,8 +86,8 @@ fn ring_dedicated_peers(net: &Net<'_>, node: NodeId) {
     net.peers(node).for_each(|peer| ring_dedicated(net, peer));
 }
 
-/// If the node is claimable, sees to it that a thread that may run it is awake. After the change and a fence, from any
-/// thread.
+/// If the node is claimable, ensures that a thread that may run it is awake or woken. From any thread. The caller has
+/// fenced since the change.
 pub(crate) fn make_ready(net: &Net<'_>, node: NodeId) {
     if net.node(node).dedicated.is_some() {
         ring_dedicated(net, node);
@@ -96,7 +100,8 @@ pub(crate) fn make_ready(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// [`make_ready`] for every node, after the resting graph was examined and changed.
+/// [`make_ready`] for every node. The caller was the last thread awake, and its examination has changed the graph
+/// ([`quiesce`](crate::liveness::quiesce)) or ended the run. It no longer holds the sleep lock.
 pub(crate) fn make_all_ready(net: &Net<'_>) {
     fence(Ordering::SeqCst);
     if net.stopped() {
@@ -106,7 +111,8 @@ pub(crate) fn make_all_ready(net: &Net<'_>) {
     net.topology.graph.node_ids().for_each(|node| make_ready(net, node));
 }
 
-/// Wakes the thread of a dedicated node if its wait or its nap is over.
+/// Wakes the thread of a dedicated node if its wait or its nap is over. The caller has fenced since its change, so it
+/// either reads `nap` or `dozing` as set, or the thread sees the change.
 fn ring_dedicated(net: &Net<'_>, node: NodeId) {
     let cell = net.node(node);
     let Some(sleeper) = cell.dedicated else { return };
@@ -119,7 +125,8 @@ fn ring_dedicated(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Wakes a worker that may run the node, if it is claimable and that worker sleeps: for policies that scan.
+/// Wakes a worker that may run the node, if the node is claimable and such a worker sleeps. For policies that scan. The
+/// cheap condition comes first, since a check of the node reads other threads' cache lines.
 fn wake_for(net: &Net<'_>, node: NodeId) {
     match net.pinned_to(node) {
         Some(worker) => {
@@ -135,7 +142,7 @@ fn wake_for(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Puts a token where a worker that may run the node finds it, and wakes one. From any thread.
+/// Queues an acquired token where a worker that may run the node takes it, and wakes such a worker. From any thread.
 fn enqueue(net: &Net<'_>, node: NodeId) {
     if deliver_pinned(net, node, None) {
         return;
@@ -146,8 +153,8 @@ fn enqueue(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Puts the token of a pinned node into its worker's queue; false for a node that is not pinned. `by` is the worker
-/// that calls, if one does: it need not be woken.
+/// Queues an acquired token for the worker that the node is pinned to, and wakes that worker. False, without an effect,
+/// if the node is not pinned. `by` is the calling worker, if the caller is one: it is awake.
 pub(crate) fn deliver_pinned(net: &Net<'_>, node: NodeId, by: Option<WorkerId>) -> bool {
     let Some(worker) = net.pinned_to(node) else { return false };
     net.sched.ready.push_pinned(worker, node);
@@ -157,7 +164,8 @@ pub(crate) fn deliver_pinned(net: &Net<'_>, node: NodeId, by: Option<WorkerId>) 
     true
 }
 
-/// Gives a token to the one worker whose queue it belongs in.
+/// Queues an acquired token for a worker to which the node is assigned, and wakes that worker: with affinity no other
+/// one takes from its queue.
 pub(crate) fn enqueue_at(net: &Net<'_>, worker: WorkerId, node: NodeId) {
     net.sched.ready.push(worker, node);
     if net.sleep.any_asleep() {
@@ -165,6 +173,8 @@ pub(crate) fn enqueue_at(net: &Net<'_>, worker: WorkerId, node: NodeId) {
     }
 }
 
+/// Queues an acquired token for any worker, and wakes one, unless one searches: every searching worker checks the
+/// shared queue.
 fn enqueue_shared(net: &Net<'_>, node: NodeId) {
     net.sched.ready.push_shared(node);
     if net.sleep.wants_waking() {
@@ -172,7 +182,8 @@ fn enqueue_shared(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// After the claim of a parallel node was released, in the middle of its activation: another worker may claim there too.
+/// Lets another worker claim firings of a parallel node. Called in the middle of an activation, when the worker has
+/// issued its ticket and released the claim.
 #[inline]
 pub(crate) fn share_claim(cx: &ActivationContext<'_>) {
     let By::Worker(worker) = cx.by else { return };
@@ -183,6 +194,7 @@ pub(crate) fn share_claim(cx: &ActivationContext<'_>) {
     }
 }
 
+/// [`share_claim`] where the policy is notified: queues another token of the node, if it is claimable and one is free.
 fn enqueue_claim(net: &Net<'_>, worker: WorkerId, node: NodeId) {
     net.sched.ready.fence();
     if acquire_token(net, node) {
@@ -196,10 +208,10 @@ fn enqueue_claim(net: &Net<'_>, worker: WorkerId, node: NodeId) {
     }
 }
 
-/// `claimed` is the number of firings that the worker took at most.
+/// [`share_claim`] where the policy scans. `claimed` is the most firings that this worker's ticket can have.
 fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     fence(Ordering::SeqCst);
-    // Where all inputs have ended and are claimed, only the node's end is left, and this worker does that.
+    // If an input has ended and this worker has claimed its items, only the node's end is left, which is this worker's.
     let all_claimed = |meter: &Meter| meter.ended() && meter.items() <= claimed;
     let last = net.inputs(node).iter().any(|input| all_claimed(net.meter(*input)));
     if !last && net.claimable(node) {
@@ -207,7 +219,8 @@ fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     }
 }
 
-/// A worker about to activate `node`, for a policy that scans, wakes another if there is work elsewhere.
+/// Wakes another worker if a node near `node` is claimable. Called by a worker that is about to activate `node`, where
+/// the policy scans. A searching worker owes this: changers relied on it, and it may find only one of several changes.
 #[inline]
 pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     if net.sleep.wants_waking() {
@@ -217,7 +230,7 @@ pub(crate) fn share(net: &Net<'_>, node: NodeId) {
 
 #[cold]
 fn share_slowly(net: &Net<'_>, node: NodeId) {
-    /// Nodes looked at, the nearest first.
+    /// The number of nodes examined, in order of their ids after `node`.
     const NEAR: usize = 64;
     fence(Ordering::SeqCst);
     let all = net.cells.nodes.len();
@@ -227,7 +240,8 @@ fn share_slowly(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Whether there is something for a worker to do: what it looks at before it sleeps.
+/// Whether the worker has work: what it checks between `Sleep::announce` and its commitment. So everything for which a
+/// thread wakes this worker must be visible here.
 pub(crate) fn any_work(net: &Net<'_>, worker: WorkerId) -> bool {
     injector::drain(net);
     match net.sched.ready.notifies() {
@@ -236,14 +250,15 @@ pub(crate) fn any_work(net: &Net<'_>, worker: WorkerId) -> bool {
     }
 }
 
-/// Some node that the worker could claim, looked for from the one of its number on.
+/// A node that the worker may claim. Each worker begins at another node, so that several workers find different ones.
 fn find_claimable(net: &Net<'_>, worker: WorkerId) -> Option<NodeId> {
     let count = net.cells.nodes.len();
     let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));
     nodes.find(|node| net.claimable(*node) && net.may_run(*node, worker))
 }
 
-/// Acquires a token of the node, if it is claimable and has one to spare.
+/// Acquires a token of the node, if the node is claimable and a token is free. After a true result the caller must
+/// queue the token or pass it to a policy.
 #[inline]
 pub(crate) fn acquire_token(net: &Net<'_>, node: NodeId) -> bool {
     let cell = net.node(node);
@@ -257,8 +272,8 @@ pub(crate) fn acquire_token(net: &Net<'_>, node: NodeId) -> bool {
     }
 }
 
-/// The same for a process that workers run. While its one token is free no thread runs it, so its wait word alone
-/// decides.
+/// [`acquire_token`] for a process that workers run. While its only token is free no worker runs it, so its wait word
+/// decides: the claim need not be checked.
 #[inline]
 fn acquire_process(net: &Net<'_>, process: &NodeCell<'_>, node: NodeId) -> bool {
     let state = &process.state;
@@ -269,16 +284,19 @@ fn acquire_process(net: &Net<'_>, process: &NodeCell<'_>, node: NodeId) -> bool 
         && state.tokens.acquire(net.sched.ready.is_alone())
 }
 
-/// Whether a token of the node is in use.
+/// Whether a token of the node is queued, held, or with an activation.
 pub(crate) fn has_token(net: &Net<'_>, node: NodeId) -> bool {
     !net.node(node).state.tokens.is_empty()
 }
 
-/// From now on changes are reported to the policy, which has begun with the tokens there were. What became claimable
-/// since those were acquired no thread has reported: ends and lent messages may be dropped on any thread.
+/// From now on the policy is notified. The caller has acquired the initial tokens and has called `Policy::start`.
+///
+/// Nodes that became claimable after those tokens were acquired have not been reported, since ends and lent messages
+/// may be dropped on any thread at any time. So all nodes without a token are checked once more.
 pub(crate) fn begin_notifying(net: &Net<'_>) {
     net.sched.ready.notify();
-    fence(Ordering::SeqCst); // pairs with those of changers, which look after it whether the policy is notified
+    // Pairs with the fence of a changer, which then reads `notifies`: it reads true, or this thread sees the change.
+    fence(Ordering::SeqCst);
     let others = net.topology.graph.node_ids().filter(|node| !has_token(net, *node));
     others.for_each(|node| make_ready(net, node));
 }

@@ -1,5 +1,8 @@
 //! Scheduling: workers, how nodes become ready, how threads sleep and wake.
 //!
+//! A change reaches a sleeping thread in three steps: the thread that made it calls [`make_ready`]; that puts a token
+//! in a queue of [`ready`], where the policy is notified; [`sleep`] wakes a thread.
+//!
 //! | module | question it answers |
 //! |---|---|
 //! | [`worker`] | what does a worker do between two decisions of the policy? |
@@ -8,10 +11,10 @@
 //! | [`notify`] | what does a worker report to its policy after an activation? |
 //! | [`handoff`] | when does the next activation follow without a decision? |
 //! | [`affinity`] | to which worker does a node belong, where the policy assigns nodes to workers? |
-//! | [`injector`] | what do threads outside the run leave for the workers to do? |
+//! | [`injector`] | what does a worker do about events from outside the activations? |
 //! | [`sleep`] | when does a thread sleep, and why is no wake-up lost? |
 //! | [`dedicated`] | how does a node with a thread of its own run? |
-//! | [`ending`] | what must others learn when a node ends or fails? |
+//! | [`ending`] | what follows when a node ends or fails? |
 
 pub(crate) mod affinity;
 pub(crate) mod dedicated;

@@ -1,8 +1,8 @@
 //! Tokens and queues of ready nodes, for policies that are notified.
 //!
-//! A policy of kernels can scan: a node is claimable if its wait word and its channels' counters say so. That does not
-//! scale to a million processes. A policy that asks for notifications ([`thalweg_policy::Policy`]) gets a *token* of
-//! each node that becomes claimable, and never scans.
+//! A policy may scan: a node is claimable if its wait word and its channels' counters say so. Scanning does not scale
+//! to a million processes. A policy that asks for notifications ([`thalweg_policy::Policy`]) gets a *token* of each
+//! node that becomes claimable, and never scans.
 //!
 //! # States of a token
 //!
@@ -17,9 +17,9 @@
 //!
 //! # The race, and why it loses nothing
 //!
-//! Invariant: *if a node is claimable and all its tokens are free, a thread that is awake is about to acquire one.*
-//! Two threads may be the last to see the node: the one that ends an activation of it, and the one that changes what
-//! it waits for.
+//! Invariant: *if a node is claimable and all its tokens are free, a thread that is awake is about to acquire one.* Two
+//! threads may acquire it: the one that ends an activation of the node, and the one that changes what the node waits
+//! for. A wake-up would be lost if each read the state from before the other's write.
 //!
 //! ```text
 //!   ends an activation of the node            changes what the node waits for
@@ -30,10 +30,10 @@
 //!      then count += 1
 //! ```
 //!
-//! If the right side reads (3) a count from before (2), its fence comes before the left side's in the order of
-//! fences, so the left side's look (4) sees the change. Both looks may succeed; the compare-and-swap lets one of them
-//! acquire. A token that is queued or held does not suppress the notification of a later change: the activation that
-//! the token leads to looks at the counters, after that change.
+//! If the right side reads (3) a count from before (2), its fence comes before the left side's in the order of fences,
+//! so the left side's check (4) sees the change. Both checks may succeed; then the compare-and-swap lets one thread
+//! acquire. A token that is queued or held suppresses the notification of a later change, and may: the activation that
+//! the token leads to reads the counters after that change.
 //!
 //! The right side is a worker at the end of an activation, for all changes of the activation together; a worker in
 //! the middle of one, if a thread sleeps; or a thread that is no worker and has no policy to notify, which pushes into
@@ -41,8 +41,18 @@
 //!
 //! # Sleep
 //!
-//! A worker sleeps on empty queues: it announces itself, fences, and looks at their lengths; a thread that pushes fences
-//! and then looks for sleepers ([`sleep`](crate::sched::sleep)).
+//! A worker sleeps if its queues are empty: it announces itself, fences, and reads their lengths. A thread that pushes
+//! fences and then reads which workers are announced ([`sleep`](crate::sched::sleep)). So the queue's `length`, which
+//! is the counter of this race, needs no ordering of its own.
+//!
+//! # Fields
+//!
+//! | field | written by | ordering | pairs with |
+//! |---|---|---|---|
+//! | `Queue::length` | the thread that pushes or takes, under the queue's lock | `Relaxed` | the fences in `push` and in `Sleep::announce` |
+//! | `Queue::nodes` | the same, under the lock | the lock | the lock: what the pusher wrote before is seen by the taker |
+//! | `Ready::notifies` | the caller of the run, before its workers start | `Relaxed` | the fence in `make_ready::begin_notifying` |
+//! | `Tokens::count` | the thread that acquires or releases | `Acquire` to acquire, `Release` to release | each other: an activation sees what the previous one left |
 
 use crate::sched::affinity::Affinity;
 use crate::sync::{AtomicBool, AtomicU32, AtomicUsize, Mutex, Ordering, fence, lock};
@@ -54,18 +64,21 @@ use thalweg_policy::WorkerId;
 /// Queued tokens, the oldest in front.
 #[derive(Debug, Default)]
 struct Queue {
-    /// The number of tokens, which threads read without the lock.
+    /// The number of tokens, which threads read without the lock. A stale value is a hint that is wrong for a moment,
+    /// except after a fence, as the documentation of the module says.
     length: AtomicUsize,
     nodes: Mutex<VecDeque<NodeId>>,
 }
 
 impl Queue {
+    /// Appends a token. The caller fences afterwards.
     fn push(&self, node: NodeId) {
         let mut nodes = lock(&self.nodes);
         nodes.push_back(node);
         self.length.store(nodes.len(), Ordering::Relaxed);
     }
 
+    /// Removes a token with `take`; `None`, without the lock, if the queue seems empty.
     fn take(&self, take: impl FnOnce(&mut VecDeque<NodeId>) -> Option<NodeId>) -> Option<NodeId> {
         if self.is_empty() {
             return None;
@@ -84,19 +97,22 @@ impl Queue {
 /// The queues of a run.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    /// The policy is notified.
+    /// The policy is notified; otherwise it scans, and the queues hold only what the policy pushes.
     notifies: AtomicBool,
     /// One worker is the only thread of the run, so no fence is needed.
     alone: bool,
+    /// By worker: its queue. Any worker may push to it; without affinity any worker may take from it.
     queues: Box<[Queue]>,
-    /// By worker: nodes that are pinned to it, which no other worker takes.
+    /// By worker: tokens of nodes that are pinned to it. No other worker takes them.
     pinned: Box<[Queue]>,
+    /// Tokens that any worker may take, from threads that have no queue of their own.
     shared: Queue,
-    /// Set where the policy assigns nodes to workers.
+    /// Present if the policy assigns nodes to workers.
     affinity: OnceLock<Affinity>,
 }
 
 impl Ready {
+    /// Empty queues for `workers` workers. `alone` says that one worker is the only thread of the run.
     pub(crate) fn new(workers: usize, alone: bool) -> Ready {
         Ready {
             notifies: AtomicBool::new(false),
@@ -108,22 +124,23 @@ impl Ready {
         }
     }
 
-    /// Notifies the policy from now on. Before any thread starts.
+    /// From now on the policy is notified. The caller calls this before any worker starts, and fences afterwards.
     pub(crate) fn notify(&self) {
         self.notifies.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the policy is notified.
     #[inline]
     pub(crate) fn notifies(&self) -> bool {
         self.notifies.load(Ordering::Relaxed)
     }
 
-    /// The policy assigns nodes to workers. Before any thread starts.
+    /// From now on the policy assigns nodes to workers. Before any worker starts.
     pub(crate) fn set_affinity(&self, affinity: Affinity) {
         self.affinity.get_or_init(|| affinity);
     }
 
-    /// The assignment of nodes to workers, where the policy makes one.
+    /// The assignment of nodes to workers; `None` if the policy makes none.
     #[inline]
     pub(crate) fn affinity(&self) -> Option<&Affinity> {
         self.affinity.get()
@@ -146,12 +163,13 @@ impl Ready {
         self.any() || !self.queues[worker].is_empty() || !self.pinned[worker].is_empty()
     }
 
+    /// Queues a token for a worker, and fences, so that the caller may read afterwards which workers sleep.
     pub(crate) fn push(&self, to: WorkerId, node: NodeId) {
         self.queues[to].push(node);
         self.fence();
     }
 
-    /// Queues a pinned node for its worker. From any thread.
+    /// Queues the token of a pinned node for its worker, and fences. From any thread.
     pub(crate) fn push_pinned(&self, worker: WorkerId, node: NodeId) {
         self.pinned[worker].push(node);
         self.fence();
@@ -167,43 +185,48 @@ impl Ready {
         self.pinned[worker].take(VecDeque::pop_back)
     }
 
-    /// Queues a node for whichever worker looks next. From any thread.
+    /// Queues a token for any worker, and fences. From any thread.
     pub(crate) fn push_shared(&self, node: NodeId) {
         self.shared.push(node);
         fence(Ordering::SeqCst); // pairs with `Sleep::announce`
     }
 
-    /// The oldest, those of the shared queue first, which are rare.
+    /// The oldest token of the shared queue, whose tokens are rare, or if that is empty of the worker's own queue.
     pub(crate) fn pop(&self, worker: WorkerId) -> Option<NodeId> {
         self.shared.take(VecDeque::pop_front).or_else(|| self.queues[worker].take(VecDeque::pop_front))
     }
 
-    /// The newest of the worker's queue, or else the oldest of the shared one.
+    /// The newest token of the worker's own queue, or if that is empty the oldest of the shared queue.
     pub(crate) fn pop_newest(&self, worker: WorkerId) -> Option<NodeId> {
         self.queues[worker].take(VecDeque::pop_back).or_else(|| self.shared.take(VecDeque::pop_front))
     }
 
+    /// The oldest token of another worker's queue.
     pub(crate) fn steal(&self, from: WorkerId) -> Option<NodeId> {
         self.queues[from].take(VecDeque::pop_front)
     }
 
-    /// Separates a change from the look at waiting nodes and at sleeping threads.
+    /// The fence between a write (a push, a released token) and the reads that follow it (token counts, wait words,
+    /// announcements of sleep). No effect in a run of one thread.
     #[inline]
     pub(crate) fn fence(&self) {
         if !self.alone {
-            fence(Ordering::SeqCst); // pairs with itself on the other side, and `Sleep::announce`
+            fence(Ordering::SeqCst); // pairs with the same fence of another thread, and with `Sleep::announce`
         }
     }
 }
 
-/// A node's tokens.
+/// A node's tokens. Invariant: `count <= most`, and `count` tokens are queued, held or with an activation.
 #[derive(Debug)]
 pub(crate) struct Tokens {
+    /// Tokens that are not free.
     count: AtomicU32,
+    /// 1, or for a parallel node the number of workers.
     most: u32,
 }
 
 impl Tokens {
+    /// `most` free tokens.
     pub(crate) fn new(most: usize) -> Tokens {
         Tokens { count: AtomicU32::new(0), most: most as u32 }
     }
@@ -214,18 +237,19 @@ impl Tokens {
         self.count.load(Ordering::Relaxed) < self.most
     }
 
-    /// Acquires a token; false where none is free any more.
+    /// Acquires a token; false if none is free. With `alone` the caller is the run's only thread and has checked
+    /// [`Tokens::has_capacity`].
     #[inline]
     pub(crate) fn acquire(&self, alone: bool) -> bool {
         let mut count = self.count.load(Ordering::Relaxed);
         if alone {
-            // `has_capacity` has just returned true, and no other thread acquires.
+            // No compare-and-swap: `has_capacity` has just returned true, and no other thread writes the count.
             self.count.store(count + 1, Ordering::Relaxed);
             return true;
         }
         while count < self.most {
             let next = count + 1;
-            // Acquire: what the last activation left is the next one's.
+            // `Acquire` pairs with `release`: the next activation sees what the previous one left.
             match self.count.compare_exchange_weak(count, next, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => count = now,
@@ -240,21 +264,23 @@ impl Tokens {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Acquires the only token, where no other thread could.
+    /// Acquires the only token. The caller is the run's only thread and has found the token free.
     #[inline]
     pub(crate) fn acquire_unique(&self) {
         self.count.store(1, Ordering::Relaxed);
     }
 
-    /// Releases the only token.
+    /// Releases the only token, which the caller has. `Release` pairs with [`Tokens::acquire`].
     #[inline]
     pub(crate) fn release_unique(&self) {
         self.count.store(0, Ordering::Release);
     }
 
-    /// Releases a token.
+    /// Releases a token, which the caller has. `Release` pairs with [`Tokens::acquire`]. The caller fences afterwards
+    /// and checks the node, as the documentation of the module says.
     #[inline]
     pub(crate) fn release(&self, alone: bool) {
+        // With one token no other thread writes the count while the caller has it, so a store suffices.
         if alone || self.most == 1 {
             let count = self.count.load(Ordering::Relaxed);
             self.count.store(count.saturating_sub(1), Ordering::Release);

@@ -1,103 +1,129 @@
-//! How threads sleep and wake, and how the last one awake is found.
+//! How threads sleep and wake, and how the last active thread is found.
 //!
-//! # Protocol
+//! # States of a worker
+//!
+//! All workers but the caller's begin *unseated*: announced and committed, as if they had gone to sleep before the run
+//! began, but without a thread. A changer wakes an unseated worker as any other: it removes the worker from the list
+//! and counts it active. Then, instead of waking a thread, it *summons* one from the pool ([`Roster`]). That thread
+//! becomes the worker when it arrives ([`Sleep::arrive`]).
+//!
+//! | worker is | in `asleep` | counted active | entered by | left by |
+//! |---|---|---|---|---|
+//! | unseated | yes | no | the caller, `begin_unseated` | a waker (summoned) |
+//! | summoned | no | yes, by the waker | a waker, under the mutex | the thread that arrives (awake, searching) |
+//! | awake | no | yes | arrival, a wake-up, `withdraw` | `announce` |
+//! | announced | yes | yes | the worker, `announce` | the worker, `withdraw` or `commit`; a waker (rung) |
+//! | asleep | yes | no | the worker, `commit` | a waker (rung); the worker, at the timeout and at the end of the run |
+//! | rung | no | yes, by the waker | a waker, under the mutex | the worker, in `withdraw` or `commit` (awake, searching) |
+//!
+//! A worker that is rung between announcement and commit is counted twice until it has answered; `withdraw` and
+//! `commit` subtract one.
+//!
+//! No unseated worker has checked the graph, so after `begin_unseated` the caller must be active, or wake one: an
+//! active worker checks before it sleeps. A worker that is never summoned is never active, and nothing waits for it.
+//! Nor does the end of a run wait for a worker that is summoned and has not arrived: the roster revokes the call.
+//!
+//! # Counters
+//!
+//! | field | written by | ordering | meaning |
+//! |---|---|---|---|
+//! | `word`, bits above 0 | every thread that changes `asleep`, under the mutex | `Relaxed`, with the fences below | the length of `asleep` |
+//! | `word`, bit 0 | wakers and announcing workers, under the mutex; a worker that finds work | `Relaxed` | `SEARCHING`: a woken worker has not found work yet |
+//! | `active` | under the mutex | the mutex | threads that may change anything: workers that have not committed, dedicated threads and outside ends that do not wait |
+//! | `rung`, `over` | under the mutex | the mutex | a wake-up, or the end of the run, that the sleeper has not answered |
+//!
+//! # The race
 //!
 //! A worker finds work in the graph's counters (`Net::claimable`) or, where the policy is notified, in queues
-//! ([`ready`](crate::sched::ready)); a push is then the change. A wake-up is lost only if a thread goes to sleep after a
-//! look that missed a change, and the thread that made the change missed the sleeper. The two sides mirror each other:
+//! ([`ready`](crate::sched::ready)); then a push is the change. A wake-up is lost if a worker goes to sleep after a
+//! check that missed a change, and the thread that made the change missed the sleeper. The two sides mirror each other:
 //!
 //! ```text
 //!   sleeper (worker)                         changer (publishes, releases, unclaims, ends)
 //!   1. announce: sleeping += 1               1. change a counter
 //!   2. fence(SeqCst)                         2. fence(SeqCst)
-//!   3. look at every node                    3. read `word`
-//!   4. commit: wait for a bell, or           4. if a sleeper is announced and a neighbour of the
-//!      withdraw the announcement                change is claimable: ring one bell
+//!   3. check every node                      3. read `word`
+//!   4. commit: wait for a wake-up, or        4. if a sleeper is announced and a neighbour of the
+//!      withdraw the announcement                change is claimable: wake one
 //! ```
 //!
-//! If the changer's read (3) misses the announcement (1), its fence comes before the sleeper's in
-//! the order of fences, so the sleeper's look (3) sees the change. A wake-up is a flag under the
-//! mutex, so one between announcement and commit is not lost.
+//! # Why no wake-up is lost
 //!
-//! **One at a time.** A woken worker is `searching` until it has found work or announced sleep again, and no worker
-//! is woken while another searches. A changer may rely on the searching worker: that worker's announcement clears
-//! `searching` before its fence, so its look comes after the changer's fence. A searching worker that finds work
-//! calls `make_ready::share`, which wakes the next one if there is more.
+//! If the changer's read (3) misses the announcement (1), its fence comes before the sleeper's in the order of fences,
+//! so the sleeper's check (3) sees the change. A wake-up is the flag `rung` under the mutex, so one between
+//! announcement and commit is not lost.
 //!
-//! Where only one worker can do the work (a pinned node, a node assigned to a worker), that worker is woken whether
-//! another searches or not ([`Sleep::wake_worker`]).
+//! **One searching worker.** A woken worker is *searching* until it has found work or announced sleep again. While one
+//! searches, [`Sleep::wake_one`] wakes no other: the changer relies on the searching worker. That worker's announcement
+//! clears `SEARCHING` before its fence, so if the changer reads the bit as set, the worker's check comes after the
+//! changer's fence and sees the change. A searching worker that finds work instead wakes the next one if there is more
+//! (`make_ready::share`, `Worker::activate`).
 //!
-//! **The last one.** `active` counts, under the mutex, the threads that may change anything: workers not committed to
-//! sleep, dedicated threads and outside ends not waiting. The waker adds the thread it wakes. So a thread that brings
-//! the count to 0 knows that nothing changes until it acts, and examines the graph alone
-//! ([`quiesce`](crate::liveness::quiesce)).
+//! Where only one worker can do the work (a pinned node, a node assigned to a worker), that worker is woken even if
+//! another one searches ([`Sleep::wake_worker`]).
 //!
-//! **Workers without a thread.** All workers but the caller's begin *unseated*: announced and committed, as if they had
-//! gone to sleep before the run began, but without a thread. A changer acts as always: it takes the worker off the list
-//! and counts it active. Then, instead of waking a thread, it *summons* one from the pool ([`Roster`]), which becomes
-//! the worker when it arrives ([`Sleep::arrive`]).
+//! **The last active thread.** The waker counts the thread that it wakes, before that thread runs. So a thread that
+//! brings `active` to 0 knows that nothing changes until it acts, and examines the graph with no other thread active,
+//! under the mutex ([`quiesce`](crate::liveness::quiesce)).
 //!
-//! | worker is | in `asleep` | counted active | entered by | left by |
-//! |---|---|---|---|---|
-//! | unseated | yes | no | caller, `begin_unseated` | a waker (summoned) |
-//! | summoned | no | yes, by the waker | a waker, under the mutex | the thread that arrives: awake, searching |
-//! | awake | no | yes | arrival, ring, withdrawal | `announce` |
-//! | announced | yes | yes | itself | itself, or a waker: rung |
-//! | asleep | yes | no | itself, `commit` | a waker: rung; itself at the timeout and at the end |
+//! # Dedicated threads
 //!
-//! No unseated worker has looked at the graph, so the caller must be active, or wake one, after
-//! `begin_unseated`: an active worker looks before it sleeps. A worker that is never summoned is never active,
-//! and nothing waits for it. Nor does a run that ends while a worker is summoned: the roster revokes the call.
-//!
-//! **Dedicated threads.** Such a thread sleeps for one node only. The node's flag `dozing` takes the place of the
-//! announcement; changers read it for dedicated neighbours. (`waiting`, under the mutex, says only whether the waker
-//! must count the thread active.)
+//! Such a thread sleeps for one node only. The node's flag `dozing` takes the place of the announcement; changers read
+//! it for dedicated neighbours ([`dedicated`](crate::sched::dedicated)). `waiting`, under the mutex, says only whether
+//! the waker must count the thread active: one that is rung before it waits is active already.
 
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::threads::Roster;
 use crossbeam_utils::CachePadded;
 
-/// Bit 0 of the word: a woken worker is looking for work. The rest: workers announced asleep.
+/// Bit 0 of `word`: a woken worker searches for work.
 const SEARCHING: usize = 1;
+/// The unit of the other bits of `word`: one announced worker.
 const SLEEPER: usize = 2;
 
-/// A sleeper: a worker, or a dedicated thread with a higher number.
+/// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
 
+/// State under the mutex.
 #[derive(Debug)]
 struct State {
+    /// Threads that may change anything.
     active: usize,
-    /// Workers announced or asleep, the latest last: it has the warmest cache.
+    /// Workers announced, asleep or unseated, the latest last: it has the warmest cache, so it is woken first.
     asleep: Vec<Sleeper>,
-    /// Rung and not yet answered, by sleeper.
+    /// By sleeper: it was woken and has not answered.
     rung: Vec<bool>,
-    /// Waiting, for dedicated threads.
+    /// By sleeper, for dedicated threads: it waits and is not counted active.
     waiting: Vec<bool>,
-    /// Asleep without a thread, for workers.
+    /// By sleeper, for workers: it is asleep and has no thread.
     unseated: Vec<bool>,
-    /// Waits on its bell.
+    /// By sleeper: its thread waits on its condition variable, so a wake-up must notify it.
     parked: Vec<bool>,
+    /// The run is over: no thread sleeps any more.
     over: bool,
 }
 
 /// The parking place of all threads of a run.
 #[derive(Debug)]
 pub(crate) struct Sleep {
+    /// What changers read without the mutex. On a cache line of its own, since they read it after every change.
     word: CachePadded<AtomicUsize>,
     state: Mutex<State>,
+    /// By sleeper: the condition variable that its thread waits on.
     bells: Vec<Condvar>,
-    /// Where threads are summoned for workers that have none.
+    /// Summons threads for workers that have none.
     pub(crate) roster: Roster,
 }
 
-/// Why a thread that slept is awake.
+/// The reason for which a thread that slept is awake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ParkOutcome {
     /// Another thread woke it: it is searching, and counted active.
     Rung,
-    /// The timeout is over.
+    /// The timeout has passed.
     TimedOut,
-    /// This thread was the last one awake, and its examination has made a node claimable.
+    /// This thread was the last active one, and its examination has made a node claimable. It must make ready what the
+    /// examination has changed.
     Resumed,
     /// The run is over.
     Over,
@@ -122,7 +148,8 @@ impl Sleep {
         }
     }
 
-    /// These workers begin asleep, without threads; the first is woken first. While the roster is open.
+    /// Makes these workers unseated; the first is woken first. The roster is open, and the workers have done nothing
+    /// yet.
     pub(crate) fn begin_unseated(&self, workers: std::ops::Range<Sleeper>) {
         let mut state = lock(&self.state);
         state.active -= workers.len();
@@ -135,12 +162,13 @@ impl Sleep {
         fence(Ordering::SeqCst); // as in `announce`
     }
 
-    /// A thread has come for a worker that was summoned, which is searching from now on.
+    /// Becomes a worker that was summoned. It is awake and searching from now on. Called by the thread that arrives.
     pub(crate) fn arrive(&self, worker: Sleeper) {
         lock(&self.state).rung[worker] = false;
     }
 
-    /// Rings a sleeper that was counted active, or summons a thread for it.
+    /// Wakes a sleeper, or summons a thread for it. The caller has set `rung` and counted it active. The system calls
+    /// follow the unlock, since the woken thread takes the lock first.
     fn ring(&self, sleeper: Sleeper, mut state: MutexGuard<'_, State>) {
         let unseated = std::mem::take(&mut state.unseated[sleeper]);
         let parked = state.parked[sleeper];
@@ -152,33 +180,36 @@ impl Sleep {
         }
     }
 
-    /// Whether some worker is announced asleep. After the change's fence; see the protocol.
+    /// Whether a worker is announced. The caller has fenced since its change: step 3 of the changer.
     #[inline]
     pub(crate) fn any_asleep(&self) -> bool {
         self.word.load(Ordering::Relaxed) >= SLEEPER
     }
 
-    /// Whether a worker sleeps and none searches, so that waking one makes a difference.
+    /// Whether a worker is announced and none searches, so that [`Sleep::wake_one`] would wake one. The caller has
+    /// fenced since its change.
     #[inline]
     pub(crate) fn wants_waking(&self) -> bool {
         let word = self.word.load(Ordering::Relaxed);
         word >= SLEEPER && word & SEARCHING == 0
     }
 
-    /// Step 1 and 2 of a worker's going to sleep. `searching` says whether it had been woken and
-    /// has found nothing.
+    /// Steps 1 and 2 of a sleeper. `searching` says that the worker was woken and has found nothing. The caller then
+    /// checks for work, and calls `withdraw` or `commit`.
     pub(crate) fn announce(&self, worker: Sleeper, searching: bool) {
         let mut state = lock(&self.state);
         state.asleep.push(worker);
+        // Before the fence: a changer that reads the bit as set relies on the check after the fence.
         if searching {
             self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
         }
         self.word.fetch_add(SLEEPER, Ordering::Relaxed);
         drop(state);
-        fence(Ordering::SeqCst); // pairs with the changers' fence in `Net::changed`
+        fence(Ordering::SeqCst); // pairs with the changers' fence in `make_ready::changed`
     }
 
-    /// Step 4, having found work: true if the worker was rung meanwhile and so is searching.
+    /// Step 4 of a sleeper that has found work. True if it was woken meanwhile: then it is searching, as after a
+    /// wake-up.
     pub(crate) fn withdraw(&self, worker: Sleeper) -> bool {
         let mut state = lock(&self.state);
         if std::mem::take(&mut state.rung[worker]) {
@@ -191,8 +222,10 @@ impl Sleep {
         false
     }
 
-    /// Step 4, having found none. `last` is called, under the lock, by a thread that leaves none
-    /// active; if it returns true there is something to do after all.
+    /// Step 4 of a sleeper that has found no work: sleeps until it is woken, the timeout passes, or the run is over.
+    ///
+    /// A thread that leaves none active calls `last` first, under the mutex. If that returns true a node is claimable
+    /// or the run is over, and the thread does not sleep. It must not lock, wake or wait.
     pub(crate) fn commit(
         &self,
         worker: Sleeper,
@@ -201,6 +234,7 @@ impl Sleep {
     ) -> ParkOutcome {
         let mut state = lock(&self.state);
         state.active -= 1;
+        // A worker that was rung has been counted by its waker, so it is not the last active thread.
         if state.active == 0 && !state.rung[worker] && !state.over && last() {
             state.active += 1;
             state.asleep.retain(|w| *w != worker);
@@ -208,6 +242,7 @@ impl Sleep {
             return if state.over { ParkOutcome::Over } else { ParkOutcome::Resumed };
         }
         let (mut state, timed_out) = self.wait(worker, state, timeout);
+        // The waker has counted the worker and removed it from the list. Otherwise the worker does both itself.
         if std::mem::take(&mut state.rung[worker]) {
             return ParkOutcome::Rung;
         }
@@ -217,6 +252,7 @@ impl Sleep {
         if timed_out { ParkOutcome::TimedOut } else { ParkOutcome::Over }
     }
 
+    /// Waits, with the mutex released, until the sleeper is rung, the run is over, or the timeout has passed (true).
     #[cfg(not(loom))]
     fn wait<'a>(
         &self,
@@ -241,6 +277,7 @@ impl Sleep {
         (state, timed_out)
     }
 
+    /// A model has no clock, so no timeout passes.
     #[cfg(loom)]
     fn wait<'a>(
         &self,
@@ -256,7 +293,8 @@ impl Sleep {
         (state, false)
     }
 
-    /// Wakes the worker that fell asleep last, unless one is searching already. True if it did.
+    /// Wakes the worker that announced sleep last, unless one searches already. True if it woke one. Step 4 of a
+    /// changer.
     pub(crate) fn wake_one(&self) -> bool {
         let mut state = lock(&self.state);
         if self.word.load(Ordering::Relaxed) & SEARCHING != 0 || state.over {
@@ -265,14 +303,15 @@ impl Sleep {
         let Some(worker) = state.asleep.pop() else { return false };
         state.rung[worker] = true;
         state.active += 1;
+        // One sleeper less, and `SEARCHING` set, which was clear: one addition does both.
         self.word.fetch_sub(SLEEPER - SEARCHING, Ordering::Relaxed);
         self.ring(worker, state);
         true
     }
 
-    /// Wakes this worker, if it is announced asleep, though another may search: only this one can do the work. It then
-    /// searches too. (The first of two searching workers to find work clears the mark of both, and one worker more than
-    /// needed may be woken.)
+    /// Wakes this worker, if it is announced, even if another one searches: only this one can do the work. It then
+    /// searches too. The first of two searching workers that finds work clears the bit for both, so one worker more
+    /// than needed may be woken.
     pub(crate) fn wake_worker(&self, worker: Sleeper) {
         let mut state = lock(&self.state);
         let at = state.asleep.iter().position(|asleep| *asleep == worker);
@@ -285,12 +324,12 @@ impl Sleep {
         self.ring(worker, state);
     }
 
-    /// A searching worker has found work.
+    /// A searching worker has found work. It then wakes another one if there is more.
     pub(crate) fn found(&self) {
         self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
     }
 
-    /// A dedicated thread goes to sleep, having set its flag and found its node still waiting.
+    /// Sleeps, for a dedicated thread, which has set its node's `dozing`, fenced, and found its node still waiting.
     /// `last` is as in [`Sleep::commit`].
     pub(crate) fn wait_dedicated(
         &self,
@@ -299,6 +338,7 @@ impl Sleep {
         last: impl FnOnce() -> bool,
     ) -> ParkOutcome {
         let mut state = lock(&self.state);
+        // Rung before it waited: the waker did not count the thread, which is active.
         if std::mem::take(&mut state.rung[sleeper]) {
             return ParkOutcome::Rung;
         }
@@ -321,15 +361,15 @@ impl Sleep {
         if timed_out { ParkOutcome::TimedOut } else { ParkOutcome::Over }
     }
 
-    /// A dedicated thread sleeps for a while, or until it is rung, and counts as active meanwhile: what its node
-    /// waits for may be there.
+    /// Sleeps for `time`, or until it is rung, for a dedicated thread. It counts as active meanwhile: what its node
+    /// waits for may have come, so it must not be taken for waiting.
     pub(crate) fn nap(&self, sleeper: Sleeper, time: std::time::Duration) {
         let state = lock(&self.state);
         let mut state = self.wait(sleeper, state, Some(time)).0;
         state.rung[sleeper] = false;
     }
 
-    /// Wakes a dedicated thread, or makes its next wait return at once.
+    /// Wakes a dedicated thread; if it does not wait, its next wait returns at once.
     pub(crate) fn wake_dedicated(&self, sleeper: Sleeper) {
         let mut state = lock(&self.state);
         if !state.rung[sleeper] {
@@ -341,15 +381,15 @@ impl Sleep {
         }
     }
 
-    /// A thread leaves for good. True if it was the last one active and `last`, asked under the
-    /// lock, has found that something can go on: then the caller must see to it.
+    /// Ends the calling thread's part in the run; it is not active any more. True if it was the last active thread and
+    /// `last`, called under the mutex, returned true: then the caller must make ready what the examination has changed.
     pub(crate) fn retire(&self, last: impl FnOnce() -> bool) -> bool {
         let mut state = lock(&self.state);
         state.active -= 1;
         state.active == 0 && !state.over && last()
     }
 
-    /// The run is over: all threads wake, and none sleeps again.
+    /// Ends the run: all threads wake, and none sleeps again. The caller has set the stop flag.
     pub(crate) fn end(&self) {
         let mut state = lock(&self.state);
         state.over = true;
@@ -360,7 +400,8 @@ impl Sleep {
         }
     }
 
-    /// Waits for the end of the run, in the place of a dedicated thread that has left.
+    /// Waits for the end of the run, with the number of a dedicated thread that has retired. It is not counted active,
+    /// so it ignores wake-ups.
     pub(crate) fn wait_for_end(&self, sleeper: Sleeper) {
         let mut state = lock(&self.state);
         while !state.over {

@@ -1,4 +1,42 @@
-//! A worker: asks the policy for a node, activates it, accounts for it, and sleeps when the policy has none.
+//! A worker: it asks the policy for a node, activates the node, accounts for the time, and sleeps when the policy has
+//! no node.
+//!
+//! # States
+//!
+//! | worker is | `searching` | entered by | left by |
+//! |---|---|---|---|
+//! | searching | true | a wake-up (`ParkOutcome::Rung`), or the arrival of a summoned thread | its first activation, which calls `Sleep::found`; or `announce` |
+//! | working | false | an activation | `Decision::Idle` |
+//! | spinning | either | `Decision::Idle` | work that it may do; or the end of [`SPIN_NS`] |
+//! | announced | false | `Sleep::announce` | `withdraw`, if work was found after the announcement; or `commit` |
+//! | parked | false | `Sleep::commit` | a wake-up, the timeout, or the end of the run |
+//!
+//! [`sleep`](crate::sched::sleep) argues why no wake-up is lost between these states.
+//!
+//! # One activation, in order
+//!
+//! 1. `NodeCell::try_pin`. If the node is pinned to another worker, that worker gets the token.
+//! 2. Wake another worker, if there is more work. Before the activation, since the woken worker shares the work only if
+//!    it starts while this worker is busy.
+//! 3. `take_alert` clears the node's alert before the body reads its channels. An alert that is set afterwards stays
+//!    for the next activation; one that a refused activation has taken is set again ([`Worker::settle`]).
+//! 4. `Body::activate`, under the node's claim.
+//! 5. Statistics of the node. Before step 6: until then this worker has the node's token, so that of a node with one
+//!    token it is the only writer.
+//! 6. Release the token, fence, notify the policy of neighbours and of the node itself
+//!    ([`notify`](crate::sched::notify)). Where the policy scans: [`changed_by`], for a process; a kernel calls it
+//!    during the activation.
+//! 7. Note the node as a suspect, if it waits for room. Where the policy is notified, the fence of step 6 pairs with
+//!    the one in [`suspects`](crate::liveness::suspects).
+//!
+//! Direct handoffs ([`handoff`](crate::sched::handoff)) repeat steps 3 to 7 without a decision between.
+//!
+//! # Length of an activation
+//!
+//! A node's `pace` is the smoothed time of a firing; its `batch` follows from the pace and holds the two limits of an
+//! activation: the *budget*, in firings, and the *slice*, the firings after which it publishes. Workers write both
+//! `Relaxed` and may overwrite each other: any value is a valid limit. `batch` packs the limits into one word, so that
+//! a reader gets two that belong together.
 
 use crate::liveness::search;
 use crate::liveness::suspects::Suspects;
@@ -7,7 +45,7 @@ use crate::measure::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{ActivationContext, By, NO_WORKER, Net, NodeCell};
 use crate::sched::affinity::Affinity;
 use crate::sched::ending::fail_panic;
-use crate::sched::handoff::CLOSELY;
+use crate::sched::handoff::SAMPLE_PHASE;
 use crate::sched::injector;
 use crate::sched::make_ready::changed_by;
 use crate::sched::make_ready::{any_work, deliver_pinned, enqueue_at, has_token, make_all_ready, share};
@@ -21,52 +59,56 @@ use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{Decision, End, Event, Host, Measurements, Occupancy, Policy, WorkerId};
 
-/// Time an activation of a sequential node may take.
+/// The target time of an activation of a sequential node, in nanoseconds.
 const ACTIVATION_NS: u64 = 50_000;
-/// Time after which an activation of a sequential node publishes.
+/// The target time after which an activation of a sequential node publishes, in nanoseconds.
 const SLICE_NS: u64 = 15_000;
-/// Time that a claim of a parallel node is made for.
+/// The target time of a claim of a parallel node, in nanoseconds.
 const CLAIM_NS: u64 = 60_000;
-/// Time that a claim of a parallel node is worth, however little there is to be shared.
-const LEAST_NS: u64 = 5_000;
-/// Firings in an activation at most, however short they are.
-const MOST: u64 = 1 << 14;
-/// Ticks of an activation so long that noting its pace costs nothing beside it; of shorter ones
-/// some are noted.
-const LONG: Ticks = 4096;
-/// Activations between time stamps where nothing but the search for waiting cycles needs them.
+/// The least target time of a claim of a parallel node, in nanoseconds. A shorter one costs more than it gains, however
+/// few items there are to share.
+const MIN_CLAIM_NS: u64 = 5_000;
+/// The most firings of an activation, however short they are.
+const MAX_FIRINGS: u64 = 1 << 14;
+/// The ticks from which on every activation updates its node's pace: the update costs little beside it. Of shorter
+/// activations one in 16 does.
+const LONG_ACTIVATION: Ticks = 4096;
+/// The number of activations per time stamp where only the deadlock search needs stamps.
 pub(crate) const UNSTAMPED: u32 = 64;
-/// How long an idle worker looks for work before it sleeps.
+/// The time for which an idle worker spins before it announces sleep, in nanoseconds.
 const SPIN_NS: u64 = 20_000;
 
 /// How an activation's length is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
-    /// By the time firings were seen to take.
+    /// By the measured time of a firing.
     Timed,
-    /// By count alone, so that a run of one worker can be repeated exactly.
+    /// By count, without a clock, so that a run of one worker can be repeated exactly.
     Counted,
 }
 
-/// The engine as a policy sees it.
+/// The engine as the policy of one worker sees it.
 pub(crate) struct EngineHost<'a, S> {
     pub(crate) net: &'a Net<'a>,
-    /// The state that the policy's workers share.
+    /// The state that the policy's workers share. `try_shared` never waits for the lock.
     pub(crate) shared: &'a Mutex<S>,
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
+    /// Tokens that this worker has stolen, for its account.
     pub(crate) steals: u64,
-    /// Whether the next pop tries the queue of pinned nodes first; alternates.
+    /// Whether the next pop tries the queue of pinned nodes first. Alternates.
     pub(crate) pinned_first: bool,
-    /// When the worker's latest activation or rest ended.
+    /// The time at which the worker's latest activation or idle period ended, as far as it was stamped.
     pub(crate) now: Ticks,
-    /// The policy is starting: the nodes that have a token count as claimable. What other threads change
-    /// meanwhile is reported afterwards ([`begin_notifying`](crate::sched::make_ready::begin_notifying)).
+    /// The policy is starting: exactly the nodes that have a token count as claimable, so that the calls of
+    /// `Policy::start` find each token once. What other threads change meanwhile is reported afterwards
+    /// ([`begin_notifying`](crate::sched::make_ready::begin_notifying)).
     pub(crate) starting: bool,
 }
 
 impl<S> EngineHost<'_, S> {
-    /// Pops from the two queues in turn, so that neither waits for the other to be empty.
+    /// Pops from the worker's queue of pinned nodes and from the `others`, alternating which one comes first: a queue
+    /// that always came second would starve while the first one is not empty.
     fn pop_in_turn(
         &mut self,
         others: impl Fn(&Ready) -> Option<NodeId>,
@@ -85,6 +127,9 @@ impl<S> EngineHost<'_, S> {
 }
 
 impl<S> Measurements for EngineHost<'_, S> {
+    // The loads are `Relaxed` or unrelated to each other, so the numbers are estimates: a policy's choice may be worse
+    // for a stale one, and is never wrong.
+
     fn occupancy(&self, channel: ChannelId) -> Occupancy {
         let meter = self.net.meter(channel);
         Occupancy { items: meter.items(), capacity: meter.capacity() }
@@ -125,6 +170,7 @@ impl<S> Host<S> for EngineHost<'_, S> {
         self.random.number()
     }
 
+    /// A hint: another thread may claim the node at the same time, or change its channels.
     fn claimable(&self, node: NodeId) -> bool {
         let claimable = match self.starting {
             true => has_token(self.net, node),
@@ -133,20 +179,25 @@ impl<S> Host<S> for EngineHost<'_, S> {
         claimable && self.net.may_run(node, self.worker)
     }
 
+    /// Queues the node where a worker that may run it takes it, and wakes a worker if this one's being awake is not
+    /// enough.
     fn push(&mut self, to: WorkerId, node: NodeId) {
         if deliver_pinned(self.net, node, Some(self.worker)) {
             return;
         }
         let affine = self.net.sched.ready.affinity().is_some();
         if affine && to != self.worker {
+            // No other worker takes from that queue, so its worker must be awake.
             return enqueue_at(self.net, to, node);
         }
-        self.net.sched.ready.push(to, node);
+        self.net.sched.ready.push(to, node); // fences, before this thread reads which workers sleep
+        // With affinity the queue is this worker's own, and this worker is awake.
         if !affine && self.net.sched.ready.notifies() && self.net.sleep.wants_waking() {
             self.net.sleep.wake_one();
         }
     }
 
+    /// Takes from the worker's queue, the shared queue, or the worker's queue of pinned nodes.
     fn pop(&mut self, end: End) -> Option<NodeId> {
         let worker = self.worker;
         match end {
@@ -157,6 +208,7 @@ impl<S> Host<S> for EngineHost<'_, S> {
         }
     }
 
+    /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         let stolen = self.net.sched.ready.steal(from);
         self.steals += u64::from(stolen.is_some());
@@ -179,12 +231,13 @@ impl<S> Host<S> for EngineHost<'_, S> {
     }
 }
 
-/// Ends the run when dropped, and what must end on this worker.
-struct Over<'a>(&'a Net<'a>, WorkerId);
+/// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are
+/// dropped only when the run is over ([`coroutine`](crate::coroutine)).
+struct EndOnDrop<'a>(&'a Net<'a>, WorkerId);
 
-impl Drop for Over<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        let Over(net, worker) = *self;
+        let EndOnDrop(net, worker) = *self;
         net.finish();
         if net.sched.pins {
             crate::coroutine::leave(net, worker);
@@ -192,59 +245,65 @@ impl Drop for Over<'_> {
     }
 }
 
-/// How the workers of a run go about it.
+/// The settings that all workers of a run have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct WorkerConfig {
     pub(crate) pace: Pace,
-    /// Look for work a while before going to sleep.
+    /// An idle worker spins before it announces sleep.
     pub(crate) spin: bool,
-    /// Offer the core to others meanwhile: some nodes have threads of their own, which may have been woken and wait
-    /// for it.
+    /// A spinning worker yields its core: a dedicated thread that was woken may be waiting for one.
     pub(crate) yields: bool,
-    /// Read the clock after every activation.
+    /// The worker reads the clock after every activation.
     pub(crate) stamped: bool,
-    /// When the run is to end, and how long that was from its start.
+    /// The time at which the run fails, and its distance from the start of the run, for the error.
     pub(crate) deadline: Option<(Instant, Duration)>,
 }
 
-/// One worker's private half.
+/// The private half of a worker, which its thread owns. What other threads may access is in [`Net`].
 pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) host: EngineHost<'a, P::Shared>,
     pub(crate) policy: &'a P,
+    /// The policy's state of this worker.
     pub(crate) local: P::Local,
-    pub(crate) habits: Habits,
+    pub(crate) config: WorkerConfig,
     pub(crate) account: Account,
+    /// The rate of the clock, as measured when the worker started.
     ticks_per_ns: f64,
+    /// The worker was woken and has found no work since: see the table of states.
     searching: bool,
+    /// Activations so far, handoffs included; wraps. It decides which of them are sampled and stamped.
     pub(crate) count: u32,
-    /// The policy is notified of what becomes claimable.
+    /// The policy is notified of nodes that become claimable; otherwise it scans.
     notified: bool,
-    /// When to search for cycles that wait: see [`search`].
-    look_at: Ticks,
-    /// The graph has suspects, so such cycles may exist.
-    looks: bool,
-    /// It has looked since it last slept, or there is nothing to look for.
-    looked: bool,
+    /// The time of the next deadlock search, in ticks; never, if there are no suspects. See [`search`].
+    search_at: Ticks,
+    /// The graph has suspects: nodes that may be part of a deadlock while other nodes run.
+    searches_deadlocks: bool,
+    /// No activation since the worker's latest search while it slept; true also if the graph has no suspects. While
+    /// false the worker sleeps for [`search::PATIENCE`] at most, and then searches once.
+    has_searched: bool,
     suspects: Suspects,
-    /// The deadline, in ticks.
-    ends_at: Ticks,
-    /// The node that is being activated.
+    /// The time of the next check of the deadline, in ticks; never, if there is none.
+    deadline_at: Ticks,
+    /// The node whose body runs. A panic is attributed to it.
     pub(crate) running: Option<NodeId>,
-    /// The process that the latest activation hands off to, if any, and how many activations may follow so: see
+    /// The process that the latest activation hands off to. This worker holds its token. See
     /// [`handoff`](crate::sched::handoff).
     pub(crate) handoff: Option<NodeId>,
+    /// The number of activations that may still follow by handoff.
     pub(crate) handoffs_left: u32,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
+    /// A worker that has not started. `host` and `local` are those that `Policy::start` was called with and returned.
     pub(crate) fn new(
         host: EngineHost<'a, P::Shared>,
         policy: &'a P,
         local: P::Local,
-        habits: Habits,
+        config: WorkerConfig,
     ) -> Self {
         // Occupancy is seen at samples of the clock.
-        let channels = if habits.pace == Pace::Timed { host.net.cells.meters.len() } else { 0 };
+        let channels = if config.pace == Pace::Timed { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
         let is_on = host.net.liveness.search.is_on();
         Worker {
@@ -252,27 +311,28 @@ impl<'a, P: Policy> Worker<'a, P> {
             host,
             policy,
             local,
-            habits,
+            config,
             account: Account::new(channels),
             ticks_per_ns: crate::measure::clock::ticks_per_ns(),
             searching: false,
             count: 0,
-            look_at: if is_on { 0 } else { Ticks::MAX },
-            looks: is_on,
-            looked: !is_on,
+            search_at: if is_on { 0 } else { Ticks::MAX },
+            searches_deadlocks: is_on,
+            has_searched: !is_on,
             suspects: Suspects::default(),
-            ends_at: Ticks::MAX,
+            deadline_at: Ticks::MAX,
             running: None,
             handoff: None,
             handoffs_left: 0,
         }
     }
 
-    /// Works until the run is over. `late`, for a worker that was summoned: when the run began.
+    /// Works until the run is over, on the calling thread. `late` is for a worker that was summoned: the start of the
+    /// run, from which on it counts as parked.
     pub(crate) fn run(mut self, late: Option<(Instant, Ticks)>) -> Account {
         let net = self.host.net;
-        // However this worker ends, the run must not wait for it.
-        let _over = Over(net, self.host.worker);
+        // A worker leaves only at the end of the run, or by a panic, which must end it: the others wait for the end.
+        let _over = EndOnDrop(net, self.host.worker);
         match late {
             Some(began) => {
                 self.account.start_late(began);
@@ -283,7 +343,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         let by = By::Worker(self.host.worker);
         let mut cx = ActivationContext::new(net, by);
-        // Once, and not for each activation: the first panic ends the run.
+        // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
+        // a node's fails the run, a policy's continues in the caller.
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(&mut cx))) {
             match self.running {
                 Some(node) => fail_panic(net, node, panic),
@@ -295,19 +356,22 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.account
     }
 
+    /// The worker's loop. Every iteration reads the stop flag, the clock's value and the injector, so none of them
+    /// waits for longer than one decision: an activation, or a series of handoffs.
     fn work(&mut self, cx: &mut ActivationContext<'a>) {
         let net = self.host.net;
         let mut last = None;
         let mut now = ticks();
-        self.ends_at = self.deadline(now);
+        self.deadline_at = self.deadline(now);
         while !net.stopped() {
             if now >= self.due() {
-                self.on_time(now);
+                self.run_timers(now);
             }
             injector::drain(net);
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
+                    // Before the activation: while the mark is set no other worker is woken.
                     if self.searching {
                         self.searching = false;
                         net.sleep.found();
@@ -319,47 +383,49 @@ impl<'a, P: Policy> Worker<'a, P> {
                         (last, now) = self.run_handoffs(cx, next, now);
                     }
                 }
-                // `last` stays: the policy is asked again with it.
+                // `last` is kept: `Policy::next` gets the same one again after `Idle`.
                 Decision::Idle => now = self.idle(now),
             }
         }
     }
 
-    /// When the clock asks for something.
+    /// The time, in ticks, from which on [`Worker::run_timers`] has something to do.
     #[inline]
     pub(crate) fn due(&self) -> Ticks {
-        self.look_at.min(self.ends_at)
+        self.search_at.min(self.deadline_at)
     }
 
-    /// When to look at the deadline, in ticks: not far from now, for early in a process the rate of ticks is
-    /// known to a few per cent only.
+    /// The time of the next check of the deadline, in ticks. At most [`search::PATIENCE`] from `now`, since early in a
+    /// process the rate of ticks is known to a few per cent only, and the error grows with the distance.
     fn deadline(&self, now: Ticks) -> Ticks {
-        self.habits.deadline.map_or(Ticks::MAX, |(at, _)| {
+        self.config.deadline.map_or(Ticks::MAX, |(at, _)| {
             let left = at.saturating_duration_since(Instant::now()).min(search::PATIENCE);
             now.saturating_add((left.as_nanos() as f64 * self.ticks_per_ns) as u64)
         })
     }
 
-    /// What is due by the clock.
+    /// Checks the deadline and searches for deadlocks, each if it is due at `now`.
     #[cold]
-    fn on_time(&mut self, now: Ticks) {
-        if now > self.ends_at {
+    fn run_timers(&mut self, now: Ticks) {
+        if now > self.deadline_at {
             self.check_deadline();
-            self.ends_at = self.deadline(now);
+            self.deadline_at = self.deadline(now);
         }
-        if now >= self.look_at {
+        if now >= self.search_at {
             let net = self.host.net;
             let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
-            // The time that took is not the other's.
-            self.look_at = next.min(search::search_if_due(net, ticks(), self.ticks_per_ns));
+            // A new time stamp: the time of the first search must not count towards the share of the second.
+            self.search_at = next.min(search::search_if_due(net, ticks(), self.ticks_per_ns));
         }
     }
 
-    /// One activation, from the time stamp of the last to its own.
+    /// Activates a node that the policy chose. `before` is the latest time stamp; returns the event and the stamp after
+    /// the activation, which is `before` again where this activation is not stamped.
     #[inline]
     fn activate(&mut self, cx: &mut ActivationContext<'a>, node: NodeId, before: Ticks) -> (Event, Ticks) {
         let net = self.host.net;
         let cell = &net.cells.nodes[node.index()];
+        // A policy may name any node. One without a body, or with a thread of its own, is no worker's to activate.
         let Some(body) = cell.body.as_ref().filter(|_| cell.dedicated.is_none()) else {
             return (Event::Done, before);
         };
@@ -369,9 +435,10 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
             return (Event::Refused, before);
         }
-        self.looked = !self.looks;
+        self.has_searched = !self.searches_deadlocks;
         if self.notified {
-            // This worker may have been the searching one: wake another for what is left in the queues.
+            // While this worker searched, threads that pushed relied on it. So it owes a wake-up for what is left in
+            // the queues.
             if net.sleep.wants_waking() && net.sched.ready.any() {
                 net.sleep.wake_one();
             }
@@ -380,8 +447,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             share(net, node);
         }
         self.count = self.count.wrapping_add(1);
-        // Not the first: a worker's first activation finds everything cold.
-        let sampled = self.count % SAMPLE == CLOSELY && self.habits.pace == Pace::Timed;
+        // `SAMPLE_PHASE` is not the first activation, which finds all caches cold.
+        let sampled = self.count % SAMPLE == SAMPLE_PHASE && self.config.pace == Pace::Timed;
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
@@ -389,17 +456,19 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        let stamped = self.habits.stamped || (self.looks && self.count.is_multiple_of(UNSTAMPED));
+        let stamped =
+            self.config.stamped || (self.searches_deadlocks && self.count.is_multiple_of(UNSTAMPED));
         let after = if stamped { ticks() } else { before };
         if sampled {
             self.end_sample(cx);
         }
         self.handoffs_left = self.handoffs_allowed();
-        self.settle(cx, cell, event, if self.habits.stamped { after.saturating_sub(before) } else { 0 });
+        self.settle(cx, cell, event, if self.config.stamped { after.saturating_sub(before) } else { 0 });
         (event, after)
     }
 
-    /// What an activation leaves to be done.
+    /// Steps 5 to 7 of an activation that has ended with `event`. `spent` is its time in ticks, or 0 where it was not
+    /// stamped.
     #[inline(never)]
     pub(crate) fn settle(
         &mut self,
@@ -409,7 +478,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         spent: Ticks,
     ) {
         if event == Event::Refused && cx.alerted {
-            // The thread that holds the node may have looked before the alert: the alert stays.
+            // This activation has cleared the alert, and the thread that holds the claim may have read the channels
+            // before the alert was set. So the alert is set again, for the activation after the holder's.
             cell.state.alert.store(true, Ordering::Release);
         }
         self.note(cx, cell, event, spent);
@@ -423,14 +493,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// It waits for room. After the fence in `tell`: see `suspects`.
+    /// Notes that the node waits for room. Where the policy is notified, the caller has fenced (in `notify`) since the
+    /// wait word was written; where it scans, [`suspects`](crate::liveness::suspects) says how a missed node is found.
     #[inline]
     pub(crate) fn suspect(&mut self, node: NodeId, cell: &NodeCell<'_>) {
-        if self.looks {
+        if self.searches_deadlocks {
             self.suspects.note(node, &cell.state);
         }
     }
 
+    /// Begins the laps of a sampled activation. The time since `before` counts as the scheduler's.
     #[cold]
     fn begin_sample(&mut self, before: Ticks) -> Laps {
         let start = ticks();
@@ -438,6 +510,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         Laps::start(start)
     }
 
+    /// Adds the laps of a sampled activation, and the occupancy of the node's channels, to the account.
     #[cold]
     fn end_sample(&mut self, cx: &mut ActivationContext<'_>) {
         if let Some(mut laps) = cx.laps.take() {
@@ -449,7 +522,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Notes that this worker runs the node, and whether another ran it before.
+    /// Notes this worker as the one that activated the node last, and counts a move if it was another. Only where the
+    /// policy is notified; where it scans, only pinned nodes have a latest worker (`NodeCell::try_pin`).
     #[inline]
     fn note_move(&self, cell: &NodeCell<'_>) {
         let (last, me) = (cell.state.last.load(Ordering::Relaxed), self.host.worker as u32);
@@ -458,32 +532,32 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         cell.state.last.store(me, Ordering::Relaxed);
         if last != NO_WORKER && cell.kind != Kind::Parallel {
-            // One worker's at a time: the token is this one's.
+            // A load and a store suffice: this worker holds the node's only token, so it is the only writer.
             let moves = cell.state.moves.load(Ordering::Relaxed);
             cell.state.moves.store(moves + 1, Ordering::Relaxed);
         }
     }
 
-    /// Firings an activation may do, and those after which it publishes.
+    /// The budget of the node's next activation, and its slice: see the documentation of the module. In firings.
     #[inline]
     pub(crate) fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
         match cell.state.batch.load(Ordering::Relaxed) {
             0 => self.first_batch(cell, node),
             batch => {
                 let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
-                (budget, if cell.kind == Kind::Parallel { self.share_of(cell, node, slice) } else { slice })
+                (budget, if cell.kind == Kind::Parallel { self.claim_size(cell, node, slice) } else { slice })
             }
         }
     }
 
-    /// Firings of a claim of a parallel node: of what there is, a part that leaves the other workers as much,
-    /// so that all end at about the same time; but no less than is worth a claim. (Guided self-scheduling:
-    /// Polychronopoulos and Kuck, 1987.)
+    /// The most firings of a claim of a parallel node: half of a worker's equal share of the items that have arrived,
+    /// so that all workers end at about the same time, but no less than [`MIN_CLAIM_NS`] of work. This is guided
+    /// self-scheduling (Polychronopoulos and Kuck, 1987) with half of its share.
     #[inline(never)] // once for a claim; inlined it would slow the activations of processes
-    fn share_of(&self, cell: &NodeCell<'_>, node: NodeId, slice: usize) -> usize {
+    fn claim_size(&self, cell: &NodeCell<'_>, node: NodeId, slice: usize) -> usize {
         let pace = u64::from(cell.state.pace.load(Ordering::Relaxed));
-        let least = LEAST_NS * 16 / pace.max(1);
-        if self.habits.pace == Pace::Counted || slice as u64 <= least {
+        let least = MIN_CLAIM_NS * 16 / pace.max(1);
+        if self.config.pace == Pace::Counted || slice as u64 <= least {
             return slice;
         }
         let net = self.host.net;
@@ -492,10 +566,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         slice.min(share.max(least as usize)).max(1)
     }
 
+    /// The limits of a node that has no `batch` yet: one firing, to measure its pace; or by the plan, without a clock.
     #[cold]
     #[inline(never)]
     fn first_batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
-        if self.habits.pace == Pace::Timed {
+        if self.config.pace == Pace::Timed {
             return (1, 1);
         }
         let run = self.host.net.topology.plan.run[node.index()].clamp(1, 1 << 29);
@@ -503,30 +578,32 @@ impl<'a, P: Policy> Worker<'a, P> {
         (run * 4, run)
     }
 
+    /// Adds an activation to the worker's account and to the node's statistics. Before the token is released.
     #[inline(always)]
     fn note(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
         let account = &mut self.account;
         account.busy += spent;
         account.activations += 1;
         account.refused += u64::from(event == Event::Refused);
-        // The token of a node that is one thread's at a time is still this worker's. Else these are
-        // read-modify-writes of the node's own line, a few for each activation.
+        // A parallel node has a token for each worker, and a policy that scans has no tokens: then other workers may
+        // write too.
         self.note_firings(cx, cell, spent, self.notified && cell.kind != Kind::Parallel);
     }
 
-    /// Notes what a node has done, which is this worker's alone or not.
+    /// Adds an activation to the node's statistics, and updates its pace. `exclusive` says that this worker is the only
+    /// writer, because it holds the node's only token; otherwise each addition is a read-modify-write.
     #[inline(always)]
     pub(crate) fn note_firings(
         &mut self,
         cx: &ActivationContext<'_>,
         cell: &NodeCell<'_>,
         spent: Ticks,
-        mine: bool,
+        exclusive: bool,
     ) {
         if cx.fired == 0 {
             return;
         }
-        let add = |counter: &AtomicU64, more: u64| match mine {
+        let add = |counter: &AtomicU64, more: u64| match exclusive {
             true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
             false => _ = counter.fetch_add(more, Ordering::Relaxed),
         };
@@ -535,16 +612,20 @@ impl<'a, P: Policy> Worker<'a, P> {
         if spent > 0 {
             add(&cell.state.busy, spent);
         }
-        // Without time stamps it is by count.
-        if self.habits.stamped
-            && self.habits.pace == Pace::Timed
-            && (spent > LONG || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
+        // A budget of 1 is that of a node without a pace. Without time stamps the pace is never known, and the limits
+        // are those of the plan (`Options::unaccounted` implies `counted`).
+        if self.config.stamped
+            && self.config.pace == Pace::Timed
+            && (spent > LONG_ACTIVATION || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
         {
             self.set_pace(cell, cx, spent);
         }
     }
 
-    /// Notes how long a firing takes, and how many firings make a batch.
+    /// Updates the node's pace, in sixteenths of a nanosecond for each firing, and the limits that follow from it.
+    ///
+    /// The new pace is three parts old and one part measured. A measurement counts for at most eight times the old
+    /// pace, so an outlier raises the pace by less than a factor of 3.
     #[cold]
     fn set_pace(&self, cell: &NodeCell<'_>, cx: &ActivationContext<'_>, spent: Ticks) {
         let state = &cell.state;
@@ -553,13 +634,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
         state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
         let run = cx.net.topology.plan.run[cx.node.index()].max(1) as u64;
-        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MOST);
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MAX_FIRINGS);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
         let slice = (time * 16 / pace).clamp(1, run.min(u64::from(u32::MAX)));
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
 
-    /// Nothing to do: looks for a while, then sleeps.
+    /// Spins, and then sleeps, until there may be work. Returns the time, in ticks; the time since `before` counts as
+    /// idle.
+    ///
+    /// The order matters: announce, fence (in `announce`), check for work, commit. See [`sleep`](crate::sched::sleep).
     #[cold]
     fn idle(&mut self, before: Ticks) -> Ticks {
         let net = self.host.net;
@@ -567,6 +651,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         affinity.inspect(|affinity| affinity.idle_begin(self.host.worker, before));
         self.account.spins += 1;
         if !self.spin_for_work() && !net.stopped() {
+            // A sleeping worker searches from all suspects (`park`), so others may note these from now on.
             self.suspects.clear(net);
             net.sleep.announce(self.host.worker, self.searching);
             self.searching = false;
@@ -583,7 +668,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         now
     }
 
-    /// True as soon as some node is claimable.
+    /// Checks for work until there is some (true), the run stops (true), or the time for spinning is over (false). At
+    /// least one check.
     fn spin_for_work(&self) -> bool {
         let net = self.host.net;
         let until = ticks() + (SPIN_NS as f64 * self.ticks_per_ns) as u64;
@@ -591,10 +677,10 @@ impl<'a, P: Policy> Worker<'a, P> {
             if net.stopped() || any_work(net, self.host.worker) {
                 return true;
             }
-            if !self.habits.spin || ticks() > until {
+            if !self.config.spin || ticks() > until {
                 return false;
             }
-            if self.habits.yields {
+            if self.config.yields {
                 std::thread::yield_now();
             }
             for _ in 0..32 {
@@ -603,10 +689,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
+    /// Commits to sleep, after `announce` and a check that found no work. If this thread is the last one active, it
+    /// examines the graph, and makes ready what the examination has made claimable.
     fn park(&mut self) {
         let net = self.host.net;
-        let deadline = self.habits.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
-        let patience = (!self.looked).then_some(search::PATIENCE);
+        let deadline = self.config.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let patience = (!self.has_searched).then_some(search::PATIENCE);
         let timeout = [deadline, patience].into_iter().flatten().min();
         self.account.parks += 1;
         let from = ticks();
@@ -618,16 +706,17 @@ impl<'a, P: Policy> Worker<'a, P> {
             ParkOutcome::Resumed => make_all_ready(net),
             ParkOutcome::TimedOut => {
                 self.check_deadline();
-                if !self.looked {
-                    self.looked = true;
+                if !self.has_searched {
+                    self.has_searched = true;
                     search::sweep(net);
                 }
             }
         }
     }
 
+    /// Fails the run if its deadline has passed.
     fn check_deadline(&self) {
-        if let Some((at, given)) = self.habits.deadline
+        if let Some((at, given)) = self.config.deadline
             && Instant::now() >= at
         {
             self.host.net.fail(crate::Error::Deadline(given));

@@ -21,7 +21,7 @@ mod linux {
     use super::Pinned;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may use.
+    /// The cores that the calling thread may use; empty if the system does not report them.
     pub(crate) fn cores() -> Vec<usize> {
         match sched_getaffinity(None) {
             Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect(),
@@ -49,6 +49,7 @@ mod linux {
             }
         }
 
+        /// The number of cores in the set; 0 if it is not known.
         pub(crate) fn count(&self) -> usize {
             self.0.as_ref().map_or(0, |cores| cores.count() as usize)
         }
@@ -65,6 +66,7 @@ mod linux {
     }
 
     impl Drop for Pinned {
+        /// Restores the set. A pool thread must not carry a run's pin into its next job.
         fn drop(&mut self) {
             if let Some(before) = &self.before {
                 // Best effort: a refused thread runs all the same.
@@ -127,8 +129,8 @@ pub(crate) fn parallelism() -> usize {
     }
 }
 
-/// [`parallelism`] without reading files: the latest result, of any age, or else the number of cores that the calling
-/// thread may use, of which a control group's quota may allow less.
+/// [`parallelism`] without reading files: the latest result, of any age; or, if there is none for this number of cores,
+/// the number of cores that the calling thread may use, of which a control group's quota may allow fewer.
 pub(crate) fn cached_parallelism() -> usize {
     let count = Cores::here().count();
     match *LAST.lock().unwrap_or_else(PoisonError::into_inner) {

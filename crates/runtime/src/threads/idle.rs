@@ -1,4 +1,5 @@
-//! The idle threads of a pool.
+//! The idle threads of a pool: a stack of seats, under a lock. A caller pops a seat or starts a thread, and never
+//! waits.
 
 use super::seat::{Seat, State};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock, thread};
@@ -12,11 +13,12 @@ pub(super) const KEPT: usize = if cfg!(miri) { 0 } else { 64 };
 #[derive(Default)]
 pub(super) struct IdleThreads {
     pub(super) list: Mutex<List>,
-    /// Idle members that spin. A bound on wasted processor time, not a protocol: `Relaxed`.
+    /// The number of idle members that spin. It bounds wasted processor time and orders nothing, so it is `Relaxed`.
     spinning: AtomicUsize,
 }
 
-/// Invariant: each seat is in the list or in one caller's hand, never both, so a listed seat is idle and stays so.
+/// Invariant: each seat is in the list or in one caller's hand, never both. So only the thread that takes a seat out of
+/// the list changes its state, and a listed seat is idle.
 #[derive(Default)]
 pub(super) struct List {
     /// A stack: the seat that became idle last has the warmest cache.
@@ -62,11 +64,13 @@ impl IdleThreads {
         may
     }
 
+    /// A model has no clock, so no member spins.
     #[cfg(loom)]
     pub(super) fn try_begin_spin(&self) -> bool {
         false
     }
 
+    /// Ends a spin that [`IdleThreads::try_begin_spin`] has begun.
     pub(super) fn end_spin(&self) {
         self.spinning.fetch_sub(1, Ordering::Relaxed);
     }

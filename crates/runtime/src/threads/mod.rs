@@ -1,8 +1,8 @@
-//! The process's thread pool, whose threads stay from one job to the next.
+//! The process's thread pool. Its threads live on from one job to the next.
 //!
 //! Workers, threads of blocking nodes, the runner of a started graph and the members of [`ThreadPool::fork_join`] all
-//! come from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each other,
-//! nested runs included, cannot exhaust the pool.
+//! come from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each
+//! other, nested runs included, cannot exhaust the pool.
 //!
 //! # States of a seat
 //!
@@ -17,8 +17,8 @@
 //! | done | the job has returned or panicked; its panic is kept | member | caller by `revoke_or_join` (idle) |
 //! | closed | the thread ends | pool, when it is dropped or has enough idle threads | never |
 //!
-//! Invariant: a seat in a caller's hand is never closed. Only `put_back` and the pool's drop close seats: the one takes the
-//! seat out of the caller's hand, the other out of the list.
+//! Invariant: a seat in a caller's hand is never closed. Only `put_back` and the pool's drop close seats: the one takes
+//! the seat out of the caller's hand, the other out of the list.
 //!
 //! # Why a job may borrow from its caller's stack
 //!
@@ -34,10 +34,10 @@
 //!
 //! *Why it cannot happen.* `close` removes the job under the roster's lock, and `summon` reads the job and stores the
 //! seat under that lock. So a summons either precedes the close, which then finds the seat, or finds no job. The close
-//! then revokes or joins each seat: one still `called` goes back to idle, and its member, which reads the state under the
-//! seat's lock, never sees the job; one that is `running` is waited for. The guard that closes is a local of
-//! [`Roster::with`], so a panic closes too. A seat leaves the roster only after it has been joined, so a panic during the
-//! close leaves the rest to the guard's drop.
+//! then revokes or joins each seat: one still `called` goes back to idle, and its member, which reads the state under
+//! the seat's lock, never sees the job; one that is `running` is waited for. The guard that closes is a local of
+//! [`Roster::with`], so a panic closes too. A seat leaves the roster only after it has been joined, so a panic during
+//! the close leaves the rest to the guard's drop.
 //!
 //! The mutexes order all data: the call's fields by the seat's lock, and a job's writes by the member's `set(Done)` and
 //! the caller's lock that finds `Done`.

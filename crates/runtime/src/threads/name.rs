@@ -1,4 +1,4 @@
-//! The name of a thread, as the system's tools show it.
+//! The name of a thread, as the system's tools show it. For diagnosis only: errors are ignored.
 
 /// Names this thread for the system's tools. The name is cached per thread, so a repeated call makes no system call.
 #[cfg(all(target_os = "linux", not(miri)))]

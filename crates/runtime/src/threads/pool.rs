@@ -1,4 +1,4 @@
-//! The pool's interface.
+//! The pool's interface: [`ThreadPool`].
 
 use super::idle::IdleThreads;
 use super::seat::{Call, State};
@@ -39,8 +39,8 @@ impl fmt::Debug for ThreadPool {
 }
 
 impl Drop for ThreadPool {
-    /// Ends the idle threads; one with an owned job ends after it (`IdleThreads::put_back`). No caller has a seat in its
-    /// hand, since `fork_join` borrows the pool.
+    /// Ends the idle threads; one with an owned job ends after it (`IdleThreads::put_back`). No caller has a seat in
+    /// its hand, since `fork_join` borrows the pool.
     fn drop(&mut self) {
         let mut list = lock(&self.idle.list);
         list.closed = true;
@@ -64,8 +64,8 @@ impl ThreadPool {
         Box::leak(Box::default())
     }
 
-    /// Runs `own` on this thread, and `job` with the numbers 1 to `members` on as many threads of the pool, or on fewer if
-    /// the system starts no more threads. Returns when `own` and all members that have begun are done: the call of a
+    /// Runs `own` on this thread, and `job` with the numbers 1 to `members` on as many threads of the pool, or on fewer
+    /// if the system starts no more threads. Returns when `own` and all members that have begun are done: the call of a
     /// member that has not begun by the end of `own` is revoked. While this thread waits, it calls `while_waiting`
     /// periodically.
     ///

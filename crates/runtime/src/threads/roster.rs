@@ -1,5 +1,8 @@
-//! A job lent to several threads of the pool: the calls that were made for it, and their end. The race between a summons
-//! and the close is argued in [`super`].
+//! A job lent to several threads of the pool: the calls that were made for it, and their end. The race between a
+//! summons and the close is argued in [`super`].
+//!
+//! The roster's lock is the outermost; the locks of the idle list and of a seat are taken under it, one at a time.
+//! [`Open::close`] joins a seat without the roster's lock, which other members may need for a summons.
 
 use super::idle::IdleThreads;
 use super::pool::ThreadPool;
@@ -14,7 +17,8 @@ use std::time::Duration;
 /// The period at which a caller that waits runs its own function.
 const POLL: Duration = Duration::from_millis(50);
 
-/// A borrowed job, while it is open for summons, and the seats called for it.
+/// A borrowed job, while it is open for summons, and the seats called for it. Several threads may summon; one opens and
+/// closes.
 #[derive(Default)]
 pub(crate) struct Roster {
     inner: Mutex<Inner>,
@@ -35,17 +39,19 @@ struct Inner {
     seats: Vec<(usize, Arc<Seat>)>,
 }
 
-/// The borrows of an open roster. Their lifetimes are erased: see [`Roster::with`].
+/// The borrows of an open roster. Their lifetimes are erased: see [`Roster::with`]. They are used only under the
+/// roster's lock, or by a member whose seat the roster holds.
 struct Work {
     idle: Arc<IdleThreads>,
     job: &'static Job<'static>,
+    /// Called under the roster's lock, so it must not summon.
     refused: &'static Refused<'static>,
 }
 
 impl Roster {
-    /// Runs `own` while the roster is open for `job`, then closes it: revokes the calls of members that have not begun, and
-    /// waits for the others. `refused` gets the error if the system refuses a thread; `while_waiting` runs periodically
-    /// during the wait.
+    /// Runs `own` while the roster is open for `job`, then closes it: revokes the calls of members that have not begun,
+    /// and waits for the others. `refused` gets the error if the system refuses a thread; `while_waiting` runs
+    /// periodically during the wait.
     ///
     /// # Panics
     /// If a member panics, after all have ended.
@@ -57,9 +63,9 @@ impl Roster {
         own: impl FnOnce() -> R,
         while_waiting: Option<impl FnMut()>,
     ) -> R {
-        // SAFETY: the erased borrows outlive their uses. They are reachable through `work`, which the close removes under
-        // the lock that every reader holds (`summon`, which also calls `refused` under it), and through seats of the
-        // roster, which the close revokes or joins, so that no member has the job any more. The close is over when
+        // SAFETY: the erased borrows outlive their uses. They are reachable through `work`, which the close removes
+        // under the lock that every reader holds (`summon`, which also calls `refused` under it), and through seats of
+        // the roster, which the close revokes or joins, so that no member has the job any more. The close is over when
         // `open` is gone, by `end` or by its drop, also in a panic; `open` is a local that is never forgotten.
         let (job, refused) = unsafe {
             (
@@ -108,6 +114,7 @@ struct Open<'r> {
 }
 
 impl<'r> Open<'r> {
+    /// Opens the roster, which is closed.
     fn new(roster: &'r Roster, work: Work) -> Open<'r> {
         let idle = work.idle.clone();
         lock(&roster.inner).work = Some(work);
@@ -127,8 +134,8 @@ impl<'r> Open<'r> {
 
     /// Closes the roster, and revokes or joins all seats; returns the first panic of a member.
     ///
-    /// After `work` is gone no seat is added, so the list only shrinks. A seat stays in it until its member has left the
-    /// job: if `while_waiting` panics, the drop of `self` joins that seat and the others.
+    /// After `work` is gone no seat is added, so the list only shrinks. A seat stays in it until its member has left
+    /// the job: if `while_waiting` panics, the drop of `self` joins that seat and the others.
     fn close(&self, while_waiting: &mut dyn FnMut(), timeout: Option<Duration>) -> Result<(), Panic> {
         lock(&self.roster.inner).work = None;
         let mut outcome = Ok(());

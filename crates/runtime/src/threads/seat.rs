@@ -1,4 +1,13 @@
 //! A thread of the pool: its state, its call, and the waiting of both sides. The states are in [`super`].
+//!
+//! | field | accessed by | ordering |
+//! |---|---|---|
+//! | `state` | both sides, under the lock | the lock: the member sees what the caller wrote before `Called`, and the caller what the member wrote before `Done` |
+//! | `member_waits`, `caller_waits` | each side sets its own, the other side reads it, under the lock | the lock |
+//! | `changes` | written by `set`, under the lock; read without it by a side that spins | `Relaxed`: a stale value prolongs a spin, and the state is read under the lock afterwards |
+//!
+//! Invariant: a side that waits has set its flag under the lock under which it last read the state, and the condition
+//! variable releases that lock. So a change finds the flag set, or the side finds the change.
 
 use super::idle::IdleThreads;
 use super::{Job, Panic, name_thread};
@@ -23,12 +32,17 @@ pub(super) enum Call {
     Owned(Box<dyn FnOnce() + Send>),
 }
 
-/// The table of states is in [`super`].
+/// The state of a seat. The table of transitions is in [`super`].
 pub(super) enum State {
+    /// The member waits for a call.
     Idle,
+    /// The member has not seen the call yet.
     Called(Call),
+    /// The member executes a job.
     Running,
+    /// A lent job has ended, with this panic if it is an error. The caller has not read it yet.
     Done(Result<(), Panic>),
+    /// The thread ends.
     Closed,
 }
 
@@ -53,6 +67,7 @@ pub(super) struct Seat {
 }
 
 impl Seat {
+    /// An idle seat, in the hand of the caller, which starts its thread.
     pub(super) fn new() -> Arc<Seat> {
         Arc::new(Seat {
             shared: Mutex::new(Shared { state: State::Idle, member_waits: false, caller_waits: false }),
@@ -64,8 +79,9 @@ impl Seat {
 
     /// Changes the state, and notifies the other side if it waits: the caller of `Done`, the member of anything else.
     ///
-    /// The flag is read under the lock under which the other side sets it and begins to wait. So it either finds the new
-    /// state before it waits, or is notified. The notification follows the unlock, or the woken thread would wait for it.
+    /// The flag is read under the lock under which the other side sets it and begins to wait. So it either finds the
+    /// new state before it waits, or is notified. The notification follows the unlock, or the woken thread would wait
+    /// for it.
     pub(super) fn set(&self, state: State) {
         let mut shared = lock(&self.shared);
         let (side, waits) = match state {
@@ -94,9 +110,10 @@ impl Seat {
         lock(&self.shared)
     }
 
+    /// A model has no clock, so this returns at once.
     #[cfg(loom)]
     fn spin<'s>(&'s self, shared: MutexGuard<'s, Shared>) -> MutexGuard<'s, Shared> {
-        shared // a model has no clock
+        shared
     }
 
     /// The caller waits until it is notified (true), or for the timeout, if there is one (false).
@@ -127,7 +144,7 @@ impl Seat {
             match std::mem::replace(&mut shared.state, State::Running) {
                 State::Called(call) => return Some(call),
                 State::Closed => return None,
-                // `Done` is the caller's to leave, and `Idle` that of the next caller: both are restored.
+                // Only the caller leaves `Done`, and only the next caller leaves `Idle`: both are restored.
                 state => shared.state = state,
             }
             if !spun && idle.try_begin_spin() {
@@ -153,7 +170,8 @@ impl Seat {
         }
     }
 
-    /// Revokes the call if the member has not begun; true if so. The seat is idle then, and its member never sees the job.
+    /// Revokes the call if the member has not begun; true if so. The seat is idle then, and its member never sees the
+    /// job, since it reads the state under the same lock. The member is not notified: an idle seat is what it waits on.
     pub(super) fn revoke(&self) -> bool {
         let mut shared = lock(&self.shared);
         let called = matches!(shared.state, State::Called(_));
@@ -163,8 +181,8 @@ impl Seat {
         called
     }
 
-    /// Revokes the call, or waits until the job is done and returns its panic. The seat is idle afterwards, and no thread
-    /// uses the job any more. While it waits, it calls `while_waiting` after each `timeout`, without the lock.
+    /// Revokes the call, or waits until the job is done and returns its panic. The seat is idle afterwards, and no
+    /// thread uses the job any more. While it waits, it calls `while_waiting` after each `timeout`, without the lock.
     pub(super) fn revoke_or_join(
         &self,
         while_waiting: &mut dyn FnMut(),
