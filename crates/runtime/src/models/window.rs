@@ -33,7 +33,7 @@ impl Node {
         self.settle();
         let Some(mut next) = self.next_ticket.try_claim() else { return false };
         let ticket = *next;
-        if ticket == last || !self.window.has_place(ticket) {
+        if ticket == last || !self.window.has_slot(ticket) {
             return false;
         }
         // SAFETY: under the claim, and the ticket has a place.
@@ -53,7 +53,7 @@ impl Node {
             let Some(mut back) = self.back.try_claim() else { return };
             let seen = self.window.completions();
             let (next, order) = &mut *back;
-            while self.window.has_place(*next) && self.window.is_done(*next) {
+            while self.window.has_slot(*next) && self.window.is_done(*next) {
                 // SAFETY: this thread holds the retirement and the ticket is done.
                 order.extend(unsafe { self.window.body(*next) }.take());
                 *next += 1;
@@ -80,7 +80,7 @@ impl Node {
 ///
 /// Mutations that fail: either fence left out; `settle` without its second look; `Relaxed` in place
 /// of `Release` in `complete` (either of them) or `retire`, or of `Acquire` in `is_done`,
-/// `completions` or `retired`; `is_done` asked without `has_place`.
+/// `completions` or `retired`; `is_done` asked without `has_slot`.
 #[test]
 fn loom_window_leaves_no_ticket_behind() {
     check(|| {
