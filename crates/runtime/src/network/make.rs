@@ -1,7 +1,7 @@
 //! The arguments from which the code of a node is made when a run is prepared.
 //!
-//! The prepared run makes the rings of all channels first, then the stacks, then the code of each node, which takes its
-//! ports from the rings.
+//! A run makes the stacks and the rings of all channels first, then the code of each node, whose ports are made on the
+//! rings.
 
 use super::ring_cell::RingCell;
 use crate::coroutine::Stacks;
