@@ -152,7 +152,8 @@ impl<'env> Shared<'env> {
     /// Moves the graph out of the draft and checks it. The draft is empty then, with a new number.
     ///
     /// # Errors
-    /// All mistakes of the calls so far, or else the faults of the graph; or the draft has been built before.
+    /// All mistakes of the calls so far; if there are none, the faults of the graph. Or the draft has been built
+    /// before.
     pub(super) fn build(&self) -> Result<Network<'env>, BuildError> {
         let mut draft = self.draft();
         let built = std::mem::replace(&mut draft.built, true);

@@ -31,7 +31,7 @@
 //! # What a cancelled node may observe
 //!
 //! Members are cancelled one after the other while workers activate them. A member in the middle of an
-//! activation must not observe that another has ended, since by Kahn's semantics that one goes on.
+//! activation must not observe that another has ended, since by Kahn's semantics that one continues.
 //!
 //! - *A cancelled node never ends its streams* (`Sequential::end`, `Parallel::end_when_retired`,
 //!   `process::Cause::Cancelled`). Their consumers wait, as for any item that has not come.

@@ -1,8 +1,8 @@
 //! Nodes that wait for room, as each worker has noted them.
 //!
 //! Every cycle that growth would open contains such a node, so a worker searches from its noted nodes first; a search
-//! from all suspects takes longer in a large graph ([`search`]). A worker notes a node when an
-//! activation of it ends for lack of room.
+//! from all suspects takes longer in a large graph ([`search`]). A worker notes a node when an activation of it ends
+//! for lack of room.
 //!
 //! # Protocol
 //!

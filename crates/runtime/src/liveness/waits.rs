@@ -120,6 +120,7 @@ impl Waits {
                 out[from] += 1;
             }
         }
+        // Edges that are left: `out` by their beginning, `reached` by their end.
         let mut reached: Vec<usize> = into.iter().map(Vec::len).collect();
         let mut loose: Vec<usize> = (0..out.len()).filter(|at| out[*at] == 0 || reached[*at] == 0).collect();
         while let Some(at) = loose.pop() {
@@ -160,6 +161,8 @@ impl Waits {
     /// The cycle that an edge from position `start` begins: the edge, and a shortest path from its end back to `start`.
     /// `None` if no path leads back.
     fn close(&self, start: usize, first: Edge) -> Option<Cycle> {
+        // By position: the node before it on a shortest path from `second`, and the edge between them. `second` itself
+        // has none, where the walk back below ends; so a node that waits for itself is a cycle of one edge.
         let mut before: Vec<Option<(usize, Edge)>> = vec![None; self.nodes.len()];
         let second = self.at(first.to).filter(|to| self.looped[*to])?;
         let mut queue = VecDeque::from([second]);
@@ -207,6 +210,7 @@ impl Waits {
             let edges = edges.iter().filter(|edge| test(edge));
             edges.filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
         }
+        // Against the edges, from the nodes of the cycle.
         let mut leads = vec![false; self.nodes.len()];
         let mut open: Vec<usize> = cycle.iter().filter_map(|(node, _)| self.at(*node)).collect();
         while let Some(at) = open.pop() {
@@ -241,6 +245,7 @@ pub(crate) fn describe_unread(net: &Net<'_>, cycle: &[(NodeId, Edge)], unread: U
     describe_with(net, cycle, None, Some(unread))
 }
 
+/// Names the nodes and channels of a cycle, with the numbers of items at this moment.
 fn describe_with(
     net: &Net<'_>,
     cycle: &[(NodeId, Edge)],

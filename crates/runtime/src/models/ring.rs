@@ -1,5 +1,5 @@
-//! The ring of a channel (`channel`), through the ports: [`PushPort`] with [`Out`](crate::Out) on the
-//! producing side, the counters of [`PopPort`] with [`In`] on the consuming side.
+//! The ring of a channel (`channel`), through the ports: [`PushPort`] with [`Out`](crate::Out) on the producing side,
+//! the counters of [`PopPort`] with [`In`] on the consuming side.
 //!
 //! Slots are raw memory, whose accesses loom does not observe. So each slot has a loom cell ([`Cells`]) that every item
 //! of the slot accesses: when it is made, just before it is written to the slot, and when it is dropped. The cell has

@@ -34,10 +34,10 @@
 //! | `weight.completed_bytes` | issuer, before it completes (adds); retirement holder (subtracts) | `Relaxed` | lets a claim exceed the limit by tickets completed just now |
 //! | `weight.heaviest_mean`, `weight.under_way` | issuers; front holder | `Relaxed` | makes an estimate worse |
 //! | `running` | front holder (adds); issuer, after it completes (subtracts) | `Relaxed` | refuses a claim that the cap allows |
-//! | `NodeState::stuck` | retirement holder; `growth::grow`, which holds both claims | `Relaxed` | see below |
+//! | `NodeState::stuck` | retirement holder; `growth::grow`, with both claims or as the last thread awake | `Relaxed` | see below |
 //! | `NodeState::unsettled` | see below | `Release`, `Acquire` | see below |
 //!
-//! The front holder alone increments `running`, after it has compared it with the cap, so the cap is never exceeded. At
+//! Only the front holder increments `running`, after it has compared it with the cap, so the cap is never exceeded. At
 //! the cap the node counts as held (`Body::is_held`); the worker that then completes a ticket is awake, and examines
 //! the node when its activation ends.
 //!
@@ -172,6 +172,7 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
         }
     }
 
+    /// The index of the first item of a port that is not published.
     fn tail(&self, port: usize) -> usize {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.tail(port),
@@ -179,6 +180,7 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
         }
     }
 
+    /// The capacity of a port's channel, in items.
     fn capacity(&self, port: usize) -> usize {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.capacity(port),
@@ -350,6 +352,7 @@ where
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
         }
         if self.node.workers.is_some() {
+            // Only the holder of this claim adds, so the number cannot exceed the cap that `is_at_cap` has checked.
             self.running.fetch_add(1, Ordering::Relaxed);
         }
         self.set_wait_for_next(front, cx);
@@ -451,7 +454,7 @@ where
         }
         front.done = true;
         // A cancelled node ends without ending its streams: a consumer must not observe a difference to a node that
-        // goes on (`liveness::dead`).
+        // continues (`liveness::dead`).
         if !cx.state().is_cancelled() {
             front.outs.end();
             front.tallies.end();
@@ -482,18 +485,22 @@ where
             self.weigh(slot);
         }
         self.window.complete(ticket);
+        // After the ticket is completed, and before the activation ends and this worker examines the node: see the
+        // module.
         if self.node.workers.is_some() {
             self.running.fetch_sub(1, Ordering::Relaxed);
         }
         true
     }
 
+    /// Runs the firings of a ticket with the static rates of the inputs.
     fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
         self.fire(slot, self.limits.clone(), slot.firings)?;
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
+    /// Runs the firings of a ticket, each with the rates that the framing function has decided.
     fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
         for firing in 0..slot.firings {
             let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
@@ -726,9 +733,12 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
+        // Cleared before the state is read below: a change that comes later sets the flag again. Pairs with
+        // `look_again`.
         let unsettled = cx.state().unsettled().is_some_and(|unsettled| {
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
+        // Before the claim, which may need a slot of the window or the bytes of tickets that are completed.
         if self.settle(cx) {
             changed_by(cx);
         }
@@ -751,6 +761,7 @@ where
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
+        // As the window's protocol demands after each completion. A ticket that has failed is not completed.
         if ran && self.settle(cx) {
             changed_by(cx);
         }

@@ -376,7 +376,7 @@ where
     fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         core.phase = Phase::Done;
         // A cancelled node ends without ending its streams: a consumer must not observe a difference to a node that
-        // goes on (`liveness::dead`).
+        // continues (`liveness::dead`).
         if !cx.state().is_cancelled() {
             core.outs.end();
         }

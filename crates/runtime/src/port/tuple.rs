@@ -418,7 +418,6 @@ macro_rules! tuples {
             }
             #[inline(always)]
             fn step(cursors: &mut Self::Cursors<'static>) -> bool {
-                // `&` and not `&&`: every cursor must step.
                 true $(& cursors.$i.step())*
             }
             #[inline(always)]
