@@ -1,4 +1,4 @@
-//! How a coroutine is declared.
+//! Coroutines as nodes: processes written as plain closures ([`coroutine`](crate::coroutine)).
 
 use super::graph::Graph;
 use super::kernel::{Attached, Kernel, attach};
@@ -8,27 +8,27 @@ use crate::coroutine::{Ends, Fiber, LEAST, PinnedProcess};
 use crate::network::MakeNode;
 use crate::port::tuple::{Inputs, Outputs};
 
-/// The receiving ends of a coroutine with inputs `I`.
+/// The receiving ends of a coroutine with the inputs `I`.
 pub type Receivers<'env, I> = <<<I as InputSpecs<'env>>::Ports as Inputs>::Receivers as Ends>::Blocking;
-/// The sending ends of a coroutine with outputs `O`.
+/// The sending ends of a coroutine with the outputs `O`.
 pub type Senders<O> = <<<O as OutputSpecs>::Ports as Outputs>::Senders as Ends>::Blocking;
 
 impl<'env> Graph<'env> {
-    /// Adds a Kahn process written as a plain closure: its receives and sends wait where there is
-    /// nothing to receive or no room to send, on a stack of its own. It is a process like one of
-    /// [`Graph::process`], and shares the workers with all other nodes.
+    /// Adds a Kahn process written as a plain closure with a stack of its own. A receive waits for a message, a send
+    /// waits for room; while the closure waits its worker runs other nodes. Otherwise it is a process like one of
+    /// [`Graph::process`].
     ///
-    /// The closure may have anything on its stack while it waits, `Send` or not: once begun it stays
-    /// on the worker that began it. (Processes that may go wherever there is time are futures.) What
-    /// waits for anything but its ends, such as a file, makes its worker wait: give it a thread of
-    /// its own ([`Kernel::blocking`]).
+    /// The closure may have any values on its stack while it waits, `Send` or not: once begun, it is pinned to the
+    /// worker that began it. (A process that may run on any worker is a future: [`Graph::process`].) A closure that
+    /// waits for anything but its ends, such as a file, blocks its worker: give it a thread of its own
+    /// ([`Kernel::blocking`]).
     ///
-    /// A stack has 64 KiB, of which only what is touched takes memory; [`Kernel::stack`] says
-    /// otherwise. One that overflows aborts the program, with a line that names the process.
+    /// A stack has 64 KiB, unless [`Kernel::stack`] sets another size. Only pages that the closure touches take memory.
+    /// If a stack overflows, the program aborts with a line that names the process.
     ///
-    /// Where the run ends before the closure, the operation that it waits in unwinds it, as a panic
-    /// would, and all that it has is dropped. While a closure is unwound its ends are dead: what is
-    /// dropped then receives `None`, and what it sends is discarded.
+    /// If the run ends before the closure does, the operation in which it waits unwinds it, as a panic would, and drops
+    /// everything on its stack. While a closure is unwound its ends are dead: a value that is dropped then receives
+    /// `None`, and the messages that it sends are discarded.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options, output};
@@ -73,15 +73,15 @@ where
     I: InputSpecs<'env> + 'env,
     O: OutputSpecs + 'env,
 {
-    /// Bytes of a coroutine's stack, in place of 64 KiB; at least 16 KiB. Only what is touched takes
-    /// memory.
+    /// Sets the size of a coroutine's stack, in bytes, in place of 64 KiB; at least 16 KiB. Only pages that the closure
+    /// touches take memory.
     pub fn stack(mut self, bytes: usize) -> Self {
         self.stack = bytes.max(LEAST);
         self
     }
 
-    /// A process written as a plain closure, on a stack of its own. See [`Graph::coroutine`] and, for what
-    /// it gives, [`Kernel::process`].
+    /// Adds a process written as a plain closure, on a stack of its own: see [`Graph::coroutine`]. Returns the handles
+    /// that [`Kernel::process`] returns.
     pub fn coroutine<R, F>(mut self, body: F) -> R::Handles<'env, O::Streams<'env>>
     where
         R: IntoEnding,

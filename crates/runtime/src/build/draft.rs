@@ -1,4 +1,23 @@
 //! The draft of a graph: the state that all its handles share until it is built.
+//!
+//! # States of an edge
+//!
+//! A channel under construction is an edge. `from` and `to` are its ends so far, `make` makes its ring.
+//!
+//! | the edge is | `from` | `to` | `make` | entered by | left by |
+//! |---|---|---|---|---|---|
+//! | a stream | set | none | set | `produce`, by the node that adds the output | `consume`; `feed` |
+//! | an open feedback channel | none | none or set | set | `produce` without a producer | `feed`, which moves the producer of a stream here |
+//! | complete | set | set | set | `consume`, `feed` | the build |
+//! | fed | none | none | none | `feed`, of the stream that closes a feedback channel | never: it is no channel of the graph |
+//!
+//! The build makes channels of the complete edges, in their order. It ignores streams that nothing consumes; the check
+//! of the graph then reports the unconnected output.
+//!
+//! # The lock
+//!
+//! Handles of a draft lock it for each call ([`Shared::draft`]). Invariant: no user code is called, and no user's value
+//! dropped, under the lock ([`Locked`]).
 
 use super::mistake::Mistake;
 use super::stream::Stream;
@@ -11,6 +30,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use thalweg_graph::{Fault, GraphData, Item, Link, Node, NodeId, OutPort, Port, Rate};
 
+/// An edge: see the module.
 struct EdgeData<'env> {
     from: Option<Port>,
     to: Option<Port>,
@@ -22,20 +42,24 @@ struct EdgeData<'env> {
 
 /// A graph under construction: nodes, channels that may lack an end, code, mistakes.
 pub struct Draft<'env> {
-    /// Unique among the graphs of this process. It changes when the graph is built: streams and outputs that handles create
-    /// afterwards do not belong to the built graph.
+    /// Unique among the graphs of this process. It changes when the graph is built: streams and outputs that handles
+    /// create afterwards do not belong to the built graph.
     number: usize,
+    /// The nodes. Channels are added by the build.
     pub(super) graph: GraphData,
     edges: Vec<EdgeData<'env>>,
+    /// By node: the maker of its code; `None` for an outlet.
     nodes: Vec<Option<MakeBody<'env>>>,
     /// The stacks that the coroutines need: a number for each size in bytes.
     pub(super) stacks: Wanted,
     /// The number of nodes that have called [`Kernel::request_budget`](super::Kernel::request_budget).
     pub(super) budget_sharers: usize,
     mistakes: Vec<Mistake>,
+    /// By parallel node: its tallies, in the order of their outputs.
     tallies: HashMap<NodeId, Vec<TallySpec>>,
     /// Nodes that push each item of their first input on their first output, although both rates are dynamic.
     passing: Vec<NodeId>,
+    /// The graph has been built: a second build is refused.
     built: bool,
     /// Values of users that are no longer needed. [`Locked`] drops them after it has unlocked the draft.
     trash: Vec<Box<dyn Send + 'env>>,
@@ -67,8 +91,8 @@ impl std::fmt::Debug for Shared<'_> {
 
 /// The locked draft.
 ///
-/// Invariant: no user code runs while it exists. Closures, iterators and values of users are called before it is made, or
-/// are put into `trash` and dropped after the unlock, since their `Drop` may use the same graph.
+/// Invariant: no user code runs while it exists. Closures, iterators and values of users are called before it is made,
+/// or are put into `trash` and dropped after the unlock, since their `Drop` may use the same graph.
 pub(super) struct Locked<'a, 'env>(Option<MutexGuard<'a, Draft<'env>>>);
 
 impl<'env> Deref for Locked<'_, 'env> {
@@ -88,12 +112,14 @@ impl<'env> DerefMut for Locked<'_, 'env> {
 impl Drop for Locked<'_, '_> {
     fn drop(&mut self) {
         let trash = std::mem::take(&mut self.trash);
+        // Unlock first: the drop of a user's value may lock the draft.
         self.0 = None;
         drop(trash);
     }
 }
 
 impl<'env> Shared<'env> {
+    /// An empty draft.
     pub(super) fn new() -> Shared<'env> {
         Shared(Arc::new(Mutex::new(Draft {
             number: new_number(),
@@ -123,7 +149,11 @@ impl<'env> Shared<'env> {
         Stream { shared: self.clone(), number, edge, cell, link, node: Some(of.0), gate: None }
     }
 
-    /// Moves the graph out of the draft and checks it.
+    /// Moves the graph out of the draft and checks it. The draft is empty then, with a new number.
+    ///
+    /// # Errors
+    /// All mistakes of the calls so far; if there are none, the faults of the graph. Or the draft has been built
+    /// before.
     pub(super) fn build(&self) -> Result<Network<'env>, BuildError> {
         let mut draft = self.draft();
         let built = std::mem::replace(&mut draft.built, true);
@@ -152,6 +182,7 @@ impl<'env> Shared<'env> {
     }
 }
 
+/// A number that no other draft of this process has.
 fn new_number() -> usize {
     static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
@@ -160,6 +191,7 @@ fn new_number() -> usize {
 /// A graph, and the makers of its channels' rings in the order of the channels.
 type Connected<'env> = (GraphData, Vec<Arc<dyn MakeRing<'env> + 'env>>);
 
+/// Adds the complete edges to the graph as channels, and checks it.
 fn connect<'env>(
     mut graph: GraphData,
     edges: Vec<EdgeData<'env>>,
@@ -168,7 +200,7 @@ fn connect<'env>(
     let ends = |edge: usize| edges.get(edge).map_or((None, None), |edge| (edge.from, edge.to));
     let mut faults: Vec<Fault> =
         mistakes.into_iter().map(|mistake| mistake.into_fault(&graph, &ends)).collect();
-    // A stream that closed a feedback channel has no ring of its own (`make`), so it is not counted.
+    // The edge of a stream that closed a feedback channel has neither end, and no `make`: it is not unused.
     let unused = |edge: &&EdgeData<'env>| edge.from.is_none() && edge.to.is_none() && edge.make.is_some();
     let unused = edges.iter().filter(|edge| edge.link.feedback).filter(unused).count();
     let why = "has neither a producer nor a consumer: use both ends, or do not create it";
@@ -181,7 +213,7 @@ fn connect<'env>(
             Err(fault) => faults.push(fault),
         }
     }
-    // Faults that follow from a mistake would only hide it.
+    // Only a graph without mistakes is checked: faults that follow from a mistake would only hide it.
     if faults.is_empty()
         && let Err(found) = thalweg_analysis::check(&graph)
     {
@@ -191,10 +223,12 @@ fn connect<'env>(
 }
 
 impl<'env> Draft<'env> {
+    /// Keeps a mistake for the build to report.
     pub(super) fn mistake(&mut self, mistake: Mistake) {
         self.mistakes.push(mistake);
     }
 
+    /// The number of the graph, which its streams and outputs have.
     pub(super) fn number(&self) -> usize {
         self.number
     }
@@ -214,7 +248,7 @@ impl<'env> Draft<'env> {
         self.nodes.push(maker);
     }
 
-    /// Adds a channel, from the output `from`, or from none yet (feedback).
+    /// Adds an edge from the output `from`; without one, a feedback channel. Returns the edge's index, and its cell.
     pub(super) fn produce<T: Send + 'env>(
         &mut self,
         from: Option<Port>,
@@ -227,7 +261,7 @@ impl<'env> Draft<'env> {
         (self.edges.len() - 1, cell)
     }
 
-    /// Connects a stream to an input.
+    /// Connects a stream to an input. Returns the cell of its ring. A stream of another graph is a mistake.
     pub(super) fn consume<T>(&mut self, stream: Stream<'env, T>, to: Port) -> Arc<RingCell<T>> {
         if stream.number != self.number {
             self.mistakes.push(Mistake::Foreign(to));
@@ -261,11 +295,12 @@ impl<'env> Draft<'env> {
         let port = (of.0, outputs.len() - 1);
         let (edge, cell) = self.produce(Some(port), VecDeque::new(), Link::default());
         self.set_counts(edge);
-        self.tallies.entry(of.0).or_default().push(TallySpec { of: of.1, cell: cell.clone() });
+        self.tallies.entry(of.0).or_default().push(TallySpec { output: of.1, cell: cell.clone() });
         (edge, cell)
     }
 
-    /// Refuses tallies of nodes that became unordered after the tally was added: a tally relies on the order of tickets.
+    /// Refuses tallies of nodes that became unordered after the tally was added: a tally relies on the order of
+    /// tickets.
     fn check_tallies(&mut self) {
         let unordered = |node: &NodeId| self.graph.node(*node).unordered;
         let mut refused: Vec<NodeId> = self.tallies.keys().copied().filter(unordered).collect();
@@ -303,6 +338,7 @@ impl<'env> Draft<'env> {
         self.with_channels(self.graph.clone(), |_| true)
     }
 
+    /// `graph` with the complete edges that pass a test as channels.
     fn with_channels(&self, mut graph: GraphData, wanted: impl Fn(&EdgeData<'env>) -> bool) -> GraphData {
         for edge in self.edges.iter().filter(|edge| wanted(edge)) {
             if let (Some(from), Some(to)) = (edge.from, edge.to) {
@@ -313,7 +349,9 @@ impl<'env> Draft<'env> {
         graph
     }
 
-    /// Makes a stream the producer of a feedback channel.
+    /// Makes the producer of a stream the producer of a feedback channel, given by its edge and cell. The stream's edge
+    /// is no channel any more, and its cell leads to the feedback channel's ring. Settings of the feedback channel take
+    /// precedence over those of the stream.
     pub(super) fn feed<T: Send + 'env>(
         &mut self,
         stream: Stream<'env, T>,

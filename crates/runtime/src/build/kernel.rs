@@ -1,4 +1,13 @@
 //! Nodes with user code: kernels and processes.
+//!
+//! A [`Kernel`] collects settings; the method that takes its code adds the node. That method, in this order:
+//!
+//! 1. declares the node in the graph's terms, and collects the settings that its kind excludes as mistakes;
+//! 2. locks the draft, adds the node and connects its ports ([`attach`]);
+//! 3. adds the maker of its code, a closure that is called when a run is prepared, and has the user's function.
+//!
+//! Step 3 follows step 2 under one lock, since the makers of code are numbered as the nodes are. User code runs in no
+//! step.
 
 use super::draft::{Draft, Shared, Site};
 use super::mistake::Mistake;
@@ -26,16 +35,19 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     pub(super) name: String,
     pub(super) inputs: I,
     pub(super) outputs: O,
+    /// The node gets a thread of its own.
     pub(super) blocking: bool,
     pub(super) frame: Option<Box<dyn FrameFn<I::Ports> + 'env>>,
     pub(super) finish: Option<Finish<'env, O::Ports>>,
-    /// Bytes of a coroutine's stack.
+    /// The size of a coroutine's stack, in bytes.
     pub(super) stack: usize,
+    /// A worker may begin with the node although it has inputs.
     pub(super) starting: bool,
-    /// Settings of a parallel kernel.
+    /// A parallel kernel publishes in any order.
     pub(super) unordered: bool,
+    /// The greatest number of workers that fire a parallel kernel at the same time.
     pub(super) workers: Option<u32>,
-    /// See [`Kernel::request_budget`].
+    /// The share of [`Kernel::request_budget`], set when the node is made.
     kept: Option<Arc<AtomicUsize>>,
 }
 
@@ -58,6 +70,7 @@ where
     I: InputSpecs<'env> + 'env,
     O: OutputSpecs + 'env,
 {
+    /// A kernel without settings.
     pub(super) fn new(shared: Shared<'env>, name: &str, inputs: I, outputs: O) -> Self {
         Kernel {
             shared,
@@ -75,8 +88,8 @@ where
         }
     }
 
-    /// Requests a share of the byte budget for items that the node keeps. The result is set to the bytes when the node is
-    /// made.
+    /// Requests a share of the byte budget for items that the node keeps. The result is set to the bytes when the node
+    /// is made.
     pub(super) fn request_budget(&mut self) -> Arc<AtomicUsize> {
         self.shared.draft().budget_sharers += 1;
         self.kept.get_or_insert_default().clone()
@@ -130,8 +143,8 @@ where
         self
     }
 
-    /// Sets a function that is called once after the last firing of a sequential kernel, to push the items that the kernel
-    /// still holds. The outputs need dynamic rates, since this is not a firing.
+    /// Sets a function that is called once after the last firing of a sequential kernel, to push the items that the
+    /// kernel still holds. The outputs need dynamic rates, since this is not a firing.
     pub fn finish(
         mut self,
         finish: impl for<'f> FnOnce(&mut <O::Ports as Outputs>::Cursors<'f>) + Send + 'env,
@@ -154,6 +167,7 @@ where
         self.add_sequential(fire, false).1
     }
 
+    /// [`Kernel::sequential`] for the engine's own nodes. `merge`: the node may depend on timing. Returns the node too.
     pub(super) fn add_sequential<R, F>(mut self, fire: F, merge: bool) -> (NodeId, O::Streams<'env>)
     where
         R: IntoFlow + 'env,
@@ -218,6 +232,7 @@ where
         R::handles(streams, OutputOf { shared, number, node, slot })
     }
 
+    /// The node of a process in the graph. Its inputs and outputs have dynamic rates unless they are declared.
     pub(super) fn process_node<R: IntoEnding>(&mut self) -> Node {
         let node = self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), true));
         let mut node = node.into_process();
@@ -269,7 +284,8 @@ where
     }
 }
 
-/// Adds a node and connects its inputs. `wrong` are kept as mistakes.
+/// Adds a node, connects its inputs, and adds channels for its outputs. The texts in `wrong` are kept as mistakes of
+/// the node. The caller adds the node's code next, under the same lock.
 pub(super) fn attach<'env, I, O, const N: usize>(
     shared: &Shared<'env>,
     draft: &mut Draft<'env>,

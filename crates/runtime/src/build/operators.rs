@@ -1,4 +1,11 @@
-//! Operators: what a stream's items go through, one method each.
+//! The operators of a stream: each method adds a node that consumes the stream's items.
+//!
+//! | node that a method adds | made by |
+//! |---|---|
+//! | a sequential kernel that pops one item in each firing | [`Stream::one_by_one`] |
+//! | a parallel kernel that pops one item in each firing | [`Stream::many_at_a_time`] |
+//! | a sink, which returns a value | `Stream::end` |
+//! | several nodes | [`par_round`](Stream::par_round), [`par_fork_join`](Stream::par_fork_join) (`round`); [`in_flight`](Stream::in_flight) |
 
 use super::output::{Output, Settle};
 use super::round::Fork;
@@ -10,33 +17,35 @@ use std::ops::ControlFlow;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Any number of results for an item.
+/// As a push rate: any number of results for an item.
 const ANY: u32 = 0;
 
+/// The output of an operator, which pushes `push` results for each item.
 fn rated<U>(push: u32) -> PushSpec<U> {
     if push == ANY { output("out") } else { output("out").push(push) }
 }
 
-fn give<U, E: Into<BoxError>>(result: Result<U, E>, out: &mut Out<U>) -> Result<(), E> {
+/// Pushes a result; an error is the kernel's.
+fn push_ok<U, E: Into<BoxError>>(result: Result<U, E>, out: &mut Out<U>) -> Result<(), E> {
     result.map(|result| out.push(result))
 }
 
 impl<'env, T: Send + 'env> Stream<'env, T> {
-    /// One result for each item.
+    /// Maps each item to one result.
     pub fn map<U: Send + 'env>(self, mut f: impl FnMut(T) -> U + Send + 'env) -> Stream<'env, U> {
         self.one_by_one("map", 1, move |item, out| out.push(f(item)))
     }
 
-    /// One result for each item, or an error that fails the run.
+    /// Maps each item to one result. An error fails the run.
     pub fn try_map<U, E>(self, mut f: impl FnMut(T) -> Result<U, E> + Send + 'env) -> Stream<'env, U>
     where
         U: Send + 'env,
         E: Into<BoxError> + 'env,
     {
-        self.one_by_one("try_map", 1, move |item, out| give(f(item), out))
+        self.one_by_one("try_map", 1, move |item, out| push_ok(f(item), out))
     }
 
-    /// The items that pass a test.
+    /// Keeps the items for which `f` returns true.
     pub fn filter(self, mut f: impl FnMut(&T) -> bool + Send + 'env) -> Stream<'env, T> {
         self.one_by_one("filter", ANY, move |item, out| {
             if f(&item) {
@@ -45,7 +54,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         })
     }
 
-    /// A result, or none, for each item.
+    /// Maps each item to one result or none.
     pub fn filter_map<U: Send + 'env>(
         self,
         mut f: impl FnMut(T) -> Option<U> + Send + 'env,
@@ -53,7 +62,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.one_by_one("filter_map", ANY, move |item, out| out.extend(f(item)))
     }
 
-    /// Any number of results for each item.
+    /// Maps each item to any number of results.
     pub fn flat_map<I>(self, mut f: impl FnMut(T) -> I + Send + 'env) -> Stream<'env, I::Item>
     where
         I: IntoIterator,
@@ -62,7 +71,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.one_by_one("flat_map", ANY, move |item, out| out.extend(f(item)))
     }
 
-    /// The first `count` items; then the nodes before this one end.
+    /// Passes on the first `count` items. Then the nodes before this one end, unless others read what they produce.
     pub fn take(self, count: usize) -> Stream<'env, T> {
         if count == 0 {
             return self.kernel("take", output("out")).framed(|_| Ok(None)).sequential(|_, _| ());
@@ -77,21 +86,21 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         })
     }
 
-    /// Pairs of the items of two streams of one graph. It ends with the shorter one.
+    /// Pairs the items of two streams of one graph. The result ends with the shorter stream.
     pub fn zip<U: Send + 'env>(self, other: Stream<'env, U>) -> Stream<'env, (T, U)> {
         self.graph()
             .kernel("zip", (self, other), output("out").push(1))
             .sequential(|(left, right), out| out.push((left.pop(), right.pop())))
     }
 
-    /// Vectors of `size` items, at least one; the last one holds what is left.
+    /// Groups the items into vectors of `size` items (at least 1). The last vector holds the items that are left.
     pub fn chunks(self, size: usize) -> Stream<'env, Vec<T>> {
         let last = size.saturating_sub(1);
         let kernel = self.kernel("chunks", output("out").push(1)).framed(move |items| {
             if items.peek(last)?.is_some() {
                 return Ok(Some(size));
             }
-            // The stream ends within this chunk: count what there is.
+            // The stream ends within this chunk: count the items that are left.
             let mut left = 0;
             while items.peek(left)?.is_some() {
                 left += 1;
@@ -110,21 +119,22 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         chunks
     }
 
-    /// One result for each item, any number of items at a time, in order.
+    /// Maps each item to one result, any number of items at a time. The results have the order of the items.
     pub fn par_map<U: Send + 'env>(self, f: impl Fn(T) -> U + Send + Sync + 'env) -> Stream<'env, U> {
         self.many_at_a_time("par_map", 1, move |item, out| out.push(f(item)))
     }
 
-    /// One result for each item, any number of items at a time, in order, or an error that fails the run.
+    /// Maps each item to one result, any number of items at a time. The results have the order of the items. An error
+    /// fails the run.
     pub fn try_par_map<U, E>(self, f: impl Fn(T) -> Result<U, E> + Send + Sync + 'env) -> Stream<'env, U>
     where
         U: Send + 'env,
         E: Into<BoxError> + 'env,
     {
-        self.many_at_a_time("try_par_map", 1, move |item, out| give(f(item), out))
+        self.many_at_a_time("try_par_map", 1, move |item, out| push_ok(f(item), out))
     }
 
-    /// A result, or none, for each item, any number of items at a time, in order.
+    /// Maps each item to one result or none, any number of items at a time. The results have the order of the items.
     pub fn par_filter_map<U: Send + 'env>(
         self,
         f: impl Fn(T) -> Option<U> + Send + Sync + 'env,
@@ -132,7 +142,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.many_at_a_time("par_filter_map", ANY, move |item, out| out.extend(f(item)))
     }
 
-    /// Any number of results for each item, any number of items at a time, in order.
+    /// Maps each item to any number of results, any number of items at a time. The results have the order of the items.
     pub fn par_flat_map<I>(self, f: impl Fn(T) -> I + Send + Sync + 'env) -> Stream<'env, I::Item>
     where
         I: IntoIterator,
@@ -141,18 +151,18 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.many_at_a_time("par_flat_map", ANY, move |item, out| out.extend(f(item)))
     }
 
-    /// Sends each item round a loop until it is done; results come in the order of the items.
+    /// Sends each item round a loop until `step` returns its result. The results have the order of the items.
     ///
-    /// `step` sees an item's state and says whether to go round again (`Continue`) or what the
-    /// result is (`Break`). Different items go round in parallel, up to `in_flight` of them, at least one,
-    /// and an item of many rounds delays only the results behind it. The result does not depend on timing.
+    /// `step` gets the state of an item and returns its next state (`Continue`), with which the item goes round again,
+    /// or its result (`Break`). At most `in_flight` items (at least 1) go round in parallel, and an item of many rounds
+    /// delays only the results behind it. The result does not depend on timing.
     ///
-    /// A long call of `step` delays the next rounds of the items begun after it. Where calls differ much, set
-    /// [`unordered`](Stream::unordered): results still come in the order of the items, and the long call delays only the
-    /// calls claimed with it, and all others once a reorder window of calls has overtaken it.
+    /// A long call of `step` delays the next rounds of the items begun after it. If calls differ much, set
+    /// [`unordered`](Stream::unordered): the results still have the order of the items, and the long call delays only
+    /// the calls claimed with it, and all others once a reorder window of calls has overtaken it.
     ///
-    /// Built as two nodes and a feedback channel: a gate that numbers the items and puts the
-    /// results back in order, and the parallel kernel that calls `step`. Settings of the stream are of that kernel.
+    /// Built as two nodes and a feedback channel: a gate that numbers the items and restores the order of the results,
+    /// and the parallel kernel that calls `step`. Settings of the stream apply to that kernel.
     pub fn par_round<R, F>(self, in_flight: usize, step: F) -> Stream<'env, R>
     where
         R: Send + 'env,
@@ -169,19 +179,18 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         done
     }
 
-    /// Divide and conquer: an item may split into parts, which may split again, and whose results are joined
-    /// in the order of the parts. Results come in the order of the items.
+    /// Divides and conquers: an item may split into parts, which may split again. The results of the parts are joined
+    /// in the order of the parts. The results have the order of the items.
     ///
-    /// `step` sees an item or a part and gives its result, sends it round again, or splits it; `join` makes
-    /// the result of the split one from the results of its parts. At most `in_flight` calls, at least one, of
-    /// `step` and `join` are under way at a time, in parallel. The result does not depend on timing. (DANBI,
-    /// Figure 2, sorts that way.)
+    /// `step` gets an item or a part, and returns its result, its next state, or the parts that it splits into; `join`
+    /// makes the result of a split item from the results of its parts. At most `in_flight` calls (at least 1) of `step`
+    /// and `join` run at a time, in parallel. The result does not depend on timing. (DANBI, Figure 2, sorts that way.)
     ///
-    /// Parts and their results count against the run's byte budget until they are joined: all such operators of a
-    /// graph may take half of it (128 MiB where there is no budget). Parts weigh what the stream before this operator
-    /// is [weighed](Stream::weigh) by, results what the one after it is, or their size in memory. Beyond it the run
-    /// fails with an error of the gate. How much is unfinished at a time depends on timing, so a run close to the
-    /// limit may end either way.
+    /// Parts and their results count against the run's byte budget until they are joined. All such operators of a graph
+    /// together may take half of the budget (128 MiB if the options set none). A part weighs what the function of
+    /// [`weigh`](Stream::weigh) for the stream before this operator returns, a result what the one for the stream after
+    /// it returns; without such a function, their size in memory. Beyond the limit the run fails with an error of the
+    /// gate. How many parts are unfinished at a time depends on timing, so a run close to the limit may fail or not.
     ///
     /// ```
     /// use thalweg_runtime::{Fork, Graph, Options};
@@ -218,27 +227,29 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         done
     }
 
-    /// Limits the items between two points: at most `most` items, at least one, that have entered `section` have
-    /// not left it with all they have become. (Tokens, as in pipelines of oneTBB.) For memory that items share,
-    /// or for latency: what enters is not far ahead of what leaves.
+    /// Limits the items between two points: of the items that have entered `section`, at most `most` (at least 1) still
+    /// have descendants in it. (Tokens, as in pipelines of oneTBB.) For memory that items share, or for latency: the
+    /// items that enter are not far ahead of those that leave.
     ///
-    /// Each output between entry and exit needs a static rate, as those of `map`, `par_map`, `windows` and kernels
-    /// that declare theirs have, or must belong to a parallel node: [`par_flat_map`](Stream::par_flat_map),
-    /// [`par_filter_map`](Stream::par_filter_map), a [parallel kernel](super::Kernel::parallel). An item that becomes
-    /// nothing leaves when its firing has ended and all items before it have left. Such a node must lie on every
-    /// path of the section, and on no cycle of it. Any other dynamic rate is a mistake that [`Graph::build`](super::Graph::build) reports: of
-    /// sequential kernels, of processes, of inputs, and of unordered nodes.
+    /// Each output between entry and exit needs a static rate, as the outputs of `map`, `par_map`, `windows` and of
+    /// kernels that declare one have, or must belong to a parallel node: [`par_flat_map`](Stream::par_flat_map),
+    /// [`par_filter_map`](Stream::par_filter_map), a [parallel kernel](super::Kernel::parallel). Such a parallel node
+    /// must lie on every path of the section, and on no cycle of it; an item that becomes nothing there leaves when its
+    /// firing has ended and all items before it have left. Any other dynamic rate (of sequential kernels, processes,
+    /// inputs, and unordered nodes) is a mistake that [`Graph::build`](super::Graph::build) reports.
     ///
-    /// Rates count in shares: where firings take or give several items, an item may count as gone while less than
-    /// a period of its descendants is still there. Items that wait in a feedback channel of the section do not count.
+    /// Rates are averages over a period: if firings pop or push several items, an item may count as gone while less
+    /// than a period of its descendants is still in the section. Items that wait in a feedback channel of the section
+    /// do not count.
     ///
-    /// Where nothing else opens a cycle of waiting nodes, as where a window of the section needs more items than
-    /// `most`, the limit grows as a channel's capacity would.
+    /// If nothing else opens a cycle of waiting nodes, as when a window of the section needs more items than `most`,
+    /// the limit grows as a channel's capacity does.
     ///
-    /// Built as two nodes, an entry and an exit, and a channel of tokens between them, which settings and reports
-    /// show. A parallel node with a dynamic output has one more output, `tally`, for each such section that it lies in,
-    /// with a number for each firing whose items have not left. Its channel holds as many as `most` items need, at most
-    /// a million; under a byte budget of less than 8 bytes for each it may stop the section before the limit does.
+    /// Built as two nodes, an entry and an exit, and a channel of tokens between them, which settings and reports show.
+    /// A parallel node with a dynamic output gets one more output, `tally`, for each such section that it lies in, with
+    /// a number for each firing whose items have not left. The channel of a tally holds as many numbers as `most` items
+    /// need, at most a million. Under a byte budget of less than 8 bytes for each number it may stop the section before
+    /// the limit does.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options};
@@ -268,6 +279,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         limited
     }
 
+    /// Adds a sequential kernel that calls `f` for each item and pushes `push` results.
     fn one_by_one<U, R>(
         self,
         name: &str,
@@ -281,6 +293,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.kernel(name, rated(push)).sequential(move |items, out| f(items.pop(), out))
     }
 
+    /// Adds a parallel kernel that calls `f` for each item and pushes `push` results.
     fn many_at_a_time<U, R>(
         self,
         name: &str,
@@ -294,14 +307,14 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.kernel(name, rated(push)).parallel(move |items, out| f(items.pop(), out))
     }
 
-    /// Takes every item, in order. `f` returns nothing, a `Result`, whose error fails the run, or a
+    /// Calls `f` for every item, in order. `f` returns nothing, a `Result`, whose error fails the run, or a
     /// [`ControlFlow`], whose `Break` ends the node.
     pub fn for_each<R: IntoFlow + 'env>(self, mut f: impl FnMut(T) -> R + Send + 'env) -> Output<'env, ()> {
         self.end("for_each", (), move |_, item| f(item))
     }
 
-    /// Takes every item, in order, with a state that is the result in the end: [`Stream::fold`] in place, for
-    /// large states, and for functions that may fail or end the node as [`Stream::for_each`]'s may.
+    /// Calls `f` for every item, in order, with a state, and returns the state. [`Stream::fold`] in place: for large
+    /// states, and for functions that may fail or end the node, as that of [`Stream::for_each`] may.
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -321,22 +334,22 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ) -> Output<'env, S> {
         self.end("for_each_with", state, move |state, item| match state {
             Some(state) => f(state, item).into_flow(),
-            None => Flow::End, // it has its state from the start
+            None => Flow::End, // never: `end` begins with the state
         })
     }
 
-    /// Takes every item and drops it: for a stream that is not needed, whose producer is.
+    /// Drops every item: for a stream that is not needed, of a producer that is.
     pub fn discard(self) {
         _ = self.for_each(drop).named("discard");
     }
 
-    /// All items.
+    /// Collects all items.
     #[must_use = "the output gives the items: `run` it, or `take` it from the finished run"]
     pub fn collect(self) -> Output<'env, Vec<T>> {
         self.end("collect", Vec::new(), |items, item| items.get_or_insert_default().push(item))
     }
 
-    /// Folds the items, in order, into one value: `f` makes the next value of the last one and an item.
+    /// Folds the items, in order, into one value: `f` makes the next value from the previous one and an item.
     #[must_use = "the output gives the result: `run` it, or `take` it from the finished run"]
     pub fn fold<A: Send + 'env>(
         self,
@@ -346,7 +359,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.end("fold", initial, move |value, item| *value = value.take().map(|value| f(value, item)))
     }
 
-    /// [`Stream::fold`] with a function that may fail, and then fails the run.
+    /// [`Stream::fold`] with a function that may fail. An error fails the run.
     #[must_use = "the output gives the result: `run` it, or `take` it from the finished run"]
     pub fn try_fold<A, E>(
         self,
@@ -363,7 +376,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         })
     }
 
-    /// A sink with a value, which it has from the start until the run drops it.
+    /// Adds a sink with a value, which `f` changes for each item. The node has the value until the run drops it.
     fn end<A: Send + 'env, R: IntoFlow + 'env>(
         self,
         name: &str,
@@ -379,8 +392,8 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
 }
 
 impl<'env, T: Send + Sync + 'env> Stream<'env, T> {
-    /// One result for each window of `peek` items, of which `pop` leave with each firing. Windows
-    /// that the end of the stream cuts short give nothing.
+    /// Maps each window of `peek` items to one result; `pop` items leave the window with each firing. A window that the
+    /// end of the stream cuts short has no result.
     pub fn windows<U: Send + 'env>(
         self,
         peek: u32,
@@ -392,7 +405,7 @@ impl<'env, T: Send + Sync + 'env> Stream<'env, T> {
             .sequential(move |items, out| out.push(f(items)))
     }
 
-    /// One result for each window, any number of windows at a time, in order. See [`Stream::windows`].
+    /// [`Stream::windows`], any number of windows at a time. The results have the order of the windows.
     pub fn par_windows<U: Send + 'env>(
         self,
         peek: u32,

@@ -1,4 +1,14 @@
-//! Values that nodes return, and the finished run that they are taken from.
+//! Values that nodes return, and how the caller takes them from the finished run.
+//!
+//! The node and its [`Output`] share a slot:
+//!
+//! | the slot is | entered by | left by |
+//! |---|---|---|
+//! | empty | the declaration of the node | a sink, when the run drops it ([`Settle`]); a process, when it returns a [`Value`] |
+//! | full | that node | [`Finished::take`]; the drop of the slot |
+//!
+//! A run returns [`Finished`] only after its nodes have ended and are dropped, so `take` finds every value. A slot
+//! remains empty if its node has not returned: it was ended early, or belongs to a graph that was not run.
 
 use super::draft::Shared;
 use super::graph::Graph;
@@ -13,13 +23,13 @@ use std::sync::Arc;
 use thalweg_graph::NodeId;
 use thalweg_trace::Report;
 
-/// The value that a node will have returned when the run is over: a sink's ([`Stream::fold`],
-/// [`Stream::collect`]), or that of a process or coroutine which returns [`Value`].
+/// The value that a node returns by the end of the run: that of a sink ([`Stream::fold`], [`Stream::collect`]), or of a
+/// process or coroutine that returns [`Value`].
 ///
-/// Take it from the finished run ([`Finished::take`]), or run its graph for it alone ([`Output::run`]). A
-/// process with an output runs to its end though no other node reads what it sends. Only a drained run
-/// ([`Handle::drain`](crate::Handle::drain)) ends a process without inputs earlier. If the output is dropped, the
-/// value is dropped with its node.
+/// Take it from the finished run ([`Finished::take`]), or run the graph and take only this value ([`Output::run`]). A
+/// process with an output runs to its end even if no other node reads what it sends. Only a drained run
+/// ([`Handle::drain`](crate::Handle::drain)) ends a process without inputs earlier. If the output is dropped, the value
+/// is dropped with its node.
 ///
 /// ```
 /// use thalweg_runtime::{Graph, Options};
@@ -31,12 +41,13 @@ use thalweg_trace::Report;
 /// ```
 pub struct Output<'env, T> {
     pub(super) shared: Shared<'env>,
+    /// The number of its graph.
     pub(super) number: usize,
     pub(super) node: NodeId,
     pub(super) slot: Arc<Slot<T>>,
 }
 
-/// Where a node leaves its value.
+/// The slot of a node's value.
 pub(crate) type Slot<T> = Mutex<Option<T>>;
 
 impl<T> std::fmt::Debug for Output<'_, T> {
@@ -51,7 +62,7 @@ impl<'env, T> Output<'env, T> {
         Graph { shared: self.shared.clone() }
     }
 
-    /// Names the node, for reports and errors. A name taken already gets a suffix.
+    /// Names the node, for reports and errors. If another node has the name, it gets a suffix.
     pub fn named(self, name: &str) -> Self {
         self.shared.rename(Some(self.node), None, name);
         self
@@ -77,9 +88,8 @@ impl Finished {
     /// The value that a node of this run returned.
     ///
     /// # Errors
-    /// [`Error::ForeignOutput`] for an output of another graph; [`Error::NoValue`] where the node has ended without a
-    /// value, as a process without inputs does when its run is drained
-    /// ([`Handle::drain`](crate::Handle::drain)).
+    /// [`Error::ForeignOutput`] for an output of another graph; [`Error::NoValue`] if the node has ended without a
+    /// value, as a process without inputs does when its run is drained ([`Handle::drain`](crate::Handle::drain)).
     pub fn take<T>(&self, output: Output<'_, T>) -> Result<T, Error> {
         if output.number != self.number {
             return Err(Error::ForeignOutput);
@@ -103,13 +113,16 @@ impl Finished {
     }
 }
 
-/// Leaves a sink's value in its slot when the run drops it: no lock per item.
+/// The value of a sink while it runs. Its drop, with the node's code, moves the value to the slot, so that no firing
+/// locks.
 pub(super) struct Settle<T> {
+    /// `None` while a folding function has the value, and if that has panicked or failed.
     pub(super) value: Option<T>,
     slot: Arc<Slot<T>>,
 }
 
 impl<T> Settle<T> {
+    /// A value, and the slot that it will be moved to.
     pub(super) fn new(value: T) -> (Settle<T>, Arc<Slot<T>>) {
         let slot = Arc::new(Slot::new(None));
         (Settle { value: Some(value), slot: slot.clone() }, slot)
@@ -122,7 +135,7 @@ impl<T> Drop for Settle<T> {
     }
 }
 
-/// What a process or coroutine returns to have an [`Output`]: `Value(sum)`, or `Ok(Value(sum))`.
+/// The result of a process or coroutine that has an [`Output`]: it returns `Value(sum)`, or `Ok(Value(sum))`.
 ///
 /// ```
 /// use thalweg_runtime::{Graph, Options, Value};
@@ -143,7 +156,7 @@ impl<T> Drop for Settle<T> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Value<T>(pub T);
 
-/// What a process or coroutine may return: nothing, a [`Value`], a [`ControlFlow`], or a `Result` of these,
+/// The results that a process or coroutine may return: nothing, a [`Value`], a [`ControlFlow`], or a `Result` of these,
 /// whose error fails the run.
 #[diagnostic::on_unimplemented(
     message = "a process cannot return `{Self}`",
@@ -151,16 +164,18 @@ pub struct Value<T>(pub T);
     note = "a process returns `()`, `Value(result)` to have an `Output` of it, or a `Result` of either"
 )]
 pub trait IntoEnding {
-    /// Where its value goes.
+    /// The slot of its value; `()` for a result without a value.
     #[doc(hidden)]
     type Slot: Clone + Default + Send + Sync;
-    /// What declaring the process gives: its streams, and its output if it returns a value.
+    /// The handles that the declaration of the process returns: its streams, and its output if it returns a value.
     type Handles<'env, S: Streams>;
     /// Whether it returns a value.
     #[doc(hidden)]
     const RETURNS: bool;
+    /// Moves the value to the slot, and returns how the node ends.
     #[doc(hidden)]
     fn settle(self, slot: &Self::Slot) -> Flow;
+    /// The handles of a declared process.
     #[doc(hidden)]
     fn handles<'env, S: Streams>(streams: S, output: OutputOf<'env, Self::Slot>) -> Self::Handles<'env, S>;
 }
@@ -172,7 +187,7 @@ impl<R: IntoEnding> Ending<R::Slot> for R {
     }
 }
 
-/// An output whose slot is not known to be one.
+/// An [`Output`] before it is known whether `S` is the slot of a value.
 #[doc(hidden)]
 pub struct OutputOf<'env, S> {
     pub(super) shared: Shared<'env>,
@@ -204,6 +219,7 @@ impl<T> Default for ValueSlot<T> {
     }
 }
 
+/// Implements [`IntoEnding`] for a result without a value.
 macro_rules! without_value {
     ($Type:ty, |$it:ident| $flow:expr) => {
         impl IntoEnding for $Type {
@@ -261,10 +277,11 @@ impl<R: IntoEnding, E: Into<Box<dyn std::error::Error + Send + Sync>>> IntoEndin
     }
 }
 
-/// The streams of a node, by themselves or beside its [`Output`].
+/// The streams of a node, with or without its [`Output`].
 pub trait Streams {
-    /// The streams and a value: the value alone where the node has no streams, otherwise a pair.
+    /// The streams and a value: only the value if the node has no streams, otherwise a pair.
     type And<V>;
+    /// Pairs the streams with a value.
     #[doc(hidden)]
     fn and<V>(self, value: V) -> Self::And<V>;
 }

@@ -1,4 +1,5 @@
-//! The loop that each item goes round until it is done, in which it may split into parts.
+//! The loop that an item goes round until it is done, in which it may split into parts: the nodes of
+//! [`Stream::par_round`] and [`Stream::par_fork_join`].
 //!
 //! ```text
 //!   items ──▶ gate ──task──▶ step (parallel)
@@ -6,16 +7,27 @@
 //!   results ◀──┘ └───verdict───┘   feedback
 //! ```
 //!
-//! The gate takes a verdict whenever one has arrived, and a new item only while it has room. At most
-//! `in_flight` tasks are under way; the feedback channel holds that many, so it is never full and the loop
-//! cannot block itself. What an item splits into waits in the gate, on a stack: the parts of the last split
-//! go first, so that of a tree of parts about one path for each task under way is unfolded at a time. Parts and
-//! their results are weighed, and count against the budget until they are joined.
+//! The gate pops a verdict whenever one has arrived, and a new item only while it has room.
 //!
-//! Which input the gate takes from first depends on timing, and so does the order of the verdicts where the step is set
-//! to be unordered. What comes out does not depend on it: tasks keep no state, each verdict says where its result
-//! belongs, the results of parts are joined in the order of the parts, and results leave in the order of the items. (The
-//! step is ordered by default: an unordered one cannot reserve room, which cost 2 % with items of 200 ns.)
+//! | an item or part is | in | left by |
+//! |---|---|---|
+//! | pending | the gate's stack `pending` | `Gate::next`, while fewer than `in_flight` tasks are under way |
+//! | under way | a task or its verdict, in a channel or the step's kernel | `Gate::take` of its verdict |
+//! | split | `splits`, until all its parts are done | `Gate::join`, which makes a pending task of it |
+//! | done, an item | `order`, until the items before it are done | the gate's output |
+//! | done, a part | `Split::results` of what it is a part of | `Gate::join` of that |
+//!
+//! Invariant: at most `in_flight` tasks are under way. The feedback channel holds that many verdicts, so it is never
+//! full and the loop cannot block itself.
+//!
+//! The pending parts are a stack: the parts of the last split go first, so that about one path of the tree of parts is
+//! unfolded for each task under way. Parts and their results are weighed, and count against the budget until they are
+//! joined.
+//!
+//! **The result does not depend on timing**, though the input from which the gate pops first does, and the order of the
+//! verdicts if the step is unordered. Tasks keep no state, each verdict has the place of its result, the results of
+//! parts are joined in the order of the parts, and results leave in the order of the items. (The step is ordered by
+//! default: an unordered one cannot reserve room, which cost 2 % with items of 200 ns.)
 
 use super::spec::{input, output};
 use super::stream::Stream;
@@ -26,28 +38,31 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What became of an item in one round of [`Stream::par_fork_join`].
+/// The outcome of one round of an item in [`Stream::par_fork_join`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fork<T, R> {
-    /// Its result.
+    /// The item is done, with this result.
     Done(R),
-    /// It goes round again.
+    /// The item goes round again, in this state.
     Again(T),
-    /// It is split into parts, any number of them, whose results are to be joined.
+    /// The item is split into these parts, any number of them. Their results will be joined.
     Split(Vec<T>),
 }
 
-/// What a result is for.
+/// The destination of a result.
 #[derive(Clone, Copy)]
 enum Place {
-    /// For the item of this number.
+    /// The result of the item of this number.
     Item(u64),
-    /// For part `at` of the split `of`.
+    /// The result of part `at` of the split `of`, an index of `Gate::splits`.
     Part { of: usize, at: usize },
 }
 
+/// A call of a user's function.
 enum Task<T, R> {
+    /// `step`, with an item or part.
     Step(T),
+    /// `join`, with the results of all parts.
     Join(Vec<R>),
 }
 
@@ -61,24 +76,30 @@ struct Placed<X> {
 
 type Verdict<T, R> = Placed<Fork<T, R>>;
 
-/// Results that wait for those before them.
+/// The items in the loop by their numbers, with the results that wait for those before them.
 struct Reorder<R> {
+    /// The number of the first item in `waiting`.
     first: u64,
+    /// The number of the next item.
     next: u64,
+    /// By number, from `first` to `next`; `None` for an item that is not done.
     waiting: VecDeque<Option<R>>,
 }
 
 impl<R> Reorder<R> {
+    /// The number of a new item.
     fn number(&mut self) -> u64 {
         self.waiting.push_back(None);
         self.next += 1;
         self.next - 1
     }
 
+    /// Sets the result of an item.
     fn put(&mut self, number: u64, result: R) {
         self.waiting[(number - self.first) as usize] = Some(result);
     }
 
+    /// The next result in order, if its item is done.
     fn pop(&mut self) -> Option<R> {
         let result = self.waiting.front_mut()?.take()?;
         self.waiting.pop_front();
@@ -87,16 +108,19 @@ impl<R> Reorder<R> {
     }
 }
 
-/// An item whose parts are not all done.
+/// An item or part that was split, and whose parts are not all done.
 struct Split<R> {
+    /// The place of its own result.
     place: Place,
+    /// By part.
     results: Vec<Option<R>>,
+    /// Parts that are not done.
     missing: usize,
     /// Bytes of its results and their slots.
     weight: usize,
 }
 
-/// What waits to go round.
+/// Tasks that wait until fewer than `in_flight` are under way.
 enum Pending<T, R> {
     Task(Placed<Task<T, R>>),
     /// The parts of a split that have not begun, and their weight together.
@@ -107,7 +131,7 @@ enum Pending<T, R> {
     },
 }
 
-/// What weighs items and results.
+/// The functions that weigh items and results, in bytes; without one, a value weighs its size in memory.
 struct Weights<T, R>(Option<Weigh<T>>, Option<Weigh<R>>);
 
 impl<T, R> Weights<T, R> {
@@ -126,7 +150,7 @@ impl<T, R> Weights<T, R> {
         self.1.as_ref().map_or(size_of::<R>(), |weigh| weigh(result))
     }
 
-    /// What a split of that many parts takes before one of them is done.
+    /// The weight of a split of `parts` parts before one of them is done.
     fn split(parts: usize) -> usize {
         let fixed = size_of::<Option<Split<R>>>() + size_of::<Pending<T, R>>();
         parts.saturating_mul(size_of::<Option<R>>()).saturating_add(fixed)
@@ -139,23 +163,26 @@ struct Gate<T, R> {
     in_flight: usize,
     order: Reorder<R>,
     splits: Vec<Option<Split<R>>>,
+    /// Indices of `splits` that are `None`.
     unused: Vec<usize>,
     /// A stack.
     pending: Vec<Pending<T, R>>,
+    /// Tasks pushed whose verdicts have not come back.
     under_way: usize,
     weights: Weights<T, R>,
     bytes: usize,
+    /// The limit of `bytes`.
     budget: usize,
 }
 
 impl<T, R> Gate<T, R> {
-    /// Items that it can take.
+    /// Items that the gate can pop. Counts the items in the loop, done or not, and the tasks under way or pending.
     fn room(&self) -> usize {
         let tasks = self.under_way + self.pending.len();
         self.in_flight.saturating_sub(tasks.max(self.order.waiting.len()))
     }
 
-    /// Adds to the bytes that are kept.
+    /// Adds to the bytes that the gate keeps.
     ///
     /// # Errors
     /// They exceed the budget.
@@ -172,11 +199,12 @@ impl<T, R> Gate<T, R> {
         ))
     }
 
+    /// Subtracts from the bytes that the gate keeps.
     fn release(&mut self, weight: usize) {
         self.bytes = self.bytes.saturating_sub(weight);
     }
 
-    /// A new item's first task, if it may go round now.
+    /// Numbers a new item. Returns its first task, if that may go round now; otherwise it is pending.
     fn begin(&mut self, item: T) -> Option<Placed<Task<T, R>>> {
         let place = Place::Item(self.order.number());
         let task = Placed { place, weight: 0, content: Task::Step(item) };
@@ -188,7 +216,11 @@ impl<T, R> Gate<T, R> {
         Some(task)
     }
 
-    /// The next task of an item or part that has just come back, and so may go round now.
+    /// The next task of an item or part whose verdict was popped just now. It takes the place of the one that came
+    /// back, so it is never pending.
+    ///
+    /// # Errors
+    /// The budget is exceeded.
     fn again(&mut self, place: Place, item: T) -> Result<Option<Placed<Task<T, R>>>, String> {
         let weight = match place {
             Place::Item(_) => 0,
@@ -201,7 +233,7 @@ impl<T, R> Gate<T, R> {
         Ok(Some(Placed { place, weight, content: Task::Step(item) }))
     }
 
-    /// The next task, where one may go round.
+    /// The next pending task, if one may go round.
     fn next(&mut self) -> Option<Placed<Task<T, R>>> {
         if self.under_way == self.in_flight {
             return None;
@@ -210,7 +242,7 @@ impl<T, R> Gate<T, R> {
             Pending::Task(task) => task,
             Pending::Parts { of, mut parts, weight } => {
                 let left = parts.len();
-                // An equal share of what they weigh together; the last one has the rest.
+                // An equal share of the weight of the parts that are left; the last one gets the remainder.
                 let share = weight / left.max(1);
                 let part = parts.next()?;
                 if left > 1 {
@@ -224,7 +256,10 @@ impl<T, R> Gate<T, R> {
         Some(task)
     }
 
-    /// Takes a verdict: the task that goes round at once because of it, if there is one.
+    /// Acts on a verdict. Returns the task that goes round at once because of it, if any.
+    ///
+    /// # Errors
+    /// The budget is exceeded.
     fn take(&mut self, verdict: Verdict<T, R>) -> Result<Option<Placed<Task<T, R>>>, String> {
         let Placed { place, weight, content } = verdict;
         self.under_way -= 1;
@@ -237,10 +272,11 @@ impl<T, R> Gate<T, R> {
         Ok(None)
     }
 
+    /// Keeps the parts of an item or part as pending.
     fn split(&mut self, place: Place, parts: Vec<T>) -> Result<(), String> {
         let missing = parts.len();
         let (weight, slots) = (self.weights.parts(&parts), Weights::<T, R>::split(missing));
-        // Before anything is made for them.
+        // Before memory is allocated for them.
         self.keep(weight.saturating_add(slots))?;
         if missing == 0 {
             self.pending.push(Pending::Task(Placed {
@@ -261,6 +297,7 @@ impl<T, R> Gate<T, R> {
         Ok(())
     }
 
+    /// Puts a result in its place. The last result of a split makes its join pending.
     fn done(&mut self, place: Place, result: R) -> Result<(), String> {
         let (of, at) = match place {
             Place::Item(number) => {
@@ -280,7 +317,7 @@ impl<T, R> Gate<T, R> {
         self.keep(weight)
     }
 
-    /// All parts of a split are done.
+    /// Makes the join of a split pending, whose parts are all done.
     fn join(&mut self, of: usize) {
         let Split { place, results, weight, .. } = self.splits[of].take().expect("it was just looked at");
         self.unused.push(of);
@@ -289,6 +326,8 @@ impl<T, R> Gate<T, R> {
     }
 }
 
+/// Adds the gate, the parallel kernel that calls `step` and `join`, and the channels between them. Returns the results.
+/// `in_flight` is at least 1.
 pub(super) fn build<'env, T, R, F, J>(
     name: &str,
     stream: Stream<'env, T>,
@@ -307,8 +346,8 @@ where
     let (back, verdicts) = graph.feedback::<Verdict<T, R>>([]);
     let ins = (input("in", stream), input("back", verdicts.capacity(in_flight)));
     let mut kernel = graph.kernel(&format!("{name}.gate"), ins, (output("round"), output("out")));
-    // The framing function and the firing both run under the gate's claim; the count is shared
-    // between them only, so its ordering is the claim's.
+    // Only the framing function and the firing access the count. Both run under the gate's claim, which orders their
+    // accesses.
     let free = Arc::new(AtomicUsize::new(in_flight));
     let room = free.clone();
     kernel.frame = Some(Box::new(AnyFrame(
@@ -374,15 +413,15 @@ where
             };
             verdicts.push(Placed { place, weight, content });
         });
-    // Settings are of the parallel kernel, and its gate is named after it.
+    // The settings of the stream apply to the parallel kernel, and the gate is named after it.
     (out.node, out.gate) = (verdicts.node, Some((node, "gate")));
     verdicts.feed(back);
     out
 }
 
-/// Tasks that may begin while one before them is under way, besides those in flight with it: a channel gives the slots
-/// of a parallel node's items back in their order.
+/// Slots of the channel of tasks beyond `in_flight`. The step's kernel releases its inputs in ticket order, so a long
+/// task keeps the slots of those that have overtaken it.
 const OVERTAKING: usize = 64;
 
-/// Items the gate takes from either side in one firing.
+/// The greatest number of items that the gate pops from one input in one firing.
 const RUN: usize = 64;

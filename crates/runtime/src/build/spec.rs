@@ -1,4 +1,15 @@
 //! Declarations of a kernel's ports: `input("in", stream).pop(2)`, `output("out").push(1)`.
+//!
+//! A declaration becomes a port in three steps:
+//!
+//! | step | when | method | result |
+//! |---|---|---|---|
+//! | declare | the kernel gets its code | `declare` | the port in the graph's node: name, item type, rates |
+//! | attach | then, under the draft's lock | `attach` | the channel in the draft; for an output also its stream |
+//! | make | a run is prepared | the closure that `attach` returned | the port on the channel's ring, which is made by then |
+//!
+//! The traits are sealed, and their methods hidden: only declarations of this module implement them, and only the
+//! engine calls them ([`EngineOnly`]).
 
 use super::draft::Site;
 use super::output::Streams;
@@ -12,8 +23,8 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use thalweg_graph::{InPort, Item, Link, Node, OutPort, Rate};
 
-/// Declares an input whose firings pop items by value: one in each firing, unless [`PopSpec::pop`] or a framing function
-/// ([`Kernel::framed`](super::Kernel::framed)) sets another number.
+/// Declares an input whose firings pop items by value: one in each firing, unless [`PopSpec::pop`] or a framing
+/// function ([`Kernel::framed`](super::Kernel::framed)) sets another number.
 pub fn input<'env, T>(name: &str, stream: Stream<'env, T>) -> PopSpec<'env, T> {
     PopSpec { name: name.to_owned(), stream, pop: None }
 }
@@ -79,19 +90,23 @@ pub struct PushSpec<T> {
 }
 
 impl<T> PushSpec<T> {
-    /// Sets the number of items that every firing pushes, exactly. Items are written in place, which is the fastest way.
+    /// Sets the number of items that every firing pushes, exactly. Items are written in place, which is the fastest
+    /// way.
     pub fn push(mut self, items: u32) -> Self {
         self.push = Rate::Static(items);
         self
     }
 }
 
-/// One declared input.
+/// A declared input.
 pub trait InputSpec<'env>: Sealed {
     /// The type of its port.
     type Port: Input;
+    /// The port of the graph's node. `at` is its index if the node has several inputs, for the name of a port without
+    /// one; `dynamic` if the node has a framing function or is a process.
     #[doc(hidden)]
     fn declare(&self, at: Option<usize>, dynamic: bool) -> InPort;
+    /// Connects the stream to input `port` of the site's node. Returns the maker of the port.
     #[doc(hidden)]
     fn attach(
         self,
@@ -101,7 +116,7 @@ pub trait InputSpec<'env>: Sealed {
     ) -> impl FnOnce() -> Self::Port + Send + use<'env, Self>;
 }
 
-/// The rate of an input: the declared one, or else dynamic under a framing function and 1 without one.
+/// The pop rate of an input: the declared one; without one, dynamic under a framing function, and 1 otherwise.
 fn pop_rate(declared: Option<u32>, framed: bool) -> Rate {
     match declared {
         Some(items) => Rate::Static(items),
@@ -110,7 +125,8 @@ fn pop_rate(declared: Option<u32>, framed: bool) -> Rate {
     }
 }
 
-fn limits(port: &InPort) -> InputRates {
+/// The rates of a port; pop rate 0 stands for dynamic.
+fn rates(port: &InPort) -> InputRates {
     InputRates { pop: port.pop.fixed().unwrap_or(0) as usize, peek: port.peek as usize }
 }
 
@@ -132,9 +148,9 @@ impl<'env, T: Send> InputSpec<'env> for PopSpec<'env, T> {
         port: usize,
         _: EngineOnly,
     ) -> impl FnOnce() -> PopPort<T> + Send + use<'env, T> {
-        let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
+        let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
-        move || PopPort::new(cell.ring(), cell.id(), limits)
+        move || PopPort::new(cell.ring(), cell.id(), rates)
     }
 }
 
@@ -143,6 +159,7 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
 
     fn declare(&self, _at: Option<usize>, dynamic: bool) -> InPort {
         let pop = pop_rate(self.pop, dynamic);
+        // A window contains the items that leave it. A dynamic window is as wide as the firing pops.
         let least = pop.fixed().unwrap_or(1);
         let peek = if dynamic { least } else { self.peek.max(least) };
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
@@ -154,15 +171,15 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
         port: usize,
         _: EngineOnly,
     ) -> impl FnOnce() -> PeekPort<T> + Send + use<'env, T> {
-        let limits = limits(&site.draft.graph.node(site.node).inputs[port]);
+        let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
-        move || PeekPort::new(cell.ring(), cell.id(), limits)
+        move || PeekPort::new(cell.ring(), cell.id(), rates)
     }
 }
 
 impl<T> Sealed for Stream<'_, T> {}
 
-/// An input without a name of its own, whose firings pop items: see [`input`].
+/// A stream as an input that pops items ([`input`]). Its name is `in`, with its index if the node has several inputs.
 impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
     type Port = PopPort<T>;
 
@@ -182,10 +199,11 @@ impl<'env, T: Send> InputSpec<'env> for Stream<'env, T> {
     }
 }
 
-/// One declared output.
+/// A declared output.
 pub trait OutputSpec: Sealed {
-    /// The items.
+    /// The type of its items.
     type Item: Send;
+    /// The port of the graph's node.
     #[doc(hidden)]
     fn declare(&self) -> OutPort;
 }
@@ -198,7 +216,7 @@ impl<T: Send> OutputSpec for PushSpec<T> {
     }
 }
 
-/// Adds the channel of an output: its stream, and the maker of its port.
+/// Adds the channel of output `port` of the site's node. Returns its stream, and the maker of its port.
 fn push_port<'env, T: Send + 'env>(
     site: &mut Site<'_, 'env>,
     port: usize,
@@ -230,8 +248,10 @@ fn push_port<'env, T: Send + 'env>(
 pub trait InputSpecs<'env>: Sealed {
     /// The type of their ports.
     type Ports: Inputs;
+    /// Adds the inputs to the graph's node: see [`InputSpec::declare`].
     #[doc(hidden)]
     fn declare(&self, node: Node, dynamic: bool) -> Node;
+    /// Connects the streams to the site's node. Returns the maker of the ports.
     #[doc(hidden)]
     fn attach(
         self,
@@ -249,12 +269,14 @@ pub trait InputSpecs<'env>: Sealed {
 pub trait OutputSpecs: Sealed {
     /// The type of their ports.
     type Ports: Outputs;
-    /// Their streams.
+    /// The type of their streams.
     type Streams<'env>: Streams
     where
         Self: 'env;
+    /// Adds the outputs to the graph's node.
     #[doc(hidden)]
     fn declare(&self, node: Node) -> Node;
+    /// Adds the channels of the site's node. Returns their streams, and the maker of the ports.
     #[doc(hidden)]
     fn attach<'env>(
         self,
@@ -265,6 +287,7 @@ pub trait OutputSpecs: Sealed {
         Self: 'env;
 }
 
+/// Implements both traits for the tuple of these specs. `$s` are variables for what `attach` returns.
 macro_rules! tuples {
     ($($S:ident $s:ident $i:tt),*) => {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
@@ -319,6 +342,7 @@ tuples!(A a 0, B b 1, C c 2, D d 3);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 
+/// Implements [`InputSpecs`] for a node's only input, declared as a `$Spec`.
 macro_rules! one_input {
     ($Spec:ident, $($bound:tt)*) => {
         impl<'env, T: $($bound)*> InputSpecs<'env> for $Spec<'env, T> {

@@ -1,4 +1,7 @@
-//! A coroutine's ends of its channels: those of a process, with operations that wait.
+//! A coroutine's ends of its channels: those of a process, with operations that block.
+//!
+//! An operation is the process's future, which [`wait`] runs until it is ready: while it is pending the coroutine
+//! leaves its stack, and the worker runs other nodes. The ends are not `Send`, like the stack that they lie on.
 
 use super::fiber::wait;
 use crate::process::{Message, Rx, Tx};
@@ -7,35 +10,34 @@ use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// The receiving end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), and of
-/// use in it alone. As an iterator it yields all messages.
+/// The receiving end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), which alone
+/// can use it. As an iterator it yields all messages.
 ///
-/// After its drop what is left and what still comes is discarded; the sender cannot observe it.
+/// After its drop the messages that are left, and those that still arrive, are discarded; the sender cannot observe it.
 #[derive(Debug)]
 pub struct BlockingRx<T> {
     rx: Rx<T>,
-    /// Its coroutine stays on one thread, and so does it.
-    stays: PhantomData<*const ()>,
+    /// Makes the type `!Send`: its coroutine is pinned to one thread.
+    not_send: PhantomData<*const ()>,
 }
 
 impl<T: Send> BlockingRx<T> {
-    /// The next message, or `None` after the last one.
+    /// Receives the next message, waiting for it; `None` after the last one.
     ///
-    /// While the coroutine is unwound (by a panic, or because the run has ended before it) it gives
-    /// `None`.
+    /// While the coroutine is unwound (by a panic, or because the run has ended before it) it returns `None`.
     ///
     /// # Panics
-    /// Outside of its coroutine.
+    /// Outside its coroutine.
     #[inline]
     pub fn recv(&mut self) -> Option<T> {
         wait(self.rx.recv()).flatten()
     }
 
-    /// The next message where it lies, not moved: for large ones. It is taken when the guard is
-    /// dropped.
+    /// Receives the next message by reference, in its slot: for large messages. The drop of the guard drops the message
+    /// and releases the slot.
     ///
     /// # Panics
-    /// As [`BlockingRx::recv`].
+    /// Outside its coroutine.
     #[inline]
     pub fn recv_ref(&mut self) -> Option<Message<'_, T>> {
         wait(self.rx.recv_ref()).flatten()
@@ -53,30 +55,31 @@ impl<T: Send> Iterator for BlockingRx<T> {
 
 impl<T: Send> FusedIterator for BlockingRx<T> {}
 
-/// The sending end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), and of
-/// use in it alone. Dropped, it ends the stream.
+/// The sending end of a channel, held by one coroutine ([`Graph::coroutine`](crate::Graph::coroutine)), which alone can
+/// use it. Its drop ends the stream.
 #[derive(Debug)]
 pub struct BlockingTx<T> {
     tx: Tx<T>,
-    stays: PhantomData<*const ()>,
+    /// Makes the type `!Send`: its coroutine is pinned to one thread.
+    not_send: PhantomData<*const ()>,
 }
 
 impl<T: Send> BlockingTx<T> {
-    /// Sends a message, waiting for room. Where the receiver has left, the message is discarded; so
-    /// it is while the coroutine is unwound.
+    /// Sends a message, waiting for room. The message is discarded if the receiver has left, and while the coroutine is
+    /// unwound.
     ///
     /// # Panics
-    /// Outside of its coroutine.
+    /// Outside its coroutine.
     #[inline]
     pub fn send(&mut self, message: T) {
         wait(self.tx.send(message));
     }
 
-    /// Sends a message that `make` writes where it will lie, not moved: for large ones. It must
-    /// return its own argument, written. It is not called where the message would be discarded.
+    /// Sends a message that `make` writes into its slot: for large messages. `make` must return its argument,
+    /// initialised. It is not called if the message would be discarded.
     ///
     /// # Panics
-    /// As [`BlockingTx::send`]; and if `make` returns another place.
+    /// Outside its coroutine; and if `make` returns a reference to another place.
     #[inline]
     pub fn send_with<F>(&mut self, make: F)
     where
@@ -86,10 +89,11 @@ impl<T: Send> BlockingTx<T> {
     }
 }
 
-/// Ends of a process as a coroutine has them.
+/// Ends of a process that a coroutine can have: one, a tuple of up to six, or a vector.
 pub trait Ends: Sealed {
-    /// Converts ends of futures to ends whose operations block.
+    /// The same ends with operations that block.
     type Blocking;
+    /// Converts the ends. For the thread on which the coroutine begins.
     #[doc(hidden)]
     fn blocking(self) -> Self::Blocking;
 }
@@ -101,7 +105,7 @@ impl<T> Ends for Rx<T> {
     type Blocking = BlockingRx<T>;
 
     fn blocking(self) -> BlockingRx<T> {
-        BlockingRx { rx: self, stays: PhantomData }
+        BlockingRx { rx: self, not_send: PhantomData }
     }
 }
 
@@ -109,7 +113,7 @@ impl<T> Ends for Tx<T> {
     type Blocking = BlockingTx<T>;
 
     fn blocking(self) -> BlockingTx<T> {
-        BlockingTx { tx: self, stays: PhantomData }
+        BlockingTx { tx: self, not_send: PhantomData }
     }
 }
 

@@ -1,27 +1,56 @@
-//! A future that runs a closure on a stack of its own: polled, it runs until an operation of the
-//! closure has to wait.
+//! A future that runs a closure on a stack of its own. A poll runs the closure until one of its operations has to wait.
 //!
-//! The closure's operations are futures too: they are polled with the context that the fiber is
-//! polled with, found through its [`Header`], and suspend the closure where they are pending.
+//! The closure's operations are futures too. [`wait`] polls them with the context of the fiber's poll, which it finds
+//! through the [`Header`], and suspends the closure when they are pending.
+//!
+//! # States
+//!
+//! | state | has | entered by | left by |
+//! |---|---|---|---|
+//! | fresh | the closure | `new` | the first poll, which takes a stack |
+//! | over | nothing | the first poll, until it has made the coroutine | that poll; never, if it panics before |
+//! | begun, closure suspended or running | the closure's values on the stack | the first poll | the closure's return or panic; `end` |
+//! | begun, closure done | a stack without values | the closure's return or panic; `end`, which unwinds | the drop of the fiber |
+//!
+//! # Accesses
+//!
+//! | data | accessed by |
+//! |---|---|
+//! | the fiber | the thread that holds the node's claim |
+//! | the stack, and the values on it | the thread that began the fiber, in polls and the drop |
+//! | the [`Header`] | that thread: the fiber, the closure's operations, and the signal handler of [`overflow`](super::overflow) |
+//! | `CURRENT` | its own thread |
+//!
+//! `Header::context` is valid from the beginning of a poll to its return. It dangles between polls, when nothing reads
+//! it: the closure runs only inside `Coroutine::resume` and `force_unwind`, and [`Current::set`] precedes both.
 //!
 //! # What keeps a stack on its thread
 //!
-//! A closure is `Send`, but the values on its stack need not be. So from its first poll to its end a fiber is polled and
-//! dropped by one thread. The scheduler ensures it (the module above) and this module asserts it, since memory safety
-//! depends on it. A thread is identified by the address of a thread-local variable, which another thread can have only
-//! after the first has ended, and no thread ends before it has dropped its fibers.
+//! A closure is `Send`, but the values on its stack need not be. So from its first poll to its end a fiber is polled
+//! and dropped by one thread. The scheduler ensures it ([`coroutine`](super)) and this module asserts it, since memory
+//! safety depends on it. A thread is identified by the address of a thread-local variable, which another thread can
+//! have only after the first has ended, and no thread ends before it has dropped its fibers.
 //!
 //! # How a closure is ended
 //!
-//! A fiber that is dropped while its closure waits unwinds it: the operation that it waits in panics
-//! with a payload that is not reported, and everything on the stack is dropped. A destructor may receive and send; but
-//! the fiber is not polled again, so no operation may wait. Hence the rule: *while its closure is unwound, for this or
-//! by a panic of its own, a process's ends are dead*: a receive returns `None`, a send discards. This holds for all
-//! operations, not only for those that would wait, so that the outcome does not depend on timing. A closure that catches the unwinding and goes on is
-//! unwound again by its next operation.
+//! If a fiber is dropped while its closure waits, it unwinds the closure: the operation that the closure waits in
+//! panics with a payload that is not reported, and everything on the stack is dropped. A destructor may receive and
+//! send, but the fiber is not polled again, so no operation may wait. Hence the rule: *while its closure is unwound, by
+//! this or by a panic of its own, the ends of a process are dead*: a receive returns `None`, a send discards. This
+//! holds for all operations, not only for those that would wait, so that the result does not depend on timing.
 //!
-//! A `drop` that panics then ends the program, as in all unwinding. A program built with
-//! `panic = "abort"` cannot unwind, and is ended by a fiber that would have to be.
+//! | operation begins while | `context` | `thread::panicking()` | it |
+//! |---|---|---|---|
+//! | the closure runs | set | false, or as when it began | runs |
+//! | a panic of the closure's own unwinds it | set | true | does nothing |
+//! | the fiber's drop unwinds it | null | true | does nothing |
+//! | the fiber is dropped, and the closure has caught the unwinding | null | false | unwinds the closure again |
+//!
+//! If the thread was panicking when the closure began, a panic of the closure's own cannot be told from that one: with
+//! the context set operations run, and with a null context they do nothing.
+//!
+//! A `drop` that panics during the unwinding aborts the program, as in all unwinding. A program built with
+//! `panic = "abort"` cannot unwind: a fiber that would have to unwind its closure aborts it, with a message.
 
 use super::stack::{Pool, Stack};
 use crate::node::Flow;
@@ -36,20 +65,22 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 thread_local! {
-    /// The header of the fiber that runs on this thread, if one does.
+    /// The header of the fiber that runs on this thread; null if none does. A signal handler reads it too, so it is
+    /// constant-initialised and has no destructor.
     static CURRENT: Cell<*const Header> = const { Cell::new(std::ptr::null()) };
 }
 
-/// What the operations of a closure must know. It lies at the high end of its stack, in a page that
-/// is mapped anyway.
+/// The part of a fiber that its closure's operations read. It lies at the high end of the stack, in a page that the
+/// closure uses anyway.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// What the fiber is polled with; null while it is dropped.
+    /// The context of the fiber's poll; null while the fiber is dropped. Set before the closure runs.
     context: Cell<*mut Context<'static>>,
+    /// On the coroutine's stack. Set by the coroutine before the closure begins.
     yielder: Cell<*const Yielder<(), ()>>,
     /// The process's name, in the graph.
     name: *const str,
-    /// The low end of the guard page and its length.
+    /// The lowest address of the guard page, and its length in bytes.
     guard: (usize, usize),
     /// Bytes of the stack.
     bytes: usize,
@@ -57,37 +88,40 @@ pub(crate) struct Header {
     panicking: bool,
 }
 
-/// The payload that unwinds a closure once more.
+/// The payload that unwinds a closure again.
 struct Unwound;
 
-/// See the module.
+/// A closure on a stack of its own: see the module.
 #[derive(Debug)]
 pub(crate) struct Fiber<F> {
     state: State<F>,
     stacks: Arc<Pool>,
 }
 
+/// See the module. `Begun` includes a closure that is done.
 #[derive(Debug)]
 enum State<F> {
     Fresh(F),
     Begun(Begun),
-    /// It has ended, or is about to begin.
     Over,
 }
 
-// SAFETY: a fresh one moves as its closure does. One that has begun may be moved as the box it
-// lies in, but is used by the thread that it began on alone: `resume` and `end` assert it.
+// SAFETY: a fresh fiber is its closure, which is `Send`. A begun one has pointers to the stack and to the header, and
+// the values there need not be `Send`. They are accessed only by `resume`, which panics on any other thread than the
+// one that began the fiber, and by `end`, which aborts there. A closure that is done has no values on the stack. So
+// moving the fiber to another thread moves no such value.
 unsafe impl<F: Send> Send for Fiber<F> {}
 
-// What must stay where it is lies on the stack.
+// Everything that must not move lies on the stack, not in the fiber.
 impl<F> Unpin for Fiber<F> {}
 
 impl<F: FnOnce() -> Flow> Fiber<F> {
-    /// A fiber that takes its stack from `stacks` when it begins.
+    /// A fiber that takes a stack from `stacks` at its first poll.
     pub(crate) fn new(stacks: Arc<Pool>, body: F) -> Fiber<F> {
         Fiber { state: State::Fresh(body), stacks }
     }
 
+    /// The first poll: takes a stack and runs the closure until it waits.
     #[cold]
     fn begin(&mut self, cx: &mut Context<'_>) -> Poll<Flow> {
         let State::Fresh(body) = std::mem::replace(&mut self.state, State::Over) else {
@@ -97,7 +131,8 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
         let stack = self.stacks.take();
         let (header, guard) = (stack.head(), stack.guard());
         let name: *const str = Turn::current(cx).expect("a process is polled").name();
-        // SAFETY: the header's place is part of the stack's memory, above its base, and aligned.
+        // SAFETY: `head` is in the stack's memory, above its base, where the coroutine does not write, and has room for
+        // a header at a multiple of 64 bytes. Only this thread has the stack, until it is returned to the pool.
         unsafe {
             header.write(Header {
                 context: Cell::new(std::ptr::null_mut()),
@@ -111,16 +146,17 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
         let mut body = Some(body);
         let place: *mut Option<F> = &mut body;
         let main = move |yielder: &Yielder<(), ()>, ()| {
-            // SAFETY: the header lives as long as the stack; the closure is taken before `begin`,
-            // in whose frame it lies, goes on.
+            // SAFETY: the header lives as long as the stack on which this runs. `place` points into the frame of
+            // `begin`, whose call of `resume` runs this code: this is the only access, and `begin` continues only
+            // afterwards.
             let body = unsafe {
                 header.as_ref().yielder.set(yielder);
                 (*place).take()
             };
             body.map_or(Flow::More, |body| body())
         };
-        // SAFETY: what `body` borrows outlives this fiber, whose type has it, and the coroutine is
-        // dropped with it or before.
+        // SAFETY: the values on the stack borrow only what the closure borrows, which outlives `F` and so the fiber.
+        // The fiber's drop unwinds the closure and drops the coroutine; nothing else drops the fiber's `Begun`.
         let coroutine = ManuallyDrop::new(unsafe { Coroutine::with_stack_unchecked(stack, main) });
         self.state = State::Begun(Begun { coroutine, header, thread: here() });
         match &mut self.state {
@@ -144,7 +180,8 @@ impl<F: FnOnce() -> Flow> Future for Fiber<F> {
 }
 
 impl<F> Drop for Fiber<F> {
-    /// Here, and not by `Begun`: what a stack borrows must be alive, and `F` says what that is.
+    /// Not a drop of `Begun`: unwinding uses what the closure borrows, and only a drop that mentions `F` makes the
+    /// compiler require that this is alive.
     fn drop(&mut self) {
         if let State::Begun(begun) = &mut self.state {
             begun.end();
@@ -152,11 +189,13 @@ impl<F> Drop for Fiber<F> {
     }
 }
 
-/// One that has begun.
+/// A fiber that has begun.
 struct Begun {
     /// Dropped by `end`.
     coroutine: ManuallyDrop<Coroutine<(), (), Flow, Stack>>,
+    /// Valid until the coroutine is dropped.
     header: NonNull<Header>,
+    /// The thread that began the fiber ([`here`]).
     thread: usize,
 }
 
@@ -167,6 +206,10 @@ impl std::fmt::Debug for Begun {
 }
 
 impl Begun {
+    /// Runs the closure until it waits again or returns. A panic of the closure continues in the caller.
+    ///
+    /// # Panics
+    /// On another thread than the one that began the fiber.
     #[inline]
     fn resume(&mut self, cx: &mut Context<'_>) -> Poll<Flow> {
         assert!(self.thread == here(), "a coroutine stays on the thread that it began on");
@@ -179,21 +222,23 @@ impl Begun {
         }
     }
 
-    /// Unwinds a closure that waits, and returns its stack to the pool. Once.
+    /// Unwinds the closure if it waits, and returns its stack to the pool. The fiber's drop calls this, once. Aborts if
+    /// the closure would have to be unwound and cannot be.
     ///
     /// # Panics
-    /// With a panic of the closure's own, if that comes of it.
+    /// With a panic that the closure raises while it is unwound, other than the unwinding itself.
     fn end(&mut self) {
         let mut panic = None;
         if !self.coroutine.done() {
             if self.thread != here() || cfg!(panic = "abort") {
-                // SAFETY: the stack is still there.
+                // SAFETY: the header lives as long as the coroutine, which is dropped below. The name is not written.
                 super::overflow::stranded(unsafe { self.header.as_ref() }.name());
             }
             let _current = Current::set(self.header, std::ptr::null_mut());
             panic = catch_unwind(AssertUnwindSafe(|| self.coroutine.force_unwind())).err();
         }
-        // SAFETY: this is called once, and nothing uses the coroutine afterwards.
+        // SAFETY: the fiber's drop is the only caller, so this is called once and nothing uses the coroutine
+        // afterwards.
         unsafe { ManuallyDrop::drop(&mut self.coroutine) };
         if let Some(panic) = panic.filter(|panic| !panic.is::<Unwound>()) {
             resume_unwind(panic);
@@ -201,13 +246,16 @@ impl Begun {
     }
 }
 
-/// A fiber runs; the one that ran before does again when this is dropped.
+/// Marks a fiber as the one that runs on this thread. Its drop restores the one before: a closure may run another
+/// graph, whose fibers its thread then polls.
 struct Current(*const Header);
 
 impl Current {
+    /// Sets the fiber's context, for the operations of the closure that the caller is about to run.
     #[inline]
     fn set(header: NonNull<Header>, context: *mut Context<'static>) -> Current {
-        // SAFETY: the header lives as long as the stack, which the caller has.
+        // SAFETY: the header lives as long as the stack, which the calling `Begun` has. `context` is a cell that only
+        // this thread accesses.
         unsafe { header.as_ref() }.context.set(context);
         Current(CURRENT.replace(header.as_ptr()))
     }
@@ -220,17 +268,20 @@ impl Drop for Current {
     }
 }
 
-/// The fiber that runs on this thread; for a signal handler too.
+/// The header of the fiber that runs on this thread. A signal handler may call this. The caller uses the reference only
+/// while that fiber runs.
 #[inline]
 pub(super) fn current() -> Option<&'static Header> {
-    // SAFETY: a fiber that runs has its stack, and the caller uses the reference while it runs.
+    // SAFETY: `CURRENT` is null or the header of a fiber that runs: `Current` sets and restores it around each run. The
+    // stack of a running fiber lives, and by the contract the caller uses the reference no longer.
     unsafe { CURRENT.get().as_ref() }
 }
 
-/// Runs an operation of the current fiber's closure to its end; nothing where its ends are dead.
+/// Runs an operation of the running fiber's closure until it is ready; suspends the closure while it is pending. `None`
+/// if the ends are dead: see the module.
 ///
 /// # Panics
-/// Outside of a coroutine, and as the operation does.
+/// Outside a coroutine, and if the operation panics.
 #[inline]
 pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     let Some(header) = current() else { outside() };
@@ -238,21 +289,24 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
         header.unwind()?;
     }
     loop {
-        // SAFETY: the fiber is being polled, by the frame that has set this context.
+        // SAFETY: `unwind` has excluded a null context, and a fiber that is dropped never returns from `suspend`. So
+        // the fiber is being polled, by a frame of `resume` that has lent this context and does not use it before the
+        // closure is suspended. It is read anew after each suspension, as each poll has its own.
         let cx = unsafe { &mut *header.context.get() };
         if let Poll::Ready(output) = Pin::new(&mut operation).poll(cx) {
             return Some(output);
         }
-        // SAFETY: the yielder lies on the stack that this runs on.
+        // SAFETY: the yielder lies on the stack on which this runs, below the closure's frames, and was set before
+        // them.
         unsafe { &*header.yielder.get() }.suspend(());
     }
 }
 
-// What only the report of an overflow asks for is not asked for elsewhere.
+// Only the report of an overflow, which is for Linux, calls some of these.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 impl Header {
-    /// An operation begins though the closure may be being unwound: nothing if it is and the
-    /// operation is of a value that is dropped.
+    /// Called when an operation begins while the closure may be being unwound. `None` if the ends are dead; otherwise
+    /// the operation runs. Unwinds a closure that has caught its unwinding. See the table of the module.
     #[cold]
     fn unwind(&self) -> Option<()> {
         let panics = std::thread::panicking() && !self.panicking;
@@ -265,16 +319,19 @@ impl Header {
         resume_unwind(Box::new(Unwound))
     }
 
+    /// The name of the process.
     pub(super) fn name(&self) -> &str {
-        // SAFETY: the name belongs to the graph, which outlives the nodes' code.
+        // SAFETY: the name belongs to the graph, which outlives the nodes' code and is not changed during a run.
         unsafe { &*self.name }
     }
 
-    pub(super) fn guards(&self, address: usize) -> bool {
+    /// Whether an address lies in the guard page.
+    pub(super) fn guard_contains(&self, address: usize) -> bool {
         let (low, length) = self.guard;
         address.wrapping_sub(low) < length
     }
 
+    /// The size of the stack, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,44 +1,63 @@
-//! Processes written as plain closures that block: each has a stack of its own, and to wait is to leave the stack.
+//! Coroutines: processes written as plain closures that block. Each has a stack of its own, and leaves it to wait.
 //!
-//! Such a process is a [`Fiber`], which is a future, in a node like that of any process: channels,
-//! wait words, policies and the search for deadlocks know nothing of stacks. So all rules of
-//! processes ([`process`](crate::process)) hold.
+//! Such a process is a [`Fiber`], which is a future, in a node like that of any process: channels, wait words, policies
+//! and the search for deadlocks do not depend on stacks. So all rules of processes ([`process`](crate::process)) hold.
+//!
+//! | module | has |
+//! |---|---|
+//! | [`fiber`] | the future that runs a closure on a stack, and its end |
+//! | [`ends`] | the ends of channels whose operations block |
+//! | [`stack`] | pools of stacks |
+//! | [`overflow`] | the report of a stack overflow |
 //!
 //! # Pinned nodes
 //!
-//! A stack holds the closure's values while it waits, and these need not be `Send`. So a node with a stack, once
-//! begun, is *pinned* to the worker that began it: that worker alone activates it, and drops it before it leaves.
-//! `NodeCell::pinned` marks such nodes; `NodeState::last`, the worker that activated the node last, is the one it is
-//! pinned to.
+//! While a closure waits its values are on its stack, and they need not be `Send`. So a node with a stack, once begun,
+//! is *pinned* to the worker that began it: only that worker activates it, and it drops the node before it leaves.
+//!
+//! | the node is | `NodeState::last` | entered by | left by |
+//! |---|---|---|---|
+//! | not begun | `NO_WORKER` | creation | a worker that is about to begin it, by compare-and-swap (`NodeCell::try_pin`) |
+//! | pinned | that worker | that worker | never |
+//!
+//! `NodeCell::pinned` marks the nodes that can be pinned. A node with a thread of its own is begun, activated and
+//! dropped by that thread.
 //!
 //! ```text
-//!   a worker that would begin the node        a thread that has a token of it, or acquires one
-//!   1. pins: compare-and-swap from none       1. the node is pinned: pushes the token into that worker's
-//!      to itself                                 queue of pinned nodes, where no other worker takes; fences
-//!   2. won: activates                         2. the worker is announced asleep: wakes it
-//!      lost: delivers the token to the worker
+//!   worker that would begin the node          thread that has, or acquires, a token of the node
+//!   1. pins: compare-and-swap of `last`       1. if the node is pinned: pushes the token into the
+//!      from none to itself                       worker's queue of pinned nodes, which only that
+//!   2. if that succeeds: activates               worker pops; fences
+//!      otherwise: delivers the token to       2. if that worker is announced asleep: wakes it
+//!      the worker
 //! ```
 //!
-//! **Policies need not know.** To a policy that scans, a pinned node is not claimable by another worker. For a policy that
-//! is notified, tokens of nodes pinned to another worker bypass the policy; a token pushed into the queue of pinned
-//! nodes comes out of that worker's `pop`, alternating with its other nodes, and of no other worker's `steal`. A worker
-//! whose policy chooses a node pinned to another worker all the same delivers the token.
+//! A token is delivered at most once, since a node is pinned once, to the worker that then has the token.
 //!
-//! **No wake-up is lost.** The protocols of [`sleep`](crate::sched::sleep) and [`ready`](crate::sched::ready) hold with
-//! two changes. *Which sleeper is woken:* the worker that the node is pinned to. So the changer does not rely on a
-//! searching worker, which may be another. *Where a sleeper looks* before it commits: at what it may take, so at its own
-//! queue of pinned nodes and at no other worker's. The pair is as before: the changer changes (pushes), fences, reads
-//! which workers are announced; the worker announces, fences, looks. A changer that reads that the node is not pinned
-//! yet looks for any sleeper; the worker that then begins the node is awake, has pinned it before it announces sleep,
-//! and looks after its fence.
+//! # Policies
 //!
-//! **No token circulates.** A token is delivered at most once: from then on the right worker has it, and a node is pinned
-//! once.
+//! A policy needs no knowledge of pins. If it scans, a pinned node is not claimable by other workers. If it is
+//! notified, tokens of nodes pinned to another worker bypass it; a token in a queue of pinned nodes comes out of its
+//! worker's `pop`, in turn with the worker's other nodes, and of no `steal`. If a worker's policy nevertheless chooses
+//! a node that is pinned to another worker, the worker delivers the token.
 //!
-//! **At the end.** A worker that leaves drops the nodes pinned to it, which unwinds the stacks that wait ([`fiber`]). No
-//! other thread can: a stack whose worker has left would be stranded. A worker leaves only when the run ends. The
-//! ends that are dropped then end no stream: other workers may still be in the middle of an activation, and must not
-//! observe a failure as the end of a stream. A node with a thread of its own is dropped by that thread.
+//! # Why no wake-up is lost
+//!
+//! The protocols of [`sleep`](crate::sched::sleep) and [`ready`](crate::sched::ready) hold with two changes:
+//!
+//! - The changer wakes the worker that the node is pinned to, and relies on no searching worker: that may be another
+//!   one.
+//! - Before it commits to sleep, a worker reads its own queue of pinned nodes, and no other worker's.
+//!
+//! The pair of fences is the same: the changer changes (or pushes), fences, and reads which workers are announced; the
+//! worker announces, fences, and reads. A changer that reads that the node is not pinned wakes any sleeper; the worker
+//! that then begins the node is awake, pins it before it announces sleep, and reads the node after its fence.
+//!
+//! # The end of a run
+//!
+//! A worker leaves only when the run ends. It drops the nodes pinned to it, which unwinds their closures ([`fiber`]);
+//! no other thread may drop them. The ends that are dropped then end no stream: other workers may be in the middle of
+//! an activation, and must not observe a failure as the end of a stream.
 
 mod ends;
 mod fiber;
@@ -61,11 +80,13 @@ use thalweg_policy::{Event, WorkerId};
 /// The code of a node with a stack.
 pub(crate) struct PinnedProcess<F> {
     process: Process<Fiber<F>>,
-    /// It has panicked: no thread can claim it any more, and it has nothing left to unwind.
+    /// An activation has panicked. Its claim is never released, and nothing is left to unwind, so `leave` must not wait
+    /// for the claim. Written and read by the thread that the node is pinned to.
     poisoned: AtomicBool,
 }
 
 impl<F: FnOnce() -> Flow + Send> PinnedProcess<F> {
+    /// A process whose closure has not begun.
     pub(crate) fn new(fiber: Fiber<F>) -> Self {
         PinnedProcess { process: Process::new(fiber, ()), poisoned: AtomicBool::new(false) }
     }
@@ -96,14 +117,14 @@ impl<F: FnOnce() -> Flow + Send> Body for PinnedProcess<F> {
     }
 
     fn leave(&self) {
-        // A search may have the claim for a moment.
+        // A search on another thread may hold the claim for a moment. No activation does: this thread runs them all.
         while !self.poisoned.load(Ordering::Relaxed) && !self.process.abandon() {
             std::thread::yield_now();
         }
     }
 }
 
-/// Notes a panic.
+/// Sets a flag when it is dropped: by an unwinding activation, since others forget it.
 struct PoisonOnUnwind<'a>(&'a AtomicBool);
 
 impl Drop for PoisonOnUnwind<'_> {
@@ -112,7 +133,8 @@ impl Drop for PoisonOnUnwind<'_> {
     }
 }
 
-/// A worker leaves: drops what must be dropped by it.
+/// Drops the code of all nodes that are pinned to a worker. That worker calls this when it leaves, after the run has
+/// been stopped.
 #[cold]
 pub(crate) fn leave(net: &Net<'_>, worker: WorkerId) {
     for node in net.topology.graph.node_ids() {
@@ -123,7 +145,7 @@ pub(crate) fn leave(net: &Net<'_>, worker: WorkerId) {
     }
 }
 
-/// Drops a node's code, if it must be dropped by this thread.
+/// Drops the code of a node whose code must be dropped by this thread; other code stays. A panic fails the run.
 pub(crate) fn leave_node(net: &Net<'_>, node: NodeId) {
     if let Some(body) = &net.cells.nodes[node.index()].body
         && let Err(panic) =

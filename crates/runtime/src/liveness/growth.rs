@@ -1,5 +1,12 @@
-//! Growth of full channels (Parks; Geilen and Basten): a cycle of waiting nodes with a full channel in it is opened by
-//! doubling that channel.
+//! Growth of full channels (Parks; Geilen and Basten): doubling a full channel opens a cycle of waiting nodes that it
+//! lies on.
+//!
+//! Growth replaces the storage of a channel, so the caller must have both ends to itself: it holds their claims
+//! ([`search`](crate::liveness::search)), or is the last thread awake ([`quiesce`](crate::liveness::quiesce)). After
+//! growth the producer is claimable: its wait word is ready, and its stuck publications are retried.
+//!
+//! Bytes are charged before a channel grows, by compare-and-swap, so two threads that grow different channels never
+//! exceed the budget together. The counts guard no other data: all accesses are `Relaxed`.
 
 use crate::error::Error;
 use crate::liveness::waits::{Edge, Waits, describe};
@@ -8,18 +15,18 @@ use crate::sync::{AtomicUsize, Ordering, lock};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_trace::{Growth, Limit};
 
-/// Bytes that all channels together may take, growth included, where the options give no budget.
+/// The bytes that all channels together may take, growth included, if the options set no budget.
 const GROWTH_BY_DEFAULT: usize = 256 << 20;
 
-/// Bytes granted to channels in front of starved cycles, where the options give no budget: an endless source would fill
-/// any channel.
+/// The bytes that are granted to channels in front of starved cycles, if the options set no budget. Limited, because an
+/// endless source would fill any channel.
 pub(crate) const GRANT_BY_DEFAULT: usize = 16 << 20;
-/// One in this many bytes of a budget may be granted so; the rest is left for growth that is sure to help.
+/// One in this many bytes of a budget may be granted so; the other bytes are left for growth that opens a cycle.
 const GRANT_PART: usize = 2;
 
 /// Doubles the cheapest full channel in front of a starved cycle: its producer waits for room and, directly or through
-/// others, for the cycle. Returns false if there is none, or no bytes left. With unbounded channels the producer would
-/// go on, so the verdict on the cycle must wait for that.
+/// other nodes, for the cycle. Returns false if there is no such channel, or no bytes are left. With unbounded channels
+/// the producer would continue, so the verdict on the cycle must wait for it.
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
@@ -30,7 +37,7 @@ pub(crate) unsafe fn grant(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)
         if !charge(&net.liveness.granted, cost, most) {
             return false;
         }
-        // SAFETY: by this function's contract.
+        // SAFETY: by this function's contract: `channel` is a full channel of `waits`.
         let grown = unsafe { grow(net, channel) };
         if !grown {
             net.liveness.granted.fetch_sub(cost, Ordering::Relaxed);
@@ -39,11 +46,11 @@ pub(crate) unsafe fn grant(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)
     })
 }
 
-/// Doubles the cheapest full channel, within the byte budget, of a cycle that has one. Returns false if there is no such
-/// cycle.
+/// Doubles the cheapest full channel that the byte budget allows, in the first cycle that has one. Returns false if no
+/// cycle has a full channel.
 ///
 /// # Errors
-/// The budget allows no growth: a deadlock that names the first cycle.
+/// Cycles have full channels, and the budget allows none of them to grow: a deadlock that names the first cycle.
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
@@ -52,7 +59,7 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &Waits) -> Result<bool, Err
     let Some(first) = cycles.first() else { return Ok(false) };
     for cycle in &cycles {
         let full = cycle.iter().map(|(_, edge)| edge).filter(|edge| edge.full).map(|edge| edge.channel);
-        // SAFETY: by this function's contract.
+        // SAFETY: by this function's contract: `channel` is a full channel of `waits`.
         if by_cost(net, full.collect()).into_iter().any(|channel| unsafe { grow(net, channel) }) {
             return Ok(true);
         }
@@ -60,14 +67,14 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &Waits) -> Result<bool, Err
     Err(Error::Deadlock(describe(net, first, Some(net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)))))
 }
 
-/// Sorts channels by the bytes that doubling costs; channels whose capacity is a limit set by the user come last.
+/// Sorts channels by the bytes that doubling costs. Channels whose capacity limits the items in flight come last.
 fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
     let limits = |channel: &ChannelId| net.topology.graph.channel(*channel).link.limits;
     channels.sort_by_key(|channel| (limits(channel), cost(net, *channel), net.meter(*channel).capacity()));
     channels
 }
 
-/// Bytes that doubling a channel adds.
+/// The bytes that doubling a channel adds: its slots, or its byte limit if that is what stops the producer.
 fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     let meter = net.meter(channel);
     match meter.light() {
@@ -76,19 +83,20 @@ fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     }
 }
 
-/// Adds `cost` to a count unless the sum would exceed `most`.
+/// Adds `cost` to a count of bytes unless the sum would exceed `most`. True if added.
 fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
     let more = |spent: usize| spent.checked_add(cost).filter(|spent| *spent <= most);
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
 }
 
-/// Doubles a channel, if the byte budget allows, or [`GROWTH_BY_DEFAULT`] in all where none was given.
+/// Doubles a channel's capacity, or its byte limit, if the byte budget allows it ([`GROWTH_BY_DEFAULT`] if the options
+/// set none). True if it did. The producer is claimable afterwards; the caller makes it ready.
 ///
 /// # Safety
-/// No other thread accesses the channel's slots or activates its producer before it has
-/// synchronised with this one, and neither end has slot pointers from before, but for a process's
-/// message (see `Rx`): both nodes are at rest, and held by the caller or found so by the last thread
-/// awake.
+/// Until another thread has synchronised with this one after the call, it neither accesses the channel's slots nor
+/// activates the channel's producer; and neither end keeps slot pointers from before the call. A message lent to a
+/// process is excepted, and so is its release on another thread (`Grow::grow`). This holds if neither node is active,
+/// and the caller has the claims of both or is the last thread awake.
 unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let meter = net.meter(channel);
     let (from, heavy, cost) = (meter.capacity(), !meter.light(), cost(net, channel));
@@ -101,11 +109,12 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
         lock(&net.liveness.growths).push(Growth { channel, limit: Limit::Bytes, from: cost, to: cost * 2 });
     } else {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
-        // SAFETY: by this function's contract; slot pointers are read anew at every claim, and what a
-        // process may still point to is kept.
+        // SAFETY: by this function's contract no other thread accesses the slots, and slot pointers are read anew at
+        // each claim. Only a process can have a lent message, and `keep` leaves that where it is.
         unsafe { net.cells.rings[channel.index()].grow(from * 2, keep) };
         lock(&net.liveness.growths).push(Growth { channel, limit: Limit::Items, from, to: from * 2 });
     }
+    // The producer's wait word and `stuck` belong to the holder of its claims, which is this thread or no thread.
     let producer = &net.cells.nodes[producer.index()].state;
     producer.wait.ready();
     let stuck = producer.stuck().iter().filter(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK);

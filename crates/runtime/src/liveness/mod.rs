@@ -1,14 +1,18 @@
-//! Why a run never hangs: searches for cycles of waiting nodes, growth of full channels, the end of loops, and the
-//! cancellation of nodes whose results nothing can read.
+//! Why a run never hangs: the engine finds cycles of waiting nodes, grows full channels, ends loops, and cancels nodes
+//! whose results nothing can read.
 //!
 //! | module | question it answers |
 //! |---|---|
 //! | [`waits`] | which node waits for which? |
-//! | [`quiesce`] | what can go on when all threads are about to sleep? |
-//! | [`search`], [`state`], [`suspects`] | which cycle waits while the rest of the graph runs? |
+//! | [`quiesce`] | which node can be made claimable when all threads are about to sleep? |
+//! | [`search`], [`state`], [`suspects`] | which cycle waits while other nodes of the graph run? |
 //! | [`growth`] | which channel grows, and is there budget for it? |
 //! | [`starve`] | does a cycle without a full channel end, or is it a deadlock? |
 //! | [`dead`], [`live`] | from which nodes can no live end of the graph be reached any more? |
+//!
+//! Two threads may judge a cycle: the last thread awake, which has the whole graph to itself (`quiesce`), and a thread
+//! that holds the claims of all its nodes (`search`). Both read the wait-for graph (`waits`), and open a cycle by the
+//! same functions (`growth`).
 
 pub(crate) mod dead;
 pub(crate) mod growth;

@@ -1,23 +1,40 @@
-//! The examination of a graph at rest, by the last thread awake before it sleeps: no other thread runs or can.
+//! The examination of a graph at rest, by the last thread awake before it sleeps.
 //!
-//! From what each node waits for ([`waits`](crate::liveness::waits)) the thread does the first of these that applies:
+//! # Why the thread has the graph to itself
 //!
-//! 1. In a cycle with a full channel, the smallest full channel doubles, within the byte budget
-//!    (Parks; Geilen and Basten). This ends artificial deadlocks.
-//! 2. A cycle that starves whatever the rest does, that an end of the graph waits for, and that has an
-//!    outside input which holds what one of its nodes needs, is a deadlock ([`starve`](crate::liveness::starve)):
-//!    the run fails and the error names both. (Where the options say so, such a loop ends instead,
-//!    before step 1.)
-//! 3. Where a node waits for a cycle in front of a full channel, that channel doubles, as in 1: with
-//!    more room the node would have gone on, and might bring what the cycle lacks.
-//! 4. A cycle whose outside inputs have all ended, there being some, ends: its feedback channels end
-//!    in one step, and the loop drains.
-//! 5. Where a process awaits a future that is no channel's, nothing: that future may make the rest claimable.
-//! 6. Any other cycle is a deadlock, and the run fails, naming it.
+//! The thread holds the sleep lock and all other threads of the run sleep ([`sleep`](crate::sched::sleep)). A thread
+//! that sleeps takes that lock before it continues, so the examination precedes its next access, and the lock orders
+//! the two.
 //!
-//! There may be several cycles, and what one lacks may come once another is opened: no cycle is
-//! called a deadlock in step 6 before the others were tried on all. One through a merge is the last to
-//! be: the merge waits for any of its inputs, and another may be the one that matters.
+//! Threads outside the run may change counters meanwhile, but never access slots: they drop an end or a lent message of
+//! a process, or wake a foreign future ([`drops`](crate::process::drops)). Such a change is not missed. The outside
+//! thread changes a counter, fences, and reads whether workers sleep (`Signals::inject`); the examining thread fences
+//! and reads the counters. So one of the two sees the other, and a wake-up takes effect once the sleep lock is free.
+//!
+//! # Steps
+//!
+//! From the edges of all nodes ([`waits`](crate::liveness::waits)) the thread does the first of these that applies, and
+//! repeats until a node is claimable:
+//!
+//! 1. A cycle with a full channel: the cheapest full channel doubles, within the byte budget (Parks; Geilen and
+//!    Basten). This opens artificial deadlocks.
+//! 2. A firm cycle without a full channel, for which a live end of the graph waits, and whose loop has an outside input
+//!    that holds enough for one of its nodes: a deadlock ([`starve`](crate::liveness::starve)). The run fails; the
+//!    error names the cycle and the input.
+//! 3. A full channel in front of a cycle: it doubles, as in 1. With more room its producer would have continued, and
+//!    might bring what the cycle lacks.
+//! 4. A cycle whose loop has outside inputs, all of them ended: its feedback channels end in one step, and the loop
+//!    drains.
+//! 5. A process awaits a foreign future, or a lent message is held outside the graph: nothing, as either may make a
+//!    node claimable.
+//! 6. Any other cycle: a deadlock. The run fails, and the error names the cycle.
+//!
+//! With `Options::close_starved_loops`, firm cycles without a full channel end before step 1, and other cycles without
+//! a full channel in place of step 4, both with their outside inputs; step 2 does not apply.
+//!
+//! A cycle may get what it lacks once another one is opened. So no cycle is called a deadlock in step 6 before the
+//! other steps were tried on all of them. A cycle through a merge is reported last: the merge waits for any of its
+//! inputs, and another of its inputs may be the cause.
 
 use crate::error::Error;
 use crate::liveness::growth::{GRANT_BY_DEFAULT, grant, open_full};
@@ -27,17 +44,18 @@ use crate::net::{Net, Waiting};
 use crate::sync::{Ordering, fence};
 use thalweg_graph::{ChannelId, NodeId};
 
-/// Examines the resting graph, and opens cycles until a node can go on. Returns true if one can, or the run is over.
-/// Called with the sleep lock held and every other thread asleep, so it must neither wake nor wait.
+/// Examines the graph, and opens cycles until a node is claimable. Returns true if one is, or the run is over; the
+/// caller then stays awake. Called with the sleep lock held and every other thread asleep, so it must neither wake a
+/// thread nor wait.
 ///
-/// Opening one cycle may not be enough: a node that lacks room on two channels still lacks it when one has grown. And
-/// a thread that leaves for good does not examine again.
+/// It repeats until a node is claimable, since a node that lacks room on two channels still lacks it when one has
+/// grown, and since a caller that leaves for good does not examine the graph again.
 pub(crate) fn examine(net: &Net<'_>) -> bool {
-    fence(Ordering::SeqCst);
+    fence(Ordering::SeqCst); // pairs with the fence in `Signals::inject`
     while !net.stopped() {
         let waits = Waits::new(net.topology.graph.node_ids().map(|node| (node, edges(net, node))));
-        // After the edges were read: ends outside of the run change channels while the workers sleep, and what has
-        // changed since must not be judged.
+        // After the edges were read: a thread outside the run may have changed a counter since, and edges that are out
+        // of date must not be judged.
         if net.topology.graph.node_ids().any(|node| net.actionable(node)) {
             return true;
         }
@@ -56,10 +74,10 @@ fn starved(waits: &Waits) -> Vec<Cycle> {
     waits.cycles(false).collect()
 }
 
-/// Opens one of the cycles, if one can be opened.
+/// Opens one of the cycles: steps 1 to 4. False if none can be opened.
 ///
 /// # Errors
-/// As [`open_full`].
+/// The budget allows no growth ([`open_full`]), or step 2 finds a deadlock.
 fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
     if net.liveness.closes_loops {
         let starved = starved(waits);
@@ -68,8 +86,9 @@ fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
             return Ok(true);
         }
     }
-    // SAFETY: this is the last thread awake of the run and it holds the sleep lock: no other thread accesses a ring
-    // before it has taken that lock.
+    // SAFETY: this is the last thread awake of the run and it holds the sleep lock, so no node is active, and a thread
+    // of the run takes that lock before it activates one. Threads outside the run access no slots, except a lent
+    // message, which growth leaves where it is.
     if unsafe { open_full(net, waits) }? {
         return Ok(true);
     }
@@ -79,19 +98,20 @@ fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
     {
         return Err(Error::Deadlock(describe_unread(net, cycle, unread)));
     }
-    // SAFETY: as above.
+    // SAFETY: as for `open_full` above.
     if starved.iter().any(|cycle| unsafe { grant(net, waits, cycle) }) {
         return Ok(true);
     }
     if net.liveness.closes_loops {
-        // A member that waits for any of its inputs may get an item after an event from outside.
+        // Not while an event from outside the run may bring an item: a node that waits for any of its inputs may get
+        // it.
         return Ok(!awaits_outside(net) && starved.iter().any(|cycle| close(net, cycle, true)));
     }
     let is_over = |cycle: &&Cycle| outside_has_ended(net, cycle) && unread_at_rest(net, cycle).is_none();
     Ok(starved.iter().filter(is_over).any(|cycle| close(net, cycle, false)))
 }
 
-/// The error for a graph that can never go on.
+/// The error of step 6.
 fn deadlock(net: &Net<'_>, waits: &Waits) -> Error {
     let starved = starved(waits);
     Error::Deadlock(match find_unread(&starved, |cycle| unread_at_rest(net, cycle)) {
@@ -104,7 +124,7 @@ fn deadlock(net: &Net<'_>, waits: &Waits) -> Error {
     })
 }
 
-/// The first cycle with an outside input that it cannot read.
+/// The first cycle for which `unread` finds an outside input, with that input.
 fn find_unread(
     cycles: &[Cycle],
     unread: impl Fn(&[(NodeId, Edge)]) -> Option<Unread>,
@@ -112,18 +132,18 @@ fn find_unread(
     cycles.iter().find_map(|cycle| unread(cycle).map(|unread| (cycle, unread)))
 }
 
-/// Whether an event outside of the run may make a node claimable: a future, or a lent message.
+/// Whether an event outside the run may make a node claimable: a foreign future, or the drop of a lent message.
 fn awaits_outside(net: &Net<'_>) -> bool {
     net.topology.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node))
 }
 
-/// Whether a process waits for a future of its own.
+/// Whether a process waits for a foreign future.
 fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
     !state.is_done() && state.wait.read() == Waiting::Foreign
 }
 
-/// Whether a process has ended while a message that was lent to it is still held elsewhere.
+/// Whether a process has ended while the guard of a message lent to it is alive outside it.
 fn has_lent(net: &Net<'_>, node: NodeId) -> bool {
     let lent =
         |channel: &ChannelId| net.cells.rings[channel.index()].is_lent() && !net.meter(*channel).gone();

@@ -1,44 +1,63 @@
-//! The search for sets of nodes that wait for each other only, while the rest of the graph runs.
+//! The search for sets of nodes that wait only for each other, while other nodes of the graph run.
 //!
-//! [`quiesce`](crate::liveness::quiesce) judges a graph that is at rest as a whole. This module finds a part of the graph
-//! that can never go on by itself, whatever the rest does.
+//! [`quiesce`](crate::liveness::quiesce) judges a graph in which all threads are about to sleep. This module finds a
+//! part of a running graph that can never continue by itself, whatever the other nodes do.
+//!
+//! # States of a set
+//!
+//! | the set is | meaning | entered by | left by |
+//! |---|---|---|---|
+//! | a candidate | read node by node, without claims: every edge of [`waits`](crate::liveness::waits) leads to a node of the set, and no node is claimable | `candidates` | `confirm`, which claims its nodes; or a refused claim |
+//! | held | the searching thread has the claims of all its nodes | `confirm` | `release_claims` |
+//! | stuck | held, and all that makes it a candidate holds at one moment | `stuck` | growth of a channel; never, if it is a deadlock |
+//!
+//! Only the two ends of a channel change it, so nothing outside a stuck set can make one of its nodes claimable.
+//! Reading all its nodes at one moment therefore decides for good, and the claims make it one moment.
 //!
 //! # Protocol
 //!
-//! A set of nodes is *stuck* if none of them is active or could be, and every reason why one of them waits (each edge
-//! of [`waits`](crate::liveness::waits)) leads to another node of the set. Channels are changed by their two ends only,
-//! so nothing outside a stuck set can make one of its nodes claimable. A look at all its nodes at one moment therefore
-//! decides for good; the claims make it one moment:
-//!
 //! ```text
 //!   searching thread                          thread that activates a node
-//!   1. follows edges from a suspect, reading  1. claims the node, or is refused
-//!      wait words and counters: a candidate   2. moves items; leaves its wait word
-//!      set, or a node that can go on          3. releases the claim, fences,
-//!   2. claims the candidates, in order of        looks at the neighbours
-//!      their ids; if refused: gives up        4. if refused: a thread that is awake
-//!   3. looks again at all of them: stuck?        looks again
+//!   1. follows edges from a suspect, reads    1. claims the node, or is refused
+//!      wait words and counters: finds a       2. moves items; sets the wait word
+//!      candidate set, or a claimable node     3. releases the claim, fences,
+//!   2. claims the candidates, in order of        reads its own and its neighbours' state
+//!      their ids; gives up if refused         4. if refused: fences and reads the state
+//!   3. reads all of them again: stuck?           again before it sleeps
 //!   4. opens the cycle
 //!   5. releases the claims, fences, and
-//!      looks at the candidates: `unhold`
+//!      makes the candidates ready
 //! ```
 //!
-//! While the searching thread has all claims no other thread changes a channel between candidates, so step 3 sees one
-//! state, and both ends of a channel that grows in step 4 are held. Step 5 is the duty of every holder of a claim
-//! towards the threads it refused: a change that such a thread could not act on is seen by the holder's look or by its
-//! own.
+//! # Races, and why they cannot happen
 //!
-//! **Every stuck set is found.** One of its nodes was activated last. The thread of that activation searches afterwards:
-//! a worker within [`PERIOD`] while it is awake, in two rounds through all suspects, each following edges farther, of
-//! which the first may find that the set was active lately; and once more without limits [`PATIENCE`] after it went to
-//! sleep; a dedicated thread likewise. By then the set is complete. A search that is refused a claim was refused by an
-//! activation, whose thread will search, or by another search; of several, the one that holds the highest id was
-//! refused by no search.
+//! *A channel changes while it is judged or grown.* Both ends of a channel between two nodes of the set are held, so no
+//! other thread accesses it from step 3 to step 5. Growth happens in between.
 //!
-//! **The verdict.** A cycle with a full channel is opened by growth, as in `quiesce`. A cycle without one is judged only
-//! if a live node of the graph waits for it, since otherwise it may yet be cancelled: full channels on the way to it
-//! grow; if there are none it is a deadlock, unless an input from outside its loop could end and so end the loop. All
-//! else is judged when the whole graph rests. So the verdict does not depend on when the search comes.
+//! *A thread that the search has refused misses a change.* The refused thread has made or seen its change before a
+//! fence; the searching thread fences after the release and reads the state (`make_ready_after_refusals`). One of the
+//! two sees the other. A completed ticket that no counter shows is reported by `Body::hold` ([`node`](crate::node)).
+//!
+//! *Two searches refuse each other for ever.* Claims are acquired in order of the nodes' ids. Of several searches that
+//! refuse each other, the one that holds the highest id was refused by no search.
+//!
+//! # Every stuck set is found
+//!
+//! One of its nodes was activated last, and the thread of that activation searches afterwards, when the set is
+//! complete:
+//!
+//! - A worker that is awake searches within [`PERIOD`], in two rounds through all suspects. The first round may find
+//!   that the set was active lately; the second one follows edges farther.
+//! - A worker or dedicated thread that went to sleep searches once more, without limits, after [`PATIENCE`].
+//!
+//! A search that is refused a claim was refused by an activation, whose thread will search, or by another search.
+//!
+//! # Verdicts
+//!
+//! A cycle with a full channel is opened by growth, as in `quiesce`. A cycle without one is judged only if a live node
+//! of the graph waits for it, since otherwise it may still be cancelled. Full channels on the way to it grow; if there
+//! are none, it is a deadlock, unless an input from outside its loop could end and so end the loop. All other cycles
+//! are judged when the whole graph is at rest. So the verdict does not depend on the time of the search.
 
 use crate::error::Error;
 use crate::liveness::growth::{grant, open_full};
@@ -52,26 +71,27 @@ use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use thalweg_graph::NodeId;
 
-/// Time between searches by workers that are awake, all of them together.
+/// Time between two searches by workers that are awake, all workers together.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
-/// Time after which a sleeping thread searches, once.
+/// Time after which a thread that sleeps wakes and searches, once.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(20);
-/// Suspects that one search starts from: two rounds through 25 times as many take 50 ms.
+/// The greatest number of suspects that one search starts from. Two rounds through 25 times as many take 50 ms.
 const SUSPECTS: usize = 2048;
-/// Searches take at most one in this many units of time.
+/// Searches take at most one part in this many of a worker's time.
 pub(crate) const SHARE: u64 = 64;
 /// [`PERIOD`] in ticks.
 pub(crate) fn period(ticks_per_ns: f64) -> u64 {
     (PERIOD.as_nanos() as f64 * ticks_per_ns) as u64
 }
 
-/// Searches from some suspects, if that is due at `now` (in ticks). Returns when the next search is due.
+/// Searches from the next suspects, if a search is due at `now` and no other thread searches. Returns the time at which
+/// to call again. All times are in ticks.
 pub(crate) fn search_if_due(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     let search = &net.liveness.search;
     let due = search.due.load(Ordering::Relaxed);
     let period = period(ticks_per_ns);
     if now < due {
-        return due.min(now + period); // `u64::MAX` while another thread searches
+        return due.min(now + period); // `due` is `u64::MAX` while another thread searches
     }
     if search.due.compare_exchange(due, u64::MAX, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return now + period; // another thread searches
@@ -84,7 +104,7 @@ pub(crate) fn search_if_due(net: &Net<'_>, now: u64, ticks_per_ns: f64) -> u64 {
     next
 }
 
-/// Searches from every suspect, without limits.
+/// Searches from every suspect, without limits: for a thread that has slept for [`PATIENCE`].
 pub(crate) fn sweep(net: &Net<'_>) {
     search_some(net, usize::MAX, Scope::ALL, None);
 }
@@ -92,9 +112,9 @@ pub(crate) fn sweep(net: &Net<'_>) {
 /// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
-    /// Nodes visited from one suspect at most.
+    /// The greatest number of nodes visited from one suspect.
     reach: usize,
-    /// Whether a node that was active since the previous search counts as going on. If it is stuck all the same, the
+    /// Whether a node that was active since the previous search counts as running. If it is stuck nevertheless, the
     /// next search finds it.
     idle_only: bool,
 }
@@ -103,7 +123,8 @@ impl Scope {
     const ALL: Scope = Scope { reach: usize::MAX, idle_only: false };
 }
 
-/// Searches from the next suspects, `most` at most, and from none after `until` (in ticks).
+/// Searches from at most `most` suspects: from all, in order, if `until` is `None`; otherwise from the next ones of the
+/// shared position, and from none after the time `until` (in ticks).
 fn search_some(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
     let suspects = &net.liveness.search.suspects;
     let (mut live, mut dead, mut exceeded) = (HashSet::new(), false, false);
@@ -111,8 +132,8 @@ fn search_some(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
         if net.stopped() || until.is_some_and(|until| crate::measure::clock::ticks() > until) {
             break;
         }
-        // A search from all suspects does not share the position: another may have passed suspects that it has not
-        // examined yet.
+        // A search from all suspects does not use the shared position, which another thread may have moved past
+        // suspects that this search must examine.
         let at = if until.is_some() { net.liveness.search.next.fetch_add(1, Ordering::Relaxed) } else { at };
         match search_from(net, suspects[at % suspects.len()], scope, &mut live) {
             Verdict::Dead => dead = true,
@@ -128,15 +149,15 @@ fn search_some(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
     }
 }
 
-/// Searches for a stuck set that a node waits for, and opens it or fails the run.
+/// Searches, without limits, for a stuck set that a node waits for; opens it or fails the run.
 pub(crate) fn suspect(net: &Net<'_>, node: NodeId) {
     if search_from(net, node, Scope::ALL, &mut HashSet::new()) == Verdict::Dead {
         search_from_ends(net);
     }
 }
 
-/// [`suspect`] for a node that a worker has noted, with limits, and only if the node was not active since it was noted
-/// or searched from last. Nodes found to go on are added to `live`, which further calls skip.
+/// [`suspect`] for a node that a worker has noted, with limits, and only if the node was not active since the previous
+/// search from it. Nodes on a path to a running node are added to `live`, which further calls skip.
 pub(crate) fn suspect_of_worker(net: &Net<'_>, node: NodeId, live: &mut HashSet<NodeId>) {
     if was_active(net, node) {
         return;
@@ -147,8 +168,8 @@ pub(crate) fn suspect_of_worker(net: &Net<'_>, node: NodeId, live: &mut HashSet<
     }
 }
 
-/// Searches from the ends of the graph: a stuck set was found that no live node waited for, but such a node may have
-/// been searched from before the set was stuck.
+/// Searches from the ends of the graph. Called after a stuck set was found that no live node of its own waits in: an
+/// end that waits for the set may have been searched from before the set was stuck.
 fn search_from_ends(net: &Net<'_>) {
     let mut live = HashSet::new();
     net.liveness.search.ends.iter().for_each(|end| _ = search_from(net, *end, Scope::ALL, &mut live));
@@ -157,20 +178,21 @@ fn search_from_ends(net: &Net<'_>) {
 /// The result of a search from one node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// The node can go on, or will be judged later.
+    /// The node can continue, or will be judged when the graph is at rest.
     Fine,
-    /// A channel has grown.
+    /// A channel has grown, so a node of the set is claimable.
     Grown,
-    /// It is stuck for good, and no live node is among the nodes of its set.
+    /// The set is stuck for good, and none of its nodes is live.
     Dead,
-    /// A node was active between the two looks.
+    /// The candidates were not stuck when they were held, or a claim was refused.
     Moved,
-    /// The search visited as many nodes as it may.
+    /// The search visited as many nodes as its scope allows.
     LimitExceeded,
 }
 
+/// Searches for a stuck set that a node waits for, and opens it. Fails the run if the set is a deadlock.
 fn search_from(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<NodeId>) -> Verdict {
-    let mut look = || {
+    let mut search = || {
         if !waits(net, node) {
             return Verdict::Fine;
         }
@@ -180,42 +202,48 @@ fn search_from(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<Nod
             Err(LimitExceeded) => Verdict::LimitExceeded,
         }
     };
-    // The active thread may have been refused a search of its own by this one: search once more.
-    match look() {
-        Verdict::Moved => look(),
+    // The thread that was active in between may itself search, and this thread's claims may refuse it: search once more
+    // in its place.
+    match search() {
+        Verdict::Moved => search(),
         verdict => verdict,
     }
 }
 
-/// Whether the node was active since it was asked for last.
+/// Whether the node was active since the previous call for it, by any thread.
 fn was_active(net: &Net<'_>, node: NodeId) -> bool {
     let activations = net.node(node).state.activations.load(Ordering::Relaxed);
     net.liveness.search.was_active(node, activations)
 }
 
-/// Whether the node seems to wait for others of the graph, by a quick look.
+/// Whether the node seems to wait for other nodes of the graph. A cheap check without claims.
 fn waits(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let waits = match cell.state.wait.read() {
         Waiting::Never | Waiting::Foreign => false,
+        // A node of static rates may lack something that its wait word does not name: see `Net::missing`.
         Waiting::Ready => !cell.needs.is_empty(),
         _ => true,
     };
     waits && rests(net, node)
 }
 
-/// Whether an activation of the node would do nothing.
+/// Whether an activation of the node would do nothing. Exact if the caller holds the node's claim; otherwise a hint.
 pub(crate) fn rests(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let claimable = cell.state.satisfied(net, node) && net.missing(node).is_none();
     cell.body.is_some() && !cell.state.is_done() && !claimable && !cell.state.unstuck(net, node)
 }
 
-/// The search visited as many nodes as it may, or the run has stopped.
+/// The search visited as many nodes as its scope allows, or the run has stopped.
 struct LimitExceeded;
 
-/// All nodes that a node waits for, directly or through others, if none of them can go on. Nodes on a path to one that
-/// can are added to `live`, which further searches skip.
+/// All nodes that `start` waits for, directly or through others, with their edges; `None` if one of them can continue.
+/// Nodes on a path to such a node are added to `live`, which further searches skip. Holds no claims: the nodes may
+/// change while they are read, so the caller confirms the result.
+///
+/// # Errors
+/// The scope is exceeded.
 fn candidates(
     net: &Net<'_>,
     start: NodeId,
@@ -238,7 +266,7 @@ fn candidates(
                 return Ok(None);
             }
             if found.len() >= scope.reach || (found.len().is_multiple_of(REACH) && net.stopped()) {
-                // Not known to go on, but this search need not visit them again.
+                // These nodes are not known to run. Further searches with the same scope would only exceed it again.
                 live.extend(found.keys());
                 return Err(LimitExceeded);
             }
@@ -256,16 +284,18 @@ fn candidates(
     }
 }
 
-/// Claims the candidates and looks again. Opens what is stuck, or fails the run.
+/// Claims the candidates, reads them again, and opens the set as long as it is stuck. Fails the run if it is a
+/// deadlock.
 fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     let mut held: Vec<(NodeId, Box<dyn Held + '_>)> = Vec::new();
+    // In order of the ids: see the module.
     for node in candidates.keys() {
         let body = net.cells.nodes[node.index()].body.as_ref().expect("candidates have one");
         match body.hold(&net.cells.nodes[node.index()].state) {
             Ok(hold) => held.push((*node, hold)),
-            Err(missed) => {
-                unhold(net, held);
-                make_up_for(net, *node, missed);
+            Err(is_unsettled) => {
+                release_claims(net, held);
+                make_ready_after_refusals(net, *node, is_unsettled);
                 return Verdict::Moved;
             }
         }
@@ -273,21 +303,23 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
     net.liveness.search.searches.fetch_add(1, Ordering::Relaxed);
     let mut opened = Ok(Verdict::Moved);
     while let Some(stuck) = stuck(net, &held) {
-        // SAFETY: this thread holds the claims of all nodes of the set, and they are at rest.
+        // SAFETY: `held` has the claims of all nodes of the set until `release_claims` below, and `stuck` has just
+        // found that none of them is claimable.
         opened = unsafe { open(net, &stuck) };
-        // A node that lacks room on two channels still lacks it when one has grown.
+        // Once more after growth: a node that lacks room on two channels lacks it on the other one still.
         if !matches!(opened, Ok(Verdict::Grown)) {
             break;
         }
     }
-    unhold(net, held);
+    release_claims(net, held);
     opened.unwrap_or_else(|error| {
         net.fail(error);
         Verdict::Fine
     })
 }
 
-/// The edges of all nodes of a set that this thread holds, if none leads out of the set.
+/// The edges of all nodes of a set that this thread holds, if the set is stuck: no node is claimable, each waits for a
+/// node, and no edge leads out of the set.
 fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMap<NodeId, Vec<Edge>>> {
     let now: BTreeMap<NodeId, Vec<Edge>> = held
         .iter()
@@ -298,18 +330,20 @@ fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMa
     (now.len() == held.len() && now.values().all(closed)).then_some(now)
 }
 
-/// Opens a stuck set by growth, or leaves it to `quiesce`.
+/// Opens a stuck set by growth, or leaves it to `quiesce`. See the module for the verdicts.
 ///
 /// # Errors
-/// The set can never go on, and a live node waits for it.
+/// The set can never continue, and a live node waits for it.
 ///
 /// # Safety
-/// The caller holds the claims of all its nodes, and they are at rest.
+/// The caller holds the claims of all nodes of the set during the call, and none of them is claimable.
 unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Verdict, Error> {
     let is_live = |node: &NodeId| net.is_live_end(*node) || net.has_side_effects(*node);
     let live = net.liveness.search.ends.is_empty() || stuck.keys().any(is_live);
     let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
-    // SAFETY: both ends of every channel that a node of the set waits for are nodes of the set.
+    // SAFETY: a full channel of `waits` leads from a node of the set to another one, as no edge leads out of a stuck
+    // set. The caller holds both, so no other thread accesses the channel or activates its producer before the release
+    // of the claims, which orders the growth before the next activation.
     match unsafe { open_full(net, &waits) } {
         Ok(false) => {}
         Ok(true) => return Ok(Verdict::Grown),
@@ -326,7 +360,7 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     {
         return Err(Error::Deadlock(describe_unread(net, cycle, unread)));
     }
-    // SAFETY: as above.
+    // SAFETY: as above; `grant` grows only full channels of `waits`.
     let granted = starved.iter().any(|cycle| unsafe { grant(net, &waits, cycle) });
     if granted {
         return Ok(Verdict::Grown);
@@ -337,7 +371,7 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))
 }
 
-/// Whether a node's loop has inputs from outside, whose end would end the loop.
+/// Whether the loop of a node has inputs from outside: their end would end the loop.
 fn may_end(net: &Net<'_>, node: NodeId) -> bool {
     let components = net.components();
     let inside = |other: NodeId| components.of(other) == components.of(node);
@@ -345,18 +379,19 @@ fn may_end(net: &Net<'_>, node: NodeId) -> bool {
     members.iter().flat_map(|member| net.inputs(*member)).any(|input| !inside(net.ends(*input).0))
 }
 
-/// Releases the claims, and makes up for the threads that were refused meanwhile.
-fn unhold(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
+/// Releases the claims of all nodes, and then makes the nodes ready.
+fn release_claims(net: &Net<'_>, held: Vec<(NodeId, Box<dyn Held + '_>)>) {
+    // All claims before the first node is made ready: a woken thread may need several of the nodes.
     let released: Vec<NodeId> = held.into_iter().map(|(node, _)| node).collect();
-    released.into_iter().for_each(|node| make_up_for(net, node, false));
+    released.into_iter().for_each(|node| make_ready_after_refusals(net, node, false));
 }
 
-/// Makes a node ready whose claim a search has held; `missed` says that the node has something to do which no counter
-/// shows.
-fn make_up_for(net: &Net<'_>, node: NodeId, missed: bool) {
-    if missed {
+/// Makes a node ready after a search has held, or tried to hold, its claims: other threads may have been refused.
+/// `is_unsettled` says that such a thread may have left something undone which no counter shows.
+fn make_ready_after_refusals(net: &Net<'_>, node: NodeId, is_unsettled: bool) {
+    if is_unsettled {
         net.cells.nodes[node.index()].state.look_again();
     }
-    fence(Ordering::SeqCst); // pairs with the changers' fences: see the protocol
+    fence(Ordering::SeqCst); // after the release; pairs with the fences of the refused threads, see the module
     make_ready(net, node);
 }

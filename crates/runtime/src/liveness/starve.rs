@@ -3,52 +3,52 @@
 //! No growth helps such a loop. It either *ends*, or it is a *deadlock*, and which of the two is a
 //! property of the graph and its input:
 //!
-//! - It ends where all its outside inputs have ended and hold less than a firing needs: whatever it
-//!   could do is done. Its feedback channels end in one step, and its nodes drain.
-//! - It is a deadlock where an outside input holds what the next firing of the node that waits needs
-//!   (a process, or a dynamic rate: any item), where an outside input is still open, and where it
-//!   has none: an item was lost in the loop, or too few were there at the start.
+//! - It ends if all its outside inputs have ended and hold less than a firing needs: no firing is possible any more.
+//!   Its feedback channels end in one step, and its nodes drain.
+//! - It is a deadlock if an outside input holds what the next firing of the waiting node needs (for a process or a
+//!   dynamic rate: any item), if an outside input is still open, or if it has no outside input: an item was lost in the
+//!   loop, or the loop began with too few.
 //!
 //! # Why the verdict does not depend on capacities, budget or timing
 //!
-//! Call a cycle *firm* if each of its nodes waits for one channel, and so for no other (a merge waits
-//! for any of several). Nothing outside a firm cycle can set it going, so it waits for ever, and an
-//! outside input that holds enough for one of its nodes holds enough for ever. With channels of any
-//! size the same cycle starves with the same items taken, so the input holds enough there too. Where
-//! an end of the graph waits for the cycle, directly or through nodes that lack items, that end waits
-//! for ever as well. Hence this deadlock is reported at once, before any channel grows.
+//! Call a cycle *firm* if each of its nodes waits for exactly one channel (a merge waits for any of several). No node
+//! outside a firm cycle can make one of its nodes claimable, so it waits for ever, and an outside input that holds
+//! enough for one of its nodes holds enough for ever. With channels of any size the same cycle starves after the same
+//! items have been popped, so the input holds enough there too. If an end of the graph waits for the cycle, directly or
+//! through nodes that lack items, that end waits for ever as well. Hence this deadlock is reported at once, before any
+//! channel grows.
 //!
-//! Otherwise the producers of outside inputs get more room first (`growth::grant`): with channels of
-//! any size they would go on, and come to their end or bring what an end of the graph waits for.
+//! Otherwise the producers of outside inputs get more room first (`growth::grant`): with channels of any size they
+//! would continue, and either end or bring what an end of the graph waits for.
 //!
-//! That takes memory. Where the byte budget ends first, the run fails with an error that names the
-//! budget; with a larger one the loop may end.
+//! That takes memory. If the byte budget is exhausted first, the run fails with an error that names the budget; with a
+//! larger one the loop may end.
 //!
-//! With [`Options::close_starved_loops`](crate::Options::close_starved_loops) a loop that would be a
-//! deadlock ends instead, once the whole graph rests. Its outside inputs end where their consumers
-//! stand; the items in these channels, and those that still arrive, are discarded.
+//! With [`Options::close_starved_loops`](crate::Options::close_starved_loops) a loop that would be a deadlock ends
+//! instead, once the whole graph is at rest. Its outside inputs are cut at the positions of their consumers; the items
+//! in these channels, and those that still arrive, are discarded.
 
 use crate::liveness::waits::{Cycle, Edge, Waits, edges};
 use crate::net::Net;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind, NodeId, Rate};
 
-/// An input from outside a loop that holds what a node of the loop needs, which waits for the loop.
+/// An outside input that holds enough for the next firing of a node, while that node waits for its own loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unread {
     pub(crate) node: NodeId,
     pub(crate) channel: ChannelId,
 }
 
-/// Whether each node of the cycle waits for one channel alone.
+/// Whether each node of the cycle waits for exactly one channel.
 pub(crate) fn is_firm(cycle: &[(NodeId, Edge)]) -> bool {
     cycle.iter().all(|(_, edge)| !edge.any)
 }
 
-/// An outside input that makes a deadlock of a starving cycle, whatever the rest of the graph does.
+/// An outside input by which a starved cycle is a deadlock, whatever the nodes outside it do.
 ///
-/// The caller keeps the nodes of the cycle from being activated. Other producers may go on: what an
-/// input holds only becomes more.
+/// The caller keeps the nodes of the cycle from being activated. Producers outside it may run: they only add to what an
+/// input holds.
 pub(crate) fn unread_now(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
     let is_live = |node: NodeId| net.is_live_end(node) || net.has_side_effects(node);
     let is_awaited = || net.liveness.search.has_no_ends() || waits.starved_by(cycle).any(is_live);
@@ -58,8 +58,8 @@ pub(crate) fn unread_now(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)])
     cycle.iter().find_map(|(node, edge)| is_inside(net, edge.channel).then(|| unread_by(net, *node))?)
 }
 
-/// An outside input that holds what a node of the cycle's loop needs while that node waits for
-/// the loop. The whole graph rests.
+/// An outside input of the loop that a cycle runs through, which holds enough for a node that waits for the loop. The
+/// whole graph is at rest.
 pub(crate) fn unread_at_rest(net: &Net<'_>, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
     let components = net.components();
     let members = components.members(components.of(cycle.first()?.0));
@@ -70,10 +70,10 @@ pub(crate) fn unread_at_rest(net: &Net<'_>, cycle: &[(NodeId, Edge)]) -> Option<
     members.iter().filter(|node| starves(node)).find_map(|node| unread_by(net, *node))
 }
 
-/// Ends the feedback channels of the loop that a cycle runs through; false where none is left to end.
-/// With `discard`, its outside inputs end too, where their consumers stand.
+/// Ends the feedback channels of the loop that a cycle runs through, and alerts their consumers; false if all of them
+/// have ended before. With `discard`, cuts its outside inputs at the positions of their consumers.
 ///
-/// The caller is the only thread that accesses the graph.
+/// The caller is the only thread that accesses the graph: it does what only the producing side may otherwise do.
 pub(crate) fn close(net: &Net<'_>, cycle: &Cycle, discard: bool) -> bool {
     let Some((member, _)) = cycle.first() else { return false };
     let mut closed = false;
@@ -108,17 +108,18 @@ fn outside<'a>(net: &'a Net<'_>, member: NodeId) -> impl Iterator<Item = Channel
     members.flat_map(|node| net.inputs(*node)).copied().filter(move |id| !inside(net.ends(*id).0))
 }
 
-/// Whether both ends of a channel lie in one loop.
+/// Whether both ends of a channel lie in one component: it is part of a loop.
 fn is_inside(net: &Net<'_>, channel: ChannelId) -> bool {
     let (from, to) = net.ends(channel);
     net.components().of(from) == net.components().of(to)
 }
 
+/// Whether both ends of a channel lie in the component of `member`.
 fn is_in_loop_of(net: &Net<'_>, member: NodeId, channel: ChannelId) -> bool {
     is_inside(net, channel) && net.components().of(net.ends(channel).0) == net.components().of(member)
 }
 
-/// An outside input of the node that holds enough for its next firing.
+/// The first outside input of the node that holds enough for its next firing.
 fn unread_by(net: &Net<'_>, node: NodeId) -> Option<Unread> {
     let ports = net.inputs(node).iter().enumerate();
     let mut outside = ports.filter(|(_, id)| !is_inside(net, **id));
@@ -126,12 +127,14 @@ fn unread_by(net: &Net<'_>, node: NodeId) -> Option<Unread> {
     held.map(|(_, channel)| Unread { node, channel: *channel })
 }
 
+/// Whether a channel holds at least `items` items that its consumer can still pop.
 fn holds(net: &Net<'_>, channel: ChannelId, items: usize) -> bool {
+    // A lent message has been received, though its slot is not released.
     let lent = usize::from(net.cells.rings[channel.index()].is_lent());
     net.meter(channel).deliverable().saturating_sub(lent) >= items
 }
 
-/// Items that the next firing of a node needs on an input, or the least that it may ask for.
+/// Items that the next firing of a node needs on an input, or the smallest number that it may need.
 fn needed(net: &Net<'_>, node: NodeId, port: usize) -> usize {
     let data = net.topology.graph.node(node);
     match (data.kind, data.inputs[port].pop) {
@@ -140,6 +143,7 @@ fn needed(net: &Net<'_>, node: NodeId, port: usize) -> usize {
     }
 }
 
+/// Alerts the consumer of a channel: it reads its inputs again, whatever it waits for.
 fn alert_consumer(net: &Net<'_>, channel: ChannelId) {
     net.cells.nodes[net.ends(channel).1.index()].state.alert.store(true, Ordering::Relaxed);
 }

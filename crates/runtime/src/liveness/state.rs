@@ -1,12 +1,24 @@
 //! The state of the search that all threads of a run share.
+//!
+//! All accesses are `Relaxed`: no field guards data, and a stale value makes a search earlier, later or longer, but
+//! never wrong. A verdict rests on the claims of the nodes alone ([`search`](crate::liveness::search)).
+//!
+//! | field | written by | a race |
+//! |---|---|---|
+//! | `next` | a searching thread, by `fetch_add` | each suspect is still the start of one search per round |
+//! | `due` | the thread that searches: `u64::MAX` by compare-and-swap, the next time when it ends | one thread searches at a time |
+//! | `reach` | the thread that searches, when it has exceeded it | none, by `due` |
+//! | `seen` | any searching thread, by `swap` | of two threads, one reads that the node was active; the other finds it idle too early and then refutes the set under the claims |
+//! | `searches` | any searching thread, by `fetch_add` | none: a statistic |
 
 use crate::net::topology::is_end;
 use crate::sync::{AtomicUsize, Ordering};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use thalweg_graph::{GraphData, NodeId};
 
-/// Nodes that a search from one suspect visits at most, at first: in a graph of a million nodes all that wait may wait
-/// for one that runs. Doubles whenever a search exceeds it.
+/// The greatest number of nodes that a search from one suspect visits, at first. In a graph of a million nodes all
+/// waiting nodes may wait for one that runs, and each search would visit them all. Doubles whenever a search exceeds
+/// it.
 pub(super) const REACH: usize = 1024;
 
 /// The state of the search, shared by all threads of a run.
@@ -16,9 +28,9 @@ pub(crate) struct SearchState {
     pub(super) suspects: Box<[NodeId]>,
     /// The suspect that the next search starts from.
     pub(super) next: AtomicUsize,
-    /// When the next search is due, in ticks.
+    /// When the next search is due, in ticks; `u64::MAX` while a thread searches.
     pub(super) due: AtomicU64,
-    /// Nodes that a search from one suspect visits at most: see [`REACH`].
+    /// The greatest number of nodes that a search from one suspect visits: see [`REACH`].
     pub(super) reach: AtomicUsize,
     /// By node: the low bits of its number of activations at the latest search.
     seen: Box<[AtomicU32]>,
@@ -29,6 +41,7 @@ pub(crate) struct SearchState {
 }
 
 impl SearchState {
+    /// The state for a graph. If no set of its nodes can wait for each other it has no suspects, and nothing searches.
     pub(crate) fn new(graph: &GraphData) -> SearchState {
         let mut suspects = thalweg_analysis::deadlock_candidates(graph);
         let is_end = |node: &NodeId| is_end(graph.node(*node));
@@ -54,13 +67,14 @@ impl SearchState {
         self.ends.is_empty()
     }
 
-    /// Whether the graph has suspects.
+    /// Whether the graph has suspects, so that threads must search.
     pub(crate) fn is_on(&self) -> bool {
         !self.suspects.is_empty()
     }
 
     /// Whether the node, activated `activations` times by now, was active since the previous call for it.
     pub(super) fn was_active(&self, node: NodeId, activations: u64) -> bool {
+        // After a multiple of 2^32 activations an active node counts as idle. Its claim then refutes the candidate set.
         let activations = activations as u32;
         self.seen[node.index()].swap(activations, Ordering::Relaxed) != activations
     }

@@ -1,9 +1,30 @@
-//! Nodes that a worker has left waiting for room.
+//! Nodes that wait for room, as each worker has noted them.
 //!
-//! Every cycle that growth would open contains such a node, so the search starts from these first; a search from all
-//! other suspects takes longer in a large graph ([`search`](crate::liveness::search)). A worker notes a node when an
-//! activation of it ends for want of room. A flag of the node says that a worker has noted it, so it is noted once
-//! between two searches.
+//! Every cycle that growth would open contains such a node, so a worker searches from its noted nodes first; a search
+//! from all suspects takes longer in a large graph ([`search`]). A worker notes a node when an activation of it ends
+//! for lack of room.
+//!
+//! # Protocol
+//!
+//! | `NodeState::suspected` | meaning | entered by | left by |
+//! |---|---|---|---|
+//! | false | no worker has noted the node | `still_waits`, `clear` | a worker whose activation of the node ended for lack of room |
+//! | true | a worker has noted the node | that worker, `still_waits` | the worker that has noted it |
+//!
+//! *The race.* The worker that has noted a node finds that it no longer waits and forgets it, just as another worker's
+//! activation leaves it waiting again, reads that it is noted, and does not note it.
+//!
+//! ```text
+//!   worker that searches (`still_waits`)      worker that activates the node
+//!   1. suspected := false                     1. sets the wait word
+//!   2. fence(SeqCst)                          2. fence(SeqCst) of `ready`, at the end of the activation
+//!   3. reads the wait word; if it waits:      3. reads suspected; if false: notes the node
+//!      suspected := true, keeps the node
+//! ```
+//!
+//! *Why it cannot happen.* If read 3 of the left side misses the wait word, its fence comes first in the order of
+//! fences, so read 3 of the right side sees the flag down. Both may note the node, which costs a search. If the policy
+//! scans, the right side does not fence; the search from all suspects finds a node that is missed so.
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
@@ -12,18 +33,19 @@ use crate::sync::{Ordering, fence};
 use std::collections::HashSet;
 use thalweg_graph::NodeId;
 
-/// What one worker has noted.
+/// The nodes that one worker has noted.
 #[derive(Debug, Default)]
 pub(crate) struct Suspects {
     nodes: Vec<NodeId>,
-    /// The node that the next search starts from.
+    /// The index of the node that the next search starts from.
     at: usize,
     /// When the next search is due, in ticks.
     due: Ticks,
 }
 
 impl Suspects {
-    /// Notes a node that waits for room.
+    /// Notes a node that waits for room, unless a worker has noted it. The caller has set the wait word and fenced: see
+    /// the protocol.
     #[inline]
     pub(crate) fn note(&mut self, node: NodeId, state: &NodeState) {
         if !state.suspected.load(Ordering::Relaxed) {
@@ -32,15 +54,16 @@ impl Suspects {
         }
     }
 
-    /// Forgets all nodes: the worker goes to sleep, and other workers may note them.
+    /// Forgets all nodes, since the worker goes to sleep. Other workers may note them then.
     pub(crate) fn clear(&mut self, net: &Net<'_>) {
         for node in self.nodes.drain(..) {
             net.cells.nodes[node.index()].state.suspected.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Searches from the noted nodes, if that is due at `now`. Returns when the next search is due. No search starts more
-    /// than `period` after `now`, and all together take no more than their share of the time (all in ticks).
+    /// Searches from the noted nodes, if a search is due at `now`. Returns the time at which to call again. No search
+    /// starts more than `period` after `now`, and searches take at most one part in [`search::SHARE`] of the time. All
+    /// times are in ticks.
     pub(crate) fn look(&mut self, net: &Net<'_>, now: Ticks, period: Ticks) -> Ticks {
         if now < self.due || self.nodes.is_empty() {
             return self.due.max(now + period);
@@ -66,13 +89,12 @@ impl Suspects {
     }
 }
 
-/// Whether a node that was noted still waits for room; if not, it may be noted again.
+/// Whether a node that was noted still waits for room. If not, its flag is down, and any worker may note it again.
 fn still_waits(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
-    // First the flag: a worker that leaves the node waiting after this look finds the flag down and notes the node.
-    // (Where the policy scans there is no fence on the other side; a node missed so is found by the other search.)
+    // Before the wait word is read, since otherwise a worker that sets the word in between finds the flag up.
     state.suspected.store(false, Ordering::Relaxed);
-    fence(Ordering::SeqCst); // pairs with the fence of `ready`
+    fence(Ordering::SeqCst); // pairs with the fence of `ready`: see the module
     let waits = matches!(state.wait.read(), Waiting::Room { .. } | Waiting::Bytes { .. });
     if waits {
         state.suspected.store(true, Ordering::Relaxed);

@@ -1,8 +1,32 @@
 //! The wait-for graph: waiting nodes, an edge to each node that one of them waits for, and the cycles.
 //!
-//! A node that has not ended waits for one thing, so it has one edge for its next firing (a merge: one for each open
-//! input): to the producer if it lacks items, to the consumer if it lacks room. A parallel node also has an edge for
-//! each output whose publication is stuck.
+//! # Edges
+//!
+//! | the node | edges |
+//! |---|---|
+//! | lacks items on a channel | one, to the channel's producer |
+//! | lacks room, or bytes, on a channel | one, to the channel's consumer |
+//! | waits for any of several inputs (a merge) | one for each of these inputs, to its producer (`any`) |
+//! | is parallel, and publications are stuck | also one for each such output, to its consumer |
+//! | waits for a ticket or a foreign future, is claimable, or has ended | none |
+//!
+//! A node's wait word names one thing that it lacks. The other things are not waited for: if another is missing once
+//! the first has come, the next edge is the one to that ([`Net::missing`]).
+//!
+//! # Callers
+//!
+//! [`edges`] reads a wait word, counters of channels and `stuck` of outputs, which activations and consumers change.
+//!
+//! | caller | the nodes are kept still by | the result is |
+//! |---|---|---|
+//! | `search::candidates` | nothing | a guess: `search::confirm` reads again under the claims |
+//! | `search::stuck` | the claims of all nodes of the set | exact for a set that no edge leaves |
+//! | `quiesce::examine` | the sleep lock, while all threads of the run sleep | exact, unless a thread outside the run has changed a counter: then some node is actionable, which is read afterwards |
+//!
+//! # Cost
+//!
+//! [`Waits::new`] removes, in linear time, all nodes that cannot lie on a cycle. The search for cycles visits only the
+//! remaining nodes, with one breadth-first search for each edge that may begin a cycle not seen before.
 
 use crate::error::{BlockedNode, Deadlock, UnreadInput};
 use crate::liveness::starve::{Unread, is_firm};
@@ -14,17 +38,20 @@ use thalweg_graph::{ChannelId, NodeId};
 /// One reason why a node waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
+    /// The channel on which the node lacks items, room or bytes.
     pub(crate) channel: ChannelId,
+    /// The node lacks room or bytes; otherwise items.
     pub(crate) full: bool,
-    /// One of several channels, any of which would do.
+    /// The node waits for items on any of several channels, and this is one of them.
     pub(crate) any: bool,
+    /// The node at the other end of the channel.
     pub(crate) to: NodeId,
 }
 
 /// Nodes that wait for each other, each with the edge to the next, and the last with one to the first.
 pub(crate) type Cycle = Vec<(NodeId, Edge)>;
 
-/// What a node waits for, as edges; none for a node that waits for nothing in the graph.
+/// The edges of a node: see the module. Exact only if no other thread changes the node's wait word or channels.
 pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
     let cell = &net.cells.nodes[node.index()];
     if cell.state.is_done() {
@@ -43,7 +70,8 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
         }
         Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => Vec::new(),
     };
-    // The wait word may be out of date: what it names has come, and something else is missing.
+    // The wait word may be out of date: the thing that it names has come, and another is missing. No thread updates the
+    // word then, as an activation would do nothing.
     if cell.state.satisfied(net, node) {
         let missing = net.missing(node).map(|need| match need {
             Need::Items(channel, _) => items(channel),
@@ -56,31 +84,33 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
     edges
 }
 
-/// Waiting nodes with their edges.
+/// The wait-for graph of some nodes. Its nodes have *positions*: the index of the node in `nodes`.
 #[derive(Debug)]
 pub(crate) struct Waits {
     /// In order of their ids.
     nodes: Vec<NodeId>,
+    /// By position. Edges to nodes that are not in `nodes` are ignored.
     edges: Vec<Vec<Edge>>,
-    /// By place: whether the node may lie on a cycle. The others lead to one, or away from one.
+    /// By position: whether the node may lie on a cycle. The other nodes lead to a cycle, or away from one.
     looped: Vec<bool>,
 }
 
 impl Waits {
-    /// The wait-for graph of these nodes, which come in order of their ids.
-    pub(crate) fn new(of: impl IntoIterator<Item = (NodeId, Vec<Edge>)>) -> Waits {
-        let (nodes, edges): (Vec<NodeId>, Vec<_>) = of.into_iter().unzip();
+    /// The wait-for graph of these nodes, with their edges. The caller passes them in order of their ids.
+    pub(crate) fn new(nodes: impl IntoIterator<Item = (NodeId, Vec<Edge>)>) -> Waits {
+        let (nodes, edges): (Vec<NodeId>, Vec<_>) = nodes.into_iter().unzip();
         let mut waits = Waits { looped: vec![true; nodes.len()], nodes, edges };
         waits.trim();
         waits
     }
 
+    /// The position of a node.
     fn at(&self, node: NodeId) -> Option<usize> {
         self.nodes.binary_search(&node).ok()
     }
 
-    /// Marks the nodes that cannot lie on a cycle, by removing nodes without incoming or without outgoing edges until
-    /// none is left.
+    /// Marks the nodes that cannot lie on a cycle: removes nodes without incoming or without outgoing edges until every
+    /// remaining node has both. Linear in nodes and edges, since each edge is removed at most once from either end.
     fn trim(&mut self) {
         let mut into = vec![Vec::new(); self.nodes.len()];
         let mut out = vec![0; self.nodes.len()];
@@ -90,6 +120,7 @@ impl Waits {
                 out[from] += 1;
             }
         }
+        // Edges that are left: `out` by their beginning, `reached` by their end.
         let mut reached: Vec<usize> = into.iter().map(Vec::len).collect();
         let mut loose: Vec<usize> = (0..out.len()).filter(|at| out[*at] == 0 || reached[*at] == 0).collect();
         while let Some(at) = loose.pop() {
@@ -111,7 +142,8 @@ impl Waits {
         }
     }
 
-    /// Cycles that begin with an edge for room (`full`) or for items, one for all nodes that lie on it.
+    /// Cycles that begin with an edge for room or bytes (`full`), or with one for items. A node that lies on a returned
+    /// cycle begins no other one, so the cycles are not all that there are.
     pub(crate) fn cycles(&self, full: bool) -> impl Iterator<Item = Cycle> {
         let mut seen = vec![false; self.nodes.len()];
         let looped = (0..self.nodes.len()).filter(|at| self.looped[*at]);
@@ -126,8 +158,11 @@ impl Waits {
         })
     }
 
-    /// The cycle that begins with an edge: a shortest path back to its start.
+    /// The cycle that an edge from position `start` begins: the edge, and a shortest path from its end back to `start`.
+    /// `None` if no path leads back.
     fn close(&self, start: usize, first: Edge) -> Option<Cycle> {
+        // By position: the node before it on a shortest path from `second`, and the edge between them. `second` itself
+        // has none, where the walk back below ends; so a node that waits for itself is a cycle of one edge.
         let mut before: Vec<Option<(usize, Edge)>> = vec![None; self.nodes.len()];
         let second = self.at(first.to).filter(|to| self.looped[*to])?;
         let mut queue = VecDeque::from([second]);
@@ -152,8 +187,8 @@ impl Waits {
         Some(cycle)
     }
 
-    /// Full channels in front of a cycle: the node that waits for room there leads, by edges, to the cycle. With more room
-    /// the node would go on, and might bring what the cycle waits for.
+    /// The full channels in front of a cycle: those whose consumer leads, by edges, to the cycle. With more room their
+    /// producers would continue, and might bring what the cycle waits for.
     pub(crate) fn full_before(&self, cycle: &[(NodeId, Edge)]) -> Vec<ChannelId> {
         let leads = self.leads_to(cycle, |_| true);
         let leading = |leads: &[bool], edge: &Edge| self.at(edge.to).is_some_and(|to| leads[to]);
@@ -161,20 +196,21 @@ impl Waits {
         edges.filter(|edge| edge.full && leading(&leads, edge)).map(|edge| edge.channel).collect()
     }
 
-    /// The nodes of a cycle, and those that wait for its items, or for items of such, and for nothing
-    /// else.
+    /// The nodes of a cycle, and the nodes that lack items which, directly or through other such nodes, only the cycle
+    /// could bring.
     pub(crate) fn starved_by(&self, cycle: &[(NodeId, Edge)]) -> impl Iterator<Item = NodeId> {
         let leads = self.leads_to(cycle, |edge| !edge.full && !edge.any);
         self.nodes.iter().zip(leads).filter(|(_, leads)| *leads).map(|(node, _)| *node)
     }
 
-    /// By place: whether edges that pass a test lead from the node to a cycle.
+    /// By position: whether edges that pass a test lead from the node to a cycle.
     fn leads_to(&self, cycle: &[(NodeId, Edge)], test: impl Fn(&Edge) -> bool) -> Vec<bool> {
         let mut waiting = vec![Vec::new(); self.nodes.len()];
         for (from, edges) in self.edges.iter().enumerate() {
             let edges = edges.iter().filter(|edge| test(edge));
             edges.filter_map(|edge| self.at(edge.to)).for_each(|to| waiting[to].push(from));
         }
+        // Against the edges, from the nodes of the cycle.
         let mut leads = vec![false; self.nodes.len()];
         let mut open: Vec<usize> = cycle.iter().filter_map(|(node, _)| self.at(*node)).collect();
         while let Some(at) = open.pop() {
@@ -185,29 +221,31 @@ impl Waits {
         leads
     }
 
-    /// The cycle to report: one without a merge, if there is one. If nothing can go on though there is no cycle, all
-    /// edges.
+    /// The cycle to report of several: the first without a merge, or the first. All edges if there is no cycle, though
+    /// no node can continue.
     pub(crate) fn worst(&self, cycles: Vec<Cycle>) -> Cycle {
         let at = cycles.iter().position(|cycle| is_firm(cycle)).unwrap_or(0);
         cycles.into_iter().nth(at).unwrap_or_else(|| self.all())
     }
 
+    /// All nodes with all their edges.
     fn all(&self) -> Cycle {
         let nodes = self.nodes.iter().zip(&self.edges);
         nodes.flat_map(|(node, edges)| edges.iter().map(|edge| (*node, *edge))).collect()
     }
 }
 
-/// Describes a cycle for the error.
+/// Describes a cycle for the error message. `over_budget`: the byte budget, if it is what prevents growth.
 pub(crate) fn describe(net: &Net<'_>, cycle: &[(NodeId, Edge)], over_budget: Option<usize>) -> Deadlock {
     describe_with(net, cycle, over_budget, None)
 }
 
-/// Describes a starved loop, with an outside input that it cannot read, for the error.
+/// Describes a starved loop for the error message, with an outside input that it cannot read.
 pub(crate) fn describe_unread(net: &Net<'_>, cycle: &[(NodeId, Edge)], unread: Unread) -> Deadlock {
     describe_with(net, cycle, None, Some(unread))
 }
 
+/// Names the nodes and channels of a cycle, with the numbers of items at this moment.
 fn describe_with(
     net: &Net<'_>,
     cycle: &[(NodeId, Edge)],

@@ -1,12 +1,12 @@
-//! [`Claim`]: one holder at a time, and each sees what those before it did.
+//! [`Claim`]: it has one holder at a time, and each holder sees the writes of the holders before it.
 
 use super::check;
 use crate::node::claim::Claim;
 use loom::thread;
 use std::sync::Arc;
 
-/// Three threads try a claim, two of them twice. The value is a loom cell, so two holders at once,
-/// or one that does not see its predecessor's write, fail; so does a lost addition.
+/// Three threads try to claim a value, two of them twice. The value is a loom cell, so the model fails if two threads
+/// hold it at once, or if a holder does not see its predecessor's write; it also fails if an addition is lost.
 ///
 /// Mutations that fail: `Relaxed` in place of `Acquire` in `try_claim` or `with`, of `Release` in the drop of
 /// the guard or in `act`, and a load and a store in place of either `compare_exchange`.
@@ -28,7 +28,7 @@ fn loom_claim_excludes_and_hands_over() {
         let mut granted = attempts(&claim, 2);
         granted += others.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>();
         assert!(!claim.is_held());
-        assert_eq!(*claim.try_claim().expect("given back"), granted);
+        assert_eq!(*claim.try_claim().expect("released"), granted);
         assert!(granted > 0, "one thread claims first");
     });
 }

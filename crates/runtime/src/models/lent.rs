@@ -1,4 +1,4 @@
-//! A lent message is dropped on one thread while another thread grows its channel.
+//! A lent message is dropped on one thread while another thread grows its channel: the protocol of `channel::lent`.
 
 use super::check;
 use crate::channel::{Grow, Layout, Ring, Sizes};
@@ -25,7 +25,8 @@ fn loom_lent_messages_are_taken_while_the_ring_grows() {
             // SAFETY: this thread has the guard of the lent message.
             unsafe { guard.drop_lent(bytes) };
         });
-        // SAFETY: the other thread accesses the lent message alone.
+        // SAFETY: no end of the channel is active on any thread. The other thread accesses only the lent message, which
+        // `keep` allows.
         unsafe { ring.grow(4, true) };
         other.join().unwrap();
         assert!(!ring.is_lent());

@@ -4,12 +4,22 @@
 //! RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=2 cargo test -p thalweg-runtime --lib --release loom_
 //! ```
 //!
-//! A model checks what its memory accesses may see, too: a relaxed load may give any value that the
-//! C11 model allows, and an access to a loom cell that is not ordered after the last one fails. Each
-//! says which mutations of the code under test were tried and made it fail; one that cannot fail
-//! proves nothing. All are bounded to two preemptions, which is where the published studies of
-//! concurrency bugs find nearly all of them (Musuvathi and Qadeer, PLDI 2007); three threads and a
-//! handful of items are what then ends within a minute.
+//! A model also checks the values that its memory accesses may read: a relaxed load returns any value that the C11
+//! model allows, and an access to a loom cell that is not ordered after the previous one fails. Each test lists the
+//! mutations of the code under test that were tried and made it fail: a model that cannot fail proves nothing. All
+//! models are bounded to two preemptions, within which published studies of concurrency bugs find nearly all of them
+//! (Musuvathi and Qadeer, PLDI 2007). With this bound, three threads and a handful of items end within a minute.
+//!
+//! | model | protocol |
+//! |---|---|
+//! | [`claim`] | `node::claim` |
+//! | [`window`] | `node::window`, with the loops of `node::parallel` |
+//! | [`ring`], [`lent`] | `channel`, `channel::lent` |
+//! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
+//! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
+//! | [`search`] | `liveness::search` |
+//! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
+//! | [`world`] | none: the worker's loop that the models of `sleep` share |
 
 mod affinity;
 mod claim;

@@ -1,12 +1,12 @@
-//! The ring of a channel, through the ports: [`PushPort`] with [`Out`](crate::Out) on one side, the
-//! counters of [`PopPort`] with [`In`] on the other.
+//! The ring of a channel (`channel`), through the ports: [`PushPort`] with [`Out`](crate::Out) on the producing side,
+//! the counters of [`PopPort`] with [`In`] on the consuming side.
 //!
-//! Slots are raw memory, which loom does not see, so each has a loom cell beside it that every
-//! item of that slot touches: when it is made, just before it is written to the slot; when it is
-//! taken; and when it is dropped. The cell also knows which item the slot holds, so overwriting,
-//! losing or dropping twice fails. Where the slots are is read once, before the threads start, since
-//! that counts as writing in loom's eyes; so the consumer opens its cursor and releases by itself, in
-//! the words of `PopPort`.
+//! Slots are raw memory, whose accesses loom does not observe. So each slot has a loom cell ([`Cells`]) that every item
+//! of the slot accesses: when it is made, just before it is written to the slot, and when it is dropped. The cell has
+//! the number of the item that the slot holds, so overwriting, losing or dropping an item twice fails.
+//!
+//! The consumer reads the slot pointer once, before the threads start, since loom counts the read as a write. Therefore
+//! it opens its cursor and releases by itself, as `PopPort` does.
 
 use super::check;
 use crate::channel::Lack;
@@ -21,10 +21,11 @@ use thalweg_graph::ChannelId;
 const CAPACITY: usize = 2;
 const EMPTY: usize = usize::MAX;
 
-/// What each slot holds, by item number.
+/// By slot: the number of the item that it holds, or [`EMPTY`].
 struct Cells([UnsafeCell<usize>; CAPACITY]);
 
-// SAFETY: loom fails an access that is not ordered after the one before it.
+// SAFETY: `swap` is the only access, and loom fails the model before an access that is not ordered after the previous
+// one.
 unsafe impl Send for Cells {}
 // SAFETY: as above.
 unsafe impl Sync for Cells {}
@@ -34,8 +35,10 @@ impl Cells {
         Arc::new(Cells([UnsafeCell::new(EMPTY), UnsafeCell::new(EMPTY)]))
     }
 
+    /// Replaces the number of a slot. Fails if it was not `from`.
     fn swap(&self, slot: usize, from: usize, to: usize) {
-        // SAFETY: loom has just checked that no other thread accesses the cell.
+        // SAFETY: `with_mut` has just checked that no other thread accesses the cell, and that all earlier accesses are
+        // ordered before this one.
         let was = self.0[slot % CAPACITY].with_mut(|cell| unsafe { std::mem::replace(&mut *cell, to) });
         assert_eq!(was, from, "slot {slot} holds the wrong item");
     }
@@ -60,10 +63,12 @@ impl Drop for Item {
     }
 }
 
+/// The ends of a channel of `CAPACITY` slots that holds `initial` items.
 fn ends(initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     ends_of(Sizes::fixed(CAPACITY), initial, cells)
 }
 
+/// The ends of a channel of these sizes that holds `initial` items.
 fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     let initial: VecDeque<_> = (0..initial).map(|number| Item::new(number, cells)).collect();
     let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None));
@@ -75,7 +80,8 @@ fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>,
 
 /// A consuming node, reduced to its port.
 struct Consumer {
-    // As in a node: the cursor drops its items before the port says what is the ring's to drop.
+    // Declared first, as in a node: the cursor drops its items before the drop of the port moves the head past their
+    // slots.
     cursor: In<'static, Item>,
     port: PopPort<Item>,
     slots: Slots<Item>,
@@ -83,13 +89,14 @@ struct Consumer {
 }
 
 impl Consumer {
-    /// Pops the items that the channel holds, at most `limit`.
+    /// Pops the items that the channel holds, at most `limit`. Returns their numbers.
     fn take(&mut self, limit: usize) -> Result<Vec<usize>, Lack> {
         let side = self.port.side();
         let count = side.firings(limit)?;
         let start = side.next;
         side.next += count;
-        // SAFETY: as in `PopPort::open`.
+        // SAFETY: as in `PopPort::open`: `firings` has granted the items `[start, start + count)`, and `next` has moved
+        // past them, so only this cursor has them.
         unsafe { self.cursor.open(self.slots, start, start + count) };
         PopPort::<Item>::step(&mut self.cursor, (count, count));
         let numbers = (0..count).map(|_| self.cursor.pop().number).collect();
@@ -115,8 +122,8 @@ fn produce(give: &mut PushPort<Item>, from: usize, to: usize, cells: &Arc<Cells>
     give.side().meter.end();
 }
 
-/// Four items through two slots, by one and by two: each arrives once, in order, and after the end
-/// there is nothing.
+/// Four items pass through two slots, popped one or two at a time: each arrives once and in order, and nothing arrives
+/// after the end.
 ///
 /// Mutations that fail: `Relaxed` in place of `Acquire` or `Release` in `tail`, `publish`, `head`,
 /// `release`, `ended` or `end`; the tail read before `ended` in `refresh`.
@@ -145,8 +152,8 @@ fn loom_ring_wraps_and_ends() {
     }
 }
 
-/// The capacity is raised within the slots, by a third thread, while both ends are active: items still arrive once and
-/// in order.
+/// A third thread raises the capacity, up to the number of slots, while both ends are active: items still arrive once
+/// and in order.
 ///
 /// Mutations that fail: a capacity raised beyond the slots.
 #[test]
@@ -173,8 +180,8 @@ fn loom_ring_is_widened_while_both_ends_are_active() {
     });
 }
 
-/// A full ring whose consumer pops one item or none and leaves: the producer finds room again,
-/// items that are not read are dropped once, by the end that owns them then, and counted.
+/// The consumer of a full ring pops one item or none and leaves: the producer finds room again, and each item that is
+/// not popped is dropped once, by the end that owns it, and counted.
 ///
 /// Mutations that fail: `Relaxed` in `leave` or `gone`; `leave` before the last `release`; `purge`
 /// without its `release`.
@@ -201,8 +208,8 @@ fn loom_ring_is_purged_when_the_consumer_has_left() {
     }
 }
 
-/// Both ends dropped in the middle, as after a failure: items taken, claimed, published and
-/// written are dropped once each.
+/// Both ends are dropped in the middle of an activation, as after a failure: items that are claimed, published, or
+/// written and not published are dropped once each.
 ///
 /// Mutations that fail: no `release` in the drop of `PopPort`.
 #[test]
@@ -224,7 +231,7 @@ fn loom_ring_is_dropped_in_the_middle() {
         let side = consumer.port.side();
         assert_eq!(side.firings(1), Ok(1));
         side.next = 1;
-        // SAFETY: as in `PopPort::open`.
+        // SAFETY: as in `PopPort::open`: `firings` has granted item 0, and `next` has moved past it.
         unsafe { consumer.cursor.open(consumer.slots, 0, 1) };
         drop(consumer);
         producer.join().unwrap();

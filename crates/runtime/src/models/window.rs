@@ -1,8 +1,8 @@
-//! The reorder [`Window`] of a parallel node: issue under one claim, settle under another.
+//! The reorder [`Window`] of a parallel node: tickets are issued under one claim and retired under another.
 //!
-//! [`Node`] mirrors `Parallel`: `issue`, `run`, `settle` and `pass` are its loops with the ports
-//! left out; window and claims are the real ones. A ticket's slot is a loom cell, so an issuer and a
-//! retirer in one slot at a time fail.
+//! [`Node`] mirrors `Parallel`: `activate` and `settle` are its loops without ports. Window and claims are the real
+//! ones. A ticket's slot is a loom cell, so an issuer and a retirement holder that access one slot at a time fail the
+//! model.
 
 use super::check;
 use crate::node::claim::Claim;
@@ -13,9 +13,11 @@ use std::sync::Arc;
 const SIZE: usize = 2;
 
 struct Node {
+    /// A slot holds its ticket's number while the ticket is issued or done.
     window: Window<Option<usize>>,
+    /// The issuing claim: the ticket that is issued next.
     next_ticket: Claim<usize>,
-    /// The ticket retired next, and those retired so far.
+    /// The retirement: the ticket that is retired next, and the tickets retired so far.
     back: Claim<(usize, Vec<usize>)>,
 }
 
@@ -28,32 +30,33 @@ impl Node {
         })
     }
 
-    /// As `Parallel::activate`: settle, issue, run, settle. True if it had a ticket.
+    /// As `Parallel::activate`: settle, issue, run, settle. Issues no ticket from `last` on. True if it issued one.
     fn activate(&self, last: usize) -> bool {
         self.settle();
         let Some(mut next) = self.next_ticket.try_claim() else { return false };
         let ticket = *next;
-        if ticket == last || !self.window.has_place(ticket) {
+        if ticket == last || !self.window.has_slot(ticket) {
             return false;
         }
-        // SAFETY: under the claim, and the ticket has a place.
+        // SAFETY: this thread holds the issuing claim, `ticket` is the next one, and the window has a slot for it.
         let slot = unsafe { self.window.body(ticket) };
         assert_eq!(*slot, None, "the slot is free");
         *next += 1;
         drop(next);
-        // SAFETY: this thread has issued the ticket and not completed it.
+        // SAFETY: this thread has issued the ticket and not completed it; the reference above is not used any more.
         *unsafe { self.window.body(ticket) } = Some(ticket);
         self.window.complete(ticket);
         self.settle();
         true
     }
 
+    /// As `Parallel::settle` and `Parallel::pass`.
     fn settle(&self) {
         loop {
             let Some(mut back) = self.back.try_claim() else { return };
             let seen = self.window.completions();
             let (next, order) = &mut *back;
-            while self.window.has_place(*next) && self.window.is_done(*next) {
+            while self.window.has_slot(*next) && self.window.is_done(*next) {
                 // SAFETY: this thread holds the retirement and the ticket is done.
                 order.extend(unsafe { self.window.body(*next) }.take());
                 *next += 1;
@@ -66,10 +69,10 @@ impl Node {
         }
     }
 
-    /// Checks that all issued tickets are retired, in order. After the other threads have ended.
+    /// Checks that all issued tickets are retired, in order. The other threads have ended.
     fn assert_settled(&self) {
-        let issued = *self.next_ticket.try_claim().expect("given back");
-        let back = self.back.try_claim().expect("given back");
+        let issued = *self.next_ticket.try_claim().expect("released");
+        let back = self.back.try_claim().expect("released");
         assert_eq!(back.1, (0..issued).collect::<Vec<_>>(), "of {issued} tickets");
         assert_eq!(self.window.retired(), issued);
     }
@@ -78,9 +81,9 @@ impl Node {
 /// Two issuers, up to four tickets in a window of two: the one that stops last leaves no completed ticket behind,
 /// tickets come out in order, and a slot belongs to one thread at a time.
 ///
-/// Mutations that fail: either fence left out; `settle` without its second look; `Relaxed` in place
-/// of `Release` in `complete` (either of them) or `retire`, or of `Acquire` in `is_done`,
-/// `completions` or `retired`; `is_done` asked without `has_place`.
+/// Mutations that fail: either fence left out; `settle` without its second read; `Relaxed` in place of `Release` in
+/// `complete` (either of them) or `retire`, or of `Acquire` in `is_done`, `completions` or `retired`; `is_done` called
+/// without `has_slot`.
 #[test]
 fn loom_window_leaves_no_ticket_behind() {
     check(|| {
@@ -96,17 +99,17 @@ fn loom_window_leaves_no_ticket_behind() {
     });
 }
 
-/// Two tickets out, completed by one thread each, while a third settles as every activation does: a
-/// holder may be overtaken by a completion at any point of its pass, and by two.
+/// Two threads complete one ticket each, while a third one settles as every activation does: one or two completions may
+/// come at any point of a holder's pass.
 ///
-/// Mutations that fail: those of the fences, the second look and `completed`, as above.
+/// Mutations that fail: those of the fences, the second read and `completed`, as above.
 #[test]
-fn loom_window_is_settled_by_whoever_comes() {
+fn loom_window_is_settled_by_any_thread() {
     check(|| {
         let node = Node::new();
         for ticket in 0..2 {
             *node.next_ticket.try_claim().expect("free") += 1;
-            // SAFETY: no other thread has the window yet.
+            // SAFETY: as in `activate`; no other thread has the window yet.
             *unsafe { node.window.body(ticket) } = Some(ticket);
         }
         let completers = [0, 1].map(|ticket| {

@@ -1,4 +1,7 @@
-//! What the code of a node is made from when a run is prepared.
+//! The arguments from which the code of a node is made when a run is prepared.
+//!
+//! A run makes the stacks and the rings of all channels first, then the code of each node, whose ports are made on the
+//! rings.
 
 use super::ring_cell::RingCell;
 use crate::coroutine::Stacks;
@@ -12,31 +15,37 @@ use thalweg_graph::ChannelId;
 
 /// A tally that will be made with its node: see `Draft::tally`.
 pub(crate) struct TallySpec {
-    /// The output whose items it counts.
-    pub(crate) of: usize,
+    /// The index of the output whose items it counts.
+    pub(crate) output: usize,
+    /// The ring of the tally's channel.
     pub(crate) cell: Arc<RingCell<u64>>,
 }
 
 impl TallySpec {
+    /// Makes the tally. Its ring is made.
     pub(crate) fn make(self) -> Tally {
-        Tally::new(self.of, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
+        Tally::new(self.output, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
     }
 }
 
 /// The arguments with which a node's code is made.
 pub(crate) struct MakeNode<'a> {
-    /// Tickets of its reorder window.
+    /// Tickets of a parallel node's reorder window, a power of two.
     pub(crate) tickets: usize,
+    /// The number of retired tickets, which a parallel node shares with its state.
     pub(crate) retired: Option<Arc<CachePadded<AtomicUsize>>>,
     /// The channel of its first weighed output.
     pub(crate) weighed: Option<ChannelId>,
-    /// The most bytes that completed tickets hold.
+    /// The greatest number of bytes that completed tickets may hold.
     pub(crate) held: usize,
-    /// The most bytes that a node keeps of its inputs: see [`Kernel::request_budget`](crate::Kernel::request_budget).
+    /// The greatest number of bytes that the node may keep of its inputs: see
+    /// [`Kernel::request_budget`](crate::Kernel::request_budget).
     pub(crate) kept: usize,
-    /// The settings of a parallel node, as the graph has them.
+    /// A parallel node publishes in any order.
     pub(crate) unordered: bool,
+    /// The greatest number of workers that may fire a parallel node at the same time.
     pub(crate) workers: Option<u32>,
+    /// The tallies of a parallel node, in the order of their outputs.
     pub(crate) tallies: Vec<Tally>,
     /// The stacks of the run's coroutines.
     pub(crate) stacks: &'a Stacks,

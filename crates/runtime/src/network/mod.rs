@@ -1,4 +1,5 @@
-//! A checked graph with the code of its nodes: `build` makes it, `run` runs it, and neither needs the types of the other.
+//! A checked graph with the makers of its nodes' code: `build` makes it, `run` runs it, and neither needs the types of
+//! the other.
 
 mod make;
 mod ring_cell;
@@ -13,15 +14,19 @@ use thalweg_graph::{GraphData, NodeId};
 
 /// A graph that has been checked and can be run, with the code of its nodes.
 pub struct Network<'env> {
-    /// The number of its graph.
+    /// The number of its graph, which its outputs have too.
     pub(crate) number: usize,
     pub(crate) graph: GraphData,
+    /// By channel: the maker of its ring.
     pub(crate) rings: Vec<Arc<dyn MakeRing<'env> + 'env>>,
+    /// By node: the maker of its code; `None` for an outlet.
     pub(crate) nodes: Vec<Option<MakeBody<'env>>>,
+    /// The stacks that its coroutines need.
     pub(crate) stacks: Wanted,
-    /// The number of nodes among which the budget of [`Kernel::request_budget`](crate::Kernel::request_budget) is divided.
+    /// The number of nodes among which the budget of [`Kernel::request_budget`](crate::Kernel::request_budget) is
+    /// divided.
     pub(crate) budget_sharers: usize,
-    /// Tallies of parallel nodes.
+    /// By parallel node: its tallies.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
 }
 

@@ -14,11 +14,12 @@ use thalweg_graph::ChannelId;
 /// | made | the ring | `make` | never |
 /// | joined | the feedback channel's cell | `join` | never; the ring is found there |
 pub(crate) struct RingCell<T> {
-    /// Absent for most channels, which have neither initial items nor weights.
+    /// `None` for most channels, which have neither initial items nor a weighing function.
     arguments: Mutex<Option<Box<Arguments<T>>>>,
     joined: OnceLock<Joined<T>>,
 }
 
+/// The arguments with which the ring will be made.
 struct Arguments<T> {
     weigh: Option<Weigh<T>>,
     initial: VecDeque<T>,
@@ -30,6 +31,7 @@ impl<T> Default for Arguments<T> {
     }
 }
 
+/// See the states of [`RingCell`].
 enum Joined<T> {
     /// The ring is made.
     Ring(ChannelId, Arc<Ring<T>>),
@@ -44,6 +46,7 @@ impl<T> std::fmt::Debug for RingCell<T> {
 }
 
 impl<T> RingCell<T> {
+    /// An empty cell, for a channel with these initial items.
     pub(crate) fn new(initial: VecDeque<T>) -> Arc<RingCell<T>> {
         let arguments = (!initial.is_empty()).then(|| Box::new(Arguments { weigh: None, initial }));
         Arc::new(RingCell { arguments: Mutex::new(arguments), joined: OnceLock::new() })
@@ -54,15 +57,17 @@ impl<T> RingCell<T> {
         std::mem::replace(&mut lock(&self.arguments).get_or_insert_default().weigh, weigh)
     }
 
+    /// Whether a function that weighs items is set.
     pub(crate) fn weighs(&self) -> bool {
         lock(&self.arguments).as_ref().is_some_and(|arguments| arguments.weigh.is_some())
     }
 
-    /// Makes this the producer's side of a feedback channel.
+    /// Makes this the producer's side of a feedback channel: from now on the cell leads to that channel's ring.
     pub(crate) fn join(&self, feedback: Arc<RingCell<T>>) {
         let _ = self.joined.set(Joined::Feedback(feedback));
     }
 
+    /// The channel and its ring, which are made.
     fn made(&self) -> (ChannelId, &Arc<Ring<T>>) {
         match self.joined.get().expect("rings are made before nodes") {
             Joined::Ring(id, ring) => (*id, ring),
@@ -70,10 +75,12 @@ impl<T> RingCell<T> {
         }
     }
 
+    /// The ring. For makers of ports: all rings are made before the first node.
     pub(crate) fn ring(&self) -> Arc<Ring<T>> {
         self.made().1.clone()
     }
 
+    /// The channel. For makers of ports, like `ring`.
     pub(crate) fn id(&self) -> ChannelId {
         self.made().0
     }
@@ -84,6 +91,7 @@ pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
 
 /// Makes the ring of a channel whose item type the caller does not know.
 pub(crate) trait MakeRing<'env>: Send + Sync {
+    /// Makes the ring of channel `id`. Called once, while a run is prepared.
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
 }
 

@@ -1,15 +1,23 @@
-//! Claims: a lock that is taken at once or refused, never waited for.
+//! Claims: a lock that a thread acquires at once or is refused, and never waits for.
 //!
 //! # Protocol
 //!
 //! | `held` | meaning | entered by | left by |
 //! |---|---|---|---|
-//! | false | no thread has the value | the holder, with `Release` | a thread that claims, with `Acquire` |
-//! | true | one thread has the value | a thread that claims | the holder; never, if it panicked |
+//! | false | no thread has the value | the holder, with a `Release` store | a claiming thread, with an `Acquire` compare-and-swap |
+//! | true | one thread, the holder, has the value | a claiming thread | the holder; never, if the holder panicked |
 //!
-//! The `Release` of one holder pairs with the `Acquire` of the next, which so sees all that the former did. A refused
-//! thread does something else. The holder of a claim therefore owes a look to the threads it may have refused; where a
-//! claim is taken it is argued why no change stays unseen (`node/parallel.rs`, `liveness/search.rs`).
+//! The `Release` of one holder pairs with the `Acquire` of the next one, which therefore sees every write of all
+//! earlier holders. The other reads of `held` are `Relaxed`: a stale `true` refuses a claim that was free, and a stale
+//! `false` only leads to the compare-and-swap.
+//!
+//! # Refused threads
+//!
+//! A refused thread neither waits nor is queued, so a change that it wanted to act on could be missed: the holder may
+//! have read the changed counter before the change. The holder therefore reads the state again after its release, with
+//! a `SeqCst` fence between the two, and the refused thread fences between its change and its attempt. One of the two
+//! sees the other. The users of claims argue this for each claim: `sched::ready` (the end of an activation),
+//! [`window`](crate::node::window) (the retirement), `liveness::search` (the claims of a search).
 
 use crate::sync::{AtomicBool, Ordering, UnsafeCell};
 use std::ops::{Deref, DerefMut};
@@ -17,22 +25,28 @@ use std::ops::{Deref, DerefMut};
 /// A value that one thread at a time may hold.
 #[derive(Debug)]
 pub(crate) struct Claim<T> {
+    /// Whether a thread has the value: see the module's protocol.
     held: AtomicBool,
+    /// Accessed only by the thread that set `held`, until it clears it.
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `held` admits one thread at a time to the value.
+// SAFETY: only the thread that changed `held` from false to true accesses the value, and it stops before it stores
+// false, with `Release`. So accesses by different threads are ordered and never overlap, as if the value were sent
+// from holder to holder: `T: Send` suffices.
 unsafe impl<T: Send> Sync for Claim<T> {}
 
 impl<T> Claim<T> {
+    /// A claim that no thread holds.
     pub(crate) fn new(value: T) -> Claim<T> {
         Claim { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Claims the value, if no thread holds it.
+    /// Claims the value until the guard is dropped; `None` if another thread holds it. If the holder panics, no thread
+    /// can claim the value any more.
     #[inline]
     pub(crate) fn try_claim(&self) -> Option<Claimed<'_, T>> {
-        // Looking first keeps a refused claim from taking the line away from its holder.
+        // Read before the compare-and-swap: a refused attempt then leaves the cache line with the holder.
         if self.held.load(Ordering::Relaxed) {
             return None;
         }
@@ -40,8 +54,8 @@ impl<T> Claim<T> {
         taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
     }
 
-    /// Calls `act` with the value claimed; returns `refused` where another thread holds it. After a panic of `act` the
-    /// value stays held, as with [`Claim::try_claim`].
+    /// Calls `act` with the value claimed; returns `refused` if another thread holds it. If `act` panics, no thread can
+    /// claim the value any more, as with [`Claim::try_claim`].
     #[inline]
     pub(crate) fn with<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
         if self.held.load(Ordering::Relaxed)
@@ -49,46 +63,51 @@ impl<T> Claim<T> {
         {
             return refused;
         }
-        // SAFETY: this thread has just set `held`.
+        // SAFETY: this thread has just set `held`, with `Acquire`.
         unsafe { self.act(act) }
     }
 
-    /// [`Claim::with`] without a read-modify-write, for a value that one thread alone ever claims.
+    /// [`Claim::with`] without a read-modify-write, for a value that only one thread claims. Returns `refused` inside a
+    /// call of `act`, and after one has panicked.
     ///
     /// # Safety
-    /// No other thread claims this value meanwhile or before.
+    /// No other thread claims this value before or during the call, unless the two threads synchronise in between.
     #[inline]
     pub(crate) unsafe fn with_alone<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
         if self.held.load(Ordering::Relaxed) {
             return refused;
         }
         self.held.store(true, Ordering::Relaxed);
-        // SAFETY: held, by this function's contract.
+        // SAFETY: `held` was false, and by this function's contract no other thread sets it between load and store.
         unsafe { self.act(act) }
     }
 
+    /// Calls `act` with the value and releases the claim. If `act` panics the claim is not released: the value may be
+    /// broken.
+    ///
     /// # Safety
-    /// The caller has set `held`; this call clears it.
+    /// This thread has set `held` and has no [`Claimed`]; this call clears `held`.
     #[inline]
     unsafe fn act<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: `held` is set by this thread, so no other has a reference.
+        // SAFETY: this thread has set `held`, by the contract, so no other thread accesses the value until the store
+        // below; on this thread the reference ends with the call of `act`, before that store.
         let done = self.value.with_mut(|value| act(unsafe { &mut *value }));
         self.held.store(false, Ordering::Release);
         done
     }
 
-    /// Whether a thread holds the value now.
+    /// Whether a thread holds the value. A hint: the answer may be out of date when it is returned.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {
         self.held.load(Ordering::Relaxed)
     }
 }
 
-/// A held claim; its drop releases it.
+/// A held claim. Its drop releases the claim, except during a panic that began while it was held.
 #[derive(Debug)]
 pub(crate) struct Claimed<'a, T> {
     claim: &'a Claim<T>,
-    /// The thread was unwinding already when it claimed, for a reason of its own.
+    /// The thread was already unwinding when it claimed, so this unwinding is no sign of a broken value.
     panicking: bool,
 }
 
@@ -97,7 +116,8 @@ impl<T> Deref for Claimed<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard is the only one, and it lives as long as the reference.
+        // SAFETY: `try_claim` made this guard after it set `held`, and only the guard's drop clears it. So the guard is
+        // the only one, and it outlives the reference.
         self.claim.value.with_mut(|value| unsafe { &*value })
     }
 }
@@ -105,7 +125,7 @@ impl<T> Deref for Claimed<'_, T> {
 impl<T> DerefMut for Claimed<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and the guard is borrowed mutably.
+        // SAFETY: as in `deref`, and the guard is borrowed mutably, so this is the only reference to the value.
         self.claim.value.with_mut(|value| unsafe { &mut *value })
     }
 }
@@ -113,7 +133,8 @@ impl<T> DerefMut for Claimed<'_, T> {
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // A claim lost in a panic stays held: no thread may go on with what the panic left behind.
+        // A panic that began under this claim may have left a broken value, which no thread may use: the claim is never
+        // released.
         if self.panicking || !std::thread::panicking() {
             self.claim.held.store(false, Ordering::Release);
         }

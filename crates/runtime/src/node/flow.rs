@@ -1,11 +1,14 @@
-//! What a kernel's function may return, and what that means for its node.
+//! The results of a kernel's function, and their meaning for its node.
+//!
+//! The engine converts the result of each firing: by [`IntoFlow`] for sequential kernels, which may end their node; by
+//! [`IntoResult`] for parallel ones, which can only fail.
 
-/// How a node goes on after a firing.
+/// What a node does after a firing.
 #[derive(Debug)]
 pub enum Flow {
-    /// Fire again when there is input.
+    /// The node fires again when its inputs and outputs allow it.
     More,
-    /// The node ends here, whatever its inputs still hold.
+    /// The node ends, and discards the items that its inputs still hold.
     End,
     /// The node, and with it the run, has failed.
     Fail(Box<dyn std::error::Error + Send + Sync>),
@@ -20,7 +23,7 @@ pub enum Flow {
             results leave through its outputs: `out.push(..)`"
 )]
 pub trait IntoFlow {
-    /// Converts to a [`Flow`].
+    /// Converts the result of one firing.
     fn into_flow(self) -> Flow;
 }
 
@@ -36,7 +39,7 @@ pub trait IntoResult {
     /// The error that fails the node, if there is one.
     ///
     /// # Errors
-    /// As the kernel says.
+    /// The kernel's own error. The run fails with it.
     fn into_result(self) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 

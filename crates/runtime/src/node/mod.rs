@@ -1,7 +1,16 @@
-//! The kinds of nodes: how kernels fire, one firing at a time or several at once.
+//! Kernels: nodes that fire one firing at a time ([`sequential`]), or several at once ([`parallel`]).
 //!
-//! What all nodes have in common, their state and the word that says what they wait for, is in
-//! [`net`](crate::net).
+//! | file | has |
+//! |---|---|
+//! | [`claim`] | the lock of a node, which refuses instead of waiting |
+//! | [`sequential`] | sequential kernels and their framing functions |
+//! | [`parallel`] | parallel kernels |
+//! | [`window`] | the reorder window of a parallel kernel |
+//! | [`tally`] | counts of the items that each firing of a parallel kernel pushed |
+//! | [`flow`] | the results of a kernel's function |
+//!
+//! The state that all kinds of nodes have, and the wait word, are in [`net`](crate::net); processes are in
+//! [`process`](crate::process) and [`coroutine`](crate::coroutine).
 
 pub(crate) mod claim;
 mod flow;

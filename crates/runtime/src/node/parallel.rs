@@ -1,35 +1,91 @@
 //! Parallel kernels: any number of firings at a time, results in the order of the inputs.
 //!
-//! An activation claims a run of firings under the node's claim: it takes the items, reserves the room of static
-//! outputs, and issues one ticket for the run. It releases the claim, runs the firings, and completes the ticket in the
-//! reorder window ([`window`](crate::node::window) has the protocol). The thread that holds the retirement publishes
-//! completed tickets in order, each output by itself and in pieces where room is short. A worker never waits for its
-//! turn.
+//! # An activation
 //!
-//! **Dynamic outputs** reserve nothing. A claim is granted only for as many firings as the fullest
-//! such channel has free slots, less one for each firing under way. Items that firings push beyond
-//! one each wait in the reorder window.
+//! ```text
+//!   1. settle: publish and retire completed tickets, if this worker gets the retirement
+//!   2. claim the front, or return `Refused`
+//!   3. issue: claim items, reserve the slots of static outputs, take the next ticket
+//!   4. release the front; another worker may now issue the next ticket
+//!   5. run the firings of the ticket
+//!   6. complete the ticket, and settle as in 1
+//! ```
 //!
-//! **Bytes.** A claim is granted only while the bytes of completed tickets (what weighed items
-//! weigh; of others, the memory that their chunks take) stay below the node's share of the budget,
-//! and, where an output is weighed, with those in its channel below the channel's limit. A claim
-//! is of one firing where an estimate for those under way (for each, twice the mean of the heaviest
-//! ticket so far) would exceed the limit. So a node exceeds it by one firing of each worker at most,
-//! however large. The oldest ticket is never refused for the bytes of later ones: it needs no new
-//! claim, and its publication waits for room in items only.
+//! A ticket stands for a run of consecutive firings. The reorder window ([`window`](crate::node::window)) has a slot
+//! for each ticket, and the protocol that passes the slots between workers. A worker never waits for its turn: it
+//! leaves a ticket that cannot be published yet to the next retirement holder.
 //!
-//! **Unordered** nodes reserve no room either. The holder of the retirement publishes every
-//! completed ticket that it finds in the window, in the order of completion; inputs are still released, and tickets
-//! still retired, in ticket order. A claim takes as many firings as there is room for and ignores the firings under way,
-//! since otherwise a long firing would keep others from being claimed until it ends. Completed
-//! results that the channel has no room for are those of about one claim for each worker, since a full channel stops
-//! claims.
+//! # What each claim guards
 //!
-//! **Tallies** ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports come after
-//! those of its outputs.
+//! | state | guarded by | fields |
+//! |---|---|---|
+//! | [`Front`] | the issuing claim, `front` | consuming ports, producing ports (reservation), number of the next ticket, framing function |
+//! | [`Back`] | the retirement, `back` | twins of the ports (release, publication), next ticket to publish on each port |
+//! | [`Ticket`] | the state of its slot | cursors over the claimed items and reserved slots |
 //!
-//! **A cap on workers** counts tickets from their issue to their completion. At the cap the node
-//! counts as held (`Body::is_held`), and the worker that completes a ticket looks at the node again.
+//! The front is the producing side's reservation and the consuming side's claim; the back is the only one that moves
+//! `tail` and `head` of the node's channels.
+//!
+//! # Shared counters
+//!
+//! | field | written by | ordering | a stale value |
+//! |---|---|---|---|
+//! | `firings_retired` | retirement holder, before the window's `retired` | `Relaxed`, read after an `Acquire` of `retired` | overstates the firings under way |
+//! | `weight.completed_bytes` | issuer, before it completes (adds); retirement holder (subtracts) | `Relaxed` | lets a claim exceed the limit by tickets completed just now |
+//! | `weight.heaviest_mean`, `weight.under_way` | issuers; front holder | `Relaxed` | makes an estimate worse |
+//! | `running` | front holder (adds); issuer, after it completes (subtracts) | `Relaxed` | refuses a claim that the cap allows |
+//! | `NodeState::stuck` | retirement holder; `growth::grow`, with both claims or as the last thread awake | `Relaxed` | see below |
+//! | `NodeState::unsettled` | see below | `Release`, `Acquire` | see below |
+//!
+//! Only the front holder increments `running`, after it has compared it with the cap, so the cap is never exceeded. At
+//! the cap the node counts as held (`Body::is_held`); the worker that then completes a ticket is awake, and examines
+//! the node when its activation ends.
+//!
+//! # Races, and why they cannot happen
+//!
+//! *A publication without room is forgotten.* The retirement holder stores the head that it waits for in `stuck` of the
+//! port, so the node becomes claimable when the consumer has released that far (`NodeState::unstuck`). The consumer
+//! releases, fences and then reads `stuck`; the worker stores `stuck` and, when its activation ends, fences and reads
+//! the head ([`sched::ready`](crate::sched::ready), [`sched::sleep`](crate::sched::sleep)). One of the two sees the
+//! other.
+//!
+//! *A refused thread's change is missed.* The wait word shows what the next claim lacks, and `stuck` what a publication
+//! lacks. `unsettled` stands for all other changes, and makes the node claimable whatever it waits for
+//! (`NodeState::look_again`). Three threads set it:
+//!
+//! - a search, after it held the retirement while a ticket was under way: the worker that completed that ticket was
+//!   refused the retirement, and no counter shows it (`Parallel::hold`);
+//! - the retirement holder of an unordered node, after it has released bytes that a claim may wait for
+//!   (`release_bytes`);
+//! - an activation that has cleared the flag and is then refused the front: the holder may have read the counters
+//!   before the change, and may be about to set the wait word.
+//!
+//! # Dynamic outputs
+//!
+//! A ticket reserves no slots on a dynamic output; its firings push into a chunk of memory. A claim is granted only for
+//! as many firings as the fullest such channel has free slots, less one for each firing under way. Items that a firing
+//! pushes beyond the first wait in the reorder window.
+//!
+//! # Bytes
+//!
+//! A claim is granted only while the bytes of completed tickets (the weights of weighed items; for others, the memory
+//! of their chunks) are below the node's share of the budget and, if an output is weighed, below its channel's byte
+//! limit together with the bytes in that channel. If an estimate for the firings under way (for each, twice the mean of
+//! the heaviest ticket) would exceed the limit, a claim has one firing. So a node exceeds its limit by at most one
+//! firing of each worker, however large. The bytes of later tickets never stop the oldest one: it needs no claim, and
+//! its publication waits for slots only.
+//!
+//! # Unordered nodes
+//!
+//! Unordered nodes reserve no slots either. The retirement holder publishes every completed ticket in the window;
+//! inputs are still released, and tickets still retired, in ticket order. A claim ignores the firings under way, since
+//! otherwise a long firing would prevent claims until it ends. Completed results without room in the channel are those
+//! of about one claim for each worker, since a full channel stops claims.
+//!
+//! # Tallies
+//!
+//! Tallies ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports have the numbers
+//! after those of the outputs.
 
 use super::IntoResult;
 use super::sequential::{FrameFn, Framing, lacking};
@@ -46,69 +102,77 @@ use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 
-/// One ticket: the cursors over its inputs and outputs.
+/// The slot of one ticket.
 struct Ticket<I: Inputs, O: Outputs> {
+    /// Over the claimed items.
     ins: I::Cursors<'static>,
+    /// Over the reserved slots, or chunks.
     outs: O::Cursors<'static>,
     firings: usize,
-    /// Items each firing takes from each input, firing by firing, where a framing function said so.
+    /// Items that each firing pops from each input, firing after firing, if the node has a framing function; otherwise
+    /// empty.
     frames: Vec<usize>,
+    /// Its share of `Weight::completed_bytes`; 0 before it is completed, and once it is published.
     bytes: usize,
     /// By output of an unordered node: whether the ticket's items there are published.
-    out: Box<[bool]>,
-    /// By tally: how many items each firing pushed.
-    tallied: Box<[Count]>,
+    published: Box<[bool]>,
+    /// By tally: the number of items that each firing pushed.
+    counts: Box<[Count]>,
 }
 
 /// The limits of a parallel node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeLimits {
-    /// Tickets of its window.
+    /// Tickets of its window, a power of two.
     pub(crate) tickets: usize,
-    /// An output channel whose items are weighed, if there is one.
+    /// An output channel whose items are weighed, if the node has one.
     pub(crate) weighed: Option<ChannelId>,
-    /// Bytes that completed tickets may hold.
+    /// Bytes that completed tickets may hold: the node's share of the budget.
     pub(crate) held: usize,
-    /// Workers that may fire it at the same time.
+    /// Workers that may fire it at the same time; `None` for any number.
     pub(crate) workers: Option<u32>,
     /// Whether tickets are published in any order.
     pub(crate) unordered: bool,
 }
 
-/// State under the node's claim.
+/// State under the issuing claim.
 struct Front<'env, I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
     tallies: Tallies,
     next_ticket: usize,
     /// Firings in all tickets issued.
-    issued: usize,
+    firings_issued: usize,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    /// By input, for a framing function: items that the firing pops.
     takes: Vec<usize>,
+    /// By input, for a framing function: items that it waits for.
     wanted: Vec<usize>,
+    /// The node has ended: no ticket follows.
     done: bool,
 }
 
-/// State under the retirement.
+/// State under the retirement. The node's *ports* here are its outputs, then its tallies.
 struct Back<I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
     tallies: Tallies,
-    /// The ticket that each output, and then each tally, publishes next.
+    /// By port: the ticket that it publishes next.
     next: Vec<usize>,
     /// The ticket whose inputs are released next.
     next_in: usize,
 }
 
 impl<I: Inputs, O: Outputs> Back<I, O> {
-    /// Publishes what a finished ticket pushed on one port. True if all of it is out.
-    fn send(&self, port: usize, slot: &mut Ticket<I, O>) -> bool {
+    /// Publishes the items of a completed ticket on one port. True once all of them are in the channel.
+    fn publish(&self, port: usize, slot: &mut Ticket<I, O>) -> bool {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.publish_ticket(port, &mut slot.outs),
-            Some(tally) => self.tallies.publish(tally, &mut slot.tallied),
+            Some(tally) => self.tallies.publish(tally, &mut slot.counts),
         }
     }
 
+    /// The index of the first item of a port that is not published.
     fn tail(&self, port: usize) -> usize {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.tail(port),
@@ -116,6 +180,7 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
         }
     }
 
+    /// The capacity of a port's channel, in items.
     fn capacity(&self, port: usize) -> usize {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.capacity(port),
@@ -124,35 +189,40 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
     }
 }
 
-/// Bytes of tickets that are not in the channel yet.
+/// Bytes of items that are not in a channel yet. Counted only if `Parallel::counts_bytes`.
 #[derive(Debug, Default)]
 struct Weight {
-    /// Of completed tickets.
-    held: AtomicUsize,
-    /// The largest mean of a ticket's firings so far.
-    most: AtomicUsize,
-    /// Firings under way.
+    /// Bytes of completed tickets whose items are not all published.
+    completed_bytes: AtomicUsize,
+    /// The largest mean, over the firings of one ticket, of the bytes that a firing pushed.
+    heaviest_mean: AtomicUsize,
+    /// Firings in tickets that are issued and not completed.
     under_way: AtomicUsize,
 }
 
 /// A parallel kernel.
 pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
-    // The window first: tickets drop their items before the ports say what is the ring's to drop.
+    // Declared first, hence dropped first: the cursors of the tickets drop the items that they own before the drop of
+    // the ports in `front` moves the heads past these slots. The ring drops only items from its head on.
     window: Window<Ticket<I, O>>,
+    /// The issuing claim.
     front: Claim<Front<'env, I, O>>,
+    /// The retirement.
     back: Claim<Back<I, O>>,
     fire: F,
     framed: bool,
+    /// The static rates of the inputs.
     limits: I::Limits,
+    /// The number of inputs.
     inputs: usize,
     node: NodeLimits,
     /// Whether bytes are counted: an output is weighed, or has a dynamic rate.
-    counts: bool,
+    counts_bytes: bool,
     weight: Weight,
-    /// Tickets issued and not completed, where there is a cap on workers.
-    firing: AtomicUsize,
+    /// Tickets issued and not completed. Counted only if the node has a cap on workers.
+    running: AtomicUsize,
     /// Firings in all tickets retired.
-    retired: AtomicUsize,
+    firings_retired: AtomicUsize,
 }
 
 impl<'env, I, O, F, R> Parallel<'env, I, O, F>
@@ -162,6 +232,7 @@ where
     R: IntoResult,
     F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
 {
+    /// A parallel kernel without tickets. The node's shared state has `retired` too.
     pub(crate) fn new(
         mut ins: I,
         mut outs: O,
@@ -177,15 +248,15 @@ where
         if node.unordered {
             outs.unorder();
         }
-        let counts = node.weighed.is_some() || outs.dynamic_room().is_some();
+        let counts_bytes = node.weighed.is_some() || outs.dynamic_room().is_some();
         let ticket = || Ticket {
             ins: ins.cursors(),
             outs: outs.ticket_cursors(),
             firings: 0,
             frames: Vec::new(),
             bytes: 0,
-            out: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
-            tallied: tallies.counts(),
+            published: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
+            counts: tallies.counts(),
         };
         let window = Window::new(node.tickets, retired, ticket);
         let next = vec![0; outs.count() + tallies.len()];
@@ -195,7 +266,7 @@ where
             outs,
             tallies,
             next_ticket: 0,
-            issued: 0,
+            firings_issued: 0,
             frame,
             takes: vec![0; count],
             wanted: vec![0; count],
@@ -210,21 +281,26 @@ where
             limits,
             inputs: count,
             node,
-            counts,
+            counts_bytes,
             weight: Weight::default(),
-            firing: AtomicUsize::new(0),
-            retired: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            firings_retired: AtomicUsize::new(0),
         }
     }
 
-    /// Claims a run of firings: its ticket, or why there is none.
+    /// Claims a run of firings and returns its ticket. The caller holds the issuing claim.
+    ///
+    /// # Errors
+    /// No firing can be claimed now. The wait word is set to the condition for the next attempt, unless the node is
+    /// done or at its cap of workers.
     fn issue(&self, front: &mut Front<'_, I, O>, cx: &mut ActivationContext<'_>) -> Result<usize, Event> {
         let ticket = front.next_ticket;
         if front.done {
             return Err(Event::Done);
         }
         if cx.alerted && cx.net.liveness.closes_loops {
-            // A stream may have been cut short: see `starve`.
+            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have
+            // read.
             front.ins.refresh();
         }
         if (front.outs.all_gone() && front.tallies.all_gone()) || cx.state().is_cancelled() {
@@ -233,13 +309,13 @@ where
         if self.is_at_cap() {
             return Err(Event::Refused);
         }
-        if !self.window.has_place(ticket) {
-            cx.state().wait.window(self.window.place_at(ticket));
+        if !self.window.has_slot(ticket) {
+            cx.state().wait.window(self.window.has_slot_at(ticket));
             return Err(Event::Waiting);
         }
         let limit = self.affordable(ticket, cx)?;
         let limit = self.unreserved(front, limit, cx)?;
-        // Inputs first: a node whose input has ended ends even if its outputs are full.
+        // Inputs before outputs, since a node whose input has ended must end even if its outputs are full.
         let limit = match front.frame {
             None => match front.ins.firings(limit) {
                 Ok(firings) => firings,
@@ -252,8 +328,8 @@ where
         };
         let room = front.outs.room(limit).and_then(|room| front.tallies.room(room));
         let room = room.map_err(|lack| lacking(cx, lack))?;
-        // SAFETY: this thread holds the claim and `has_place` said that the slot is free: it is
-        // this issuer's until completed.
+        // SAFETY: this thread holds the issuing claim, `ticket` is the next one, and the window has a slot for it. The
+        // reference ends with this call.
         let slot = unsafe { self.window.body(ticket) };
         let firings = match front.frame {
             None => {
@@ -267,24 +343,25 @@ where
             },
         };
         front.outs.open_ticket(&mut slot.outs, firings);
-        front.tallies.open(&mut slot.tallied, firings);
+        front.tallies.open(&mut slot.counts, firings);
         slot.firings = firings;
-        slot.out.fill(false);
+        slot.published.fill(false);
         front.next_ticket = ticket + 1;
-        front.issued += firings;
-        if self.counts {
+        front.firings_issued += firings;
+        if self.counts_bytes {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
         }
         if self.node.workers.is_some() {
-            self.firing.fetch_add(1, Ordering::Relaxed);
+            // Only the holder of this claim adds, so the number cannot exceed the cap that `is_at_cap` has checked.
+            self.running.fetch_add(1, Ordering::Relaxed);
         }
-        self.announce_more(front, cx);
+        self.set_wait_for_next(front, cx);
         Ok(ticket)
     }
 
-    /// Sets the wait word by whether there is input for another claim, so that no thread activates the node for
-    /// nothing.
-    fn announce_more(&self, front: &mut Front<'_, I, O>, cx: &ActivationContext<'_>) {
+    /// Sets the wait word to the items that the next claim lacks, or to ready, so that no thread activates the node in
+    /// vain. Not for a framed node, whose framing function decides.
+    fn set_wait_for_next(&self, front: &mut Front<'_, I, O>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
         match front.ins.firings(1) {
             Err(lack @ Lack::Items { .. }) if front.frame.is_none() && !front.ins.exhausted() => {
@@ -294,19 +371,23 @@ where
         }
     }
 
-    /// The run length for which dynamic outputs have room, each firing under way counted as one
-    /// item, except in unordered nodes. Items pushed beyond that wait in the reorder window.
+    /// The run length, at most `limit`, for which the dynamic outputs have free slots. Each firing under way counts as
+    /// one item, except in unordered nodes.
+    ///
+    /// # Errors
+    /// There is no room for a firing; the wait word says what would make some.
     fn unreserved(
         &self,
         front: &mut Front<'_, I, O>,
         limit: usize,
         cx: &ActivationContext<'_>,
     ) -> Result<usize, Event> {
+        // Before the room is read, so that a ticket retired in between ends the wait for `retired + 1` at once.
         let retired = self.window.retired();
         let Some((room, lack)) = front.outs.dynamic_room() else { return Ok(limit) };
         let under_way = match self.node.unordered {
             true => 0,
-            false => front.issued - self.retired.load(Ordering::Relaxed),
+            false => front.firings_issued - self.firings_retired.load(Ordering::Relaxed),
         };
         if room > under_way {
             return Ok(limit.min(room - under_way));
@@ -314,17 +395,22 @@ where
         if room == 0 {
             return Err(lacking(cx, lack));
         }
+        // The firings under way may fill the free slots. The next ticket to retire has published its items.
         cx.state().wait.window(retired + 1);
         Err(Event::Waiting)
     }
 
     /// The run length that the byte limits allow; `ticket` is the one to be issued.
+    ///
+    /// # Errors
+    /// A limit is reached; the wait word says which change may end that.
     fn affordable(&self, ticket: usize, cx: &ActivationContext<'_>) -> Result<usize, Event> {
-        if !self.counts {
+        if !self.counts_bytes {
             return Ok(cx.slice);
         }
+        // Before the bytes are read, as in `unreserved`.
         let retired = self.window.retired();
-        let held = self.weight.held.load(Ordering::Relaxed);
+        let held = self.weight.completed_bytes.load(Ordering::Relaxed);
         let weighed = self.node.weighed.map(|channel| (channel, cx.net.meter(channel)));
         let full = weighed.filter(|(_, meter)| meter.bytes().saturating_add(held) >= meter.byte_limit());
         if full.is_none() && (held < self.node.held || retired == ticket) {
@@ -335,7 +421,7 @@ where
         match full {
             Some((channel, _)) if retired == ticket => Err(lacking(cx, Lack::Bytes { channel })),
             _ => {
-                // Tickets are out: the next one to retire changes the sum.
+                // Some ticket is issued and not retired, and its retirement changes the sum.
                 cx.state().wait.window(retired + 1);
                 Err(Event::Waiting)
             }
@@ -344,29 +430,31 @@ where
 
     /// The run length for `room` bytes, at least 1.
     fn affordable_run(&self, room: usize, cx: &ActivationContext<'_>) -> usize {
-        // Firings differ: one may push twice the mean of the heaviest ticket.
-        let most = self.weight.most.load(Ordering::Relaxed).saturating_mul(2);
+        // An estimate, as firings differ: one may push twice the mean of the heaviest ticket.
+        let most = self.weight.heaviest_mean.load(Ordering::Relaxed).saturating_mul(2);
         let under_way = self.weight.under_way.load(Ordering::Relaxed);
         let room = room.saturating_sub(most.saturating_mul(under_way));
         let share = room / most.max(1).saturating_mul(2 * cx.net.threads());
-        // The run grows with the number of firings that the estimate is based on.
-        let seen = 1 + self.retired.load(Ordering::Relaxed) / cx.net.threads();
+        // The run grows with the number of firings that the estimate is based on. Before any there is no estimate.
+        let seen = 1 + self.firings_retired.load(Ordering::Relaxed) / cx.net.threads();
         if most == 0 && seen == 1 { 1 } else { share.clamp(1, cx.slice.min(seen).max(1)) }
     }
 
-    /// Whether the node is fired by as many workers as it may be.
+    /// Whether as many workers fire the node as its cap allows.
     fn is_at_cap(&self) -> bool {
-        self.node.workers.is_some_and(|most| self.firing.load(Ordering::Relaxed) >= most as usize)
+        self.node.workers.is_some_and(|most| self.running.load(Ordering::Relaxed) >= most as usize)
     }
 
-    /// Ends the node if its last ticket is retired, or waits for that. No claim follows.
+    /// Ends the node if its last ticket is retired; otherwise sets the wait word to that. The caller has found that no
+    /// further ticket can be issued.
     fn end_when_retired(&self, front: &mut Front<'_, I, O>, cx: &mut ActivationContext<'_>) -> Event {
         if self.window.retired() < front.next_ticket {
             cx.state().wait.window(front.next_ticket);
             return Event::Waiting;
         }
         front.done = true;
-        // The end of a cancelled node is none of its streams': see [`dead`](crate::liveness::dead).
+        // A cancelled node ends without ending its streams: a consumer must not observe a difference to a node that
+        // continues (`liveness::dead`).
         if !cx.state().is_cancelled() {
             front.outs.end();
             front.tallies.end();
@@ -376,9 +464,11 @@ where
         Event::Done
     }
 
-    /// Runs the firings of a ticket and completes it; false if one of them failed.
+    /// Runs the firings of a ticket that this thread has issued, and completes it. False if a firing failed: the run
+    /// then fails too, and the ticket is never completed.
     fn run(&self, ticket: usize, cx: &mut ActivationContext<'_>) -> bool {
-        // SAFETY: this thread issued the ticket and has not completed it.
+        // SAFETY: this thread issued the ticket and has not completed it; the reference that `issue` had is gone, and
+        // this one is not used after `complete`.
         let slot = unsafe { self.window.body(ticket) };
         let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
         if let Err(failure) = ran {
@@ -390,22 +480,27 @@ where
         }
         slot.frames.clear();
         cx.fired += slot.firings;
-        if self.counts {
+        if self.counts_bytes {
+            // Before `complete`: the retirement holder may subtract the bytes from then on.
             self.weigh(slot);
         }
         self.window.complete(ticket);
+        // After the ticket is completed, and before the activation ends and this worker examines the node: see the
+        // module.
         if self.node.workers.is_some() {
-            self.firing.fetch_sub(1, Ordering::Relaxed);
+            self.running.fetch_sub(1, Ordering::Relaxed);
         }
         true
     }
 
+    /// Runs the firings of a ticket with the static rates of the inputs.
     fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
         self.fire(slot, self.limits.clone(), slot.firings)?;
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
+    /// Runs the firings of a ticket, each with the rates that the framing function has decided.
     fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
         for firing in 0..slot.firings {
             let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
@@ -415,10 +510,12 @@ where
         Ok(())
     }
 
-    /// The inner loop. Not generic over what follows a firing: with several instances the compiler calls the node's code
-    /// in place of inlining it, and keeps the cursors in memory.
+    /// The inner loop: `firings` firings of the ticket, each with the rates `limits`. One instance for both callers and
+    /// for nodes with and without tallies: with several instances the compiler calls the node's code instead of
+    /// inlining it, and keeps the cursors in memory.
     fn fire(&self, slot: &mut Ticket<I, O>, limits: I::Limits, firings: usize) -> Result<(), Failure> {
-        // SAFETY: the slot is borrowed mutably and its cursors are used through the loan only.
+        // SAFETY: the slot is borrowed mutably for the whole call, so no other code has its cursors; below they are
+        // used only through the loans, which end before the borrow.
         let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
         for _ in 0..firings {
             O::step(&mut outs.here);
@@ -429,26 +526,28 @@ where
             if let Some(port) = O::short(&outs.here) {
                 return Err(Failure::Short(port));
             }
-            slot.tallied.iter_mut().for_each(|count| count.note::<O>(&outs.here));
+            slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
         }
         Ok(())
     }
 
-    /// Accounts the bytes of a finished ticket.
+    /// Adds the bytes of a ticket whose firings have ended, and which is not completed yet, to the node's counts.
     fn weigh(&self, slot: &mut Ticket<I, O>) {
         slot.bytes = O::unsent_bytes(&slot.outs);
         let each = slot.bytes.div_ceil(slot.firings.max(1));
-        self.weight.most.fetch_max(each, Ordering::Relaxed);
-        self.weight.held.fetch_add(slot.bytes, Ordering::Relaxed);
+        self.weight.heaviest_mean.fetch_max(each, Ordering::Relaxed);
+        self.weight.completed_bytes.fetch_add(slot.bytes, Ordering::Relaxed);
         self.weight.under_way.fetch_sub(slot.firings, Ordering::Relaxed);
     }
 
-    /// Publishes and releases what completed tickets hold, in order, for as long as there is
-    /// something new. True if anything moved.
+    /// Publishes and retires completed tickets, as the retirement holder, until no further ticket is completed during a
+    /// pass. Does nothing if another thread holds the retirement: that thread sees this one's completion. True if a
+    /// channel has changed; the caller must then make the neighbours ready.
     fn settle(&self, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         loop {
             let Some(mut back) = self.back.try_claim() else { return moved };
+            // Before the pass, and again after the release: see the window's protocol.
             let seen = self.window.completions();
             moved |= self.pass(&mut back, cx);
             drop(back);
@@ -458,11 +557,13 @@ where
         }
     }
 
-    /// One pass over the completed tickets.
+    /// One pass over the completed tickets: releases their inputs, publishes their outputs, retires those that are
+    /// wholly published. True if a channel has changed. The caller holds the retirement.
     fn pass(&self, back: &mut Back<I, O>, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
+        // Inputs do not wait for the outputs: their producers get room as early as possible.
         while self.is_done(back.next_in) {
-            // SAFETY: this thread holds the retirement and the ticket is done.
+            // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next_in) };
             back.ins.release(&slot.ins);
             back.next_in += 1;
@@ -476,32 +577,36 @@ where
                 true => self.publish_any(back, port, cx),
             };
         }
-        let out = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
-        for ticket in self.window.retired()..out {
-            // SAFETY: as above.
+        let published = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
+        for ticket in self.window.retired()..published {
+            // SAFETY: this thread holds the retirement, and the tickets below `published` are done; the reference ends
+            // before `retire`.
             let slot = unsafe { self.window.body(ticket) };
-            // Only the retirement holder writes it; `retire` makes it visible.
-            self.retired.store(self.retired.load(Ordering::Relaxed) + slot.firings, Ordering::Relaxed);
-            if self.counts {
-                self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+            // Only the retirement holder writes it, so load and store need not be one; `retire` makes it visible.
+            let firings = self.firings_retired.load(Ordering::Relaxed) + slot.firings;
+            self.firings_retired.store(firings, Ordering::Relaxed);
+            if self.counts_bytes {
+                self.weight.completed_bytes.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
             }
             self.window.retire(ticket);
         }
         moved
     }
 
-    /// Publishes one output as far as tickets are done and room goes.
+    /// Publishes the completed tickets on one port, in ticket order, until one is not done or the channel has no room.
+    /// True if the channel has changed.
     fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         let stuck = &cx.state().stuck()[port];
         while self.is_done(back.next[port]) {
-            // SAFETY: this thread holds the retirement and the ticket is done.
+            // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next[port]) };
             let before = back.tail(port);
-            let out = back.send(port, slot);
-            moved |= back.tail(port) != before || out;
-            if !out {
-                // The capacity may have been raised since: then 0, for a retry at once.
+            let is_published = back.publish(port, slot);
+            moved |= back.tail(port) != before || is_published;
+            if !is_published {
+                // The head at which one slot is free. If the capacity has been raised since, the head may be there
+                // already, and the node is claimable at once.
                 let until = (back.tail(port) + 1).saturating_sub(back.capacity(port));
                 stuck.store(until, Ordering::Relaxed);
                 return moved;
@@ -514,38 +619,42 @@ where
         moved
     }
 
-    /// Releases the bytes of a ticket of an unordered node when all of it is published: its retirement may come much
-    /// later, and a claim that waits for these bytes must not wait for that.
-    fn unhold(&self, slot: &mut Ticket<I, O>, cx: &ActivationContext<'_>) {
-        let held = self.weight.held.fetch_sub(std::mem::take(&mut slot.bytes), Ordering::Relaxed);
+    /// Subtracts the bytes of a wholly published ticket of an unordered node. The ticket's retirement may come much
+    /// later, behind a long firing, and a claim that waits for these bytes must not wait for that.
+    fn release_bytes(&self, slot: &mut Ticket<I, O>, cx: &ActivationContext<'_>) {
+        let bytes = std::mem::take(&mut slot.bytes);
+        let held = self.weight.completed_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if held >= self.node.held {
+            // A claim may have been refused for these bytes. Its wait word names a retirement, so it shows no change.
             cx.state().look_again();
         }
     }
 
-    /// Publishes one output of every ticket that is done, as far as room goes.
+    /// Publishes every completed ticket of an unordered node on one output, until the channel has no room. True if the
+    /// channel has changed.
     fn publish_any(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         let stuck = &cx.state().stuck()[port];
         let mut ticket = back.next[port];
-        while self.window.has_place(ticket) {
+        while self.window.has_slot(ticket) {
             if self.window.is_done(ticket) {
-                // SAFETY: this thread holds the retirement and the ticket is done.
+                // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
                 let slot = unsafe { self.window.body(ticket) };
-                if !slot.out[port] {
+                if !slot.published[port] {
                     let before = back.outs.tail(port);
-                    let out = back.outs.publish_ticket(port, &mut slot.outs);
-                    moved |= back.outs.tail(port) != before || out;
-                    if !out {
+                    let is_published = back.outs.publish_ticket(port, &mut slot.outs);
+                    moved |= back.outs.tail(port) != before || is_published;
+                    if !is_published {
                         let until = (back.outs.tail(port) + 1).saturating_sub(back.outs.capacity(port));
                         stuck.store(until, Ordering::Relaxed);
                         return moved;
                     }
-                    slot.out[port] = true;
-                    if slot.out.iter().all(|out| *out) {
-                        self.unhold(slot, cx);
+                    slot.published[port] = true;
+                    if slot.published.iter().all(|published| *published) {
+                        self.release_bytes(slot, cx);
                     }
                 }
+                // `next` passes a ticket only if all before it are published, since tickets retire in order.
                 if ticket == back.next[port] {
                     back.next[port] += 1;
                 }
@@ -558,21 +667,26 @@ where
         moved
     }
 
-    /// Whether a ticket is done: never for one that this window has no place for yet, whose slot
-    /// still belongs to an older one.
+    /// Whether a ticket is done. False for one that the window has no slot for yet: the slot of its number belongs to
+    /// an older ticket.
     fn is_done(&self, ticket: usize) -> bool {
-        self.window.has_place(ticket) && self.window.is_done(ticket)
+        self.window.has_slot(ticket) && self.window.is_done(ticket)
     }
 }
 
-/// Why a run of firings ended early.
+/// The failure of a firing.
 enum Failure {
+    /// The node's code has returned an error.
     Error(Box<dyn std::error::Error + Send + Sync>),
-    /// A firing pushed fewer items on a static output than its rate.
+    /// The firing pushed fewer items than its rate on this static output.
     Short(usize),
 }
 
-/// Frames up to `limit` firings and notes in the ticket what each takes. Returns how many it framed.
+/// Calls the framing function for up to `limit` firings; claims their items, and records in the ticket how many each
+/// pops. Returns the number of firings, at least one.
+///
+/// # Errors
+/// The first firing lacks items; [`Lack::Ended`] if the node ends.
 fn frame_run<I: Inputs, O: Outputs>(
     front: &mut Front<'_, I, O>,
     slot: &mut Ticket<I, O>,
@@ -600,13 +714,13 @@ fn frame_run<I: Inputs, O: Outputs>(
     Ok(framed)
 }
 
-/// Keeps other threads from issuing and from retiring tickets.
-struct AtRest<F, B> {
+/// Both claims of a quiescent node: no other thread can issue or retire tickets.
+struct Quiescent<F, B> {
     _front: F,
     _back: B,
 }
 
-impl<F, B> Held for AtRest<F, B> {}
+impl<F, B> Held for Quiescent<F, B> {}
 
 impl<I, O, F, R> Body for Parallel<'_, I, O, F>
 where
@@ -619,15 +733,19 @@ where
         if cx.net.stopped() {
             return Event::Done;
         }
+        // Cleared before the state is read below: a change that comes later sets the flag again. Pairs with
+        // `look_again`.
         let unsettled = cx.state().unsettled().is_some_and(|unsettled| {
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
+        // Before the claim, which may need a slot of the window or the bytes of tickets that are completed.
         if self.settle(cx) {
             changed_by(cx);
         }
         let Some(mut front) = self.front.try_claim() else {
             if unsettled {
-                // The holder may have looked before the change that this flag reports, and be about to wait.
+                // This activation has cleared the flag and cannot act on it. The holder may have read the counters
+                // before the change that the flag stands for, and may be about to set the wait word: restore the flag.
                 cx.state().look_again();
             }
             return Event::Refused;
@@ -638,10 +756,12 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
+        // Before the firings: another worker may issue the next ticket while this one runs.
         share_claim(cx);
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
+        // As the window's protocol demands after each completion. A ticket that has failed is not completed.
         if ran && self.settle(cx) {
             changed_by(cx);
         }
@@ -659,11 +779,13 @@ where
         let published = |(next, stuck): (&usize, &AtomicUsize)| {
             *next == issued || stuck.load(Ordering::Relaxed) != UNSTUCK
         };
-        let rests = back.next_in == issued
+        // No ticket is under way, every input is released, and every port has published all or lacks room.
+        let is_quiescent = back.next_in == issued
             && back.next.iter().zip(state.stuck()).all(published)
             && (self.window.retired()..issued).all(|ticket| self.is_done(ticket));
-        // A ticket under way may be completed while this thread holds the retirement: its worker is then refused.
-        if rests { Ok(Box::new(AtRest { _front: front, _back: back })) } else { Err(true) }
+        // Otherwise a ticket may be completed while this thread holds the retirement. Its worker is then refused, and
+        // no counter shows the ticket: the caller must set `unsettled`.
+        if is_quiescent { Ok(Box::new(Quiescent { _front: front, _back: back })) } else { Err(true) }
     }
 
     fn is_framed(&self) -> bool {

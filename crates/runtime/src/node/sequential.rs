@@ -1,4 +1,32 @@
 //! Sequential kernels: one firing at a time, with state of its own.
+//!
+//! # Phases
+//!
+//! The [`Core`] lies under the node's claim ([`claim`](crate::node::claim)), so one thread at a time fires the node and
+//! changes its phase.
+//!
+//! | phase | meaning | entered by | left when |
+//! |---|---|---|---|
+//! | running | the node fires when its inputs and outputs allow it | creation | a stream that it needs has ended; its code or framing function ends it; all consumers have left; it is cancelled; the run drains and it is a source |
+//! | ending | no firing follows; items of the last one may lack room | `begin_end`, after the finishing function | all items are published |
+//! | done | the node has ended its outputs and left its inputs | `end` | never |
+//!
+//! # An activation
+//!
+//! The thread that holds the claim fires in *slices* of at most `cx.slice` firings, until the budget is spent or a
+//! firing lacks something. After each slice it publishes the outputs, releases the inputs and makes the neighbours
+//! ready (`changed_by`, which fences). It sets the wait word before it releases the claim, so that a thread which reads
+//! the word knows what the next firing lacks. A node whose items count against a byte limit has slices of one firing,
+//! so that it exceeds the limit by one firing at most.
+//!
+//! A thread that is refused the claim does nothing. Its change is not missed: the holder sets the wait word, releases
+//! the claim, fences, and examines the node once more at the end of its activation
+//! ([`sched::ready`](crate::sched::ready)) or before it sleeps ([`sched::sleep`](crate::sched::sleep)).
+//!
+//! # Dynamic outputs
+//!
+//! A firing may push more items on a dynamic output than the channel has free slots. The remaining items overflow into
+//! the cursor and are *pending* until the channel has room. The node fires, and ends, only without pending items.
 
 use super::{Flow, IntoFlow};
 use crate::channel::Lack;
@@ -10,22 +38,25 @@ use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
 use thalweg_policy::Event;
 
-/// What the next firing takes from each input, decided at claim time.
+/// The decision of a framing function on the next firing.
 pub(crate) enum Framing {
-    /// The firing takes these numbers of items.
+    /// The firing pops the numbers of items in `takes`, and the inputs hold them.
     Take,
-    /// The node can never fire again.
+    /// The node ends.
     End,
-    /// Wait.
+    /// The firing, or the function itself, lacks items.
     Lack(Lack),
 }
 
-/// A framing function in the engine's terms: fills `takes`.
+/// A framing function: decides, before each firing, how many items the firing pops from each input.
 pub(crate) trait FrameFn<I: Inputs>: Send {
+    /// Fills `takes`, by input. `wanted` is a buffer of the same length. The caller holds the node's claim, and claims
+    /// the items before the next call.
     fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
 }
 
-/// A framing function that asks with [`crate::Glance::peek`] and so is determinate.
+/// A framing function that decides by [`crate::Glance::peek`], and so is determinate: a peek that needs an item which
+/// has not arrived makes the node wait, so the result cannot depend on how many items have arrived.
 impl<I, F> FrameFn<I> for F
 where
     I: Inputs,
@@ -36,9 +67,9 @@ where
             let glances = ins.glances();
             match self(&glances) {
                 Ok(None) => return Framing::End,
-                Ok(Some(said)) => {
-                    takes.copy_from_slice(said.by_input());
-                    // A firing may take more than the function looked at.
+                Ok(Some(counts)) => {
+                    takes.copy_from_slice(counts.by_input());
+                    // A firing may pop more items than the function has peeked at.
                     return match ins.short_of(takes) {
                         Some(Lack::Ended { .. }) => Framing::End,
                         Some(lack) => Framing::Lack(lack),
@@ -51,6 +82,7 @@ where
                         wanted.iter().any(|items| *items > 0),
                         "the framing function gave back a `NotYet` that no peek of this call has given it"
                     );
+                    // Otherwise the items have arrived since the glances were made: call the function again.
                     if let Some(lack) = ins.lack(wanted) {
                         return Framing::Lack(lack);
                     }
@@ -60,8 +92,8 @@ where
     }
 }
 
-/// A framing function that may see what has arrived: for nodes that are not determinate. It says
-/// what to take, or which inputs (a mask) to wait for; an empty mask ends the node.
+/// A framing function that reads how many items have arrived: for the engine's own nodes, which may depend on timing.
+/// It fills `takes`; if all are 0 it returns the inputs to wait for, as a mask, and an empty mask ends the node.
 pub(crate) struct AnyFrame<F>(pub(crate) F);
 
 impl<I, F> FrameFn<I> for AnyFrame<F>
@@ -81,18 +113,18 @@ where
     }
 }
 
-/// How far a node has come.
+/// The phase of a node: see the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
     Running,
-    /// No firing will follow; what it gave last may still have to go out.
     Ending,
     Done,
 }
 
-/// What the claim guards.
+/// The state under the node's claim.
 struct Core<'env, I: Inputs, O: Outputs, F> {
-    // Cursors first: they drop their items before the ports say what is the ring's to drop.
+    // Declared first, hence dropped first: the cursors drop the items that they own before the drop of the ports moves
+    // the heads past these slots. The ring drops only items from its head on.
     in_cursors: I::Cursors<'static>,
     out_cursors: O::Cursors<'static>,
     ins: I,
@@ -100,15 +132,18 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
     fire: F,
     finish: Option<Finish<'env, O>>,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    /// The static rates of the inputs.
     limits: I::Limits,
+    /// By input, for a framing function: items that the firing pops.
     takes: Vec<usize>,
+    /// By input, for a framing function: items that it waits for.
     wanted: Vec<usize>,
     phase: Phase,
-    /// Publish after each firing: its bytes count against a limit.
+    /// An output is weighed: the node publishes after each firing, as its bytes count against a limit.
     weighed: bool,
 }
 
-/// Called once, after the last firing, to push what is left.
+/// A function that the node calls once, after its last firing, to push the items that its code still holds.
 pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cursors<'f>) + Send + 'env>;
 
 /// A sequential kernel.
@@ -117,10 +152,13 @@ pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
     framed: bool,
 }
 
-/// Why a stretch of firings stopped.
+/// Why a slice of firings stopped.
 enum Stop {
+    /// It has as many firings as were allowed, or a dynamic output has no room for another.
     Spent,
+    /// The next firing lacks something.
     Lack(Lack),
+    /// The node ends, or has failed.
     End,
 }
 
@@ -156,16 +194,20 @@ where
         Sequential { framed: core.frame.is_some(), core: Claim::new(core) }
     }
 
+    /// Fires in slices until the budget is spent or a firing lacks something. The caller holds the claim; this sets the
+    /// wait word.
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         let mut left = cx.budget;
         if cx.alerted && cx.net.liveness.closes_loops {
-            // A stream may have been cut short: see `starve`.
+            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have
+            // read.
             core.ins.refresh();
         }
         loop {
             if cx.net.stopped() {
                 return Event::Done;
             }
+            // Before any firing and before the end: the items of an earlier firing come first.
             if O::pending(&core.out_cursors) {
                 let lack = core.outs.flush(&mut core.out_cursors);
                 changed_by(cx);
@@ -179,6 +221,7 @@ where
                 Phase::Done => return Event::Done,
             }
             if core.outs.all_gone() || cx.state().is_cancelled() {
+                // No consumer would read what it pushes.
                 core.finish = None;
                 core.phase = Phase::Ending;
                 continue;
@@ -188,7 +231,7 @@ where
                 continue;
             }
             if left == 0 {
-                self.announce_more(core, cx);
+                self.set_wait_for_next(core, cx);
                 return Event::Budget;
             }
             let limit = if core.weighed { 1 } else { left.min(cx.slice) };
@@ -210,19 +253,23 @@ where
                 Stop::End => self.begin_end(core),
                 Stop::Lack(Lack::Ended { .. }) => self.begin_end(core),
                 Stop::Lack(lack) if fired == 0 => {
+                    // A node whose input has ended must end even if the first thing that it lacks is room.
                     if core.frame.is_none() && core.ins.exhausted() {
                         self.begin_end(core);
                     } else if !self.purge(core, lack) {
                         return lacking(cx, lack);
                     }
                 }
+                // Found before the publication. An overflow has to be flushed first; then the next round finds the lack
+                // again.
                 Stop::Lack(_) => {}
             }
         }
     }
 
-    /// Sets the wait word by whether there is more to do, so that no thread activates the node for nothing.
-    fn announce_more(&self, core: &mut Core<'env, I, O, F>, cx: &ActivationContext<'_>) {
+    /// Sets the wait word to what the next firing lacks, or to ready, so that no thread activates the node in vain. For
+    /// a framed node it checks the outputs only: what it lacks on its inputs is known only to the framing function.
+    fn set_wait_for_next(&self, core: &mut Core<'env, I, O, F>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
         let lack = match &core.frame {
             None => core.ins.firings(1).err().or_else(|| core.outs.room(1).err()),
@@ -234,7 +281,8 @@ where
         }
     }
 
-    /// Where the consumer of a full channel has left, empties it: true if that made room.
+    /// Empties full channels whose consumer has left; true if the node has room for a firing then. For a node that
+    /// lacks room on one output and has consumers on others.
     fn purge(&self, core: &mut Core<'env, I, O, F>, lack: Lack) -> bool {
         if !matches!(lack, Lack::Room { .. } | Lack::Bytes { .. }) {
             return false;
@@ -243,7 +291,8 @@ where
         core.outs.room(1).is_ok()
     }
 
-    /// Fires as often as items and room allow, at most `limit` times.
+    /// Fires as often as items and room allow, at most `limit` times. Returns the number of firings, and why they
+    /// stopped.
     fn fire_static(
         &self,
         core: &mut Core<'env, I, O, F>,
@@ -266,15 +315,16 @@ where
         let stop = match end {
             None => Stop::Spent,
             Some(end) => {
-                note_end(cx, end);
+                report_failure(cx, end);
                 Stop::End
             }
         };
+        // Items of firings that did not take place, since the node ends or a dynamic output is full.
         ins.unclaim(in_cursors);
         (fired, stop)
     }
 
-    /// Fires a node whose framing function says what each firing takes.
+    /// [`Self::fire_static`] for a node with a framing function, which decides what each firing pops.
     fn fire_framed(
         &self,
         core: &mut Core<'env, I, O, F>,
@@ -290,6 +340,8 @@ where
         let frame = frame.as_mut().expect("a framed node");
         outs.open_sequential(out_cursors);
         let mut fired = 0;
+        // The step comes before the framing function: once that has decided, the firing must take place. `fire_run`
+        // steps again, which changes nothing, as nothing is pushed in between.
         while fired < firings && O::step(out_cursors) {
             match frame.frame(ins, wanted, takes) {
                 Framing::Take => {}
@@ -300,27 +352,31 @@ where
             let (_, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, I::framed(takes), 1);
             fired += 1;
             if let Some(end) = end {
-                note_end(cx, end);
+                report_failure(cx, end);
                 return (fired, Stop::End);
             }
         }
         (fired, Stop::Spent)
     }
 
-    /// Calls the finishing function, which pushes what is left; no firing follows.
+    /// Enters the phase `Ending`, and calls the finishing function.
     fn begin_end(&self, core: &mut Core<'env, I, O, F>) {
         core.phase = Phase::Ending;
         if let Some(finish) = core.finish.take() {
-            // Dynamic outputs take it whatever the room; a node with static ones has no `finish`.
+            // Without checking for room: dynamic outputs overflow into their cursors, and a node with static ones has
+            // no finishing function.
             core.outs.open_sequential(&mut core.out_cursors);
             finish(&mut core.out_cursors);
             core.outs.publish_sequential(&mut core.out_cursors);
         }
     }
 
+    /// Enters the phase `Done`: ends the outputs, leaves the inputs, and reports the end to the run. All items are
+    /// published.
     fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         core.phase = Phase::Done;
-        // The end of a cancelled node is none of its streams': see `useful`.
+        // A cancelled node ends without ending its streams: a consumer must not observe a difference to a node that
+        // continues (`liveness::dead`).
         if !cx.state().is_cancelled() {
             core.outs.end();
         }
@@ -330,22 +386,27 @@ where
     }
 }
 
-/// Why a node ends in the middle of a stretch.
+/// Why a node ends in the middle of a slice.
 enum End {
-    Said,
+    /// Its code has returned [`Flow::End`].
+    Requested,
+    /// Its code has returned an error.
     Failed(Box<dyn std::error::Error + Send + Sync>),
+    /// A firing pushed fewer items than its rate on this static output.
     Short(usize),
 }
 
-fn note_end(cx: &ActivationContext<'_>, end: End) {
+/// Fails the run, if the node ends by a failure.
+fn report_failure(cx: &ActivationContext<'_>, end: End) {
     match end {
-        End::Said => {}
+        End::Requested => {}
         End::Failed(error) => cx.net.fail_node(cx.node, error),
         End::Short(port) => cx.net.fail_short(cx.node, port),
     }
 }
 
-/// The inner loop: up to `firings` firings, fewer where a dynamic output fills up.
+/// The inner loop: `firings` firings, or fewer if a dynamic output has no free slot or the node ends. Returns the
+/// number of firings, and the end. The cursors are open for that many firings.
 fn fire_run<I, O, F, R>(
     in_cursors: &mut I::Cursors<'static>,
     out_cursors: &mut O::Cursors<'static>,
@@ -359,7 +420,8 @@ where
     R: IntoFlow,
     F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
-    // SAFETY: both are borrowed mutably for the whole function and used through the loan only.
+    // SAFETY: both are borrowed mutably for the whole call, so no other code has them; below they are used only through
+    // the loans, which end before the borrows.
     let (mut ins, mut outs) = unsafe { (Lent::new(in_cursors), Lent::new(out_cursors)) };
     for fired in 0..firings {
         if !O::step(&mut outs.here) {
@@ -370,7 +432,7 @@ where
         I::finish(&mut ins.here);
         match flow {
             Flow::More => {}
-            Flow::End => return (fired + 1, Some(End::Said)),
+            Flow::End => return (fired + 1, Some(End::Requested)),
             Flow::Fail(error) => return (fired + 1, Some(End::Failed(error))),
         }
         if let Some(port) = O::short(&outs.here) {
@@ -380,7 +442,8 @@ where
     (firings, None)
 }
 
-/// Leaves word of what the node waits for.
+/// Sets the wait word of the activated node, and returns the event that ends the activation. The caller holds the
+/// node's claim.
 pub(super) fn lacking(cx: &ActivationContext<'_>, lack: Lack) -> Event {
     cx.state().wait.lack(lack);
     match lack {

@@ -1,10 +1,16 @@
-//! Tallies: for each firing of a parallel node, how many items it pushed on a dynamic output.
+//! Tallies: for each firing of a parallel node, the number of items that it pushed on a dynamic output.
 //!
 //! A limit on items in flight ([`Stream::in_flight`](crate::Stream::in_flight)) counts descendants through such a
 //! node. It adds an output to the node, a *tally*, after those that the node's code sees: one number for each firing.
-//! The reorder window treats a tally as a static output of push rate 1: its room is reserved at the claim, its cursor
-//! belongs to the ticket, and it is published in ticket order. So the sum of a tally's first numbers is a position in
-//! the stream that it counts, whatever the order of the firings was.
+//! The reorder window treats a tally as a static output of push rate 1: the issuing worker reserves its slots at the
+//! claim, its cursor belongs to the ticket, and the retirement holder publishes it in ticket order.
+//!
+//! Invariant: the sum of a tally's first `n` numbers is the number of items that the node's first `n` firings pushed on
+//! the output, in whichever order the firings ran.
+//!
+//! A node has its [`Tallies`] twice, under the issuing claim (`room`, `open`, `end`) and under the retirement
+//! (`publish`). A [`Count`] lies in the slot of its ticket, and passes between threads as the slot does
+//! ([`window`](crate::node::window)).
 
 use crate::channel::Lack;
 use crate::channel::Out;
@@ -14,39 +20,45 @@ use crate::port::tuple::Outputs;
 /// One tally of a node.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// The output whose items it counts.
-    of: usize,
-    give: PushPort<u64>,
+    /// The index of the output whose items it counts.
+    output: usize,
+    /// The port on which the numbers leave.
+    port: PushPort<u64>,
 }
 
 impl Tally {
-    pub(crate) fn new(of: usize, give: PushPort<u64>) -> Tally {
-        Tally { of, give }
+    /// A tally of the node's output number `output`. The port's push rate is 1.
+    pub(crate) fn new(output: usize, port: PushPort<u64>) -> Tally {
+        Tally { output, port }
     }
 
     fn twin(&self) -> Tally {
-        Tally { of: self.of, give: self.give.twin() }
+        Tally { output: self.output, port: self.port.twin() }
     }
 }
 
 /// The numbers of one ticket for one tally.
 #[derive(Debug)]
 pub(super) struct Count {
-    of: usize,
+    /// The index of the output whose items it counts.
+    output: usize,
     /// Items that the ticket's earlier firings pushed on that output.
-    seen: usize,
-    out: Out<'static, u64>,
+    pushed_before: usize,
+    /// The reserved slots, one for each firing of the ticket.
+    numbers: Out<'static, u64>,
 }
 
 impl Count {
-    /// Counts what the latest firing pushed.
+    /// Writes the number of items that the latest firing pushed. The ticket's issuer calls this after each firing, so
+    /// that the ticket fills all slots that it has reserved.
     #[inline]
-    pub(super) fn note<O: Outputs>(&mut self, outs: &O::Cursors<'static>) {
-        let pushed = O::pushed(outs, self.of);
-        self.out.step();
-        // After a firing that exchanged its cursors the number may be lower; publication refuses such cursors.
-        self.out.push(pushed.saturating_sub(self.seen) as u64);
-        self.seen = pushed;
+    pub(super) fn record<O: Outputs>(&mut self, outs: &O::Cursors<'static>) {
+        let pushed = O::pushed(outs, self.output);
+        self.numbers.step();
+        // A firing that exchanged its cursors may leave a lower number. Publication refuses such cursors; until then
+        // the subtraction must not overflow.
+        self.numbers.push(pushed.saturating_sub(self.pushed_before) as u64);
+        self.pushed_before = pushed;
     }
 }
 
@@ -63,51 +75,65 @@ impl Tallies {
         self.0.len()
     }
 
+    /// Second handles of the ports, for the retirement holder.
     pub(super) fn twin(&self) -> Tallies {
         Tallies(self.0.iter().map(Tally::twin).collect())
     }
 
-    /// The counts of one ticket.
+    /// A count for each tally, for the slot of a ticket.
     pub(super) fn counts(&self) -> Box<[Count]> {
-        self.0.iter().map(|tally| Count { of: tally.of, seen: 0, out: tally.give.ticket_cursor() }).collect()
+        let count = |tally: &Tally| {
+            let numbers = tally.port.ticket_cursor();
+            Count { output: tally.output, pushed_before: 0, numbers }
+        };
+        self.0.iter().map(count).collect()
     }
 
-    /// Firings that the room suffices for, at most `limit`.
+    /// Firings for which every tally has free slots, at most `limit`. The caller holds the issuing claim.
+    ///
+    /// # Errors
+    /// A tally has no free slot.
     pub(super) fn room(&mut self, limit: usize) -> Result<usize, Lack> {
-        self.0.iter_mut().try_fold(limit, |firings, tally| tally.give.side().room(firings))
+        self.0.iter_mut().try_fold(limit, |firings, tally| tally.port.side().room(firings))
     }
 
-    /// Reserves the room of a ticket's firings.
+    /// Reserves a slot of each tally for each firing of a ticket. The caller holds the issuing claim, and `room` has
+    /// granted the firings.
     pub(super) fn open(&mut self, counts: &mut [Count], firings: usize) {
         for (tally, count) in self.0.iter_mut().zip(counts) {
-            count.seen = 0;
-            tally.give.open_ticket(&mut count.out, firings);
+            count.pushed_before = 0;
+            tally.port.open_ticket(&mut count.numbers, firings);
         }
     }
 
-    /// Publishes what a finished ticket counted, in ticket order.
+    /// Publishes the numbers of a completed ticket on tally `at`. The caller holds the retirement and calls in ticket
+    /// order. Returns true, as the slots were reserved.
     pub(super) fn publish(&self, at: usize, counts: &mut [Count]) -> bool {
-        self.0[at].give.publish_ticket(&mut counts[at].out)
+        self.0[at].port.publish_ticket(&mut counts[at].numbers)
     }
 
+    /// The tail of tally `at`: the index of its next number.
     pub(super) fn tail(&self, at: usize) -> usize {
-        self.0[at].give.meter().tail()
+        self.0[at].port.meter().tail()
     }
 
+    /// The capacity of tally `at`, in numbers.
     pub(super) fn capacity(&self, at: usize) -> usize {
-        self.0[at].give.meter().capacity()
+        self.0[at].port.meter().capacity()
     }
 
+    /// Drops the numbers of tallies whose consumer has left. The caller holds the retirement.
     pub(super) fn purge_if_gone(&self) {
-        self.0.iter().for_each(|tally| tally.give.purge_if_gone());
+        self.0.iter().for_each(|tally| tally.port.purge_if_gone());
     }
 
-    /// No tally has a consumer any more.
+    /// Whether the consumers of all tallies have left; true for a node without tallies.
     pub(super) fn all_gone(&self) -> bool {
-        self.0.iter().all(|tally| tally.give.meter().gone())
+        self.0.iter().all(|tally| tally.port.meter().gone())
     }
 
+    /// Ends the streams of all tallies. All tickets are retired, and no ticket follows.
     pub(super) fn end(&self) {
-        self.0.iter().for_each(|tally| tally.give.meter().end());
+        self.0.iter().for_each(|tally| tally.port.meter().end());
     }
 }

@@ -1,50 +1,81 @@
 //! The reorder window of a parallel node: tickets are issued in order, completed in any order, retired in order.
 //!
-//! # Protocol
+//! # States of a slot
 //!
-//! Ticket `t` has slot `t mod size`. A slot passes through `free -> issued -> done -> free`:
+//! Ticket `t` has slot `t mod size`. Two claims ([`claim`](crate::node::claim)) guard the window: the *issuing claim*,
+//! whose holder issues tickets, and the *retirement*, whose holder retires them.
+//!
+//! | the slot of `t` is | condition | accessed by | entered by | left by |
+//! |---|---|---|---|---|
+//! | free | `t - size < retired`, `t` not issued, `done` false | holder of the issuing claim | `retire(t - size)` | that holder, when it issues `t` |
+//! | issued | `t` issued, `done` false | the worker that issued `t` | issue | that worker, by `complete(t)` |
+//! | done | `done` true | holder of the retirement | `complete(t)` | that holder, by `retire(t)` |
+//!
+//! Each claim has one holder at a time, so tickets are issued in order and retired in order. The number of the next
+//! ticket lies under the issuing claim, outside this module.
+//!
+//! # Counters and orderings
+//!
+//! | field | written by | store | pairs with | so that |
+//! |---|---|---|---|---|
+//! | `done` | issuer, in `complete` | `Release` | `Acquire` in `is_done` | the retirement holder sees the issuer's last access to the slot |
+//! | `done` | retirement holder, in `retire` | `Relaxed` | none | the store of `retired`, which follows, orders it before the next issue |
+//! | `retired` | retirement holder, in `retire` | `Release` | `Acquire` in `retired` | the next issuer of the slot sees the retirement holder's last access |
+//! | `completed` | issuer, in `complete` | `Release` add | `Acquire` in `completions` | a ticket that is counted is seen done |
+//!
+//! # Races, and why they cannot happen
+//!
+//! *An issuer and the retirement holder access one slot.* The holder of the issuing claim accesses the slot of `t` only
+//! if `has_slot(t)`, so `retire(t - size)` precedes the access. The retirement holder accesses it only if `is_done(t)`,
+//! so `complete(t)` precedes the access. `is_done(t)` may be called only if `has_slot(t)`: otherwise the slot's `done`
+//! may be that of ticket `t - size`.
+//!
+//! *A completed ticket is left behind: its worker is refused the retirement, and the holder has passed the ticket.*
 //!
 //! ```text
-//!   issue     claim holder       needs `t - retired < size`; then the slot is the issuer's alone
-//!   complete  issuer             `done := true` (Release): the slot is the retirer's alone
-//!   retire    retirement holder  reads `done` (Acquire), publishes, `done := false`,
-//!                                `retired := t + 1` (Release): the slot is free
+//!   worker that completes                     holder of the retirement
+//!   1. done := true                           1. reads completed
+//!   2. completed += 1                         2. passes over the tickets that are done
+//!   3. fence(SeqCst)                          3. releases the retirement
+//!   4. tries to claim the retirement          4. fence(SeqCst)
+//!                                             5. reads completed again; starts over if it has changed
 //! ```
 //!
-//! `issue` reads `retired` with `Acquire`, so the retirer's last access to a slot comes before the
-//! next issuer's first. Only the holder of the node's claim issues, so tickets are issued in
-//! order; only the holder of its retirement retires, so they are retired in order.
-//!
-//! **No completed ticket is left behind.** Completing adds one to `completed` after `done`; then a
-//! `SeqCst` fence; then the completing thread tries to claim the retirement. The thread
-//! that holds it reads `completed` before its pass, releases the retirement, fences, reads `completed` again, and starts
-//! over if it has changed. Either the completing thread's attempt comes after the release and succeeds, or the holder's
-//! second read sees the completion. Tickets interact in no other way: a worker never waits for its turn.
+//! If the worker's fence comes before the holder's in the order of fences, read 5 sees addition 2. Otherwise attempt 4
+//! sees release 3, and the worker retires the ticket itself, unless a later holder refuses it; then the argument
+//! applies to that holder. Tickets interact in no other way: a worker never waits for its turn.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, fence};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 
-/// The slot of one ticket at a time.
+/// A slot, which one ticket at a time has.
 #[derive(Debug)]
 struct Slot<S> {
+    /// The slot's ticket is completed and not retired.
     done: AtomicBool,
+    /// Accessed by the one thread that the module's table names for the slot's state.
     body: UnsafeCell<S>,
 }
 
-/// A ring of tickets. The module's protocol says which thread may call what.
+/// A ring of tickets. The module's protocol says which thread may call which method.
 #[derive(Debug)]
 pub(crate) struct Window<S> {
     slots: Box<[CachePadded<Slot<S>>]>,
+    /// Tickets retired, hence the number of the oldest ticket that is not.
     retired: Arc<CachePadded<AtomicUsize>>,
+    /// Tickets completed.
     completed: CachePadded<AtomicUsize>,
 }
 
-// SAFETY: each slot's body is accessed by one thread at a time, by the module's protocol.
+// SAFETY: `Window::body` is the only access to a slot's cell, and its contract admits one thread at a time, in the
+// order of the module's table. Each hand-over is a pair of `Release` and `Acquire`, so a body is sent from thread to
+// thread: `S: Send` suffices.
 unsafe impl<S: Send> Sync for Window<S> {}
 
 impl<S> Window<S> {
-    /// A window of `size` tickets, a power of two; `retired` is shared with the threads that wait for it.
+    /// A window of `size` tickets, a power of two, with a `body` for each slot. The node's shared state has `retired`
+    /// too, where any thread reads whether a wait for it is over; only the window writes it.
     pub(crate) fn new(
         size: usize,
         retired: Arc<CachePadded<AtomicUsize>>,
@@ -61,64 +92,72 @@ impl<S> Window<S> {
         &self.slots[ticket & (self.slots.len() - 1)]
     }
 
-    /// Tickets wholly retired.
+    /// Tickets retired.
     pub(crate) fn retired(&self) -> usize {
-        self.retired.load(Ordering::Acquire)
+        self.retired.load(Ordering::Acquire) // pairs with `retire`: the slots of these tickets are free
     }
 
-    /// Whether `ticket`, the next one, may be issued now.
-    pub(crate) fn has_place(&self, ticket: usize) -> bool {
+    /// Whether the window has a slot for `ticket`, which is not retired. If the caller holds the issuing claim and
+    /// `ticket` is the next one, the caller may issue it.
+    pub(crate) fn has_slot(&self, ticket: usize) -> bool {
         ticket - self.retired() < self.slots.len()
     }
 
-    /// First value of `retired` at which `ticket` may be issued.
-    pub(crate) fn place_at(&self, ticket: usize) -> usize {
+    /// The least value of `retired` at which the window has a slot for `ticket`.
+    pub(crate) fn has_slot_at(&self, ticket: usize) -> usize {
         ticket + 1 - self.slots.len().min(ticket + 1)
     }
 
-    /// Access to the slot of a ticket.
+    /// The slot of a ticket.
     ///
     /// # Safety
-    /// The caller is the ticket's issuer and has not completed it, or holds the retirement and has
-    /// seen it done; and there is no other reference to the slot's body.
+    /// The caller holds the issuing claim, `ticket` is the next one, and the window has a slot for it; or the caller is
+    /// the ticket's issuer and has not completed it; or it holds the retirement and has seen the ticket done. No other
+    /// reference to the slot's body is alive.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn body(&self, ticket: usize) -> &mut S {
-        // SAFETY: exclusive by this function's contract.
+        // SAFETY: by the contract the caller is the one thread that the module's table admits to the slot in its
+        // present state, and it has no second reference.
         self.slot(ticket).body.with_mut(|body| unsafe { &mut *body })
     }
 
-    /// The issuer is done with the ticket's slot.
+    /// Hands the ticket's slot to the retirement holder. The ticket's issuer calls this once, after its last access to
+    /// the slot, and then tries to claim the retirement.
     #[inline]
     pub(crate) fn complete(&self, ticket: usize) {
-        self.slot(ticket).done.store(true, Ordering::Release);
-        self.completed.fetch_add(1, Ordering::Release); // pairs with `completions`: counted is done
-        fence(Ordering::SeqCst); // pairs with the one in `completions_after`
+        // Before the addition: a holder that counts this completion must find the ticket done.
+        self.slot(ticket).done.store(true, Ordering::Release); // pairs with `is_done`
+        self.completed.fetch_add(1, Ordering::Release); // pairs with `completions`
+        fence(Ordering::SeqCst); // pairs with the fence in `completions_after`
     }
 
-    /// Whether the ticket is completed and not retired. Retirement holder only.
+    /// Whether the ticket is completed and not retired. The caller holds the retirement, and the window has a slot for
+    /// the ticket.
     #[inline]
     pub(crate) fn is_done(&self, ticket: usize) -> bool {
-        self.slot(ticket).done.load(Ordering::Acquire)
+        self.slot(ticket).done.load(Ordering::Acquire) // pairs with `complete`
     }
 
-    /// Completions so far, read before a pass over the window.
+    /// Tickets completed. The retirement holder reads it before a pass over the window.
     #[inline]
     pub(crate) fn completions(&self) -> usize {
-        self.completed.load(Ordering::Acquire)
+        self.completed.load(Ordering::Acquire) // pairs with `complete`
     }
 
-    /// Completions so far, read after the retirement was released.
+    /// Tickets completed. The thread that has released the retirement reads it, and makes another pass if the number
+    /// differs from the one before its pass.
     #[inline]
     pub(crate) fn completions_after(&self) -> usize {
-        fence(Ordering::SeqCst); // pairs with the one in `complete`
+        fence(Ordering::SeqCst); // pairs with the fence in `complete`
         self.completed.load(Ordering::Relaxed)
     }
 
-    /// Frees the ticket's slot. Retirement holder only, in ticket order.
+    /// Frees the ticket's slot. The caller holds the retirement, has seen the ticket done, and calls in ticket order.
     #[inline]
     pub(crate) fn retire(&self, ticket: usize) {
+        // Before `retired` is stored: from then on the next issuer may complete the slot's next ticket.
         self.slot(ticket).done.store(false, Ordering::Relaxed);
-        self.retired.store(ticket + 1, Ordering::Release);
+        self.retired.store(ticket + 1, Ordering::Release); // pairs with `retired`
     }
 }

@@ -1,4 +1,7 @@
-//! The only input, or output, of a node: kernels get its cursor, end or stream itself, not a tuple of one.
+//! The only input, or output, of a node: its kernel gets the cursor, end or stream itself, not a tuple of one.
+//!
+//! Each method applies the method of the port, like those of the tuples ([`tuple`](super::tuple)). Where a number or
+//! flag is by port, here it is that of port 0.
 
 use crate::channel::Lack;
 use crate::channel::{Glance, Out};

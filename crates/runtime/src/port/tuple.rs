@@ -4,10 +4,10 @@
 //! Each method of [`Inputs`] and [`Outputs`] applies the method of the port ([`Input`], [`PushPort`]) to all ports in
 //! order. Two rules hold for the combinations:
 //!
-//! - A claim is granted for the least number of firings that any port allows. `firings` and `room` claim nothing, so a port
-//!   that refuses leaves nothing to be undone on the ports before it.
-//! - A condition to wait for ([`Lack`]) is that of the first port that has one. The node examines all ports again when it
-//!   has been met.
+//! - A claim is granted for the least number of firings that any port allows. `firings` and `room` claim nothing, so a
+//!   port that refuses leaves nothing to be undone on the ports before it.
+//! - A condition to wait for ([`Lack`]) is that of the first port that has one. The node examines all ports again when
+//!   it has been met.
 
 use crate::channel::Lack;
 use crate::channel::{Glance, Out};
@@ -58,10 +58,16 @@ pub trait Inputs: Sealed + Send {
     /// A process's ends of the channels.
     type Receivers: Ends + Send;
 
+    /// Cursors that own no items.
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'static>;
+    /// The number of firings for which all inputs hold the items, at most `limit`. Claims nothing.
+    ///
+    /// # Errors
+    /// An input holds too few items for a firing, or has ended so.
     #[doc(hidden)]
     fn firings(&mut self, limit: usize) -> Result<usize, Lack>;
+    /// Claims the items of `firings` firings, which `firings` has granted, and opens the cursors for them.
     #[doc(hidden)]
     fn open(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
     /// Claims the items of one firing that pops `pops`, and opens the cursors for them.
@@ -76,14 +82,20 @@ pub trait Inputs: Sealed + Send {
     /// The rates of a firing that pops `pops`, and peeks no further.
     #[doc(hidden)]
     fn framed(pops: &[usize]) -> Self::Limits;
+    /// Begins a firing with these rates.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>, limits: &Self::Limits);
+    /// Ends a firing: the items that it has not popped are dropped.
     #[doc(hidden)]
     fn finish(cursors: &mut Self::Cursors<'static>);
+    /// Returns the items claimed beyond the last firing to the ports (sequential nodes).
     #[doc(hidden)]
     fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>);
+    /// Releases the slots of ended firings to the producers. The caller is the consuming side, and calls in ticket
+    /// order.
     #[doc(hidden)]
     fn release(&self, cursors: &Self::Cursors<'static>);
+    /// The framing function's view of the items that are not claimed.
     #[doc(hidden)]
     fn glances(&self) -> Self::Glances;
     /// For each input, the number of items that a glance needed and that had not arrived.
@@ -92,8 +104,8 @@ pub trait Inputs: Sealed + Send {
     /// Reads the tails of all inputs again.
     #[doc(hidden)]
     fn refresh(&mut self);
-    /// The condition to wait for until `wanted` items have arrived on each input, or its stream has ended; `None` if they
-    /// have.
+    /// The condition to wait for until `wanted` items have arrived on each input, or its stream has ended; `None` if
+    /// they have.
     #[doc(hidden)]
     fn lack(&mut self, wanted: &[usize]) -> Option<Lack>;
     /// The condition to wait for if a firing pops `pops`; the end of a stream counts as one.
@@ -108,11 +120,13 @@ pub trait Inputs: Sealed + Send {
     /// The node leaves its inputs: it will read no more items.
     #[doc(hidden)]
     fn leave(&mut self);
+    /// Second handles of the ports, for the thread that releases in ticket order.
     #[doc(hidden)]
     fn twin(&self) -> Self;
+    /// The number of inputs.
     #[doc(hidden)]
     fn count(&self) -> usize;
-    /// These ends of the channels for a process.
+    /// The receiving ends for a process.
     #[doc(hidden)]
     fn receivers(&self, owner: Owner) -> Self::Receivers;
 }
@@ -124,48 +138,64 @@ pub trait Outputs: Sealed + Send {
     /// A process's ends of the channels.
     type Senders: Ends + Send;
 
+    /// The cursors of a sequential node.
     #[doc(hidden)]
     fn sequential_cursors(&self) -> Self::Cursors<'static>;
+    /// The cursors of one ticket of a parallel node.
     #[doc(hidden)]
     fn ticket_cursors(&self) -> Self::Cursors<'static>;
+    /// The number of firings for which all outputs have free slots, at most `limit`. Reserves nothing.
+    ///
+    /// # Errors
+    /// An output has too few free slots for a firing, or its channel is at its byte limit.
     #[doc(hidden)]
     fn room(&mut self, limit: usize) -> Result<usize, Lack>;
-    /// Whether items of a firing that found no room are still waiting.
+    /// Whether a cursor has overflow: items of a firing that found no room (sequential nodes).
     #[doc(hidden)]
     fn pending(cursors: &Self::Cursors<'static>) -> bool;
+    /// Publishes overflow; returns the condition that the items still in the cursors wait for.
     #[doc(hidden)]
     fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack>;
+    /// Opens a sequential node's cursors for all slots known to be free.
     #[doc(hidden)]
     fn open_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
-    /// Free slots of the fullest dynamic output, and the condition to wait for if there are none; `None` if all rates are
-    /// static. Parallel nodes only: chunks reserve no slots, so `Parallel` counts the firings under way against this
-    /// number, except in unordered nodes.
+    /// Free slots of the fullest dynamic output, and the condition to wait for if there are none; `None` if all rates
+    /// are static. Parallel nodes only: chunks reserve no slots, so `Parallel` counts the firings under way against
+    /// this number, except in unordered nodes.
     #[doc(hidden)]
     fn dynamic_room(&mut self) -> Option<(usize, Lack)>;
+    /// Opens a ticket's cursors for `firings` firings: reserves the slots of static outputs, which `room` has granted.
     #[doc(hidden)]
     fn open_ticket(&mut self, cursors: &mut Self::Cursors<'static>, firings: usize);
     /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
-    /// Ends a firing: the index of a static output that got too few items, if any.
+    /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any.
     #[doc(hidden)]
     fn short(cursors: &Self::Cursors<'static>) -> Option<usize>;
+    /// Publishes the items that a sequential node has written. The caller is the producing side.
     #[doc(hidden)]
     fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
+    /// Closes the chunks of a ticket whose firings have all ended, before it is completed.
     #[doc(hidden)]
     fn close_ticket(cursors: &mut Self::Cursors<'static>);
+    /// Publishes the items of a completed ticket on an output; true once all of them are in the channel. The caller is
+    /// the producing side, and calls in ticket order (in any order if the node is unordered).
     #[doc(hidden)]
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool;
+    /// The bytes of the items of a ticket that are not in a channel.
     #[doc(hidden)]
     fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize;
     /// Items that the firings of a ticket have pushed on an output so far.
     #[doc(hidden)]
     fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize;
-    /// First index of an output that is not published.
+    /// The index of the first item of an output that is not published.
     #[doc(hidden)]
     fn tail(&self, port: usize) -> usize;
+    /// The capacity of an output's channel, in items.
     #[doc(hidden)]
     fn capacity(&self, port: usize) -> usize;
+    /// Drops the items in channels whose consumer has left. The caller is the producing side.
     #[doc(hidden)]
     fn purge_if_gone(&self);
     /// Whether there are outputs and the consumers of all of them have left.
@@ -174,15 +204,19 @@ pub trait Outputs: Sealed + Send {
     /// Makes the ports those of an unordered node: see [`PushPort::unorder`]. Before they have cursors.
     #[doc(hidden)]
     fn unorder(&mut self);
+    /// Ends the streams. The caller is the producing side, and everything is published.
     #[doc(hidden)]
     fn end(&self);
+    /// Whether the items of an output are weighed.
     #[doc(hidden)]
     fn weighed(&self) -> bool;
+    /// Second handles of the ports, for the thread that publishes in ticket order.
     #[doc(hidden)]
     fn twin(&self) -> Self;
+    /// The number of outputs.
     #[doc(hidden)]
     fn count(&self) -> usize;
-    /// These ends of the channels for a process.
+    /// The sending ends for a process.
     #[doc(hidden)]
     fn senders(&self, owner: Owner) -> Self::Senders;
 }
@@ -248,12 +282,13 @@ impl<C> Lent<C> {
 impl<C> Drop for Lent<C> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: `origin` is valid by the contract of `new`, and its old bits are a copy that must not be dropped. This is
-        // the only `take`, and `here` is not used afterwards, so the value has one owner.
+        // SAFETY: `origin` is valid by the contract of `new`, and its old bits are a copy that must not be dropped.
+        // This is the only `take`, and `here` is not used afterwards, so the value has one owner.
         unsafe { self.origin.write(std::mem::ManuallyDrop::take(&mut self.here)) };
     }
 }
 
+/// Implements [`Inputs`] and [`Outputs`] for tuples of `$n` ports. `$P` and `$C` are the port and item types.
 macro_rules! tuples {
     ($n:literal; $($P:ident $C:ident $i:tt),*) => {
         #[allow(unused_variables, unused_mut, clippy::unused_unit)]
@@ -364,6 +399,7 @@ macro_rules! tuples {
                 false $(|| cursors.$i.overflows())*
             }
             fn flush(&mut self, cursors: &mut Self::Cursors<'static>) -> Option<Lack> {
+                // Every port is flushed, though the first lack decides: `or` evaluates its argument.
                 let mut stuck = None;
                 $(stuck = stuck.or(self.$i.flush(&mut cursors.$i));)*
                 stuck

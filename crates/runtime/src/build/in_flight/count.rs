@@ -1,4 +1,8 @@
-//! The kernels that count by tallies: the exit of a section, and the sum of two tallies.
+//! The kernels that count by tallies: the exit of a section, and the sum of two tallies. The module `in_flight` has the
+//! formulas and the argument that they are right.
+//!
+//! Both decide in a framing function what the next firing pops. The state that the function and the firing share lies
+//! under the node's claim: it is a captured variable, or an atomic that the claim orders.
 
 use super::super::spec::{input, output};
 use super::super::stream::Stream;
@@ -9,16 +13,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thalweg_graph::NodeId;
 
-/// The tally of two nodes as if they were one: for each firing of the first, what it becomes at the second.
+/// The tally of two nodes as if they were one: for each firing of the first, the number of items that its descendants
+/// are after the second.
 ///
-/// `ratio` leads from the first node's items to the second one's firings.
+/// `ratio` leads from the items that the first node pushes to the firings of the second one.
 pub(super) fn sum<'env>(
     first: Stream<'env, u64>,
     ratio: Ratio,
     second: Stream<'env, u64>,
 ) -> Stream<'env, u64> {
-    // Firings of the second node that the latest firing of the first one needs, and that are not counted yet. The
-    // framing function and the firing both run under the kernel's claim, which orders their accesses.
+    // Firings of the second node that belong to the latest counted firing of the first one, and are not counted yet.
+    // The framing function and the firing both run under the kernel's claim, which orders their accesses.
     let missing = Arc::new(AtomicU64::new(0));
     let still_missing = missing.clone();
     let (mut pushed, mut needed, mut counted, mut sum) = (0, 0, 0, 0);
@@ -28,7 +33,7 @@ pub(super) fn sum<'env>(
         .framed(move |(first, second)| match still_missing.load(Ordering::Relaxed) {
             0 => Ok(first.peek(0)?.map(|_| [1, 0])),
             missing => Ok(second.peek(0)?.map(|_| {
-                // How many have arrived changes the number of firings, not what they push.
+                // The number of arrived items decides how many this firing pops, but not which numbers are pushed.
                 [0, second.arrived().min(usize::try_from(missing).unwrap_or(usize::MAX))]
             })),
         })
@@ -79,17 +84,24 @@ pub(super) fn exit<'env, U: Send + 'env>(
 
 type Glances<U> = (Glance<U>, Glance<u64>, Glance<()>);
 
-/// The exit's counters: see the module `in_flight`. The framing function updates them for the firing that follows.
+/// The exit's counters: see the module `in_flight`. The framing function updates them for the firing that follows,
+/// which then pops exactly these items.
 struct Exit {
+    /// From the entry's items to the firings of the first node with a tally.
     before: Ratio,
+    /// From the items of the last node with a tally to results.
     after: Ratio,
+    /// Items that have left the section.
     passed: u64,
+    /// The first firings whose descendants have all left.
     firings: u64,
+    /// The items that these firings became at the last node with a tally.
     pushed: u64,
+    /// Tokens popped.
     returned: u64,
 }
 
-/// Items that the exit passes on in one firing at most.
+/// The greatest number of items that the exit passes on in one firing.
 const RUN: usize = 64;
 
 impl Exit {
@@ -103,7 +115,7 @@ impl Exit {
         self.returned += takes[2] as u64;
     }
 
-    /// Counts whose items have all left.
+    /// Pops, in order, counts whose items have all left; returns how many. Adds them to `pushed`.
     fn settle(&mut self, counts: &Glance<u64>) -> usize {
         let mut settled = 0;
         while let Ok(Some(count)) = counts.peek(settled) {
@@ -117,7 +129,8 @@ impl Exit {
         settled
     }
 
-    /// Tokens to be popped. Where a channel of the section has initial items, the entry may not have pushed some yet.
+    /// Tokens to be popped. If a channel of the section has initial items, the entry may not have pushed all of them
+    /// yet.
     fn due(&self) -> u64 {
         self.before.down(self.firings) - self.returned
     }

@@ -5,18 +5,18 @@
 //!   items ─▶ entry ─▶ the section's nodes ─▶ exit ─▶ results
 //! ```
 //!
-//! The entry gives tokens with each item, and the exit takes some as items leave, so the capacity of
-//! their channel limits what is between them. It is a channel like any other: full, it stops the entry; where
-//! the section needs more items than that before one leaves, the channel is part of a cycle of waiting
-//! nodes, and grows, after the cycle's other channels.
+//! The entry pushes tokens with each item, and the exit pops some as items leave, so the capacity of their channel
+//! limits the items between them. It is a channel like any other: when it is full it stops the entry. If the section
+//! needs more items than that before one leaves, the channel is part of a cycle of waiting nodes, and grows, after the
+//! cycle's other channels.
 //!
 //! # Static rates
 //!
-//! One item of the entry need not be one of the exit. Along paths of static rates, each `items` items of
-//! the entry become `results` items of the exit. So the entry gives `results` tokens with each item and the
-//! exit takes `items` of them with each result. For a limit of `most` items the entry must stop while more than
-//! `results * (most - 1)` tokens are out. A node with a dynamic output stops when the channel has no room for one, hence
-//! the capacity `results * (most - 1) + 1`.
+//! One item of the entry need not become one of the exit. Along paths of static rates, each `items` items of the entry
+//! become `results` items of the exit. So the entry pushes `results` tokens with each item, and the exit pops `items`
+//! tokens with each result. For a limit of `most` items the entry must stop while more than `results * (most - 1)`
+//! tokens are in the channel. A node with a dynamic output stops when the channel has no free slot, hence the capacity
+//! `results * (most - 1) + 1`.
 //!
 //! # Parallel nodes with a dynamic output
 //!
@@ -32,7 +32,7 @@
 //! (`node/tally.rs`). The entry pushes one token with each item, and the exit pops one for each item whose
 //! descendants have left.
 //!
-//! | counter of the exit | what |
+//! | counter of the exit | counts |
 //! |---|---|
 //! | `passed` | items that have left |
 //! | `firings` | the first firings of P1 whose descendants have all left |
@@ -56,14 +56,14 @@
 //! several items, an item may count as gone while less than a period of its descendants is in the section.
 //!
 //! **The section makes progress.** The exit waits for any input that it can use: items always, counts where none has
-//! arrived, tokens where some are due. So items never wait for counts. The sum kernel may wait for one tally while
-//! the channel of the other is full. Then that channel is part of a cycle of waiting nodes, and grows before the
-//! tokens do. A count waits in its channel until its items have left. While it does, its channel may be full and so stop
-//! P1; where the items need P1, that is a cycle of waiting nodes too.
+//! arrived, tokens where some are due. So items never wait for counts. The sum kernel may wait for one tally while the
+//! channel of the other is full. Then that channel is part of a cycle of waiting nodes, and grows before the tokens do.
+//! A count waits in its channel until its items have left. While it does, its channel may be full and so stop P1; where
+//! the items need P1, that is a cycle of waiting nodes too.
 //!
-//! **What is refused.** Positions add up only where every path of the section leads through the node's output once
-//! ([`path`]). Within an outer section the exit counts as a node of rates 1, and channels of counts and tokens do
-//! not count as paths (`Draft::flow`).
+//! **Sections that are refused.** Positions add up only if every path of the section leads through the node's output
+//! exactly once ([`path`]). Within an outer section the exit counts as a node of rates 1, and channels of counts and
+//! tokens do not count as paths (`Draft::flow`).
 
 mod count;
 mod path;
@@ -76,6 +76,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use thalweg_graph::NodeId;
 
+/// Adds an entry before the nodes that `section` adds, an exit after them, and the channel of tokens. Returns the
+/// results. `most` is at least 1. `section` is user code, so the draft is not locked during its call.
 pub(super) fn build<'env, T, U>(
     stream: Stream<'env, T>,
     most: usize,
@@ -115,10 +117,11 @@ where
     out
 }
 
-/// Tokens of a section at most: a limit beyond it limits nothing.
+/// The greatest capacity of a channel of tokens. A greater limit would limit nothing.
 const MOST: usize = 1 << 30;
 
-/// Counts that a channel holds at most. With a greater limit these channels stop the section before its tokens do.
+/// The greatest capacity of a channel of counts. If the limit needs more, these channels stop the section before its
+/// tokens do.
 const MOST_COUNTS: usize = 1 << 20;
 
 /// The channel of tokens, of which the entry pushes `per_item` with each item.
@@ -154,8 +157,8 @@ fn tallied<'env, U: Send + 'env>(
     Path { first, tallied }: Path,
 ) -> Stream<'env, U> {
     let shared = items.shared.clone();
-    // Counts of the first node's firings wait for their items to leave, and must not stop the section before the
-    // tokens do. Those of later nodes are added up as they come.
+    // Counts of the first node's firings wait in their channel until their items have left, and must not stop the
+    // section before the tokens do. Counts of later nodes are summed as they arrive.
     let firings = usize::try_from(first.up(most as u64)).unwrap_or(MOST_COUNTS).min(MOST_COUNTS);
     let tallies = tallied.into_iter().map(|(port, after)| (shared.tally(port), after));
     let all = tallies.enumerate().map(|(at, (tally, after))| match at {

@@ -1,4 +1,14 @@
-//! The paths of a section: where its descendants can be counted, and by which rates.
+//! The paths of a section: the outputs at which an item's descendants are counted, and the rates between them.
+//!
+//! The *section* is the set of nodes on paths from the entry to the stream that the user's function returned. The
+//! descendants of an item can be counted if
+//!
+//! 1. every input on the paths has a static rate;
+//! 2. every output on the paths has a static rate, or belongs to an ordered parallel node, and so can have a tally;
+//! 3. every path leads through each output with a tally, exactly once.
+//!
+//! Then these outputs have one order, which all paths follow, and the rates between two of them are those of one static
+//! region. Any violation is an error that names the port, and becomes a mistake of the exit node.
 
 use super::super::draft::Draft;
 use super::super::stream::Stream;
@@ -6,7 +16,7 @@ use std::collections::HashSet;
 use thalweg_analysis::{Region, regions, repetitions};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, Port};
 
-/// How many items at one point of a graph become how many at another, in lowest terms.
+/// The rates between two points of a graph: each `from` items at the first become `to` at the second. In lowest terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Ratio {
     pub(super) from: u32,
@@ -16,26 +26,26 @@ pub(super) struct Ratio {
 impl Ratio {
     const SAME: Ratio = Ratio { from: 1, to: 1 };
 
-    /// What the first `items` become, rounded up.
+    /// The number of results that the first `items` items become, rounded up.
     pub(super) fn up(self, items: u64) -> u64 {
         if self == Ratio::SAME { items } else { scale(items, self.to, |of| of.div_ceil(self.from.into())) }
     }
 
-    /// Items that have wholly become the first `results`.
+    /// The number of items that have wholly become part of the first `results` results.
     pub(super) fn down(self, results: u64) -> u64 {
         if self == Ratio::SAME { results } else { scale(results, self.from, |of| of / u128::from(self.to)) }
     }
 }
 
-/// Products of a count and a rate may exceed 64 bits.
+/// A count times a rate, divided. In 128 bits, which the product may need.
 fn scale(count: u64, by: u32, divide: impl Fn(u128) -> u128) -> u64 {
     u64::try_from(divide(u128::from(count) * u128::from(by))).unwrap_or(u64::MAX)
 }
 
-/// How to count what a section's items become.
+/// The rates and tallies by which a section's exit counts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Path {
-    /// From the entry's items to firings of the first node with a tally; where there is none, to results.
+    /// From the entry's items to firings of the first node with a tally; without a tally, to results.
     pub(super) first: Ratio,
     /// Outputs that need a tally, from the entry to the end. The ratio leads from the output's items to firings of the
     /// next such node, or to results.
@@ -46,7 +56,7 @@ impl Draft<'_> {
     /// The paths from a node with one output to a stream.
     ///
     /// # Errors
-    /// What an item becomes cannot be counted: why.
+    /// The descendants of an item cannot be counted; the text is the mistake's.
     pub(super) fn path<T>(&self, entry: NodeId, to: &Stream<'_, T>) -> Result<Path, String> {
         let end = self.producer(to).filter(|_| self.has(entry)).ok_or(NO_PATH)?;
         let graph = self.flow();
@@ -70,13 +80,15 @@ impl Draft<'_> {
 const NO_PATH: &str =
     "`in_flight`: no path of static rates leads from its entry to the stream that the section returned";
 
-/// From the items of an output to the firings of a node, each of which counts as `each`.
+/// The ratio from the items of an output to the firings of node `to`, each of which counts `each`.
 fn ratio(
     graph: &GraphData,
     regions: &[Region],
     from: Port,
     (to, each): (NodeId, u32),
 ) -> Result<Ratio, String> {
+    // Repetitions are relative within a static region. The region is that of the output's consumer: the output itself
+    // may have a dynamic rate, which separates regions.
     let channel = graph.node(from.0).outputs[from.1].channel.ok_or(NO_PATH)?;
     let (next, port) = graph.channel(channel).to;
     let pop = graph.node(next).inputs[port].pop.fixed().ok_or(NO_PATH)?;
@@ -95,16 +107,21 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What lies on the paths from a section's entry to its end.
+/// The paths from a section's entry to its end.
 struct Section<'a> {
     graph: &'a GraphData,
     entry: NodeId,
     /// The output whose stream the section returned.
     end: Port,
+    /// The nodes on the paths, both ends included.
     nodes: HashSet<NodeId>,
 }
 
 impl<'a> Section<'a> {
+    /// The section between `entry` and `end`.
+    ///
+    /// # Errors
+    /// No path leads from the one to the other.
     fn new(graph: &'a GraphData, entry: NodeId, end: Port) -> Result<Section<'a>, String> {
         let after = reach(entry, |node| heads(graph, node).map(|(_, to)| to).collect());
         let before = reach(end.0, |node| {
@@ -115,7 +132,10 @@ impl<'a> Section<'a> {
         if nodes.is_empty() { Err(NO_PATH.to_owned()) } else { Ok(Section { graph, entry, end, nodes }) }
     }
 
-    /// The dynamic outputs on the paths, from the entry to the end.
+    /// The dynamic outputs on the paths, in the order in which all paths lead through them.
+    ///
+    /// # Errors
+    /// One cannot have a tally, or a path does not lead through it exactly once.
     fn tallied(&self) -> Result<Vec<Port>, String> {
         let mut tallied: Vec<(usize, Port)> = Vec::new();
         let ports = self.dynamic_outputs()?;
@@ -161,6 +181,7 @@ impl<'a> Section<'a> {
         Ok(dynamic)
     }
 
+    /// Checks that the node of a dynamic output is parallel and ordered.
     fn can_have_tally(&self, port: Port) -> Result<(), String> {
         let (node, name) = (self.graph.node(port.0), self.graph.output_name(port));
         match (node.kind, node.unordered) {
@@ -176,7 +197,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Checks that every path leads through the output once; `without` are the nodes reached without it.
+    /// Checks that every path leads through the output exactly once. `without` are the nodes that paths from the entry
+    /// reach without it.
     fn is_passed_once(&self, port: Port, without: &HashSet<NodeId>) -> Result<(), String> {
         let name = || self.graph.output_name(port);
         if port != self.end && without.contains(&self.end.0) {
@@ -184,6 +206,7 @@ impl<'a> Section<'a> {
             return Err(uncountable(&name(), " and another path leads past it", help));
         }
         let channel = self.graph.node(port.0).outputs[port.1].channel;
+        // A path that leads back to the entry belongs to the next item.
         let comes_back = |channel: ChannelId| {
             let next = self.graph.channel(channel).to.0;
             next != self.entry && reach(next, |node| self.next(node, None, true)).contains(&port.0)
@@ -196,13 +219,13 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The nodes of the section that paths from the entry reach without an output.
+    /// The nodes of the section that paths from the entry reach without the channel of an output.
     fn reach_without(&self, port: Port) -> HashSet<NodeId> {
         let without = self.graph.node(port.0).outputs[port.1].channel;
         reach(self.entry, |node| self.next(node, without, false))
     }
 
-    /// The nodes of the section at the heads of a node's channels.
+    /// The nodes of the section to which a node's channels lead, other than the channel `without`.
     fn next(&self, node: NodeId, without: Option<ChannelId>, stops_at_entry: bool) -> Vec<NodeId> {
         let inside = |to: &NodeId| self.nodes.contains(to) && !(stops_at_entry && *to == self.entry);
         let counts = |(channel, _): &(ChannelId, NodeId)| Some(*channel) != without;
@@ -224,7 +247,7 @@ fn heads(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, No
     channels.map(|channel| (channel, graph.channel(channel).to.0))
 }
 
-/// All nodes that steps lead to from one, itself included.
+/// All nodes that steps of `next` lead to from `start`, which is included.
 fn reach(start: NodeId, next: impl Fn(NodeId) -> Vec<NodeId>) -> HashSet<NodeId> {
     let (mut seen, mut open) = (HashSet::new(), vec![start]);
     while let Some(node) = open.pop() {

@@ -1,11 +1,25 @@
-//! The signal that the guard page of a coroutine's stack raises.
+//! The handler of the signal that an access to a guard page raises.
 //!
-//! The handler looks whether a coroutine runs on the thread, and the address is in its guard page.
-//! Then it says which and aborts; anything else goes to the handler that was there before, such as
-//! that of `std`, which reports the overflow of a thread's own stack.
+//! If a coroutine runs on the thread, and the address lies in its guard page, the handler names its process and aborts.
+//! It passes all other faults to the handler that was installed before, such as that of `std`, which reports the
+//! overflow of a thread's own stack.
 //!
-//! It runs on a stack of its own (`sigaltstack`), since there is no room on the one that overflowed.
-//! Threads of `std` have one; others get one here.
+//! The handler runs on an alternate stack (`sigaltstack`), since the stack that overflowed has no room. `std` makes one
+//! for its threads; [`arm`] makes one for other threads.
+//!
+//! # What the handler may access
+//!
+//! It interrupts any code of its thread, which may hold any lock: it neither allocates nor locks.
+//!
+//! | data | why it is valid |
+//! |---|---|
+//! | `CURRENT` of [`fiber`](crate::coroutine::fiber), and the header | its own thread's; the header is complete before `CURRENT` refers to it |
+//! | `Handler::before` | set before this handler is installed |
+//!
+//! # Order of installation
+//!
+//! `install` reads the previous handler, stores it in `before`, and then installs this one. Otherwise a fault between
+//! the two calls would find no handler to pass on to.
 
 use crate::coroutine::fiber::{Header, current};
 use std::cell::Cell;
@@ -13,16 +27,18 @@ use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::{Once, OnceLock};
 
-/// Before any coroutine begins on this thread.
+/// Prepares this thread, and once the process, for the report of overflows. Called before a coroutine begins on the
+/// thread.
 pub(in crate::coroutine) fn arm() {
     static INSTALL: Once = Once::new();
     INSTALL.call_once(|| [&SEGV, &BUS].into_iter().for_each(Handler::install));
     ALTERNATE.with(Alternate::make);
 }
 
-/// A signal, and how it was handled before.
+/// A signal that a fault raises.
 struct Handler {
     signal: c_int,
+    /// The action before `install`.
     before: OnceLock<libc::sigaction>,
 }
 
@@ -30,16 +46,17 @@ static SEGV: Handler = Handler { signal: libc::SIGSEGV, before: OnceLock::new() 
 static BUS: Handler = Handler { signal: libc::SIGBUS, before: OnceLock::new() };
 
 impl Handler {
-    /// Where the system refuses, an overflow is reported as it would have been.
+    /// Installs the handler, once. If the system refuses, overflows are reported as before.
     fn install(&'static self) {
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: asks, and changes nothing.
+        // SAFETY: with a null action the call only writes the present action to `before`, which has room for it.
         if unsafe { libc::sigaction(self.signal, std::ptr::null(), before.as_mut_ptr()) } != 0 {
             return;
         }
-        // SAFETY: the call has filled it in.
+        // SAFETY: the call has succeeded, so it has written the action.
         let _ = self.before.set(unsafe { before.assume_init() });
-        // SAFETY: all zero is a valid `sigaction`; the handler does what a handler may.
+        // SAFETY: all zero is a valid `sigaction`. `on_fault` has the signature that `SA_SIGINFO` requires, lives for
+        // ever, and calls only functions that are safe in a signal handler.
         unsafe {
             let mut ours: libc::sigaction = std::mem::zeroed();
             ours.sa_sigaction = on_fault as *const () as usize;
@@ -49,19 +66,20 @@ impl Handler {
         }
     }
 
-    /// Does what would have been done without us.
+    /// Handles a fault as the action before `install` would have.
     ///
     /// # Safety
-    /// Called in a handler of the signal, with its arguments.
+    /// The caller is the handler of this signal, and passes its own arguments.
     unsafe fn pass_on(&self, info: *mut libc::siginfo_t, context: *mut c_void) {
         let before = self.before.get().filter(|before| before.sa_sigaction > libc::SIG_IGN);
         let Some(before) = before else {
-            // The default, which ends the program when the instruction faults again.
-            // SAFETY: `signal` may be called in handlers.
+            // The default action ends the program when the instruction faults again, after this handler has returned.
+            // SAFETY: `signal` is async-signal-safe.
             unsafe { libc::signal(self.signal, libc::SIG_DFL) };
             return;
         };
-        // SAFETY: it was the signal's handler, and its flags say of which kind.
+        // SAFETY: the address was the signal's handler, as it is neither the default nor to ignore; its flags say which
+        // of the two signatures it has. The arguments are valid by this function's contract.
         unsafe {
             if before.sa_flags & libc::SA_SIGINFO == 0 {
                 let handler: extern "C" fn(c_int) = std::mem::transmute(before.sa_sigaction);
@@ -75,18 +93,19 @@ impl Handler {
     }
 }
 
-/// Nothing here may allocate or lock: the thread may hold any lock.
+/// The handler. It may neither allocate nor lock.
 extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the signal was raised by a fault, and so has an address.
+    // SAFETY: the system passes a valid `info` to a handler with `SA_SIGINFO`, and both signals have an address.
     let address = unsafe { (*info).si_addr() }.addr();
-    if let Some(header) = current().filter(|header| header.guards(address)) {
+    if let Some(header) = current().filter(|header| header.guard_contains(address)) {
         report(header);
     }
     let handler = if signal == libc::SIGBUS { &BUS } else { &SEGV };
-    // SAFETY: these are the arguments.
+    // SAFETY: this is the handler of `signal`, and these are its arguments.
     unsafe { handler.pass_on(info, context) };
 }
 
+/// Names the process whose stack has overflowed, and aborts.
 fn report(header: &Header) -> ! {
     let mut digits = [0; 20];
     let bytes = decimal(header.bytes(), &mut digits);
@@ -98,12 +117,13 @@ fn report(header: &Header) -> ! {
         b" bytes: declare it with more, `kernel(...).stack(bytes).coroutine(...)`\n",
     ];
     for word in words {
-        // SAFETY: `write` may be called in handlers, and the bytes are there.
+        // SAFETY: `write` is async-signal-safe, and `word` is a valid slice.
         unsafe { libc::write(libc::STDERR_FILENO, word.as_ptr().cast(), word.len()) };
     }
     std::process::abort()
 }
 
+/// The decimal digits of a number, without allocation: 20 suffice for 64 bits.
 fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
     let mut at = digits.len();
     loop {
@@ -120,37 +140,43 @@ thread_local! {
     static ALTERNATE: Alternate = const { Alternate { made: Cell::new(None) } };
 }
 
-/// Bytes of a handler's stack where `std` has made none.
+/// Bytes of an alternate stack that is made here.
 const BYTES: usize = 64 << 10;
 
-/// This thread's stack for handlers, if it was made here.
+/// A thread's alternate stack. Unmapped when the thread ends, if it was made here.
 struct Alternate {
-    /// Where it lies; null where the thread had one.
+    /// `None` before the first coroutine begins on the thread. Otherwise the lowest address of the stack that was made
+    /// here; null if the thread had one, or the system has refused one.
     made: Cell<Option<*mut c_void>>,
 }
 
 impl Alternate {
+    /// Makes the stack, at the first call on a thread that has none.
     fn make(&self) {
         if self.made.get().is_none() {
-            self.made.set(Some(if has_one() { std::ptr::null_mut() } else { make_one() }));
+            let made = if has_alternate_stack() { std::ptr::null_mut() } else { make_alternate_stack() };
+            self.made.set(Some(made));
         }
     }
 }
 
-fn has_one() -> bool {
+/// Whether this thread has an alternate stack.
+fn has_alternate_stack() -> bool {
     let mut stack = MaybeUninit::<libc::stack_t>::zeroed();
-    // SAFETY: asks, and changes nothing; all zero is a valid `stack_t`.
+    // SAFETY: with a null new stack the call only writes the present one to `stack`, which has room for it; if it
+    // fails, `stack` is all zero, which is a valid `stack_t`.
     unsafe {
         libc::sigaltstack(std::ptr::null(), stack.as_mut_ptr());
         stack.assume_init().ss_flags & libc::SS_DISABLE == 0
     }
 }
 
-/// Null where there is no memory: then an overflow ends the program without a word.
-fn make_one() -> *mut c_void {
+/// Makes an alternate stack for this thread, and returns its lowest address. Null if the system refuses the memory: an
+/// overflow then ends the program without a report.
+fn make_alternate_stack() -> *mut c_void {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
-    // SAFETY: a new mapping, which is this thread's handlers' until `drop`.
+    // SAFETY: a new mapping replaces no other. Only signal handlers of this thread use it, until `drop` removes it.
     unsafe {
         let low = libc::mmap(std::ptr::null_mut(), BYTES, access, flags, -1, 0);
         if low == libc::MAP_FAILED {
@@ -164,7 +190,8 @@ fn make_one() -> *mut c_void {
 impl Drop for Alternate {
     fn drop(&mut self) {
         let Some(low) = self.made.take().filter(|low| !low.is_null()) else { return };
-        // SAFETY: made by `make_one`; handlers of this thread no longer use it after the first call.
+        // SAFETY: `make_alternate_stack` has mapped `BYTES` bytes at `low`. After the first call no handler of this
+        // thread uses them, and none runs on them now, since a thread ends outside handlers.
         unsafe {
             let none = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
             libc::sigaltstack(&none, std::ptr::null_mut());

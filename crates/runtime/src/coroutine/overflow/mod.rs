@@ -1,4 +1,4 @@
-//! A stack that overflows, or cannot be unwound, ends the program with a line that names the process.
+//! The report of a stack that overflows or cannot be unwound: the program aborts with a line that names the process.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -6,7 +6,7 @@ mod linux;
 #[cfg(target_os = "linux")]
 pub(super) use linux::arm;
 
-/// Overflows are the system's to report here.
+/// Does nothing: on this system an overflow is reported as the system and `std` report it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn arm() {}
 
@@ -14,7 +14,7 @@ pub(super) fn arm() {}
 pub(super) fn stranded(name: &str) -> ! {
     use std::io::Write;
     let why = "its run is over or it can reach no live node, and it cannot be unwound (panic = \"abort\"?)";
-    // Whether it can be written or not, there is no way on.
+    // The program aborts whether or not the line can be written.
     let _ = writeln!(std::io::stderr(), "process `{name}` still waits: {why}");
     std::process::abort()
 }

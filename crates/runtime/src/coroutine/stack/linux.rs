@@ -5,10 +5,9 @@
 //!   | guard | stack 0 ... head | guard | stack 1 ... head | ...
 //! ```
 //!
-//! Nothing of it is there before it is touched. A guard page is a mark in the page table where the
-//! kernel knows `MADV_GUARD_INSTALL` (Linux 6.13), and the mapping stays one. Elsewhere it is a page
-//! without access, which splits the mapping: two mappings for each stack, of the 65,530 that a
-//! process usually may have.
+//! The system maps a page when it is first touched. If the kernel has `MADV_GUARD_INSTALL` (Linux 6.13), a guard page
+//! is a mark in the page table, and the pool is one mapping. Otherwise it is a page without access, which splits the
+//! mapping: two mappings for each stack, of the 65,530 that a process usually may have.
 
 use super::HEAD;
 use crate::coroutine::fiber::Header;
@@ -19,7 +18,7 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// `libc` does not name it yet.
+/// From the kernel's headers: `libc` does not have it yet.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
 /// How guard pages are made.
@@ -31,23 +30,25 @@ enum Guards {
     Mappings,
 }
 
-/// Stacks of one size.
+/// A pool of stacks of one size.
 #[derive(Debug)]
 pub(crate) struct Pool {
+    /// The lowest address of the mapping.
     low: usize,
-    /// Bytes of a stack, its guard aside.
+    /// Bytes of a stack with its header, without its guard page. A multiple of `page`.
     bytes: usize,
+    /// Bytes of a page.
     page: usize,
     count: usize,
     free: Mutex<Free>,
 }
 
-/// Free stacks.
+/// The free stacks, by index: those in `returned`, and those from `fresh` on.
 #[derive(Debug, Default)]
 struct Free {
-    /// Free stacks that were used before.
+    /// Stacks that were used before, the one returned last at the end.
     returned: Vec<u32>,
-    /// How many were had at all.
+    /// The first stack that was never used.
     fresh: u32,
 }
 
@@ -55,11 +56,12 @@ impl Pool {
     /// `count` stacks of at least `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Stacks`] where the system has no room for them.
+    /// [`Error::Stacks`] if the system refuses the memory.
     pub(crate) fn new(count: usize, bytes: usize) -> Result<Pool, Error> {
         Pool::guarded(count, bytes, Guards::Marks)
     }
 
+    /// [`Pool::new`] with guard pages made in this way, if the kernel allows it.
     fn guarded(count: usize, bytes: usize, guards: Guards) -> Result<Pool, Error> {
         let page = page();
         let bytes = bytes.next_multiple_of(page);
@@ -77,7 +79,10 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Makes all guards, the wanted way or, where the kernel does not know it, the other.
+    /// Makes all guard pages as `guards` says, or as mappings if the kernel does not have marks.
+    ///
+    /// # Errors
+    /// The number of guard pages made, the way in which the next one was refused, and the cause.
     fn guard(&self, mut guards: Guards) -> Result<(), (usize, Guards, io::Error)> {
         for index in 0..self.count {
             let low = self.low_of(index);
@@ -94,7 +99,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The low end of a stack's guard.
+    /// The lowest address of a stack's guard page.
     fn low_of(&self, index: usize) -> usize {
         self.low + index * (self.bytes + self.page)
     }
@@ -103,7 +108,7 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a free stack.
+    /// Takes a free stack. The caller takes no more than `count` at a time.
     pub(crate) fn take(self: &Arc<Self>) -> Stack {
         let mut free = self.free();
         let index = free.returned.pop().unwrap_or_else(|| {
@@ -120,17 +125,18 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this pool's, and every stack in use holds the pool.
+        // SAFETY: this pool has made the mapping, of this length. Each `Stack` keeps the pool alive, so none is in use.
         unsafe { libc::munmap(self.low as *mut _, self.count * (self.bytes + self.page)) };
     }
 }
 
-/// One stack of a pool.
+/// One stack of a pool, in use until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stack {
+    /// The address of the header, from which the coroutine's frames grow down.
     base: StackPointer,
     pool: Arc<Pool>,
-    /// Valgrind knows it as a stack. Outside of Valgrind that is a few instructions without effect.
+    /// Tells Valgrind that this is a stack. Without Valgrind that is a few instructions without effect.
     _known: ValgrindStackRegistration,
 }
 
@@ -139,18 +145,18 @@ impl Stack {
         (self.base.get() - self.pool.low) / (self.pool.bytes + self.pool.page)
     }
 
-    /// Where the header lies.
+    /// The place of the header: the highest [`HEAD`] bytes.
     pub(crate) fn head(&self) -> NonNull<Header> {
         NonNull::new(self.base.get() as *mut Header).expect("a mapping is not at 0")
     }
 
-    /// The addresses of the guard.
+    /// The addresses of the guard page.
     pub(crate) fn guard(&self) -> std::ops::Range<usize> {
         let low = self.pool.low_of(self.index());
         low..low + self.pool.page
     }
 
-    /// Bytes that were asked for.
+    /// The size of the stack in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.pool.bytes
     }
@@ -163,8 +169,9 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: below `base` lie, at least, the least bytes of a stack less those of the header, and below
-// them a guard page; no other code has them as long as this lives.
+// SAFETY: `base` is a multiple of 64: it lies `HEAD` bytes below the end of a page. From there down to the guard page
+// lie `bytes - HEAD` bytes, at least `LEAST - HEAD`. No other code accesses them or the guard page while this value
+// lives: its index is in no list of free stacks, and it keeps the mapping alive.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         self.base
@@ -175,36 +182,38 @@ unsafe impl corosensei::stack::Stack for Stack {
     }
 }
 
+/// Bytes of a page.
 fn page() -> usize {
-    // SAFETY: `sysconf` has no conditions.
+    // SAFETY: `sysconf` has no preconditions.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(page).ok().filter(|page| page.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Room that nothing is promised of before it is touched.
+/// Maps memory for which the system reserves nothing until it is touched. Returns its lowest address.
 fn map(bytes: usize) -> io::Result<usize> {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
-    // SAFETY: a new mapping, wherever the system likes.
+    // SAFETY: a new mapping at an address that the system chooses replaces no other.
     let low = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
     if low == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // A large page would be there at the first touch of any of the stacks in it. Kernels without
-    // large pages refuse, and need not be told.
-    // SAFETY: the mapping is ours.
+    // A huge page would be mapped as a whole at the first touch of any stack in it. The result is ignored, since
+    // kernels without huge pages refuse. SAFETY: the range is the mapping made above, whose contents no code uses yet.
     unsafe { libc::madvise(low, bytes, libc::MADV_NOHUGEPAGE) };
     Ok(low as usize)
 }
 
+/// Makes a guard page by a mark in the page table.
 fn mark(low: usize, bytes: usize) -> io::Result<()> {
-    // SAFETY: the page is of our mapping, and no coroutine has the stack yet.
+    // SAFETY: the page belongs to the mapping of a pool that is being made, so no coroutine has its stack yet.
     match unsafe { libc::madvise(low as *mut _, bytes, MADV_GUARD_INSTALL) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
+/// Makes a guard page by a mapping without access.
 fn split(low: usize, bytes: usize) -> io::Result<()> {
     // SAFETY: as in `mark`.
     match unsafe { libc::mprotect(low as *mut _, bytes, libc::PROT_NONE) } {
@@ -223,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_are_apart_and_of_the_size_that_was_asked_for() {
+    fn stacks_do_not_overlap_and_have_the_requested_size() {
         for guards in [Guards::Marks, Guards::Mappings] {
             let pool = pool(70, 20_000, guards);
             let stacks: Vec<Stack> = (0..70).map(|_| pool.take()).collect();
@@ -232,8 +241,8 @@ mod tests {
                 assert_eq!((stack.index(), stack.bytes()), (number, 20_480));
                 assert_eq!(high + HEAD, low + 20_480);
                 assert_eq!(high % 64, 0);
-                // All of the range is mapped, and no other code uses it.
-                // SAFETY: this is the stack's memory, and no coroutine has it.
+                // The whole range can be written, and is still zero: no other stack overlaps it. SAFETY: the range is
+                // the stack's memory below its header, which `stacks` keeps, and no coroutine uses it.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(low as *mut u8, high - low) };
                 assert!(bytes.iter().all(|byte| *byte == 0));
                 bytes.fill(1);
@@ -242,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_given_back_is_taken_first() {
+    fn the_stack_returned_last_is_taken_first() {
         let pool = pool(3, 16_384, Guards::Marks);
         let (first, second) = (pool.take(), pool.take());
         drop(first);
@@ -251,8 +260,8 @@ mod tests {
         assert_eq!(again.each_ref().map(Stack::index), [1, 0, 2]);
     }
 
-    /// Where each guard splits the mapping, the limit is an error that says so. In a process of its
-    /// own, which has no mapping left meanwhile.
+    /// If each guard page splits the mapping, the limit on mappings is an error that names it. In a child process,
+    /// since the test uses up all mappings.
     #[test]
     fn too_many_mappings_are_an_error() {
         const CHILD: &str = "THALWEG_MAPPINGS";

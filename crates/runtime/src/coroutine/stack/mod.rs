@@ -1,8 +1,17 @@
-//! Stacks of coroutines: one pool for each size, made before the run, so that what the system
-//! refuses is refused before anything has begun.
+//! Stacks of coroutines. A run has one pool for each size, made before the run begins, so that a refusal of the system
+//! is an error before any node is activated.
 //!
-//! A coroutine takes a stack when it begins and returns it when it has ended. The stack returned last, whose pages are
-//! mapped, is taken first. At its high end lies the coroutine's [`Header`].
+//! | a stack is | entered by | left by |
+//! |---|---|---|
+//! | free, never used: no page is mapped | the making of the pool | `Pool::take` |
+//! | in use by one coroutine | `Pool::take`, at the coroutine's first poll | the drop of the `Stack`, after the coroutine has ended |
+//! | free, returned: its pages are mapped | that drop | `Pool::take`, the one returned last first |
+//!
+//! A pool has a stack for each coroutine of its size, so taking never fails. A mutex guards the free stacks; it also
+//! orders the last access of one coroutine before the first of the next. At the high end of a stack lies the
+//! coroutine's [`Header`].
+//!
+//! Linux has pools of its own (`linux`); elsewhere `corosensei` makes the stacks.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -19,16 +28,17 @@ use crate::error::Error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of a stack by default. Only pages that are touched are ever mapped.
+/// The default size of a stack, in bytes. Only pages that a coroutine touches are mapped.
 pub(crate) const BYTES: usize = 64 << 10;
 
-/// Bytes of a stack at least: the report of a panic must fit.
+/// The smallest size of a stack, in bytes: the report of a panic must fit.
 pub(crate) const LEAST: usize = 16 << 10;
 
-/// Bytes at the high end of a stack that are the header's.
+/// The bytes at the high end of a stack that the header takes. A multiple of 64, so that the coroutine's base is
+/// aligned.
 const HEAD: usize = size_of::<Header>().next_multiple_of(64);
 
-/// Coroutines by the bytes of stack that they asked for.
+/// By size in bytes: the number of coroutines that need a stack of that size.
 pub(crate) type Wanted = BTreeMap<usize, usize>;
 
 /// The pools of a run, by the bytes of their stacks.
@@ -36,16 +46,16 @@ pub(crate) type Wanted = BTreeMap<usize, usize>;
 pub(crate) struct Stacks(BTreeMap<usize, Arc<Pool>>);
 
 impl Stacks {
-    /// Stacks for all of a network's coroutines.
+    /// A stack for each coroutine of a network.
     ///
     /// # Errors
-    /// [`Error::Stacks`] where the system has no room for them.
+    /// [`Error::Stacks`] if the system refuses the memory.
     pub(crate) fn new(wanted: &Wanted) -> Result<Stacks, Error> {
         let pools = wanted.iter().map(|(bytes, count)| Ok((*bytes, Arc::new(Pool::new(*count, *bytes)?))));
         pools.collect::<Result<_, Error>>().map(Stacks)
     }
 
-    /// The pool of stacks of `bytes` bytes.
+    /// The pool of stacks of `bytes` bytes, one of the sizes that `new` was called for.
     pub(crate) fn pool(&self, bytes: usize) -> Arc<Pool> {
         self.0[&bytes].clone()
     }

@@ -1,4 +1,5 @@
-//! Stacks of `corosensei`'s own making, each with mappings of its own.
+//! Stacks that `corosensei` makes, each with mappings of its own, and with a guard page whose address is not known
+//! here.
 
 use super::HEAD;
 use crate::coroutine::fiber::Header;
@@ -7,9 +8,11 @@ use corosensei::stack::{DefaultStack, Stack as _, StackPointer};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Stacks of one size.
+/// A pool of stacks of one size.
 pub(crate) struct Pool {
+    /// Bytes of a stack, without its header.
     bytes: usize,
+    /// The stack returned last is at the end.
     free: Mutex<Vec<DefaultStack>>,
 }
 
@@ -23,7 +26,7 @@ impl Pool {
     /// `count` stacks of at least `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Stacks`] where the system has no room for them.
+    /// [`Error::Stacks`] if the system refuses the memory.
     pub(crate) fn new(count: usize, bytes: usize) -> Result<Pool, Error> {
         let mut free = Vec::new();
         while free.len() < count {
@@ -38,16 +41,16 @@ impl Pool {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a free stack.
+    /// Takes a free stack. The caller takes no more than `count` at a time.
     pub(crate) fn take(self: &Arc<Self>) -> Stack {
         let inner = self.free().pop();
         Stack { inner, pool: self.clone() }
     }
 }
 
-/// One stack of a pool.
+/// One stack of a pool, in use until it is dropped.
 pub(crate) struct Stack {
-    /// Until it is returned.
+    /// `None` once the drop has returned it.
     inner: Option<DefaultStack>,
     pool: Arc<Pool>,
 }
@@ -57,18 +60,18 @@ impl Stack {
         self.inner.as_ref().expect("more stacks are wanted than were asked for")
     }
 
-    /// Where the header lies.
+    /// The place of the header: the highest [`HEAD`] bytes.
     pub(crate) fn head(&self) -> NonNull<Header> {
         let high = self.inner().base().get();
         NonNull::new((high - HEAD) as *mut Header).expect("a mapping is not at 0")
     }
 
-    /// The addresses of the guard: none that are known.
+    /// The addresses of the guard page: empty, as they are not known.
     pub(crate) fn guard(&self) -> std::ops::Range<usize> {
         0..0
     }
 
-    /// Bytes that were asked for.
+    /// The size of the stack in bytes, without its header.
     pub(crate) fn bytes(&self) -> usize {
         self.pool.bytes
     }
@@ -81,7 +84,9 @@ impl Drop for Stack {
     }
 }
 
-// SAFETY: what lies below the header of a stack with a guard page of its own.
+// SAFETY: `base` is the header's address, which is a multiple of 64, as the base of a `DefaultStack` and `HEAD` are.
+// From there down to the limit lie at least `bytes` bytes and the guard page of the `DefaultStack`, which this value
+// owns until it is dropped.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         StackPointer::new(self.head().as_ptr() as usize).expect("a mapping is not at 0")
