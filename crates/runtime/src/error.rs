@@ -203,7 +203,10 @@ impl fmt::Display for Deadlock {
             write!(f, "; and {more} more nodes of the cycle")?;
         }
         if let Some(bytes) = self.over_budget {
-            return write!(f, "; more room would exceed the byte budget of {bytes}");
+            return write!(
+                f,
+                "; more room would exceed the limit of {bytes} bytes\nhelp: raise it with `Options::budget`, or lower the rates of the nodes"
+            );
         }
         if let Some(UnreadInput { node, channel }) = &self.unread {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;

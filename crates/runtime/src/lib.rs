@@ -23,13 +23,13 @@
 //! ```
 
 mod build;
+mod built;
 mod channel;
 mod coroutine;
 mod error;
 mod liveness;
 mod measure;
 mod net;
-mod network;
 mod node;
 mod port;
 mod process;
@@ -43,10 +43,10 @@ pub use build::{
     Feedback, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Output, OutputSpec, OutputSpecs,
     PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
 };
+pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
-pub use network::Network;
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};

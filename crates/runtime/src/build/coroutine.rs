@@ -4,8 +4,8 @@ use super::graph::Graph;
 use super::kernel::{Attached, Kernel, attach};
 use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
+use crate::built::MakeNode;
 use crate::coroutine::{Ends, Fiber, LEAST, PinnedProcess};
-use crate::network::MakeNode;
 use crate::port::tuple::{Inputs, Outputs};
 
 /// The receiving ends of a coroutine with the inputs `I`.

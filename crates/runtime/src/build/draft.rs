@@ -21,9 +21,9 @@
 
 use super::mistake::Mistake;
 use super::stream::Stream;
+use crate::built::{MakeBody, MakeRing, Network, RingCell, TallySpec};
 use crate::coroutine::Wanted;
 use crate::error::BuildError;
-use crate::network::{MakeBody, MakeRing, Network, RingCell, TallySpec};
 use crate::sync::{Mutex, MutexGuard, lock};
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};

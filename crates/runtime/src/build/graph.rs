@@ -7,8 +7,8 @@ use super::output::IntoEnding;
 use super::spec::{InputSpecs, OutputSpecs, input, output};
 use super::stream::{Feedback, Stream};
 use crate::Glance;
+use crate::built::Network;
 use crate::error::{BuildError, Error};
-use crate::network::Network;
 use crate::node::{AnyFrame, Flow};
 use crate::port::tuple::{Inputs, Outputs};
 use crate::run::{Finished, Options, Prepared};
@@ -258,7 +258,7 @@ impl<'env> Graph<'env> {
         &self,
         name: &str,
         stream: Stream<'env, T>,
-    ) -> (NodeId, std::sync::Arc<crate::network::RingCell<T>>) {
+    ) -> (NodeId, std::sync::Arc<crate::built::RingCell<T>>) {
         let port = thalweg_graph::InPort::new("in", thalweg_graph::Item::of::<T>());
         let mut node = Node::sequential(name).input(port);
         node.blocking = true;

@@ -31,8 +31,8 @@
 
 use super::spec::{input, output};
 use super::stream::Stream;
+use crate::built::RingCell;
 use crate::channel::{Glance, Weigh};
-use crate::network::RingCell;
 use crate::node::AnyFrame;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};

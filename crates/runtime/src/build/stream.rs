@@ -3,7 +3,7 @@
 use super::draft::Shared;
 use super::graph::Graph;
 use super::mistake::Mistake;
-use crate::network::RingCell;
+use crate::built::RingCell;
 use std::sync::Arc;
 use thalweg_graph::{Kind, Link, Node, NodeId};
 

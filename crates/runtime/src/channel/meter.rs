@@ -265,7 +265,7 @@ impl Meter {
 
     /// Whether the channel is below its byte limit, so that the next firing may start.
     #[inline]
-    pub(crate) fn light(&self) -> bool {
+    pub(crate) fn is_below_byte_limit(&self) -> bool {
         self.weights.is_none() || self.is_below_limit()
     }
 

@@ -124,12 +124,12 @@ pub(crate) struct Known<T> {
     /// The channel's number times two, by which `process::ends` names operations. Written by both ends at creation, the
     /// same value.
     pub(crate) operation: AtomicU32,
-    /// The [`Owner`](crate::process::Owner)s of the two ends. Written at creation.
+    /// The [`Owner`](crate::net::Owner)s of the two ends. Written at creation.
     pub(crate) receiver: AtomicU64,
     pub(crate) sender: AtomicU64,
     /// Whether the receiving process waits for a message, and the sending one for room.
-    pub(crate) receiver_waits: Waits,
-    pub(crate) sender_waits: Waits,
+    pub(crate) receiver_waits: WaitFlag,
+    pub(crate) sender_waits: WaitFlag,
     /// Receiver: the tail when it was last read; [`Grow::cut`] lowers it, while neither end is active.
     pub(crate) seen: AtomicUsize,
     /// Sender: the first slot that was not free when `head` was last read.
@@ -158,9 +158,9 @@ const UNKNOWN: u8 = 2;
 /// Invariant: outside `UNKNOWN` one worker runs both processes, so `Relaxed` suffices. With several workers a store here
 /// and a load of the counter there would need a `SeqCst` fence with every message.
 #[derive(Debug)]
-pub(crate) struct Waits(AtomicU8);
+pub(crate) struct WaitFlag(AtomicU8);
 
-impl Waits {
+impl WaitFlag {
     /// The process begins to wait.
     #[inline]
     pub(crate) fn begin(&self) {
@@ -190,8 +190,8 @@ impl<T> Known<T> {
             operation: AtomicU32::new(0),
             receiver: AtomicU64::new(0),
             sender: AtomicU64::new(0),
-            receiver_waits: Waits(AtomicU8::new(UNKNOWN)),
-            sender_waits: Waits(AtomicU8::new(UNKNOWN)),
+            receiver_waits: WaitFlag(AtomicU8::new(UNKNOWN)),
+            sender_waits: WaitFlag(AtomicU8::new(UNKNOWN)),
             seen: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
             received: AtomicU64::new(0),
@@ -401,7 +401,7 @@ pub(crate) trait Grow: Send + Sync {
     /// With `keep` the pointer of a lent message is excepted, and so is `release_lent` on another thread.
     unsafe fn grow(&self, capacity: usize, keep: bool);
 
-    /// Lets the two ends know whether the other one waits ([`Waits`]). Both ends must be processes of a run with one
+    /// Lets the two ends know whether the other one waits ([`WaitFlag`]). Both ends must be processes of a run with one
     /// worker, which has not begun.
     fn know_waits(&self) {}
 

@@ -9,7 +9,7 @@
 //! exceed the budget together. The counts guard no other data: all accesses are `Relaxed`.
 
 use crate::error::Error;
-use crate::liveness::waits::{Edge, Waits, describe};
+use crate::liveness::waits::{Edge, WaitGraph, describe};
 use crate::net::{Net, UNSTUCK};
 use crate::sync::{AtomicUsize, Ordering, lock};
 use thalweg_graph::{ChannelId, Kind, NodeId};
@@ -30,7 +30,7 @@ const GRANT_PART: usize = 2;
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
-pub(crate) unsafe fn grant(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)]) -> bool {
+pub(crate) unsafe fn grant(net: &Net<'_>, waits: &WaitGraph, cycle: &[(NodeId, Edge)]) -> bool {
     let most = net.topology.plan.budget.map_or(GRANT_BY_DEFAULT, |budget| budget / GRANT_PART);
     by_cost(net, waits.full_before(cycle)).into_iter().any(|channel| {
         let cost = cost(net, channel);
@@ -54,7 +54,7 @@ pub(crate) unsafe fn grant(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)
 ///
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
-pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
+pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
     let cycles: Vec<_> = waits.cycles(true).collect();
     let Some(first) = cycles.first() else { return Ok(false) };
     for cycle in &cycles {
@@ -77,7 +77,7 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
 /// The bytes that doubling a channel adds: its slots, or its byte limit if that is what stops the producer.
 fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     let meter = net.meter(channel);
-    match meter.light() {
+    match meter.is_below_byte_limit() {
         true => meter.capacity() * net.topology.graph.channel(channel).item.bytes.max(1),
         false => meter.byte_limit(),
     }
@@ -99,12 +99,12 @@ fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
 /// and the caller has the claims of both or is the last thread awake.
 unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let meter = net.meter(channel);
-    let (from, heavy, cost) = (meter.capacity(), !meter.light(), cost(net, channel));
+    let (from, over_bytes, cost) = (meter.capacity(), !meter.is_below_byte_limit(), cost(net, channel));
     if !charge(&net.liveness.spent, cost, net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)) {
         return false;
     }
     let (producer, consumer) = net.ends(channel);
-    if heavy {
+    if over_bytes {
         meter.set_byte_limit(cost * 2);
         lock(&net.liveness.growths).push(Growth { channel, limit: Limit::Bytes, from: cost, to: cost * 2 });
     } else {

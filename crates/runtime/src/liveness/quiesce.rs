@@ -39,7 +39,7 @@
 use crate::error::Error;
 use crate::liveness::growth::{GRANT_BY_DEFAULT, grant, open_full};
 use crate::liveness::starve::{Unread, close, is_firm, outside_has_ended, unread_at_rest, unread_now};
-use crate::liveness::waits::{Cycle, Edge, Waits, describe, describe_unread, edges};
+use crate::liveness::waits::{Cycle, Edge, WaitGraph, describe, describe_unread, edges};
 use crate::net::{Net, Waiting};
 use crate::sync::{Ordering, fence};
 use thalweg_graph::{ChannelId, NodeId};
@@ -53,7 +53,7 @@ use thalweg_graph::{ChannelId, NodeId};
 pub(crate) fn examine(net: &Net<'_>) -> bool {
     fence(Ordering::SeqCst); // pairs with the fence in `Signals::inject`
     while !net.stopped() {
-        let waits = Waits::new(net.topology.graph.node_ids().map(|node| (node, edges(net, node))));
+        let waits = WaitGraph::new(net.topology.graph.node_ids().map(|node| (node, edges(net, node))));
         // After the edges were read: a thread outside the run may have changed a counter since, and edges that are out
         // of date must not be judged.
         if net.topology.graph.node_ids().any(|node| net.actionable(node)) {
@@ -70,7 +70,7 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
 }
 
 /// Cycles without a full channel.
-fn starved(waits: &Waits) -> Vec<Cycle> {
+fn starved(waits: &WaitGraph) -> Vec<Cycle> {
     waits.cycles(false).collect()
 }
 
@@ -78,7 +78,7 @@ fn starved(waits: &Waits) -> Vec<Cycle> {
 ///
 /// # Errors
 /// The budget allows no growth ([`open_full`]), or step 2 finds a deadlock.
-fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
+fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
     if net.liveness.closes_loops {
         let starved = starved(waits);
         let mut firm = starved.iter().filter(|cycle| is_firm(cycle));
@@ -112,7 +112,7 @@ fn open(net: &Net<'_>, waits: &Waits) -> Result<bool, Error> {
 }
 
 /// The error of step 6.
-fn deadlock(net: &Net<'_>, waits: &Waits) -> Error {
+fn deadlock(net: &Net<'_>, waits: &WaitGraph) -> Error {
     let starved = starved(waits);
     Error::Deadlock(match find_unread(&starved, |cycle| unread_at_rest(net, cycle)) {
         Some((cycle, unread)) => describe_unread(net, cycle, unread),

@@ -63,7 +63,7 @@ use crate::error::Error;
 use crate::liveness::growth::{grant, open_full};
 use crate::liveness::starve::unread_now;
 use crate::liveness::state::REACH;
-use crate::liveness::waits::{Cycle, Edge, Waits, describe, describe_unread, edges};
+use crate::liveness::waits::{Cycle, Edge, WaitGraph, describe, describe_unread, edges};
 use crate::net::{Held, Net, Waiting};
 use crate::sched::make_ready::make_ready;
 use crate::sync::{Ordering, fence};
@@ -340,7 +340,7 @@ fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMa
 unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Verdict, Error> {
     let is_live = |node: &NodeId| net.is_live_end(*node) || net.has_side_effects(*node);
     let live = net.liveness.search.ends.is_empty() || stuck.keys().any(is_live);
-    let waits = Waits::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
+    let waits = WaitGraph::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
     // SAFETY: a full channel of `waits` leads from a node of the set to another one, as no edge leads out of a stuck
     // set. The caller holds both, so no other thread accesses the channel or activates its producer before the release
     // of the claims, which orders the growth before the next activation.

@@ -28,7 +28,7 @@
 //! instead, once the whole graph is at rest. Its outside inputs are cut at the positions of their consumers; the items
 //! in these channels, and those that still arrive, are discarded.
 
-use crate::liveness::waits::{Cycle, Edge, Waits, edges};
+use crate::liveness::waits::{Cycle, Edge, WaitGraph, edges};
 use crate::net::Net;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind, NodeId, Rate};
@@ -49,7 +49,7 @@ pub(crate) fn is_firm(cycle: &[(NodeId, Edge)]) -> bool {
 ///
 /// The caller keeps the nodes of the cycle from being activated. Producers outside it may run: they only add to what an
 /// input holds.
-pub(crate) fn unread_now(net: &Net<'_>, waits: &Waits, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
+pub(crate) fn unread_now(net: &Net<'_>, waits: &WaitGraph, cycle: &[(NodeId, Edge)]) -> Option<Unread> {
     let is_live = |node: NodeId| net.is_live_end(node) || net.has_side_effects(node);
     let is_awaited = || net.liveness.search.has_no_ends() || waits.starved_by(cycle).any(is_live);
     if !is_firm(cycle) || !is_awaited() {

@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //!
-//! [`Waits::new`] removes, in linear time, all nodes that cannot lie on a cycle. The search for cycles visits only the
+//! [`WaitGraph::new`] removes, in linear time, all nodes that cannot lie on a cycle. The search for cycles visits only the
 //! remaining nodes, with one breadth-first search for each edge that may begin a cycle not seen before.
 
 use crate::error::{BlockedNode, Deadlock, UnreadInput};
@@ -86,7 +86,7 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
 
 /// The wait-for graph of some nodes. Its nodes have *positions*: the index of the node in `nodes`.
 #[derive(Debug)]
-pub(crate) struct Waits {
+pub(crate) struct WaitGraph {
     /// In order of their ids.
     nodes: Vec<NodeId>,
     /// By position. Edges to nodes that are not in `nodes` are ignored.
@@ -95,11 +95,11 @@ pub(crate) struct Waits {
     looped: Vec<bool>,
 }
 
-impl Waits {
+impl WaitGraph {
     /// The wait-for graph of these nodes, with their edges. The caller passes them in order of their ids.
-    pub(crate) fn new(nodes: impl IntoIterator<Item = (NodeId, Vec<Edge>)>) -> Waits {
+    pub(crate) fn new(nodes: impl IntoIterator<Item = (NodeId, Vec<Edge>)>) -> WaitGraph {
         let (nodes, edges): (Vec<NodeId>, Vec<_>) = nodes.into_iter().unzip();
-        let mut waits = Waits { looped: vec![true; nodes.len()], nodes, edges };
+        let mut waits = WaitGraph { looped: vec![true; nodes.len()], nodes, edges };
         waits.trim();
         waits
     }

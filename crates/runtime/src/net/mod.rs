@@ -333,7 +333,7 @@ fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
 }
 
 /// Makes the channels between processes note which end waits. Sound only where one worker is the run's only thread: see
-/// `channel::Waits`.
+/// `channel::WaitFlag`.
 fn know_waits<'env>(graph: &GraphData, rings: &[Arc<dyn Grow + 'env>]) {
     let is_process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let between = |channel: &Channel| is_process(channel.from.0) && is_process(channel.to.0);

@@ -258,7 +258,7 @@ impl NodeState {
             }
             Waiting::Bytes { channel } => {
                 let meter = net.meter(channel);
-                meter.light() || meter.gone()
+                meter.is_below_byte_limit() || meter.gone()
             }
             Waiting::Window { retired: wanted } => {
                 self.retired().is_some_and(|retired| retired.load(Ordering::Acquire) >= wanted)

@@ -18,7 +18,7 @@
 //! | close | `unclaim` moves `next` back (sequential nodes) | | the claim's holder |
 //! | hand over | `release` moves the head | `publish` moves the tail | the claim's holder, or the holder of the retirement, in ticket order |
 //!
-//! Invariant: `next` is private to the claim, and `head`, `tail` to the side of [`channel`](crate::channel) that hands
+//! Invariant: `next` is private to the claim, and `head`, `tail` to the side of [`channel`](mod@crate::channel) that hands
 //! over. In a parallel node these are two threads at a time; each has a handle of its own (`twin`), and they share
 //! counters through the meter alone.
 
@@ -150,7 +150,7 @@ impl Producer {
                 until: self.next + need - self.meter.capacity().min(self.next + need),
             });
         }
-        if !self.meter.light() {
+        if !self.meter.is_below_byte_limit() {
             return Err(Lack::Bytes { channel: self.channel });
         }
         if self.push.is_some() { Ok((free(self) / need).min(limit)) } else { Ok(limit) }

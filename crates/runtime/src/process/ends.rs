@@ -2,7 +2,7 @@
 //!
 //! An operation is named by a number: its channel times two, plus one for a send
 //! ([`operation`](crate::channel::operation)). Each poll finds the [`Turn`] of its process through the waker, and the turn
-//! decides whether the operation may complete. Counters, slots and lent messages are those of [`crate::channel`].
+//! decides whether the operation may complete. Counters, slots and lent messages are those of [`mod@crate::channel`].
 
 use super::drops;
 use super::turn::{Suspended, Turn};
@@ -310,7 +310,7 @@ impl<T: std::marker::Send> Tx<T> {
             turn.wait(operation, Suspended::Room, next + 1 - meter.capacity(), &known.sender_waits);
             return Poll::Pending;
         }
-        if !full && !gone && !meter.light() {
+        if !full && !gone && !meter.is_below_byte_limit() {
             turn.wait(operation, Suspended::Bytes, 0, &known.sender_waits);
             return Poll::Pending;
         }

@@ -12,7 +12,7 @@
 //! | the rest | the polling thread only: [`Turn::current`] compares threads first |
 
 use super::drops::here;
-use crate::channel::Waits;
+use crate::channel::WaitFlag;
 use crate::channel::operation::{channel, sends};
 use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
@@ -233,7 +233,7 @@ impl<'a> Turn<'a> {
     /// Completes the operation. `mark` holds the number of the latest turn that used its end; `other` says, if it is known,
     /// whether the process at the other end waits.
     #[inline]
-    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &Waits) {
+    pub(crate) fn complete(&self, operation: u64, mark: &AtomicU64, other: &WaitFlag) {
         self.pending.set(NONE);
         self.left.set(self.left.get() - 1);
         match other.take() {
@@ -258,7 +258,7 @@ impl<'a> Turn<'a> {
 
     /// Leaves the operation pending until a counter of its channel reaches `until`. `mine` is the state of this end.
     #[inline]
-    pub(crate) fn wait(&self, operation: u64, suspended: Suspended, until: usize, mine: &Waits) {
+    pub(crate) fn wait(&self, operation: u64, suspended: Suspended, until: usize, mine: &WaitFlag) {
         self.pending.set(operation);
         mine.begin();
         // A process that was woken during its poll is polled again, whatever it waits for.

@@ -11,12 +11,12 @@
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
 use super::{Finished, Options};
+use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, Sizes};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
 use crate::net::{Need, Net, NodeCell, NodeState, Signals};
-use crate::network::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

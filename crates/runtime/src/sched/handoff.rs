@@ -28,7 +28,7 @@
 //! # Runs of one thread
 //!
 //! Where one worker is the only thread of a run no fence is needed, and no other thread changes a channel while a
-//! process is polled. So a channel between processes notes whether its other end waits (`channel::Waits`), and an
+//! process is polled. So a channel between processes notes whether its other end waits (`channel::WaitFlag`), and an
 //! operation whose other end does not wait notifies no node.
 
 use crate::channel::operation::sends;

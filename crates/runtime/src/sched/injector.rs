@@ -86,6 +86,8 @@ pub(crate) fn end_ends(net: &Net<'_>, node: NodeId) {
 #[cold]
 fn fail_poisoned(net: &Net<'_>, node: NodeId, operation: u64) {
     let end = net.end_name(operation);
-    let message = format!("a panic outside of it dropped {end}: an end is for its own process alone");
+    let message = format!(
+        "a panic outside this process dropped {end}\nhelp: keep an end in the process that it was given to"
+    );
     net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
 }

@@ -294,7 +294,7 @@ pub(crate) fn has_token(net: &Net<'_>, node: NodeId) -> bool {
 /// Nodes that became claimable after those tokens were acquired have not been reported, since ends and lent messages
 /// may be dropped on any thread at any time. So all nodes without a token are checked once more.
 pub(crate) fn begin_notifying(net: &Net<'_>) {
-    net.sched.ready.notify();
+    net.sched.ready.enable_notifications();
     // Pairs with the fence of a changer, which then reads `notifies`: it reads true, or this thread sees the change.
     fence(Ordering::SeqCst);
     let others = net.topology.graph.node_ids().filter(|node| !has_token(net, *node));

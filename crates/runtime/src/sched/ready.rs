@@ -125,7 +125,7 @@ impl Ready {
     }
 
     /// From now on the policy is notified. The caller calls this before any worker starts, and fences afterwards.
-    pub(crate) fn notify(&self) {
+    pub(crate) fn enable_notifications(&self) {
         self.notifies.store(true, Ordering::Relaxed);
     }
 
