@@ -41,6 +41,9 @@ struct Weights {
     limit: AtomicUsize,
 }
 
+/// `Meter::end` of a stream that has not ended.
+const OPEN: usize = usize::MAX;
+
 /// Head, tail, ends and limits of a channel. See the protocol in [`super`].
 #[derive(Debug)]
 #[repr(C)]
@@ -58,8 +61,8 @@ pub(crate) struct Meter {
     head: AtomicUsize,
     /// First index not released, with [`Layout::Apart`].
     head_apart: Option<Box<CachePadded<AtomicUsize>>>,
-    /// The final tail, once `ended`. A feedback channel may be ended while its producer can still publish; items beyond
-    /// `end` are never delivered.
+    /// The final tail, once `ended`; [`OPEN`] before. A feedback channel may be ended while its producer can still publish;
+    /// items beyond `end` are never delivered.
     end: AtomicUsize,
     /// Items that [`Meter::count`] has classified, and those of them that went to another worker.
     counted: AtomicUsize,
@@ -85,7 +88,7 @@ impl Meter {
             capacity: AtomicUsize::new(capacity),
             head: AtomicUsize::new(0),
             head_apart: (layout == Layout::Apart).then(apart),
-            end: AtomicUsize::new(0),
+            end: AtomicUsize::new(OPEN),
             counted: AtomicUsize::new(0),
             remote: AtomicUsize::new(0),
             wasted: AtomicUsize::new(0),
@@ -136,17 +139,20 @@ impl Meter {
 
     /// Ends the stream at the current tail. The caller is the producing side, after its last `publish`, or a thread that
     /// examines a graph at rest. `Release` pairs with [`Meter::ended`].
+    ///
+    /// The exchange decides between this call and a `cut` at the same time: a sending end may be dropped on any thread while
+    /// the graph at rest is examined. The stream then ends where it was cut, also if this call comes second.
     pub(crate) fn end(&self) {
-        if !self.ended.load(Ordering::Relaxed) {
-            self.end.store(self.tail.load(Ordering::Relaxed), Ordering::Relaxed);
-            self.ended.store(true, Ordering::Release);
-        }
+        let tail = self.tail.load(Ordering::Relaxed);
+        let _ = self.end.compare_exchange(OPEN, tail, Ordering::Relaxed, Ordering::Relaxed);
+        self.ended.store(true, Ordering::Release);
     }
 
     /// Ends the stream at index `end`, which the consumer has not passed: items from there on are never delivered. The
     /// caller excludes both ends.
     pub(crate) fn cut(&self, end: usize) {
-        self.end.store(end, Ordering::Relaxed);
+        // A swap, so that it is ordered with the exchange in `end`.
+        self.end.swap(end, Ordering::Relaxed);
         self.ended.store(true, Ordering::Release);
     }
 

@@ -44,6 +44,10 @@
 //! that preceded it. `end` therefore holds the final tail, is stored before `ended`, and replaces `tail` once `ended` is
 //! seen ([`Consumer::refresh`](crate::port::Consumer), `Rx::poll_message`).
 //!
+//! *A stream is ended twice.* A sending end may be dropped on any thread (`Meter::end`) while the examination of the graph at
+//! rest cuts its channel (`Meter::cut`). `end` sets the final tail by an exchange that fails once it is set, and `cut`
+//! overwrites it while the consumer is excluded, so the cut decides in either order.
+//!
 //! *The producer publishes to a consumer that leaves.* `publish` stores `tail` and then reads `gone`. If it reads false
 //! though the consumer is leaving, the items stay in the ring; the next `publish` or `purge_if_gone`, or the ring's
 //! drop, finds them. If it reads true, the consumer accesses nothing any more, and the producer drops them.

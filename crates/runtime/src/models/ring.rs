@@ -10,7 +10,7 @@
 
 use super::check;
 use crate::channel::Lack;
-use crate::channel::{In, InputRates, Layout, Ring, Sizes, Slots};
+use crate::channel::{In, InputRates, Layout, Meter, Ring, Sizes, Slots};
 use crate::port::{Input, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -237,5 +237,24 @@ fn loom_ring_is_dropped_in_the_middle() {
         producer.join().unwrap();
         drop(ring);
         (0..CAPACITY).for_each(|slot| cells.swap(slot, EMPTY, EMPTY));
+    });
+}
+
+/// A sending end is dropped on one thread while another cuts its stream: the stream ends where it was cut.
+///
+/// Mutation that fails: `end` that loads `ended` and then stores the tail.
+#[test]
+fn loom_a_stream_ends_where_it_was_cut() {
+    check(|| {
+        let meter = Arc::new(Meter::new(4, Layout::Apart, false));
+        meter.publish(3);
+        let dropping = thread::spawn({
+            let meter = meter.clone();
+            move || meter.end()
+        });
+        meter.cut(1);
+        dropping.join().unwrap();
+        assert!(meter.ended());
+        assert_eq!(meter.end_tail(), 1);
     });
 }
