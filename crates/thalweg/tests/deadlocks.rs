@@ -342,7 +342,7 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
         let (names, deadlock, text) = cycle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
         assert_eq!(deadlock.over_budget, Some(400));
-        assert!(text.contains("byte budget of 400"), "{text}");
+        assert!(text.contains("limit of 400 bytes"), "{text}");
     });
 }
 
