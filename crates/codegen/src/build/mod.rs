@@ -10,7 +10,7 @@ mod load;
 pub use cache::Cache;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
-    Env, Fibers, Flowed, Host, LENDERS, Lent, Library, Mail, Memory, Pieces, Queue, Sent, State, Turned,
+    Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Pieces, Queue, Sent, State, Turned,
 };
 
 use crate::Refusal;

@@ -12,7 +12,7 @@
 //! | yes | no | its own memory, in this call |
 //! | yes | yes | the file's memory, in this call |
 //!
-//! `let_in` decides `lent` for readers, `call` for writers. `land` copies what is left to the buffer's own
+//! `let_in` decides `lent` for readers, `call` for writers. `copy_back` copies what is left to the buffer's own
 //! memory and ends a loan; `lend_nothing` forbids all loans. Own memory of a buffer that lends is allocated
 //! when it is first needed, and only as large as that call needs: with files in memory that is for the last
 //! few steady states, since firings may read behind their items.
@@ -305,7 +305,7 @@ impl Run<'_> {
     }
 
     /// Ends all loans: copies what is left to the buffers' own memory.
-    pub(super) fn land(&mut self, stage: usize) {
+    pub(super) fn copy_back(&mut self, stage: usize) {
         let Stage { gates, buffers, .. } = &mut self.stages[stage];
         for gate in gates.readers.iter_mut().filter(|gate| gate.lent) {
             let left = self.ends.readers[gate.end].1.last(gate.before).unwrap_or_default();

@@ -32,16 +32,16 @@ mod first;
 mod groups;
 mod input;
 mod lend;
+mod messages;
 mod moves;
 mod parallel;
 mod parts;
-mod post;
 mod queues;
 mod reader;
 mod single;
 
 use crate::Native;
-use crate::build::{Env, Fibers, Host, Mail, Memory, Queue, Sent, State};
+use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
 use crate::ir::{Code, Piece};
@@ -51,7 +51,7 @@ use crate::threads::Threads;
 use ends::Ends;
 use input::{SHORT, There};
 use lend::Gates;
-use post::Office;
+use messages::RunMessages;
 use queues::{Budget, Queues};
 use std::io::Write;
 use std::rc::Rc;
@@ -88,7 +88,7 @@ struct Around<'a> {
     printer: Printer<'a>,
     queues: Queues,
     /// Present where there are messages.
-    post: Option<Office>,
+    messages: Option<RunMessages>,
     interrupted: Rc<dyn Fn() -> bool>,
 }
 
@@ -96,7 +96,7 @@ impl Around<'_> {
     /// Whether another failure may precede one. (Where there are messages, nodes that may fail are kept in
     /// order.)
     fn may_settle(&self) -> bool {
-        self.printer.error.is_none() && self.post.is_none()
+        self.printer.error.is_none() && self.messages.is_none()
     }
 }
 
@@ -204,7 +204,7 @@ impl<'a> Run<'a> {
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None },
                 queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),
-                post: native.has_messages().then(|| Office::new(&native.compiled)),
+                messages: native.has_messages().then(|| RunMessages::new(&native.compiled)),
                 interrupted,
             },
         };
@@ -334,7 +334,7 @@ fn failed(native: &Native, state: &mut State<'_>, around: &mut Around<'_>) -> St
     }
     match around.printer.error.take() {
         Some(error) => Stop::Output(error),
-        None => fault(native, state.failure(), around.post.as_mut().and_then(Office::refused)),
+        None => fault(native, state.failure(), around.messages.as_mut().and_then(RunMessages::refused)),
     }
 }
 
@@ -423,17 +423,17 @@ impl Host for Around<'_> {
         self.queues.make_room_within(channel, queue, items)
     }
 
-    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, mail: &mut [Mail]) -> bool {
+    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, inboxes: &mut [Inbox]) -> bool {
         let message = code(self.printer.codes, sent.node, sent.which)
             .and_then(|code| code.messages.get(sent.message as usize));
-        match (&mut self.post, message) {
-            (Some(post), Some(message)) => post.send(sent, message, args, mail),
+        match (&mut self.messages, message) {
+            (Some(messages), Some(message)) => messages.send(sent, message, args, inboxes),
             _ => false,
         }
     }
 
-    fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
-        self.post.as_mut()?.take(node, firing, mail)
+    fn take(&mut self, node: u32, firing: u64, inboxes: &mut [Inbox]) -> Option<(u32, &[i32])> {
+        self.messages.as_mut()?.take(node, firing, inboxes)
     }
 
     fn stops(&mut self) -> bool {

@@ -54,7 +54,7 @@ impl Run<'_> {
     /// Copies the content of buffers after `steady` steady states of a part back to queues.
     pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
-        self.land(stage);
+        self.copy_back(stage);
         let ports = self.native.compiled.flat.ports();
         for channel in &plan.holding {
             let (channel, at) = (*channel, channel.0 as usize);

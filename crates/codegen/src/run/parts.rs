@@ -264,13 +264,13 @@ impl<'a> Run<'a> {
             }
         }
         if sources.done > 0 && self.native.mode == Mode::Hybrid {
-            self.lose_patience()?;
+            self.flush_partial_batches()?;
         }
         Ok(())
     }
 
     /// Runs what static regions have held back until it is worth a call.
-    fn lose_patience(&mut self) -> Result<(), Stop> {
+    fn flush_partial_batches(&mut self) -> Result<(), Stop> {
         self.state.set_patient(false);
         for region in 0..self.regions.len() {
             if !self.regions[region].source {

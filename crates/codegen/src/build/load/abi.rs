@@ -22,7 +22,7 @@ pub(crate) struct Env {
     pub(crate) more: Option<More>,
     pub(crate) done: i64,
     pub(crate) fiber: *const c_void,
-    pub(crate) mail: *mut Mail,
+    pub(crate) mail: *mut Inbox,
     pub(crate) nodes: i64,
     pub(crate) send: Option<Send>,
     pub(crate) take: Option<Take>,
@@ -39,16 +39,16 @@ impl Env {
 /// `struct mail` of the C text: the header of a node's inbox.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Mail {
+pub(crate) struct Inbox {
     /// The firing before which the next message is to be handled.
     pub(crate) due: i64,
     /// How often a node that receives messages has fired.
     pub(crate) fired: i64,
 }
 
-impl Mail {
+impl Inbox {
     /// The header of an empty inbox, before the node's first firing.
-    pub(crate) const NONE: Mail = Mail { due: i64::MAX, fired: 0 };
+    pub(crate) const NONE: Inbox = Inbox { due: i64::MAX, fired: 0 };
 }
 
 /// `struct queue` of the C text.

@@ -1,6 +1,6 @@
 //! Callbacks of a program: to print, to grow a queue, for messages, and to ask whether to stop.
 
-use super::abi::{Env, Mail, Queue};
+use super::abi::{Env, Inbox, Queue};
 use std::ffi::c_void;
 
 /// The engine's side of the callbacks.
@@ -12,13 +12,13 @@ pub(crate) trait Host {
     /// Makes room for further items in a queue; returns whether it succeeded.
     fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) -> bool;
 
-    /// Sends a message; `args` reads the given number of scalars, `mail` has the inbox headers of all nodes.
+    /// Sends a message; `args` reads the given number of scalars, `inboxes` has the inbox headers of all nodes.
     /// Returns whether it succeeded.
-    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, mail: &mut [Mail]) -> bool;
+    fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, inboxes: &mut [Inbox]) -> bool;
 
     /// Takes a node's next message that is due before a firing: its handler and arguments. They stay in place
     /// until the next call.
-    fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])>;
+    fn take(&mut self, node: u32, firing: u64, inboxes: &mut [Inbox]) -> Option<(u32, &[i32])>;
 
     /// Whether the program is to stop where it is.
     fn stops(&mut self) -> bool;
@@ -84,13 +84,13 @@ pub(super) unsafe extern "C" fn send(
     let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
     // SAFETY: [`State::call`](super::State::call) has put the state's inboxes there; only the program uses
     // them, and it waits for this function.
-    let mail = unsafe { mail_of(env) };
+    let inboxes = unsafe { inboxes_of(env) };
     let read = |count: usize| {
         // SAFETY: the program has put as many scalars there as the message has.
         unsafe { std::slice::from_raw_parts(args, count) }.to_vec()
     };
     let sent = Sent { node, which, message, firing: firing as u64, latency };
-    i32::from(!host.send(sent, &read, mail))
+    i32::from(!host.send(sent, &read, inboxes))
 }
 
 /// Called by the program for a node's next message; returns null if none is due.
@@ -99,8 +99,8 @@ pub(super) unsafe extern "C" fn send(
 /// The environment is a state's in a call, and `handler` points to a number.
 pub(super) unsafe extern "C" fn take(env: *mut Env, node: u32, firing: i64, handler: *mut u32) -> *const i32 {
     // SAFETY: as in `send`, for the host and for the inboxes.
-    let (host, mail) = unsafe { (&mut *(*env).host.cast::<&mut dyn Host>(), mail_of(env)) };
-    match host.take(node, firing as u64, mail) {
+    let (host, inboxes) = unsafe { (&mut *(*env).host.cast::<&mut dyn Host>(), inboxes_of(env)) };
+    match host.take(node, firing as u64, inboxes) {
         None => std::ptr::null(),
         Some((which, args)) => {
             // SAFETY: `handler` points to a number, as the caller vouches.
@@ -115,7 +115,7 @@ pub(super) unsafe extern "C" fn take(env: *mut Env, node: u32, firing: i64, hand
 ///
 /// # Safety
 /// The environment is that state's, and nothing else accesses its inboxes meanwhile.
-unsafe fn mail_of<'m>(env: *mut Env) -> &'m mut [Mail] {
+unsafe fn inboxes_of<'m>(env: *mut Env) -> &'m mut [Inbox] {
     // SAFETY: [`State::call`](super::State::call) has put pointer and length there; the pointer of an empty
     // vector is aligned too.
     unsafe { std::slice::from_raw_parts_mut((*env).mail, (*env).nodes as usize) }

@@ -13,7 +13,7 @@ mod library;
 mod memory;
 
 pub(super) use abi::Fire;
-pub(crate) use abi::{Block, Env, Mail, Queue};
+pub(crate) use abi::{Block, Env, Inbox, Queue};
 pub(crate) use fibers::Fibers;
 pub(crate) use host::{Host, Sent};
 pub(crate) use library::Library;
@@ -49,7 +49,7 @@ pub(crate) struct State<'a> {
     memory: Vec<Block>,
     queues: usize,
     /// Inbox headers by node; empty where there are no messages.
-    mail: Vec<Mail>,
+    mail: Vec<Inbox>,
 }
 
 impl<'a> State<'a> {
@@ -65,7 +65,7 @@ impl<'a> State<'a> {
 
     /// Adds inbox headers for this many nodes.
     pub(crate) fn with_mail(mut self, nodes: usize) -> State<'a> {
-        self.mail = vec![Mail::NONE; nodes];
+        self.mail = vec![Inbox::NONE; nodes];
         self
     }
 

@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
             let region = Region::new(&all[at], at, self);
             let region = std::mem::replace(&mut self.regions[at], region);
             if let Some(stage) = region.stage {
-                self.land(stage);
+                self.copy_back(stage);
                 share.buffers.push((stage, std::mem::take(&mut self.stages[stage].buffers)));
             }
             share.regions.push((at, region));
@@ -56,7 +56,7 @@ impl<'a> Run<'a> {
     /// A copy of the state of a region that keeps nothing, without the items in its queues.
     pub(super) fn copy_region(&mut self, at: usize) -> Share<'a> {
         if let Some(stage) = self.regions[at].stage {
-            self.land(stage);
+            self.copy_back(stage);
         }
         let nodes = self.nodes_of(&(at..at + 1));
         Share {

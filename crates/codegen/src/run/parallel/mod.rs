@@ -84,7 +84,7 @@ pub(super) fn drive(
         return Ok((done, None));
     };
     let first = if done == 0 { lead_in(run, options)? } else { done };
-    run.land(0);
+    run.copy_back(0);
     let (first, mut layout) = deal(run, (part, plan, first), threads, options, around)?;
     let most = options.iterations.unwrap_or(u64::MAX) - first;
     let begin = begin(run, &layout, first);

@@ -12,7 +12,7 @@
 
 use super::layout::Layout;
 use super::memory::Buffer;
-use crate::build::{Host, Mail, Queue, Sent, State};
+use crate::build::{Host, Inbox, Queue, Sent, State};
 use crate::run::{fault, print};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,11 +101,11 @@ impl Host for Lines<'_> {
         unreachable!("steady states use no queues")
     }
 
-    fn send(&mut self, _sent: Sent, _args: &dyn Fn(usize) -> Vec<i32>, _mail: &mut [Mail]) -> bool {
+    fn send(&mut self, _sent: Sent, _args: &dyn Fn(usize) -> Vec<i32>, _inboxes: &mut [Inbox]) -> bool {
         unreachable!("programs that send messages run on one thread")
     }
 
-    fn take(&mut self, _node: u32, _firing: u64, _mail: &mut [Mail]) -> Option<(u32, &[i32])> {
+    fn take(&mut self, _node: u32, _firing: u64, _inboxes: &mut [Inbox]) -> Option<(u32, &[i32])> {
         unreachable!("programs that send messages run on one thread")
     }
 

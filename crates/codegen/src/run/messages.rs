@@ -1,7 +1,7 @@
 //! Messages in a run: their delivery, and demand-driven scheduling of programs that send them.
 
 use super::{Flow, Run};
-use crate::build::{Mail, Sent};
+use crate::build::{Inbox, Sent};
 use crate::ir::Message;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use thalweg_lang::messages::{Blocked, Demand, Envelope, Fires, MessageRouter, Se
 use thalweg_lang::{Compiled, Diagnostic};
 
 /// The message router of a run; each message carries its scalars.
-pub(super) struct Office {
+pub(super) struct RunMessages {
     router: MessageRouter<Arc<[i32]>>,
     /// For the node that handles messages now: those not handled yet; and the arguments of the current one.
     taken: Option<VecDeque<Envelope<Arc<[i32]>>>>,
@@ -20,9 +20,9 @@ pub(super) struct Office {
     refused: Option<String>,
 }
 
-impl Office {
-    pub(super) fn new(compiled: &Arc<Compiled>) -> Office {
-        Office { router: MessageRouter::new(compiled), taken: None, now: Arc::new([]), refused: None }
+impl RunMessages {
+    pub(super) fn new(compiled: &Arc<Compiled>) -> RunMessages {
+        RunMessages { router: MessageRouter::new(compiled), taken: None, now: Arc::new([]), refused: None }
     }
 
     /// Sends a message, and updates when its receivers must check their inboxes; returns whether it could be
@@ -32,7 +32,7 @@ impl Office {
         sent: Sent,
         message: &Message,
         args: &dyn Fn(usize) -> Vec<i32>,
-        mail: &mut [Mail],
+        inboxes: &mut [Inbox],
     ) -> bool {
         let envelope = SentMessage {
             from: NodeId(sent.node),
@@ -42,16 +42,16 @@ impl Office {
             latency: message.timed.then_some(sent.latency),
             args: args(message.cells).into(),
         };
-        let done = self.router.send(envelope, &|node| mail[node.0 as usize].fired as u64);
+        let done = self.router.send(envelope, &|node| inboxes[node.0 as usize].fired as u64);
         for node in self.router.receivers(message.portal) {
-            mail[node.0 as usize].due = due(&self.router, *node);
+            inboxes[node.0 as usize].due = due(&self.router, *node);
         }
         self.refused = done.err();
         self.refused.is_none()
     }
 
     /// A node's next message before a firing. Messages sent meanwhile wait for the next firing.
-    pub(super) fn take(&mut self, node: u32, firing: u64, mail: &mut [Mail]) -> Option<(u32, &[i32])> {
+    pub(super) fn take(&mut self, node: u32, firing: u64, inboxes: &mut [Inbox]) -> Option<(u32, &[i32])> {
         let router = &mut self.router;
         let taken = self.taken.get_or_insert_with(|| router.arrived(NodeId(node), firing).into());
         match taken.pop_front() {
@@ -61,7 +61,7 @@ impl Office {
             }
             None => {
                 self.taken = None;
-                mail[node as usize].due = due(&self.router, NodeId(node));
+                inboxes[node as usize].due = due(&self.router, NodeId(node));
                 None
             }
         }
