@@ -92,7 +92,7 @@ impl Policy for Auto {
     }
 
     fn needs(&self, graph: &GraphData) -> Needs {
-        if has_processes(graph) { Needs::NOTIFICATIONS } else { Needs::SCANS }
+        if has_processes(graph) { Needs::Notifications } else { Needs::Scans }
     }
 
     #[inline(always)]

@@ -43,7 +43,7 @@ pub trait Policy: Sync {
 
     /// What this policy needs from the host in a run of this graph. The answer must not change during a run.
     fn needs(&self, _graph: &GraphData) -> Needs {
-        Needs::SCANS
+        Needs::Scans
     }
 
     /// The state of a worker at the start. Called for worker 0 first, then 1, and so on, before any other call; may

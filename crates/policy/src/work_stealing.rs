@@ -110,7 +110,7 @@ impl Policy for WorkStealing {
     }
 
     fn needs(&self, _graph: &GraphData) -> Needs {
-        Needs::NOTIFICATIONS
+        Needs::Notifications
     }
 
     #[inline(always)]

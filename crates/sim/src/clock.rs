@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::record::Entry;
-use thalweg_policy::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
+use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 
 /// Runs a model under a policy until all nodes have ended.
 ///
@@ -15,7 +15,8 @@ use thalweg_policy::{Decision, Event, Host, Needs, Policy, Shared, WorkerId};
 /// The policy violates the liveness law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings);
-    let Needs { notifications, affinity } = policy.needs(&model.graph);
+    let needs = policy.needs(&model.graph);
+    let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
     clock.tokens = (notifications || affinity).then(|| model.graph.node_ids().map(begins).collect());
     let mut locals: Vec<P::Local> =

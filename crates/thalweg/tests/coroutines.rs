@@ -191,7 +191,7 @@ impl Policy for IgnoresAffinity {
     type Shared = ();
 
     fn needs(&self, _graph: &GraphData) -> Needs {
-        Needs::NOTIFICATIONS
+        Needs::Notifications
     }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> WorkerId {

@@ -7,8 +7,8 @@
 use crate::support;
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 use support::watchdog::watch;
 use thalweg::{Deadlock, Error, Finished, Graph, Options, Report, Stream, Value, input, output};
@@ -517,20 +517,21 @@ fn loops_that_wait_for_a_timer_are_not_closed() {
     let graph = Graph::new();
     let ticks = graph.process("timer", (), output("out"), |(), mut out| async move {
         for i in 0..3u64 {
-            let (woken, mut started) = (Arc::new(AtomicBool::new(false)), false);
-            std::future::poll_fn(|cx| {
-                if woken.load(Ordering::Acquire) {
-                    return std::task::Poll::Ready(());
+            // The waker of the latest poll; `None` once the time is over.
+            let timer = Arc::new(Mutex::new(Some(None::<Waker>)));
+            let at_end = timer.clone();
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(20));
+                if let Some(waker) = at_end.lock().unwrap().take().flatten() {
+                    waker.wake();
                 }
-                if !std::mem::replace(&mut started, true) {
-                    let (woken, waker) = (woken.clone(), cx.waker().clone());
-                    std::thread::spawn(move || {
-                        std::thread::sleep(Duration::from_millis(20));
-                        woken.store(true, Ordering::Release);
-                        waker.wake();
-                    });
+            });
+            std::future::poll_fn(|cx| match &mut *timer.lock().unwrap() {
+                Some(waker) => {
+                    *waker = Some(cx.waker().clone());
+                    Poll::Pending
                 }
-                std::task::Poll::Pending
+                None => Poll::Ready(()),
             })
             .await;
             out.send(i).await;

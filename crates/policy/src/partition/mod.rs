@@ -26,7 +26,7 @@
 //! A token is pushed to the worker that the node belonged to when the affinity was read, and that worker takes it
 //! from its queue, even if the affinity has changed in the meantime: which worker runs a node never matters for
 //! correctness. A worker is idle only if its own queue, and that of nodes without affinity, are empty, and the host
-//! wakes exactly the worker to which it pushes ([`Needs::affinity`]). The redistribution takes tokens out of the
+//! wakes exactly the worker to which it pushes ([`Needs::Affinity`]). The redistribution takes tokens out of the
 //! queues into the hand of a worker that is awake, and pushes every one of them again.
 //!
 //! Fair between two partitions, like [`work_stealing`]; a partition moves a waiting node at
@@ -113,7 +113,7 @@ impl Policy for Partition {
     }
 
     fn needs(&self, _graph: &GraphData) -> Needs {
-        Needs::AFFINITY
+        Needs::Affinity
     }
 
     fn ready<H: Host<Ledger>>(&self, me: &mut Local, node: NodeId, host: &mut H) {

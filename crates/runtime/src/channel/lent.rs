@@ -44,6 +44,22 @@ impl<T> Ring<T> {
         !lent.is_null() && lent != given_back()
     }
 
+    /// The index of the first item that the consumer has not received: `head`, or the index after a lent message. The
+    /// caller excludes the consumer; a guard may release its message meanwhile.
+    ///
+    /// The two loads may lie on both sides of a release. `head` that is the same before and after the load of `lent` is of
+    /// the same moment; while the mark is stored, a release is about to store the next `head`.
+    pub(super) fn received(&self) -> usize {
+        loop {
+            let head = self.meter.head();
+            let lent = self.known.lent.load(Ordering::Acquire);
+            if lent != given_back() && self.meter.head() == head {
+                return head + usize::from(!lent.is_null());
+            }
+            crate::sync::thread::yield_now(); // the other thread is between two stores
+        }
+    }
+
     /// Lends message `head`; after a forgotten guard, the same message again, where it lies.
     ///
     /// # Safety

@@ -156,12 +156,6 @@ impl Meter {
         self.ended.store(true, Ordering::Release);
     }
 
-    /// Items in the channel that will be delivered to the consumer.
-    pub(crate) fn deliverable(&self) -> usize {
-        let tail = if self.ended() { self.end_tail() } else { self.tail() };
-        tail.saturating_sub(self.head())
-    }
-
     /// Whether the stream has ended. `Acquire` pairs with `end` and `cut`; after true, [`Meter::end_tail`] is final.
     #[inline]
     pub(crate) fn ended(&self) -> bool {

@@ -141,21 +141,19 @@ impl<T> Sender<T> {
     #[inline]
     pub fn push_iter(&mut self, mut items: impl ExactSizeIterator<Item = T>) -> usize {
         let count = self.room(items.len());
-        let (slots, start) = (self.slots, self.next);
-        // Two loops, each over adjacent slots: the compiler vectorises them.
-        let (_, first) = slots.stretch(start, count);
+        let [(front, first), (back, second)] = self.slots.split(self.next, count);
         let mut written = Written { sender: self, count: 0 };
-        for (index, item) in (start..start + first).zip(&mut items) {
-            // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`.
-            unsafe { slots.write(index, item) };
+        for (index, item) in (0..first).zip(&mut items) {
+            // SAFETY: slots `[next, next + count)` are free, hence this side's until `publish`; `front` and `back` are these.
+            unsafe { front.write(index, item) };
             written.count += 1;
         }
         // An unfused iterator may return items after `None`. They must not be written: `publish` would cover the slot
         // that the `None` left unwritten.
-        let rest = if written.count == first { count - first } else { 0 };
-        for (index, item) in (start + first..start + first + rest).zip(items) {
+        let rest = if written.count == first { second } else { 0 };
+        for (index, item) in (0..rest).zip(items) {
             // SAFETY: as above; all slots before this one are written.
-            unsafe { slots.write(index, item) };
+            unsafe { back.write(index, item) };
             written.count += 1;
         }
         written.count

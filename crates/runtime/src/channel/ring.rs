@@ -13,12 +13,12 @@
 use super::cursor::RingId;
 use super::meter::{Layout, Meter};
 use super::slots::Slots;
-use crate::sync::UnsafeCell;
+use crate::sync::{AtomicPtr, UnsafeCell};
 use std::alloc::Layout as Memory;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// The user's function from an item to the bytes that it counts as.
 pub(crate) type Weigh<T> = Arc<dyn Fn(&T) -> usize + Send + Sync>;
@@ -408,8 +408,13 @@ pub(crate) trait Grow: Send + Sync {
     /// Whether a message is lent, or its slot is about to be released.
     fn is_lent(&self) -> bool;
 
-    /// Ends the stream at the first item that its consumer has not received. The caller excludes both ends.
+    /// Ends the stream at the first item that its consumer has not received. The caller excludes both ends; a guard may
+    /// release a lent message meanwhile.
     fn cut(&self);
+
+    /// The number of items that the consumer has not received and can still receive. The caller excludes the consumer; a
+    /// guard may release a lent message meanwhile, which was received.
+    fn unreceived(&self) -> usize;
 }
 
 impl<T: Send> Grow for Ring<T> {
@@ -418,11 +423,17 @@ impl<T: Send> Grow for Ring<T> {
     }
 
     fn cut(&self) {
-        let lent = self.keeps_lent();
-        let end = self.meter.head() + usize::from(lent);
+        let end = self.received();
         // A receiving process reads the meter again once `head` has reached `seen`.
         self.known.seen.store(end, Ordering::Relaxed);
         self.meter.cut(end);
+    }
+
+    fn unreceived(&self) -> usize {
+        let received = self.received();
+        let meter = &self.meter;
+        let end = if meter.ended() { meter.end_tail() } else { meter.tail() };
+        end.saturating_sub(received)
     }
 
     unsafe fn grow(&self, capacity: usize, keep: bool) {

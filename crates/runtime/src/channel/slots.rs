@@ -123,9 +123,17 @@ impl<T> Slots<T> {
 
     /// The first stretch of `count` indices from `index` on.
     #[inline(always)]
-    pub(crate) fn stretch(self, index: usize, count: usize) -> Stretch {
+    fn stretch(self, index: usize, count: usize) -> Stretch {
         let slot = index & self.mask;
         (slot, count.min(self.mask - slot + 1))
+    }
+
+    /// The two stretches of `count` indices from `index` on, each as a buffer whose slots have the indices from 0 on, and its
+    /// length. Loops over them need no mask, so the compiler vectorises them.
+    #[inline(always)]
+    pub(crate) fn split(self, index: usize, count: usize) -> [(Slots<T>, usize); 2] {
+        let (slot, first) = self.stretch(index, count);
+        [(Slots::buffer(self.first.wrapping_add(slot)), first), (Slots::buffer(self.first), count - first)]
     }
 
     /// `count` items as two slices, the second empty unless they wrap round the ring.

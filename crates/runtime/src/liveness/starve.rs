@@ -129,9 +129,7 @@ fn unread_by(net: &Net<'_>, node: NodeId) -> Option<Unread> {
 
 /// Whether a channel holds at least `items` items that its consumer can still pop.
 fn holds(net: &Net<'_>, channel: ChannelId, items: usize) -> bool {
-    // A lent message has been received, though its slot is not released.
-    let lent = usize::from(net.cells.rings[channel.index()].is_lent());
-    net.meter(channel).deliverable().saturating_sub(lent) >= items
+    net.cells.rings[channel.index()].unreceived() >= items
 }
 
 /// Items that the next firing of a node needs on an input, or the smallest number that it may need.

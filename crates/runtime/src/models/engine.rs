@@ -120,6 +120,10 @@ impl Grow for Room {
         unreachable!("no loop is closed here");
     }
 
+    fn unreceived(&self) -> usize {
+        self.0.items()
+    }
+
     // SAFETY: there is no storage, so nothing can point into it; the capacity is an atomic, which any thread may raise.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {
         self.0.raise_capacity(capacity);

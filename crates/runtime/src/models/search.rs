@@ -53,6 +53,10 @@ impl Grow for Slots {
         unreachable!("no loop is closed here");
     }
 
+    fn unreceived(&self) -> usize {
+        self.meter.items()
+    }
+
     // SAFETY: the caller holds the claims of both ends, by the contract of `Grow::grow`. That the search does is what
     // this model checks.
     unsafe fn grow(&self, capacity: usize, _keep: bool) {

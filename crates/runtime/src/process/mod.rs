@@ -20,7 +20,9 @@
 //! The failures are panics, so the error names the process. Which of several happens first may depend on timing; whether
 //! one happens does not.
 //!
-//! A process may await **foreign futures** (timers, sockets): a clone of its waker wakes it from any thread. What the
+//! A process may await **foreign futures** (timers, sockets): a clone of its waker wakes it from any thread. Such
+//! a future must register the waker of its *latest* poll, as `Future::poll` demands: a process is also polled when a
+//! neighbour ends. A poll that registers none fails the process, since it might never be woken. What the
 //! process does then may depend on timing; no other construct is indeterminate.
 //! While a process waits for such a future, no node that it could make claimable counts as part of a deadlock.
 

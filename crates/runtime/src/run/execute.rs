@@ -76,8 +76,8 @@ pub(crate) enum Caller {
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
     let began = (Instant::now(), ticks());
     let needs = policy.needs(&net.topology.graph);
-    if needs.notifications {
-        if needs.affinity {
+    if needs.notifications() {
+        if needs.affinity() {
             net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, net.threads()));
         }
         net.topology.graph.node_ids().for_each(|node| _ = acquire_token(net, node));
@@ -85,7 +85,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     let shared = Mutex::new(P::Shared::default());
     let begin = |worker| Mutex::new(Some(begin(net, options, policy, &shared, worker, needs)));
     let begun: Vec<_> = (0..net.threads()).map(begin).collect();
-    if needs.notifications {
+    if needs.notifications() {
         begin_notifying(net);
     }
     let pinned = if options.pinned { cores() } else { Vec::new() };
@@ -125,7 +125,7 @@ fn begin<'a, P: Policy>(
         steals: 0,
         pinned_first: false,
         now: 0,
-        starting: needs.notifications,
+        starting: needs.notifications(),
     };
     let local = policy.start(worker, &mut host);
     host.starting = false;
