@@ -122,7 +122,10 @@ impl fmt::Display for Fault {
                 )
             }
             Fault::Types { output, pushes, input, pops } => {
-                write!(f, "output `{output}` has items of type {pushes}, input `{input}` expects {pops}")
+                write!(
+                    f,
+                    "output `{output}` has items of type {pushes}, input `{input}` expects {pops}\n  help: convert the items with a `map` between them"
+                )
             }
             Fault::ZeroRate { node } => {
                 write!(
@@ -137,7 +140,9 @@ impl fmt::Display for Fault {
                     "node `{node}` has two inputs or two outputs named `{port}`\n  help: rename one of them"
                 )
             }
-            Fault::Empty => write!(f, "the graph has no nodes"),
+            Fault::Empty => {
+                write!(f, "the graph has no nodes\n  help: add a source and a consumer of its stream")
+            }
             Fault::Setting { node, detail } => write!(f, "node `{node}` cannot have {detail}"),
             Fault::Foreign { input } => {
                 write!(

@@ -44,13 +44,22 @@ impl fmt::Display for PlanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlanError::Nodes { plan, graph } => {
-                write!(f, "the plan has {plan} nodes, the graph has {graph}")
+                write!(
+                    f,
+                    "the plan has {plan} nodes, the graph has {graph}\nhelp: make a new plan for this graph"
+                )
             }
             PlanError::Channels { plan, graph } => {
-                write!(f, "the plan has {plan} channels, the graph has {graph}")
+                write!(
+                    f,
+                    "the plan has {plan} channels, the graph has {graph}\nhelp: make a new plan for this graph"
+                )
             }
             PlanError::Capacity { channel, planned, needed } => {
-                write!(f, "channel `{channel}` has capacity {planned} in the plan, a firing needs {needed}")
+                write!(
+                    f,
+                    "channel `{channel}` has capacity {planned} in the plan, a firing needs {needed}\nhelp: raise the capacity to {needed}"
+                )
             }
             PlanError::Run { node } => {
                 write!(f, "node `{node}` has `run 0` in the plan, at least 1 is needed")

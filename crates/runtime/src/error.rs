@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// A firing pushed fewer items than its port's static rate.
     #[error(
-        "node `{node}` pushed too few items on output `{port}`: its declared push rate is {rate}\n\
+        "a firing of node `{node}` pushed {pushed} items on output `{port}`, whose declared push rate is {rate}\n\
          help: push {rate} in each firing, or leave out the push rate"
     )]
     Rate {
@@ -58,6 +58,8 @@ pub enum Error {
         port: String,
         /// Items that each firing must push.
         rate: u32,
+        /// Items that the firing pushed.
+        pushed: u32,
     },
     /// Nodes wait for each other in a cycle that no growth can resolve. The message names the first ten;
     /// [`Deadlock::waits`] has all.
@@ -67,7 +69,7 @@ pub enum Error {
     #[error("the run was cancelled")]
     Cancelled,
     /// The run exceeded its deadline.
-    #[error("the run did not end within {0:?}")]
+    #[error("the run did not end within {0:?}\nhelp: if it needs longer, raise `Options::deadline`")]
     Deadline(Duration),
     /// The stacks of the coroutines could not be allocated.
     #[error("{}", Stacks { count: *count, bytes: *bytes, made: *made, cause, split: *split })]
@@ -93,7 +95,7 @@ pub enum Error {
         node: String,
     },
     /// A thread could not be started.
-    #[error("cannot start a thread: {0}")]
+    #[error("cannot start a thread: {0}\nhelp: use fewer threads, or raise the system's limit (ulimit -u)")]
     Thread(std::io::Error),
 }
 

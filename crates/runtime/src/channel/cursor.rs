@@ -548,6 +548,11 @@ impl<T> Out<'_, T> {
         self.push != DYNAMIC && self.at < self.limit
     }
 
+    /// The items that a short static firing has not pushed.
+    pub(crate) fn missing(&self) -> usize {
+        self.limit - self.at
+    }
+
     /// The index of the next slot to write.
     #[inline]
     pub(crate) fn at(&self) -> usize {

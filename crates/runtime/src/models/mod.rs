@@ -18,12 +18,14 @@
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
 //! | [`search`] | `liveness::search` |
+//! | [`external`] | `net::external` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep` share |
 
 mod affinity;
 mod claim;
 mod engine;
+mod external;
 mod lent;
 mod pinned;
 mod ready;

@@ -65,7 +65,7 @@ impl Signals {
     /// Injects an event, and wakes a worker if one sleeps. From any thread, at any time; without effect after the run.
     pub(crate) fn inject(&self, event: ExternalEvent) {
         lock(&self.injector.list).push(event);
-        self.injector.any.store(true, Ordering::Release);
+        self.injector.any.swap(true, Ordering::Release); // one order with the swaps of `take`
         fence(Ordering::SeqCst); // pairs with `Sleep::announce`
         if self.sleep.any_asleep() {
             self.sleep.wake_one();

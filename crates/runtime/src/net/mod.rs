@@ -12,8 +12,9 @@
 //! under the claim of a node (inside its [`Body`]). The fields of a node's state and their orderings are in
 //! [`NodeState`].
 //!
-//! Invariant: the modules of node kinds, scheduling and liveness use this one, and not the reverse. It knows only the
-//! types of what they keep here.
+//! Invariant: the modules of node kinds, scheduling and liveness use this one, and not the reverse, with two exceptions: it
+//! names the types of the data that they keep here, and [`ActivationContext`] counts the ends that an activation drops
+//! ([`drops`](crate::process::drops)).
 
 mod activation;
 mod cell;
@@ -313,13 +314,15 @@ impl<'env> Net<'env> {
         self.fail(Error::Node { node: self.topology.graph.node(node).name.to_string(), cause });
     }
 
-    /// Fails the run for a firing that pushed fewer items on output `port` than its static rate.
-    pub(crate) fn fail_short(&self, node: NodeId, port: usize) {
+    /// Fails the run for a firing that pushed fewer items on output `port` than its static rate: `missing` fewer.
+    pub(crate) fn fail_short(&self, node: NodeId, (port, missing): (usize, usize)) {
         let data = self.topology.graph.node(node);
+        let rate = data.outputs[port].push.fixed().unwrap_or(0);
         self.fail(Error::Rate {
             node: data.name.to_string(),
             port: data.outputs[port].name.to_string(),
-            rate: data.outputs[port].push.fixed().unwrap_or(0),
+            rate,
+            pushed: rate.saturating_sub(missing as u32),
         });
     }
 }

@@ -523,8 +523,8 @@ where
             let result = (self.fire)(&mut ins.here, &mut outs.here).into_result();
             I::finish(&mut ins.here);
             result.map_err(Failure::Error)?;
-            if let Some(port) = O::short(&outs.here) {
-                return Err(Failure::Short(port));
+            if let Some(short) = O::short(&outs.here) {
+                return Err(Failure::Short(short));
             }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
         }
@@ -679,7 +679,7 @@ enum Failure {
     /// The node's code has returned an error.
     Error(Box<dyn std::error::Error + Send + Sync>),
     /// The firing pushed fewer items than its rate on this static output.
-    Short(usize),
+    Short((usize, usize)),
 }
 
 /// Calls the framing function for up to `limit` firings; claims their items, and records in the ticket how many each

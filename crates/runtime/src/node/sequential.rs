@@ -393,7 +393,7 @@ enum End {
     /// Its code has returned an error.
     Failed(Box<dyn std::error::Error + Send + Sync>),
     /// A firing pushed fewer items than its rate on this static output.
-    Short(usize),
+    Short((usize, usize)),
 }
 
 /// Fails the run, if the node ends by a failure.
@@ -435,8 +435,8 @@ where
             Flow::End => return (fired + 1, Some(End::Requested)),
             Flow::Fail(error) => return (fired + 1, Some(End::Failed(error))),
         }
-        if let Some(port) = O::short(&outs.here) {
-            return (fired + 1, Some(End::Short(port)));
+        if let Some(short) = O::short(&outs.here) {
+            return (fired + 1, Some(End::Short(short)));
         }
     }
     (firings, None)

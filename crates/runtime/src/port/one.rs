@@ -134,8 +134,8 @@ impl<T: Send> Outputs for One<PushPort<T>> {
         cursor.step()
     }
     #[inline(always)]
-    fn short(cursor: &Out<'static, T>) -> Option<usize> {
-        cursor.is_short().then_some(0)
+    fn short(cursor: &Out<'static, T>) -> Option<(usize, usize)> {
+        cursor.is_short().then(|| (0, cursor.missing()))
     }
     #[inline]
     fn publish_sequential(&mut self, cursor: &mut Out<'static, T>) {

@@ -170,9 +170,10 @@ pub trait Outputs: Sealed + Send {
     /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
-    /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any.
+    /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any, and how
+    /// many fewer.
     #[doc(hidden)]
-    fn short(cursors: &Self::Cursors<'static>) -> Option<usize>;
+    fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)>;
     /// Publishes the items that a sequential node has written. The caller is the producing side.
     #[doc(hidden)]
     fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>);
@@ -421,8 +422,8 @@ macro_rules! tuples {
                 true $(& cursors.$i.step())*
             }
             #[inline(always)]
-            fn short(cursors: &Self::Cursors<'static>) -> Option<usize> {
-                $(if cursors.$i.is_short() { return Some($i); })*
+            fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
+                $(if cursors.$i.is_short() { return Some(($i, cursors.$i.missing())); })*
                 None
             }
             #[inline]
@@ -609,8 +610,8 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn step(cursors: &mut Self::Cursors<'static>) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
     }
-    fn short(cursors: &Self::Cursors<'static>) -> Option<usize> {
-        cursors.iter().position(Out::is_short)
+    fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
+        cursors.iter().position(Out::is_short).map(|port| (port, cursors[port].missing()))
     }
     fn publish_sequential(&mut self, cursors: &mut Self::Cursors<'static>) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.publish_sequential(cursor));

@@ -191,15 +191,14 @@ impl<'a> Turn<'a> {
     #[cold]
     #[inline(never)]
     fn refuse_end(&self, owner: Owner, operation: u64) -> ! {
-        const RULE: &str = "an end works in the poll of its own process alone: send on what it receives, \
-                            or send to it what it is to send";
+        const RULE: &str = "an end works only in polls of its own process: pass the messages on, not the end";
         match self.owners.node(owner) {
             Some(other) => panic!(
-                "it used {}, which is an end of another process, `{}`: {RULE}",
+                "the process used {}, which is an end of another process, `{}`\nhelp: {RULE}",
                 self.net.end_name(operation),
                 self.net.topology.graph.node(other).name
             ),
-            None => panic!("it used an end of another run: {RULE}"),
+            None => panic!("the process used an end of another run\nhelp: {RULE}"),
         }
     }
 
@@ -304,8 +303,8 @@ impl<'a> Turn<'a> {
 #[inline(never)]
 fn refuse() -> ! {
     panic!(
-        "it started a receive or a send while another one was pending (or was dropped pending): a process \
-         that chooses by what is ready would depend on timing"
+        "the process started a receive or a send while another one was pending, or had been dropped pending\n\
+         help: await each operation to its end; a process that chooses by readiness would depend on timing"
     )
 }
 
@@ -315,8 +314,8 @@ fn refuse_waker(operation: u64) -> ! {
     let side = if sends(operation) { "send" } else { "receive" };
     panic!(
         "a {side} on channel {} was polled outside of its process's poll, or with another waker than its \
-         process's: await it in the process itself; a combinator that brings its own waker lets a process \
-         see which channel is ready, and so depend on timing",
+         process's\nhelp: await it in the process itself; a combinator with a waker of its own would show the process \
+         which channel is ready",
         channel(operation).0
     )
 }

@@ -114,7 +114,7 @@ fn report(header: &Header) -> ! {
         header.name().as_bytes(),
         b"` has overflowed its stack of ",
         bytes,
-        b" bytes: declare it with more, `kernel(...).stack(bytes).coroutine(...)`\n",
+        b" bytes\nhelp: give it more with `kernel(...).stack(bytes).coroutine(...)`\n",
     ];
     for word in words {
         // SAFETY: `write` is async-signal-safe, and `word` is a valid slice.
