@@ -55,7 +55,10 @@ fn item_types_must_agree() {
     let a = source(&mut graph, "a");
     let b = graph.add(Node::sequential("b").input(InPort::new("in", Item::of::<f32>())));
     let fault = graph.connect((a, 0), (b, 0), Link::default()).unwrap_err();
-    assert_eq!(fault.to_string(), "output `a.out` has items of type u64, input `b.in` expects f32");
+    assert_eq!(
+        fault.to_string(),
+        "output `a.out` has items of type u64, input `b.in` expects f32\n  help: convert the items with a `map` between them"
+    );
     assert!(graph.node(a).outputs[0].channel.is_none());
 }
 

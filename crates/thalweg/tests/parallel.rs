@@ -89,7 +89,9 @@ fn an_unordered_kernel_keeps_its_rates() {
         assert!(network.graph().to_string().contains("two: parallel, unordered"), "{}", network.graph());
         watch(format!("{options:?}"), || network.run(&options)).unwrap();
         assert_eq!(counts.each_ref().map(|count| count.load(Ordering::Relaxed)), [4000, 1000]);
-        for (wrong, what) in [(1, "too few items"), (3, "pushed more items")] {
+        for (wrong, what) in
+            [(1, "pushed 1 items on output `twice`, whose declared push rate is 2"), (3, "pushed more items")]
+        {
             let graph = Graph::new();
             let (twice, odd) = two(&graph, Some(wrong));
             twice.for_each(|_| ()).named("a");
