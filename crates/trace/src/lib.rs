@@ -13,8 +13,8 @@
 //! graph.add(Node::sequential("clock"));
 //! let mut report = Report::new(graph, "auto", 1);
 //! report.wall = Duration::from_millis(10);
-//! report.workers[0].app = Duration::from_millis(9);
-//! report.workers[0].stall = Duration::from_millis(1);
+//! report.workers[0].application = Duration::from_millis(9);
+//! report.workers[0].idle = Duration::from_millis(1);
 //! assert_eq!(report.breakdown()[0], 0.9);
 //! assert!(report.to_string().contains("worker"));
 //! ```

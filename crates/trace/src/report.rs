@@ -60,8 +60,8 @@ impl Report {
         ids.collect::<Vec<_>>().into_iter().rev().max_by_key(busy)
     }
 
-    /// Fractions of the time of all workers in the order of DANBI's Figure 4: application, queue operations,
-    /// scheduler, stall, operating system. Their sum is 1, or 0 if no time was measured.
+    /// Fractions of the time of all workers, by category, in the order of [`WorkerReport::CATEGORIES`]. Their sum is
+    /// 1, or 0 if no time was measured.
     pub fn breakdown(&self) -> [f64; 5] {
         let mut parts = [0.0; 5];
         let all: Duration = self.workers.iter().map(WorkerReport::total).sum();

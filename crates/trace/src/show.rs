@@ -19,19 +19,9 @@ impl fmt::Display for Report {
 
 impl Report {
     fn worker_table(&self) -> Table {
-        let mut table = Table::new(&[
-            "worker",
-            "application",
-            "queue",
-            "scheduler",
-            "stall",
-            "system",
-            "activations",
-            "refused",
-            "steals",
-            "spins",
-            "parks",
-        ]);
+        let counts = ["activations", "refused", "steals", "spins", "parks"];
+        let head = ["worker"].into_iter().chain(WorkerReport::CATEGORIES).chain(counts);
+        let mut table = Table::new(&head.collect::<Vec<_>>());
         for (i, worker) in self.workers.iter().enumerate() {
             table.row(worker_row(i.to_string(), worker.categories().map(units::time), worker));
         }
