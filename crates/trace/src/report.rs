@@ -75,8 +75,8 @@ impl Report {
         parts
     }
 
-    /// Items that were never consumed, over all channels.
+    /// Items that were never consumed, over all channels. `u64::MAX` if there were more.
     pub fn leftover(&self) -> u64 {
-        self.channels.iter().map(|c| c.leftover).sum()
+        self.channels.iter().fold(0, |sum, channel| sum.saturating_add(channel.leftover))
     }
 }

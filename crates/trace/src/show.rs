@@ -27,11 +27,11 @@ impl Report {
         }
         let mut all = WorkerReport::default();
         for worker in &self.workers {
-            all.activations += worker.activations;
-            all.refused += worker.refused;
-            all.steals += worker.steals;
-            all.spins += worker.spins;
-            all.parks += worker.parks;
+            all.activations = all.activations.saturating_add(worker.activations);
+            all.refused = all.refused.saturating_add(worker.refused);
+            all.steals = all.steals.saturating_add(worker.steals);
+            all.spins = all.spins.saturating_add(worker.spins);
+            all.parks = all.parks.saturating_add(worker.parks);
         }
         table.row(worker_row("all".to_owned(), self.breakdown().map(units::percent), &all));
         table
