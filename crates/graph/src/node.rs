@@ -1,6 +1,6 @@
 //! Nodes, their ports and rates.
 
-use crate::ChannelId;
+use crate::{ChannelId, Item};
 use smol_str::SmolStr;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -34,22 +34,6 @@ pub enum Kind {
     /// A Kahn process: sequential code that receives and sends one item at a time, and waits where it cannot.
     /// All its rates are dynamic.
     Process,
-}
-
-/// The item type of a port, for messages and size estimates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Item {
-    /// The name of the Rust type.
-    pub name: &'static str,
-    /// Size of one item in bytes, without the heap memory it owns.
-    pub bytes: usize,
-}
-
-impl Item {
-    /// The description of `T`.
-    pub fn of<T>() -> Item {
-        Item { name: std::any::type_name::<T>(), bytes: size_of::<T>() }
-    }
 }
 
 /// The properties of an input port that many ports can share: all but its channel.
