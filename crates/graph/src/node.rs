@@ -51,7 +51,7 @@ pub struct InShape {
 }
 
 /// An input port: an [`InShape`], which equal ports share, and its channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InPort {
     pub(crate) shape: Arc<InShape>,
     /// The channel to this port, once connected.
@@ -107,7 +107,7 @@ pub struct OutShape {
 }
 
 /// An output port: an [`OutShape`], which equal ports share, and its channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutPort {
     pub(crate) shape: Arc<OutShape>,
     /// The channel from this port, once connected.
@@ -144,7 +144,7 @@ impl OutPort {
 }
 
 /// A node: a kernel, a process, or an end of the graph that code outside the graph holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Name, unique in the graph.
     pub name: SmolStr,
