@@ -5,7 +5,7 @@ use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
 
 /// The measurements of one run.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
     /// The graph that was run.
