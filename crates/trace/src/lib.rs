@@ -20,11 +20,13 @@
 //! ```
 
 mod advice;
+mod json;
 mod parts;
 mod report;
 mod show;
 mod table;
 mod units;
 
+pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, WorkerReport};
 pub use report::Report;
