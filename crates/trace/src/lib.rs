@@ -2,7 +2,8 @@
 //!
 //! The runtime, or any other executor of a plan, makes a [`Report`] with [`Report::new`] and fills in its
 //! measurements. A report prints as three tables (workers, nodes, channels) and one line of advice about what
-//! bounded the run.
+//! bounded the run. [`Report::to_json`] and [`Report::from_json`] keep it in a file, and a [`Comparison`] says what
+//! differs between two reports.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,6 +21,7 @@
 //! ```
 
 mod advice;
+mod compare;
 mod json;
 mod parts;
 mod report;
@@ -27,6 +29,7 @@ mod show;
 mod table;
 mod units;
 
+pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, WorkerReport};
 pub use report::Report;

@@ -70,6 +70,13 @@ pub struct NodeReport {
     pub moves: u64,
 }
 
+impl NodeReport {
+    /// The mean time of a firing. `None` if there was none.
+    pub fn per_firing(&self) -> Option<Duration> {
+        (self.firings > 0).then(|| self.busy.div_f64(self.firings as f64))
+    }
+}
+
 /// The measurements of one channel over the whole run.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 #[non_exhaustive]

@@ -47,10 +47,7 @@ impl Report {
                 Kind::Parallel => "parallel",
                 Kind::Process => "process",
             };
-            let each = match stats.firings {
-                0 => "-".to_owned(),
-                firings => units::time(stats.busy.div_f64(firings as f64)),
-            };
+            let each = stats.per_firing().map_or("-".to_owned(), units::time);
             table.row(vec![
                 node.name.escape_debug().to_string(),
                 kind.to_owned(),
