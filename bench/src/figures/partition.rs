@@ -152,7 +152,7 @@ fn traffic(report: &Report) -> String {
     let moves: u64 = report.nodes.iter().map(|node| node.moves).sum();
     let local = 100.0 * (1.0 - remote as f64 / sent.max(1) as f64);
     let (idle, all) = report.workers.iter().fold((0.0, 0.0), |(idle, all), worker| {
-        (idle + worker.stall.as_secs_f64(), all + worker.total().as_secs_f64())
+        (idle + worker.idle.as_secs_f64(), all + worker.total().as_secs_f64())
     });
     let idle = 100.0 * idle / f64::max(all, f64::MIN_POSITIVE);
     let partitions = report.partitions;

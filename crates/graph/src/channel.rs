@@ -18,7 +18,7 @@ pub struct Link {
 }
 
 /// A channel between two ports.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Channel {
     /// The output port that produces the items.
     pub from: Port,

@@ -1,6 +1,6 @@
 //! Nodes, their ports and rates.
 
-use crate::ChannelId;
+use crate::{ChannelId, Item};
 use smol_str::SmolStr;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -36,22 +36,6 @@ pub enum Kind {
     Process,
 }
 
-/// The item type of a port, for messages and size estimates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Item {
-    /// The name of the Rust type.
-    pub name: &'static str,
-    /// Size of one item in bytes, without the heap memory it owns.
-    pub bytes: usize,
-}
-
-impl Item {
-    /// The description of `T`.
-    pub fn of<T>() -> Item {
-        Item { name: std::any::type_name::<T>(), bytes: size_of::<T>() }
-    }
-}
-
 /// The properties of an input port that many ports can share: all but its channel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -67,7 +51,7 @@ pub struct InShape {
 }
 
 /// An input port: an [`InShape`], which equal ports share, and its channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InPort {
     pub(crate) shape: Arc<InShape>,
     /// The channel to this port, once connected.
@@ -123,7 +107,7 @@ pub struct OutShape {
 }
 
 /// An output port: an [`OutShape`], which equal ports share, and its channel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutPort {
     pub(crate) shape: Arc<OutShape>,
     /// The channel from this port, once connected.
@@ -160,7 +144,7 @@ impl OutPort {
 }
 
 /// A node: a kernel, a process, or an end of the graph that code outside the graph holds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Name, unique in the graph.
     pub name: SmolStr,

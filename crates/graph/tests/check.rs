@@ -95,6 +95,24 @@ fn names_are_unique() {
 }
 
 #[test]
+fn equal_graphs_have_equal_nodes_and_channels() {
+    let pair = |names: [&str; 2], link: Link| {
+        let mut graph = GraphData::new();
+        let (a, b) = (source(&mut graph, names[0]), sink(&mut graph, names[1]));
+        graph.connect((a, 0), (b, 0), link).unwrap();
+        graph
+    };
+    let graph = pair(["a", "b"], Link::default());
+    assert_eq!(graph, pair(["a", "b"], Link::default()));
+    assert_ne!(graph, pair(["a", "c"], Link::default()));
+    assert_ne!(graph, pair(["a", "b"], Link { initial: 1, ..Link::default() }));
+    // The names that a graph had before count for nothing.
+    let mut renamed = pair(["a", "c"], Link::default());
+    renamed.rename(NodeId(1), "b");
+    assert_eq!(graph, renamed);
+}
+
+#[test]
 fn many_nodes_of_one_name_are_added_in_linear_time() {
     let mut graph = GraphData::new();
     for _ in 0..200_000 {

@@ -67,9 +67,12 @@ pub mod policy {
     };
 }
 
-/// The report of a run.
+/// The report of a run, its form in files, and the comparison of two reports.
 pub mod trace {
-    pub use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
+    pub use thalweg_trace::{
+        Change, ChannelChange, ChannelReport, Comparison, Growth, Limit, NodeChange, NodeReport, ReadError,
+        ReadErrorKind, Report, WorkerReport,
+    };
 }
 
 #[cfg(doctest)]

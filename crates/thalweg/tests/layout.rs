@@ -64,6 +64,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The crates for tests: only `dev-dependencies` may name them.
 const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen"];
 
+/// The crates that no program must get with the engine: their implementations of `PartialEq` for the standard types keep
+/// the compiler from inferring types there.
+const NOT_IN_THE_ENGINE: &[&str] = &["serde_json"];
+
 /// The folders in which unsafe code is allowed.
 const MAY_BE_UNSAFE: &[&str] =
     &["crates/runtime/", "crates/codegen/src/build/", "crates/codegen/src/run/parallel/", "bench/src/peers/"];
@@ -121,6 +125,18 @@ fn only_tests_depend_on_crates_for_tests() {
                 "{} depends on {name} outside its tests",
                 package["name"]
             );
+        }
+    }
+}
+
+#[test]
+fn the_engine_breaks_no_type_inference() {
+    let (_, parts) = MAY_USE.iter().find(|(name, _)| *name == "thalweg").expect("the facade has a row");
+    let in_engine = |name: &str| name == "thalweg" || parts.contains(&name) && !FOR_TESTS.contains(&name);
+    for package in packages().iter().filter(|package| in_engine(&text(&package["name"]))) {
+        for dependency in dependencies_of(package).iter().filter(|dependency| dependency["kind"].is_null()) {
+            let name = text(&dependency["name"]);
+            assert!(!NOT_IN_THE_ENGINE.contains(&name.as_str()), "{} depends on {name}", package["name"]);
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The runtime, or any other executor of a plan, makes a [`Report`] with [`Report::new`] and fills in its
 //! measurements. A report prints as three tables (workers, nodes, channels) and one line of advice about what
-//! bounded the run.
+//! bounded the run. [`Report::to_json`] and [`Report::from_json`] keep it in a file, and a [`Comparison`] says what
+//! differs between two reports.
 //!
 //! ```
 //! use std::time::Duration;
@@ -13,18 +14,22 @@
 //! graph.add(Node::sequential("clock"));
 //! let mut report = Report::new(graph, "auto", 1);
 //! report.wall = Duration::from_millis(10);
-//! report.workers[0].app = Duration::from_millis(9);
-//! report.workers[0].stall = Duration::from_millis(1);
+//! report.workers[0].application = Duration::from_millis(9);
+//! report.workers[0].idle = Duration::from_millis(1);
 //! assert_eq!(report.breakdown()[0], 0.9);
 //! assert!(report.to_string().contains("worker"));
 //! ```
 
 mod advice;
+mod compare;
+mod json;
 mod parts;
 mod report;
 mod show;
 mod table;
 mod units;
 
+pub use compare::{Change, ChannelChange, Comparison, NodeChange};
+pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, WorkerReport};
 pub use report::Report;

@@ -5,23 +5,26 @@ use thalweg_graph::ChannelId;
 
 /// The measurements of one worker over the whole run.
 ///
-/// The five durations are the categories of DANBI's Figure 4. They do not overlap, and their sum
-/// ([`WorkerReport::total`]) is the worker's lifetime.
+/// The five durations are the categories of its time ([`WorkerReport::CATEGORIES`]). They do not overlap, and their
+/// sum ([`WorkerReport::total`]) is the worker's lifetime.
+///
+/// DANBI's Figure 4 has the category *stall* where this has `idle`. Its stall is the time in which a worker waits for
+/// its ticket before it may commit. Here that time is 0 by construction, because no worker waits for a ticket; so
+/// only the time without work remains.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
     /// Time in the code of nodes.
-    pub app: Duration,
+    pub application: Duration,
     /// Time in claims and publications of items.
     pub queue: Duration,
     /// Time in the policy, choosing the next node.
     pub scheduler: Duration,
-    /// Time without work, spinning or parked. (DANBI's stall is the wait for a turn to commit. No worker waits
-    /// for a turn here, so only time without work remains.)
-    pub stall: Duration,
+    /// Time without work, spinning or parked.
+    pub idle: Duration,
     /// Time in which the worker was runnable but the operating system did not run it. (Time in system calls counts
     /// in the category that made the call.)
-    pub os: Duration,
+    pub preempted: Duration,
     /// Activations of nodes, including refused ones.
     pub activations: u64,
     /// Activations that ended at once because another worker held the node.
@@ -35,10 +38,13 @@ pub struct WorkerReport {
 }
 
 impl WorkerReport {
-    /// The five categories in the order of DANBI's Figure 4: application, queue operations, scheduler, stall,
-    /// operating system.
+    /// The names of the categories of time, in the order of [`WorkerReport::categories`] and
+    /// [`Report::breakdown`](crate::Report::breakdown).
+    pub const CATEGORIES: [&'static str; 5] = ["application", "queue", "scheduler", "idle", "preempted"];
+
+    /// The five categories in the order of [`WorkerReport::CATEGORIES`].
     pub fn categories(&self) -> [Duration; 5] {
-        [self.app, self.queue, self.scheduler, self.stall, self.os]
+        [self.application, self.queue, self.scheduler, self.idle, self.preempted]
     }
 
     /// The worker's lifetime: the sum of the five categories.
@@ -64,6 +70,13 @@ pub struct NodeReport {
     pub moves: u64,
 }
 
+impl NodeReport {
+    /// The mean time of a firing. `None` if there was none.
+    pub fn per_firing(&self) -> Option<Duration> {
+        (self.firings > 0).then(|| self.busy.div_f64(self.firings as f64))
+    }
+}
+
 /// The measurements of one channel over the whole run.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 #[non_exhaustive]
@@ -74,9 +87,9 @@ pub struct ChannelReport {
     pub bytes: u64,
     /// Capacity at the end of the run, in items.
     pub capacity: usize,
-    /// Highest occupancy sampled, in items: a lower bound of the true peak.
+    /// Highest occupancy sampled, in items: a lower bound of the true peak. Finite, and 0 without samples.
     pub peak: f64,
-    /// Mean occupancy over the samples, in items.
+    /// Mean occupancy over the samples, in items. Finite, and 0 without samples.
     pub mean: f64,
     /// Items that were still in the channel at the end of the run.
     pub leftover: u64,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
 
 /// The measurements of one run.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
     /// The graph that was run.
@@ -60,8 +60,8 @@ impl Report {
         ids.collect::<Vec<_>>().into_iter().rev().max_by_key(busy)
     }
 
-    /// Fractions of the time of all workers in the order of DANBI's Figure 4: application, queue operations,
-    /// scheduler, stall, operating system. Their sum is 1, or 0 if no time was measured.
+    /// Fractions of the time of all workers, by category, in the order of [`WorkerReport::CATEGORIES`]. Their sum is
+    /// 1, or 0 if no time was measured.
     pub fn breakdown(&self) -> [f64; 5] {
         let mut parts = [0.0; 5];
         let all: Duration = self.workers.iter().map(WorkerReport::total).sum();
@@ -75,8 +75,8 @@ impl Report {
         parts
     }
 
-    /// Items that were never consumed, over all channels.
+    /// Items that were never consumed, over all channels. `u64::MAX` if there were more.
     pub fn leftover(&self) -> u64 {
-        self.channels.iter().map(|c| c.leftover).sum()
+        self.channels.iter().fold(0, |sum, channel| sum.saturating_add(channel.leftover))
     }
 }

@@ -19,29 +19,19 @@ impl fmt::Display for Report {
 
 impl Report {
     fn worker_table(&self) -> Table {
-        let mut table = Table::new(&[
-            "worker",
-            "application",
-            "queue",
-            "scheduler",
-            "stall",
-            "system",
-            "activations",
-            "refused",
-            "steals",
-            "spins",
-            "parks",
-        ]);
+        let counts = ["activations", "refused", "steals", "spins", "parks"];
+        let head = ["worker"].into_iter().chain(WorkerReport::CATEGORIES).chain(counts);
+        let mut table = Table::new(&head.collect::<Vec<_>>());
         for (i, worker) in self.workers.iter().enumerate() {
             table.row(worker_row(i.to_string(), worker.categories().map(units::time), worker));
         }
         let mut all = WorkerReport::default();
         for worker in &self.workers {
-            all.activations += worker.activations;
-            all.refused += worker.refused;
-            all.steals += worker.steals;
-            all.spins += worker.spins;
-            all.parks += worker.parks;
+            all.activations = all.activations.saturating_add(worker.activations);
+            all.refused = all.refused.saturating_add(worker.refused);
+            all.steals = all.steals.saturating_add(worker.steals);
+            all.spins = all.spins.saturating_add(worker.spins);
+            all.parks = all.parks.saturating_add(worker.parks);
         }
         table.row(worker_row("all".to_owned(), self.breakdown().map(units::percent), &all));
         table
@@ -57,10 +47,7 @@ impl Report {
                 Kind::Parallel => "parallel",
                 Kind::Process => "process",
             };
-            let each = match stats.firings {
-                0 => "-".to_owned(),
-                firings => units::time(stats.busy.div_f64(firings as f64)),
-            };
+            let each = stats.per_firing().map_or("-".to_owned(), units::time);
             table.row(vec![
                 node.name.escape_debug().to_string(),
                 kind.to_owned(),

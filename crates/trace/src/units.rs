@@ -22,6 +22,16 @@ pub(crate) fn items(count: f64) -> String {
     format!("{count:.1}")
 }
 
+/// Formats a ratio with about three significant digits.
+pub(crate) fn ratio(ratio: f64) -> String {
+    match ratio {
+        r if r >= 99.95 => format!("{r:.0}"),
+        r if r >= 9.995 => format!("{r:.1}"),
+        r if r >= 0.005 || r == 0.0 => format!("{r:.2}"),
+        _ => "< 0.01".to_owned(),
+    }
+}
+
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     let mut value = value;
     let mut units = units.iter();
@@ -57,6 +67,12 @@ mod tests {
         assert_eq!(show(999_600), "1.00 ms");
         assert_eq!(show(123_456_000_000), "123 s");
         assert_eq!(show(99_960_000), "100 ms");
+    }
+
+    #[test]
+    fn ratios() {
+        assert_eq!([0.0, 0.004, 0.005, 1.0].map(ratio), ["0.00", "< 0.01", "0.01", "1.00"]);
+        assert_eq!([9.994, 9.996, 99.94, 1234.5].map(ratio), ["9.99", "10.0", "99.9", "1234"]);
     }
 
     #[test]

@@ -21,17 +21,17 @@ fn report() -> Report {
     let ms = Duration::from_millis;
     let mut report = Report::new(graph(), "qes", 2);
     report.wall = ms(100);
-    for (worker, stall) in report.workers.iter_mut().zip([2, 12]) {
-        worker.app = ms(95 - stall);
+    for (worker, idle) in report.workers.iter_mut().zip([2, 12]) {
+        worker.application = ms(95 - idle);
         worker.queue = ms(2);
         worker.scheduler = ms(1);
-        worker.stall = ms(stall);
-        worker.os = ms(2);
+        worker.idle = ms(idle);
+        worker.preempted = ms(2);
         worker.activations = 40;
         worker.refused = 3;
         worker.steals = 1;
         worker.spins = 5;
-        worker.parks = stall;
+        worker.parks = idle;
     }
     for (node, busy) in report.nodes.iter_mut().zip([20, 150, 6]) {
         node.firings = 10_000;
@@ -57,10 +57,10 @@ fn prints_three_tables_and_advice() {
     let expected = "\
 100 ms on 2 threads, policy qes
 
-worker  application  queue  scheduler  stall  system  activations  refused  steals  spins  parks
-0             93 ms   2 ms       1 ms   2 ms    2 ms           40        3       1      5      2
-1             83 ms   2 ms       1 ms  12 ms    2 ms           40        3       1      5     12
-all          88.0 %  2.0 %      1.0 %  7.0 %   2.0 %           80        6       2     10     14
+worker  application  queue  scheduler   idle  preempted  activations  refused  steals  spins  parks
+0             93 ms   2 ms       1 ms   2 ms       2 ms           40        3       1      5      2
+1             83 ms   2 ms       1 ms  12 ms       2 ms           40        3       1      5     12
+all          88.0 %  2.0 %      1.0 %  7.0 %      2.0 %           80        6       2     10     14
 
 node           kind  firings  activations  moves    busy  per firing  of wall
 read     sequential    10000           30      4   20 ms        2 us   20.0 %
@@ -93,8 +93,8 @@ fn an_empty_report_prints() {
 #[test]
 fn breakdown_weighs_workers_by_their_time() {
     let mut report = Report::new(graph(), "auto", 2);
-    report.workers[0].app = Duration::from_millis(30);
-    report.workers[1].stall = Duration::from_millis(10);
+    report.workers[0].application = Duration::from_millis(30);
+    report.workers[1].idle = Duration::from_millis(10);
     assert_eq!(report.breakdown(), [0.75, 0.0, 0.0, 0.25, 0.0]);
 }
 

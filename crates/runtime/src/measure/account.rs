@@ -1,10 +1,10 @@
-//! A worker's account of its time: the five categories of DANBI's Figure 4.
+//! A worker's account of its time: its five categories, after DANBI's Figure 4.
 //!
 //! | category | time | measured |
 //! |---|---|---|
 //! | application, queue, scheduler | in activations, and between two of them | the proportions in the sampled activations, applied to the busy time of all |
-//! | stall | spinning and parked | two stamps for each idle period |
-//! | operating system | off the core | wall time less parked time less the thread's processor time |
+//! | idle | spinning and parked | two stamps for each idle period |
+//! | preempted | off the core | wall time less parked time less the thread's processor time |
 //!
 //! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] has stamps inside as well.
 //!
@@ -31,9 +31,9 @@ pub(crate) struct Occupancy {
 pub(crate) struct Account {
     /// Time in stamped activations.
     pub(crate) busy: Ticks,
-    /// Idle time, parked or spinning.
-    pub(crate) stall: Ticks,
-    /// The part of `stall` in which the worker slept, or had no thread.
+    /// Time without work, parked or spinning.
+    pub(crate) idle: Ticks,
+    /// The part of `idle` in which the worker slept, or had no thread.
     pub(crate) parked: Ticks,
     /// Activations, refused ones included.
     pub(crate) activations: u64,
@@ -69,7 +69,7 @@ impl Account {
     pub(crate) fn new(channels: usize) -> Account {
         Account {
             busy: 0,
-            stall: 0,
+            idle: 0,
             parked: 0,
             activations: 0,
             refused: 0,
@@ -93,14 +93,14 @@ impl Account {
     /// until now counts as parked.
     pub(crate) fn start_late(&mut self, (began, at): (Instant, Ticks)) {
         let parked = ticks().saturating_sub(at);
-        (self.stall, self.parked, self.parks) = (parked, parked, 1);
+        (self.idle, self.parked, self.parks) = (parked, parked, 1);
         self.started = Some((began, thread_cpu_time()));
     }
 
     /// The account of a worker that never had a thread: parked since tick `at`.
     pub(crate) fn absent(at: Ticks) -> Account {
         let parked = ticks().saturating_sub(at);
-        Account { stall: parked, parked, parks: 1, ..Account::new(0) }
+        Account { idle: parked, parked, parks: 1, ..Account::new(0) }
     }
 
     /// Computes the time for which the operating system kept the thread off its core: wall time less parked time less
@@ -142,8 +142,8 @@ impl Account {
             on_cpu.mul_f64(share)
         };
         let mut report = WorkerReport::default();
-        (report.app, report.queue, report.scheduler) = (part(0), part(1), part(2));
-        (report.stall, report.os) = (duration(self.stall), self.off_cpu);
+        (report.application, report.queue, report.scheduler) = (part(0), part(1), part(2));
+        (report.idle, report.preempted) = (duration(self.idle), self.off_cpu);
         (report.activations, report.refused) = (self.activations, self.refused);
         (report.steals, report.spins, report.parks) = (self.steals, self.spins, self.parks);
         report

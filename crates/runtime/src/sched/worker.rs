@@ -664,7 +664,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         let now = ticks();
         affinity.inspect(|affinity| affinity.idle_end(self.host.worker, now));
-        self.account.stall += now.saturating_sub(before);
+        self.account.idle += now.saturating_sub(before);
         now
     }
 

@@ -1,0 +1,131 @@
+//! Prints a comparison as text.
+
+use super::{Change, ChannelChange, Comparison, NodeChange};
+use crate::{WorkerReport, table::Table, units};
+use std::fmt;
+
+/// The most nodes, channels or names that are printed of each kind.
+const SHOWN: usize = 10;
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_settings(f)?;
+        writeln!(
+            f,
+            "wall time {}, ratio {}",
+            self.wall.map(|wall| units::time(*wall)),
+            ratio(self.wall.ratio())
+        )?;
+        write!(f, "\n{}", self.time_table())?;
+        self.write_nodes(f)?;
+        self.write_channels(f)?;
+        self.write_others(f)
+    }
+}
+
+impl fmt::Display for Change<String> {
+    /// Writes one text where both are equal, otherwise `before -> after`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.before == self.after {
+            f.write_str(&self.after)
+        } else {
+            write!(f, "{} -> {}", self.before, self.after)
+        }
+    }
+}
+
+impl Comparison {
+    /// Writes the settings that differ: the times below may differ for that reason alone.
+    fn write_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.policy.before != self.policy.after {
+            writeln!(f, "policy {}", self.policy.map(|policy| policy.escape_debug().to_string()))?;
+        }
+        if self.threads.before != self.threads.after {
+            writeln!(f, "threads {}", self.threads.map(usize::to_string))?;
+        }
+        Ok(())
+    }
+
+    fn time_table(&self) -> Table {
+        let mut table = Table::new(&["time of workers", "before", "after"]);
+        for (i, category) in WorkerReport::CATEGORIES.into_iter().enumerate() {
+            let share = self.breakdown.map(|breakdown| units::percent(breakdown[i]));
+            table.row(vec![category.to_owned(), share.before, share.after]);
+        }
+        table
+    }
+
+    fn write_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let changed: Vec<&NodeChange> = self.nodes.iter().filter(|change| change.differs()).collect();
+        let mut table = Table::new(&["node", "firings", "busy", "per firing", "ratio"]);
+        changed.iter().take(SHOWN).for_each(|change| table.row(node_row(change)));
+        write_table(f, &table, changed.len(), "nodes")
+    }
+
+    fn write_channels(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let changed: Vec<&ChannelChange> =
+            self.channels.iter().filter(|change| change.factor() > 1.0).collect();
+        let mut table = Table::new(&["channel", "capacity", "mean"]);
+        changed.iter().take(SHOWN).for_each(|change| table.row(channel_row(change)));
+        write_table(f, &table, changed.len(), "channels")
+    }
+
+    fn write_others(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        write_names(&mut text, "nodes", &self.other_nodes)?;
+        write_names(&mut text, "channels", &self.other_channels)?;
+        if text.is_empty() { Ok(()) } else { write!(f, "\n{text}") }
+    }
+}
+
+fn node_row(change: &NodeChange) -> Vec<String> {
+    let NodeChange { name, node } = change;
+    let each = |time: Option<_>| time.map_or("-".to_owned(), units::time);
+    vec![
+        name.escape_debug().to_string(),
+        node.map(|node| node.firings.to_string()).to_string(),
+        node.map(|node| units::time(node.busy)).to_string(),
+        node.map(|node| each(node.per_firing())).to_string(),
+        ratio(change.ratio()),
+    ]
+}
+
+fn channel_row(ChannelChange { name, channel }: &ChannelChange) -> Vec<String> {
+    vec![
+        name.escape_debug().to_string(),
+        channel.map(|channel| channel.capacity.to_string()).to_string(),
+        channel.map(|channel| units::items(channel.mean)).to_string(),
+    ]
+}
+
+/// Writes a table of those of `changed` entries that changed most, and the number of the others.
+fn write_table(f: &mut fmt::Formatter<'_>, table: &Table, changed: usize, of: &str) -> fmt::Result {
+    match changed {
+        0 => return writeln!(f, "\nno changes of {of}"),
+        _ => write!(f, "\n{table}")?,
+    }
+    if changed > SHOWN {
+        writeln!(f, "and {} more {of} that changed less", changed - SHOWN)?;
+    }
+    Ok(())
+}
+
+/// Writes the names that only one of the reports has.
+fn write_names(f: &mut impl fmt::Write, of: &str, names: &Change<Vec<String>>) -> fmt::Result {
+    for (report, names) in [("first", &names.before), ("second", &names.after)] {
+        if names.is_empty() {
+            continue;
+        }
+        let shown = names.iter().take(SHOWN).map(|name| format!("`{}`", name.escape_debug()));
+        write!(f, "{of} of the {report} report alone: {}", shown.collect::<Vec<_>>().join(", "))?;
+        if names.len() > SHOWN {
+            write!(f, " and {} more", names.len() - SHOWN)?;
+        }
+        writeln!(f)?;
+    }
+    Ok(())
+}
+
+fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or("-".to_owned(), units::ratio)
+}

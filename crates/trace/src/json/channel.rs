@@ -1,0 +1,56 @@
+//! The measurements of a channel, with its name for readers of the file, and the growth of a channel.
+
+use super::node::label;
+use super::value::{Read, Value};
+use super::write::Fields;
+use crate::{ChannelReport, Growth, Limit};
+use thalweg_graph::ChannelId;
+
+/// Writes the measurements of the channel with this name, which a report without a graph lacks.
+pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields<'_>) {
+    let ChannelReport { items, bytes, capacity, peak, mean, leftover, remote } = *channel;
+    if let Some(name) = name {
+        to.string("channel", name);
+    }
+    to.count("items", items);
+    to.count("bytes", bytes);
+    to.count("capacity", capacity);
+    to.measure("peak", peak);
+    to.measure("mean", mean);
+    to.count("leftover", leftover);
+    to.count("remote", remote);
+}
+
+/// Reads the measurements of the channel with this name.
+pub(super) fn read(name: &str, value: &Value<'_>) -> Read<ChannelReport> {
+    label("channel", name, value)?;
+    Ok(ChannelReport {
+        items: value.count("items")?,
+        bytes: value.count("bytes")?,
+        capacity: value.count("capacity")?,
+        peak: value.measure("peak")?,
+        mean: value.measure("mean")?,
+        leftover: value.count("leftover")?,
+        remote: value.count("remote")?,
+    })
+}
+
+pub(super) fn write_growth(growth: &Growth, to: &mut Fields<'_>) {
+    let Growth { channel, limit, from, to: raised } = *growth;
+    to.count("channel", channel.0);
+    to.string("limit", &limit.to_string());
+    to.count("from", from);
+    to.count("to", raised);
+}
+
+/// Reads a growth in a graph with this number of channels.
+pub(super) fn read_growth(channels: usize, value: &Value<'_>) -> Read<Growth> {
+    let channel = ChannelId(value.field("channel")?.index(channels, "channels")? as u32);
+    let limit = value.field("limit")?;
+    let limit = match limit.string()? {
+        "items" => Limit::Items,
+        "bytes" => Limit::Bytes,
+        _ => return Err(limit.misfit("`items` or `bytes`")),
+    };
+    Ok(Growth { channel, limit, from: value.count("from")?, to: value.count("to")? })
+}

@@ -1,0 +1,38 @@
+//! The measurements of a node, with its name for readers of the file.
+
+use super::value::{Read, Value};
+use super::write::Fields;
+use crate::NodeReport;
+
+/// Writes the measurements of the node with this name, which a report without a graph lacks.
+pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) {
+    let NodeReport { firings, activations, busy, moves } = *node;
+    if let Some(name) = name {
+        to.string("node", name);
+    }
+    to.count("firings", firings);
+    to.count("activations", activations);
+    to.nanos("busy_ns", busy);
+    to.count("moves", moves);
+}
+
+/// Reads the measurements of the node with this name.
+pub(super) fn read(name: &str, value: &Value<'_>) -> Read<NodeReport> {
+    label("node", name, value)?;
+    Ok(NodeReport {
+        firings: value.count("firings")?,
+        activations: value.count("activations")?,
+        busy: value.nanos("busy_ns")?,
+        moves: value.count("moves")?,
+    })
+}
+
+/// Checks the name of the node or channel that an entry belongs to: the order of the entries is that of the graph.
+pub(super) fn label(field: &'static str, name: &str, value: &Value<'_>) -> Read<()> {
+    let label = value.field(field)?;
+    if label.string()? == name {
+        return Ok(());
+    }
+    let name = super::place::excerpt(name);
+    Err(label.misfit(format!("`{name}`, the {field} of the graph with this index")))
+}

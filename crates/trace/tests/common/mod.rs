@@ -1,0 +1,195 @@
+//! Reports for tests: one example, and random ones.
+
+use proptest::collection::vec;
+use proptest::num::f64;
+use proptest::option;
+use proptest::prelude::*;
+use std::time::Duration;
+use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
+
+/// A report whose document has every field of the format: settings of nodes and channels, all rates, a growth.
+pub fn example() -> Report {
+    // By name, since sizes differ between machines.
+    let (bytes, pairs) = (Item::named("alloc::vec::Vec<u8>", 24), Item::named("(u32, u64)", 16));
+    let mut graph = GraphData::new();
+    let mut read = Node::sequential("read").output(OutPort::new("out", bytes).push(Rate::Static(1)));
+    (read.blocking, read.starting) = (true, true);
+    let mut either = Node::sequential("either \"a\" or b");
+    either.merge = true;
+    let either = either.input(InPort::new("new", bytes)).input(InPort::new("back", bytes));
+    let mut count = Node::parallel("count").input(InPort::new("in", bytes).pop(Rate::Static(2)).peek(5));
+    (count.unordered, count.workers) = (true, Some(3));
+    let count = count.output(OutPort::new("again", bytes)).output(OutPort::new("counts", pairs));
+    let mut last = Node::sequential("last").input(InPort::new("in", pairs)).into_process();
+    last.returns = true;
+    let either = either.output(OutPort::new("out", bytes));
+    let [read, either, count, last] = [read, either, count, last].map(|node| graph.add(node));
+    let link = Link::default();
+    let bounded = Link { capacity: Some(64), weighed: true, limits: true, ..link };
+    graph.connect((read, 0), (either, 0), bounded).unwrap();
+    graph.connect((either, 0), (count, 0), link).unwrap();
+    graph.connect((count, 0), (either, 1), Link { initial: 3, feedback: true, ..link }).unwrap();
+    graph.connect((count, 1), (last, 0), link).unwrap();
+    measured(graph)
+}
+
+/// A report of this graph, with numbers that all differ.
+fn measured(graph: GraphData) -> Report {
+    let mut numbers = (1..).map(|number: u64| number * 1_001);
+    let mut next = || numbers.next().unwrap();
+    let mut report = Report::new(graph, "prs:C=1000", 2);
+    report.wall = Duration::from_nanos(next());
+    for worker in &mut report.workers {
+        for time in [&mut worker.application, &mut worker.queue, &mut worker.scheduler] {
+            *time = Duration::from_nanos(next());
+        }
+        (worker.idle, worker.preempted) = (Duration::from_nanos(next()), Duration::from_nanos(next()));
+        (worker.activations, worker.refused, worker.steals) = (next(), next(), next());
+        (worker.spins, worker.parks) = (next(), next());
+    }
+    for node in &mut report.nodes {
+        (node.firings, node.activations, node.moves) = (next(), next(), next());
+        node.busy = Duration::from_nanos(next());
+    }
+    for channel in &mut report.channels {
+        (channel.items, channel.bytes, channel.capacity) = (next(), next(), next() as usize);
+        (channel.peak, channel.mean) = (next() as f64, next() as f64 / 3.0);
+        (channel.leftover, channel.remote) = (next(), next());
+    }
+    report.growths.push(Growth { channel: ChannelId(2), limit: Limit::Items, from: 8, to: 16 });
+    report.growths.push(Growth { channel: ChannelId(0), limit: Limit::Bytes, from: 4096, to: 8192 });
+    (report.searches, report.partitions) = (next(), next());
+    report
+}
+
+/// A random report of a random graph.
+pub fn any_report() -> impl Strategy<Value = Report> {
+    (any_graph(), any_name(), 0..4_usize).prop_flat_map(|(graph, policy, threads)| {
+        let (nodes, channels) = (graph.nodes().len(), graph.channels().len());
+        let entries =
+            (vec(any_worker(), threads), vec(any_node_report(), nodes), vec(any_channel(), channels));
+        let growths = vec(any_growth(channels), 0..if channels == 0 { 1 } else { 3 });
+        (entries, growths, any_time(), any::<[u64; 2]>()).prop_map(move |(entries, growths, wall, counts)| {
+            let mut report = Report::new(graph.clone(), policy.clone(), threads);
+            (report.workers, report.nodes, report.channels) = entries;
+            (report.growths, report.wall) = (growths, wall);
+            [report.searches, report.partitions] = counts;
+            report
+        })
+    })
+}
+
+/// Names that need escapes, and names that take numbers.
+fn any_name() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-c]{1,2}", "[a-c]-[1-3]", r#"[\x00-\x24\\"\x7f-\xa0]{0,4}"#, "\\PC{0,6}"]
+}
+
+fn any_time() -> impl Strategy<Value = Duration> {
+    any::<u64>().prop_map(Duration::from_nanos)
+}
+
+/// Nodes with ports, and channels between those pairs of ports that may be connected.
+fn any_graph() -> impl Strategy<Value = GraphData> {
+    let port = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
+    let channels = vec((port(), port(), any_link()), 0..12);
+    (vec(any_node(), 0..5), channels).prop_map(|(nodes, channels)| {
+        let mut graph = GraphData::new();
+        nodes.into_iter().for_each(|node| _ = graph.add(node));
+        for ((from, output), (to, input), link) in channels {
+            let nodes = graph.nodes();
+            let (Some(from), Some(to)) = (pick(from, nodes.len()), pick(to, nodes.len())) else { continue };
+            let output = pick(output, nodes[from].outputs.len());
+            let input = pick(input, nodes[to].inputs.len());
+            if let (Some(output), Some(input)) = (output, input) {
+                let (from, to) = (NodeId(from as u32), NodeId(to as u32));
+                _ = graph.connect((from, output), (to, input), link);
+            }
+        }
+        graph
+    })
+}
+
+fn pick(index: prop::sample::Index, count: usize) -> Option<usize> {
+    (count > 0).then(|| index.index(count))
+}
+
+fn any_node() -> impl Strategy<Value = Node> {
+    let kind = prop_oneof![Just(Kind::Sequential), Just(Kind::Parallel), Just(Kind::Process)];
+    let ports = (vec(any_input(), 0..3), vec(any_output(), 0..3));
+    (any_name(), kind, any::<[bool; 5]>(), option::of(any::<u32>()), ports).prop_map(
+        |(name, kind, flags, workers, (inputs, outputs))| {
+            let mut node = Node::sequential(name);
+            [node.blocking, node.starting, node.merge, node.unordered, node.returns] = flags;
+            (node.kind, node.workers) = (kind, workers);
+            (node.inputs, node.outputs) = (inputs, outputs);
+            node
+        },
+    )
+}
+
+fn any_item() -> impl Strategy<Value = Item> {
+    let strange = Item::named("a::B<'x>\\\"", usize::MAX);
+    prop_oneof![Just(Item::of::<u64>()), Just(Item::of::<Vec<String>>()), Just(strange)]
+}
+
+fn any_rate() -> impl Strategy<Value = Rate> {
+    prop_oneof![Just(Rate::Dynamic), (0..3_u32).prop_map(Rate::Static), any::<u32>().prop_map(Rate::Static)]
+}
+
+fn any_input() -> impl Strategy<Value = InPort> {
+    (any_name(), any_item(), any_rate(), any::<u32>())
+        .prop_map(|(name, item, pop, peek)| InPort::new(name, item).pop(pop).peek(peek))
+}
+
+fn any_output() -> impl Strategy<Value = OutPort> {
+    (any_name(), any_item(), any_rate()).prop_map(|(name, item, push)| OutPort::new(name, item).push(push))
+}
+
+fn any_link() -> impl Strategy<Value = Link> {
+    (option::of(any::<usize>()), any::<usize>(), any::<[bool; 3]>()).prop_map(
+        |(capacity, initial, [feedback, weighed, limits])| Link {
+            capacity,
+            initial,
+            feedback,
+            weighed,
+            limits,
+        },
+    )
+}
+
+fn any_worker() -> impl Strategy<Value = WorkerReport> {
+    (any::<[u64; 5]>(), any::<[u64; 5]>()).prop_map(|(times, counts)| {
+        let mut worker = WorkerReport::default();
+        [worker.application, worker.queue, worker.scheduler, worker.idle, worker.preempted] =
+            times.map(Duration::from_nanos);
+        [worker.activations, worker.refused, worker.steals, worker.spins, worker.parks] = counts;
+        worker
+    })
+}
+
+fn any_node_report() -> impl Strategy<Value = NodeReport> {
+    any::<[u64; 4]>().prop_map(|[firings, activations, busy, moves]| {
+        let mut node = NodeReport::default();
+        (node.firings, node.activations, node.moves) = (firings, activations, moves);
+        node.busy = Duration::from_nanos(busy);
+        node
+    })
+}
+
+fn any_channel() -> impl Strategy<Value = ChannelReport> {
+    let measure = || f64::POSITIVE | f64::NORMAL | f64::SUBNORMAL | f64::ZERO;
+    (any::<[u64; 4]>(), any::<usize>(), measure(), measure()).prop_map(|(counts, capacity, peak, mean)| {
+        let mut channel = ChannelReport::default();
+        [channel.items, channel.bytes, channel.leftover, channel.remote] = counts;
+        (channel.capacity, channel.peak, channel.mean) = (capacity, peak, mean);
+        channel
+    })
+}
+
+/// A growth of one of these channels, of which there is at least one.
+fn any_growth(channels: usize) -> impl Strategy<Value = Growth> {
+    let limit = prop_oneof![Just(Limit::Items), Just(Limit::Bytes)];
+    (0..channels.max(1), limit, any::<usize>(), any::<usize>())
+        .prop_map(|(channel, limit, from, to)| Growth { channel: ChannelId(channel as u32), limit, from, to })
+}

@@ -1,0 +1,7 @@
+//! Reports: their text form, their file format, and comparisons.
+
+mod bad_documents;
+mod common;
+mod compare;
+mod json;
+mod report;
