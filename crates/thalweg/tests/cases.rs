@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use support::watchdog::watch;
 use thalweg::{Error, Finished, Graph, Options, Report, Stream, input, output, window};
 
@@ -570,4 +571,107 @@ fn a_feedback_channel_is_closed_in_its_own_graph() {
     assert!(error.contains(expected), "{error}");
     let error = two.build().unwrap_err().to_string();
     assert!(error.contains("output `items.out` is connected to nothing"), "{error}");
+}
+
+/// A drop that blocks, once `over` is set, until `y` has fired again or a while has passed.
+struct Slow(Arc<[AtomicU32; 3]>);
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let [over, blocked, fired] = &*self.0;
+        if over.load(Ordering::SeqCst) == 1 && blocked.fetch_add(1, Ordering::SeqCst) == 0 {
+            let before = fired.load(Ordering::SeqCst);
+            for _ in 0..100 {
+                std::thread::sleep(Duration::from_millis(1));
+                if fired.load(Ordering::SeqCst) > before {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// A starved loop is closed and its outside input cut, while a parallel node in the loop has read the input's tail. One
+/// worker takes the node's alert and blocks in the drop of an item; another fires the node meanwhile.
+#[test]
+fn a_node_fires_on_no_items_beyond_a_cut() {
+    for policy in ["auto", "random", "ws-last", "qes"] {
+        let (drops, state) = (Drops::new(), Arc::new([const { AtomicU32::new(0) }; 3]));
+        let graph = Graph::new();
+        let made = drops.clone();
+        let outside = graph.source((0..40).map(move |number| made.item(number))).capacity(8);
+        let (from_end, first) = graph.feedback([0u64]);
+        let (own, own_back) = graph.feedback::<u64>([]);
+        let many = graph.kernel("many", input("in", first), output::<u64>("out")).sequential(|first, out| {
+            first.pop();
+            (0..64).for_each(|i| out.push(i));
+        });
+        let outputs = (output::<u64>("a").push(1), output::<Slow>("b").push(1), output::<usize>("c").push(1));
+        let shared = state.clone();
+        let (a, b, c) = graph
+            .kernel("y", (input("many", many.capacity(128)), input("outside", outside)), outputs)
+            .parallel(move |(many, outside), (a, b, c)| {
+                a.push(many.pop());
+                let item: Item = outside.pop();
+                b.push(Slow(shared.clone()));
+                c.push(item.number);
+                shared[2].fetch_add(1, Ordering::SeqCst);
+            });
+        let over = state.clone();
+        let inputs = (input("a", a.capacity(2)), input("b", b.capacity(16)), input("own", own_back));
+        let (back, again) = graph
+            .kernel("end", inputs, (output::<u64>("back"), output::<u64>("again")))
+            .finish(move |_| over[0].store(1, Ordering::SeqCst))
+            .sequential(|(a, b, own), (back, again)| {
+                back.push(a.pop());
+                drop(b.pop());
+                again.push(own.pop());
+            });
+        back.feed(from_end);
+        again.feed(own);
+        let numbers = c.collect();
+        let options = Options::new().threads(2).run_length(1).policy(policy).close_starved_loops();
+        let run = watch(policy, || graph.run(&options)).unwrap_or_else(|error| panic!("{policy}: {error}"));
+        let numbers = run.take(numbers).unwrap();
+        assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>(), "{policy}");
+        assert_eq!(drops.wrong(|_| true), BTreeMap::new(), "{policy}");
+    }
+}
+
+/// A panic's payload whose own drop panics.
+struct Payload;
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("the payload");
+        }
+    }
+}
+
+#[test]
+fn a_payload_that_panics_in_its_drop_is_an_error_of_the_run() {
+    for threads in [1, 2] {
+        let graph = Graph::new();
+        let items = graph.source((0..10u64).inspect(|item| {
+            if *item == 5 {
+                std::panic::panic_any(Payload);
+            }
+        }));
+        items.for_each(|_| ());
+        let error = graph.run(&Options::new().threads(threads)).unwrap_err();
+        assert!(matches!(error, Error::Panic { .. }), "{error}");
+    }
+}
+
+#[test]
+fn an_operation_inside_another_is_refused() {
+    let graph = Graph::new();
+    let items = graph.source(0..3u64);
+    let copies = graph.coroutine("copy", items, output::<u64>("out"), |mut rx, mut tx| {
+        tx.send_with(|place| place.write(rx.recv().unwrap()));
+    });
+    copies.for_each(|_| ());
+    let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
+    assert!(error.contains("`copy` panicked: an operation of a channel began inside another one"), "{error}");
 }

@@ -79,7 +79,7 @@ impl<T: Send> BlockingTx<T> {
     /// initialised. It is not called if the message would be discarded.
     ///
     /// # Panics
-    /// Outside its coroutine; and if `make` returns a reference to another place.
+    /// Outside its coroutine; if `make` sends or receives; and if it returns a reference to another place.
     #[inline]
     pub fn send_with<F>(&mut self, make: F)
     where

@@ -86,6 +86,8 @@ pub(crate) struct Header {
     bytes: usize,
     /// The thread was panicking already when the closure began.
     panicking: bool,
+    /// An operation is being polled. User code that the poll calls must not begin another: see [`wait`].
+    polling: Cell<bool>,
 }
 
 /// The payload that unwinds a closure again.
@@ -141,6 +143,7 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
                 guard: (guard.start, guard.len()),
                 bytes: stack.bytes(),
                 panicking: std::thread::panicking(),
+                polling: Cell::new(false),
             });
         }
         let mut body = Some(body);
@@ -268,6 +271,24 @@ impl Drop for Current {
     }
 }
 
+/// Marks a fiber's operation as being polled, until it is dropped.
+struct Polling<'a>(&'a Cell<bool>);
+
+impl Polling<'_> {
+    #[inline]
+    fn begin(polling: &Cell<bool>) -> Polling<'_> {
+        polling.set(true);
+        Polling(polling)
+    }
+}
+
+impl Drop for Polling<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
 /// The header of the fiber that runs on this thread. A signal handler may call this. The caller uses the reference only
 /// while that fiber runs.
 #[inline]
@@ -281,14 +302,21 @@ pub(super) fn current() -> Option<&'static Header> {
 /// if the ends are dead: see the module.
 ///
 /// # Panics
-/// Outside a coroutine, and if the operation panics.
+/// Outside a coroutine, inside another operation, and if the operation panics.
 #[inline]
 pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     let Some(header) = current() else { outside() };
     if header.context.get().is_null() || std::thread::panicking() {
         header.unwind()?;
     }
+    // The poll may call user code: the function of `send_with`, a weight, the drop of an item. If that suspended the
+    // closure, the outer operation would go on in a later poll, with the context and the slot of this one.
+    assert!(
+        !header.polling.get(),
+        "an operation of a channel began inside another one\nhelp: receive before `send_with`, not in its function"
+    );
     loop {
+        let polling = Polling::begin(&header.polling);
         // SAFETY: `unwind` has excluded a null context, and a fiber that is dropped never returns from `suspend`. So
         // the fiber is being polled, by a frame of `resume` that has lent this context and does not use it before the
         // closure is suspended. It is read anew after each suspension, as each poll has its own.
@@ -296,6 +324,7 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
         if let Poll::Ready(output) = Pin::new(&mut operation).poll(cx) {
             return Some(output);
         }
+        drop(polling);
         // SAFETY: the yielder lies on the stack on which this runs, below the closure's frames, and was set before
         // them.
         unsafe { &*header.yielder.get() }.suspend(());

@@ -55,9 +55,9 @@ struct Model {
     gives: Option<usize>,
 }
 
-impl Body for Model {
-    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
-        let Some(mut done) = self.done.try_claim() else { return Event::Refused };
+impl Model {
+    /// Pushes or pops one item, if there is room or an item. The caller holds the claim.
+    fn step(&self, done: &mut usize, cx: &mut ActivationContext<'_>) -> Event {
         let (net, meter) = (cx.net, cx.net.meter(CHANNEL));
         let ready = match self.gives {
             Some(all) if *done == all => {
@@ -93,6 +93,12 @@ impl Body for Model {
         cx.fired += 1;
         changed_by(cx);
         Event::Budget
+    }
+}
+
+impl Body for Model {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
+        self.done.with(Event::Refused, |done| self.step(done, cx))
     }
 
     fn is_held(&self) -> bool {

@@ -112,18 +112,19 @@ impl Slots {
 
 impl Body for Script {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
-        let Some(mut done) = self.done.try_claim() else { return Event::Refused };
-        while *done < self.channels.len() {
-            if let Some(lack) = self.lack(*done) {
-                cx.state().wait.lack(lack);
-                changed_by(cx);
-                return Event::Waiting;
+        self.done.with(Event::Refused, |done| {
+            while *done < self.channels.len() {
+                if let Some(lack) = self.lack(*done) {
+                    cx.state().wait.lack(lack);
+                    changed_by(cx);
+                    return Event::Waiting;
+                }
+                *done += 1;
             }
-            *done += 1;
-        }
-        cx.state().wait.never();
-        changed_by(cx);
-        Event::Done
+            cx.state().wait.never();
+            changed_by(cx);
+            Event::Done
+        })
     }
 
     fn is_held(&self) -> bool {

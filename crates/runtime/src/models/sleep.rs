@@ -104,12 +104,13 @@ impl Places {
     /// As an activation: takes one item, if there is one and the claim is not refused.
     fn take(&self, place: usize) {
         let Place { items, taken } = &self.places[place];
-        let Some(mut taken) = taken.try_claim() else { return };
-        self.ground.with(|_| ());
-        if *taken < items.tail() {
-            *taken += 1;
-            items.release(*taken);
-        }
+        taken.with((), |taken| {
+            self.ground.with(|_| ());
+            if *taken < items.tail() {
+                *taken += 1;
+                items.release(*taken);
+            }
+        });
     }
 
     fn assert_over(&self) {

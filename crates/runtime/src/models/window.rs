@@ -33,16 +33,18 @@ impl Node {
     /// As `Parallel::activate`: settle, issue, run, settle. Issues no ticket from `last` on. True if it issued one.
     fn activate(&self, last: usize) -> bool {
         self.settle();
-        let Some(mut next) = self.next_ticket.try_claim() else { return false };
-        let ticket = *next;
-        if ticket == last || !self.window.has_slot(ticket) {
-            return false;
-        }
-        // SAFETY: this thread holds the issuing claim, `ticket` is the next one, and the window has a slot for it.
-        let slot = unsafe { self.window.body(ticket) };
-        assert_eq!(*slot, None, "the slot is free");
-        *next += 1;
-        drop(next);
+        let issued = self.next_ticket.with(None, |next| {
+            let ticket = *next;
+            if ticket == last || !self.window.has_slot(ticket) {
+                return None;
+            }
+            // SAFETY: this thread holds the issuing claim, `ticket` is the next one, and the window has a slot for it.
+            let slot = unsafe { self.window.body(ticket) };
+            assert_eq!(*slot, None, "the slot is free");
+            *next += 1;
+            Some(ticket)
+        });
+        let Some(ticket) = issued else { return false };
         // SAFETY: this thread has issued the ticket and not completed it; the reference above is not used any more.
         *unsafe { self.window.body(ticket) } = Some(ticket);
         self.window.complete(ticket);
@@ -53,16 +55,17 @@ impl Node {
     /// As `Parallel::settle` and `Parallel::pass`.
     fn settle(&self) {
         loop {
-            let Some(mut back) = self.back.try_claim() else { return };
-            let seen = self.window.completions();
-            let (next, order) = &mut *back;
-            while self.window.has_slot(*next) && self.window.is_done(*next) {
-                // SAFETY: this thread holds the retirement and the ticket is done.
-                order.extend(unsafe { self.window.body(*next) }.take());
-                *next += 1;
-            }
-            (self.window.retired()..*next).for_each(|ticket| self.window.retire(ticket));
-            drop(back);
+            let pass = self.back.with(None, |(next, order)| {
+                let seen = self.window.completions();
+                while self.window.has_slot(*next) && self.window.is_done(*next) {
+                    // SAFETY: this thread holds the retirement and the ticket is done.
+                    order.extend(unsafe { self.window.body(*next) }.take());
+                    *next += 1;
+                }
+                (self.window.retired()..*next).for_each(|ticket| self.window.retire(ticket));
+                Some(seen)
+            });
+            let Some(seen) = pass else { return };
             if self.window.completions_after() == seen {
                 return;
             }
@@ -108,7 +111,7 @@ fn loom_window_is_settled_by_any_thread() {
     check(|| {
         let node = Node::new();
         for ticket in 0..2 {
-            *node.next_ticket.try_claim().expect("free") += 1;
+            assert!(node.next_ticket.with(false, |next| (*next += 1, true).1));
             // SAFETY: as in `activate`; no other thread has the window yet.
             *unsafe { node.window.body(ticket) } = Some(ticket);
         }

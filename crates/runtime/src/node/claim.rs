@@ -20,7 +20,7 @@
 //! [`window`](crate::node::window) (the retirement), `liveness::search` (the claims of a search).
 
 use crate::sync::{AtomicBool, Ordering, UnsafeCell};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 /// A value that one thread at a time may hold.
 #[derive(Debug)]
@@ -42,8 +42,8 @@ impl<T> Claim<T> {
         Claim { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Claims the value until the guard is dropped; `None` if another thread holds it. If the holder panics, no thread
-    /// can claim the value any more.
+    /// Keeps all threads from the value until the guard is dropped; `None` if another thread holds it. The guard only
+    /// reads the value, so a panic of the holder leaves it intact. To change the value, use [`Claim::with`].
     #[inline]
     pub(crate) fn try_claim(&self) -> Option<Claimed<'_, T>> {
         // Read before the compare-and-swap: a refused attempt then leaves the cache line with the holder.
@@ -51,11 +51,14 @@ impl<T> Claim<T> {
             return None;
         }
         let taken = self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| Claimed { claim: self, panicking: std::thread::panicking() })
+        taken.is_ok().then(|| Claimed { claim: self })
     }
 
     /// Calls `act` with the value claimed; returns `refused` if another thread holds it. If `act` panics, no thread can
-    /// claim the value any more, as with [`Claim::try_claim`].
+    /// claim the value any more: it may be broken.
+    ///
+    /// Invariant: the release is a statement after the call, not a guard's drop. A guard cannot tell the panic of `act` from
+    /// one that began before the claim: user code may start a run in a `Drop` while its thread is unwinding.
     #[inline]
     pub(crate) fn with<R>(&self, refused: R, act: impl FnOnce(&mut T) -> R) -> R {
         if self.held.load(Ordering::Relaxed)
@@ -103,12 +106,10 @@ impl<T> Claim<T> {
     }
 }
 
-/// A held claim. Its drop releases the claim, except during a panic that began while it was held.
+/// A held claim, to read the value and to keep others from it. Its drop releases the claim.
 #[derive(Debug)]
 pub(crate) struct Claimed<'a, T> {
     claim: &'a Claim<T>,
-    /// The thread was already unwinding when it claimed, so this unwinding is no sign of a broken value.
-    panicking: bool,
 }
 
 impl<T> Deref for Claimed<'_, T> {
@@ -122,21 +123,35 @@ impl<T> Deref for Claimed<'_, T> {
     }
 }
 
-impl<T> DerefMut for Claimed<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and the guard is borrowed mutably, so this is the only reference to the value.
-        self.claim.value.with_mut(|value| unsafe { &mut *value })
-    }
-}
-
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // A panic that began under this claim may have left a broken value, which no thread may use: the claim is never
-        // released.
-        if self.panicking || !std::thread::panicking() {
-            self.claim.held.store(false, Ordering::Release);
+        self.claim.held.store(false, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::Claim;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// The value may be broken, whatever else the thread was doing.
+    #[test]
+    fn a_panic_keeps_the_claim_even_while_the_thread_unwinds() {
+        struct Nested<'a>(&'a Claim<u32>);
+        impl Drop for Nested<'_> {
+            fn drop(&mut self) {
+                assert!(std::thread::panicking());
+                let act = || self.0.with((), |_| panic!("under the claim"));
+                assert!(catch_unwind(AssertUnwindSafe(act)).is_err());
+            }
         }
+        let claim = Claim::new(0);
+        let outer = || {
+            let _nested = Nested(&claim);
+            panic!("before the claim");
+        };
+        assert!(catch_unwind(AssertUnwindSafe(outer)).is_err());
+        assert!(claim.is_held());
     }
 }

@@ -298,9 +298,10 @@ where
         if front.done {
             return Err(Event::Done);
         }
-        if cx.alerted && cx.net.liveness.closes_loops {
-            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have
-            // read.
+        if cx.net.liveness.closes_loops {
+            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have read. Not
+            // only after an alert: another worker may have taken that, and not hold the claim yet. No stream is cut while
+            // a node is active, so once under the claim suffices.
             front.ins.refresh();
         }
         if (front.outs.all_gone() && front.tallies.all_gone()) || cx.state().is_cancelled() {
@@ -546,11 +547,13 @@ where
     fn settle(&self, cx: &mut ActivationContext<'_>) -> bool {
         let mut moved = false;
         loop {
-            let Some(mut back) = self.back.try_claim() else { return moved };
-            // Before the pass, and again after the release: see the window's protocol.
-            let seen = self.window.completions();
-            moved |= self.pass(&mut back, cx);
-            drop(back);
+            let pass = self.back.with(None, |back| {
+                // Before the pass, and again after the release: see the window's protocol.
+                let seen = self.window.completions();
+                Some((seen, self.pass(back, cx)))
+            });
+            let Some((seen, changed)) = pass else { return moved };
+            moved |= changed;
             if self.window.completions_after() == seen {
                 return moved;
             }
@@ -742,7 +745,7 @@ where
         if self.settle(cx) {
             changed_by(cx);
         }
-        let Some(mut front) = self.front.try_claim() else {
+        let Some(issued) = self.front.with(None, |front| Some(self.issue(front, cx))) else {
             if unsettled {
                 // This activation has cleared the flag and cannot act on it. The holder may have read the counters
                 // before the change that the flag stands for, and may be about to set the wait word: restore the flag.
@@ -750,8 +753,6 @@ where
             }
             return Event::Refused;
         };
-        let issued = self.issue(&mut front, cx);
-        drop(front);
         let ticket = match issued {
             Ok(ticket) => ticket,
             Err(event) => return event,

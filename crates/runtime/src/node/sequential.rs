@@ -198,9 +198,10 @@ where
     /// wait word.
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         let mut left = cx.budget;
-        if cx.alerted && cx.net.liveness.closes_loops {
-            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have
-            // read.
+        if cx.net.liveness.closes_loops {
+            // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have read. Not
+            // only after an alert: another worker may have taken that, and not hold the claim yet. No stream is cut while
+            // a node is active, so once under the claim suffices.
             core.ins.refresh();
         }
         loop {
@@ -464,10 +465,7 @@ where
     F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
 {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
-        match self.core.try_claim() {
-            Some(mut core) => self.run(&mut core, cx),
-            None => Event::Refused,
-        }
+        self.core.with(Event::Refused, |core| self.run(core, cx))
     }
 
     fn is_held(&self) -> bool {

@@ -62,7 +62,9 @@ impl Consumer {
     pub(crate) fn refresh(&mut self) {
         // Not the tail: a stream may be ended before it (`liveness::starve`).
         self.ended = self.meter.ended();
-        self.seen = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
+        let tail = if self.ended { self.meter.end_tail() } else { self.meter.tail() };
+        // Items that were claimed before the stream was cut stay claimed.
+        self.seen = tail.max(self.next);
     }
 
     /// Firings for which the known items suffice: the windows of `peek` items, `pop` apart.

@@ -159,8 +159,10 @@ where
 
     /// Drops the future when the run is over; false while another thread has the claim.
     pub(crate) fn abandon(&self) -> bool {
-        let claimed = self.core.try_claim();
-        claimed.map(|mut core| core.future = None).is_some()
+        self.core.with(false, |core| {
+            core.future = None;
+            true
+        })
     }
 }
 
