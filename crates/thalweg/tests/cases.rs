@@ -633,7 +633,8 @@ fn a_node_fires_on_no_items_beyond_a_cut() {
         let options = Options::new().threads(2).run_length(1).policy(policy).close_starved_loops();
         let run = watch(policy, || graph.run(&options)).unwrap_or_else(|error| panic!("{policy}: {error}"));
         let numbers = run.take(numbers).unwrap();
-        assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>(), "{policy}");
+        // Where the input is cut depends on the graph alone.
+        assert_eq!(numbers, [0, 1], "{policy}");
         assert_eq!(drops.wrong(|_| true), BTreeMap::new(), "{policy}");
     }
 }
