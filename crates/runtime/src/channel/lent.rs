@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | null | lies in its slot, if there is one | creation; `read_lent`, after a forgotten guard; the end of [`Ring::release_lent`] | `lend` |
 //! | an address | lies at that address, in this storage or in an outgrown one; its slot is unused | `lend` | `release_lent`; `read_lent`; `fetch_lent` |
-//! | [`given_back`] | was dropped where it lay; `head` is about to pass it | `release_lent` | `release_lent` |
+//! | [`dropped_mark`] | was dropped where it lay; `head` is about to pass it | `release_lent` | `release_lent` |
 //!
 //! *The race.* `grow` copies the messages from `head` on, all but a lent one, while a guard on another thread runs
 //! `release_lent`. If `grow` took the message after the lent one for the lent one, it would not copy it, and the item
@@ -25,9 +25,14 @@ use super::Ring;
 use std::sync::atomic::Ordering;
 
 /// The mark of a lent message that has been dropped and whose slot is not released yet: an address of no message.
-fn given_back<T>() -> *mut T {
+fn dropped_mark<T>() -> *mut T {
     static MARK: u8 = 0;
     std::ptr::from_ref(&MARK).cast_mut().cast()
+}
+
+/// Whether `lent` is the address of a message, and neither null nor the mark.
+fn is_address<T>(lent: *mut T) -> bool {
+    !lent.is_null() && lent != dropped_mark()
 }
 
 impl<T> Ring<T> {
@@ -40,8 +45,7 @@ impl<T> Ring<T> {
     /// Whether the message at `head` lies outside its slot, at the lent address. With the load of `head` before it this is
     /// the order that the module's argument needs.
     pub(super) fn keeps_lent(&self) -> bool {
-        let lent = self.known.lent.load(Ordering::Acquire);
-        !lent.is_null() && lent != given_back()
+        is_address(self.known.lent.load(Ordering::Acquire))
     }
 
     /// The index of the first item that the consumer has not received: `head`, or the index after a lent message. The
@@ -53,7 +57,7 @@ impl<T> Ring<T> {
         loop {
             let head = self.meter.head();
             let lent = self.known.lent.load(Ordering::Acquire);
-            if lent != given_back() && self.meter.head() == head {
+            if lent != dropped_mark() && self.meter.head() == head {
                 return head + usize::from(!lent.is_null());
             }
             crate::sync::thread::yield_now(); // the other thread is between two stores
@@ -122,7 +126,7 @@ impl<T> Ring<T> {
     #[inline]
     fn release_lent(&self, bytes: usize) {
         // `is_lent` is still true, so no thread takes the consumer's end for free. `grow` finds no address to keep.
-        self.known.lent.store(given_back(), Ordering::Release);
+        self.known.lent.store(dropped_mark(), Ordering::Release);
         if self.weighed() {
             self.meter.set_bytes_released(bytes);
         }
@@ -134,7 +138,7 @@ impl<T> Ring<T> {
     /// made no copy of it. The caller has both ends.
     pub(super) fn fetch_lent(&self, head: usize) {
         let lent = self.known.lent.swap(std::ptr::null_mut(), Ordering::Acquire);
-        if !lent.is_null() && lent != given_back() {
+        if is_address(lent) {
             // SAFETY: both ends are the caller's, so no other thread accesses either place. Outgrown storage is kept while
             // a message is lent. The message exists at `lent` only, and `lent` is null from here on, so it moves once.
             unsafe { std::ptr::copy(lent, self.slots().address(head), 1) };

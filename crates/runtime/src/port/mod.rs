@@ -33,7 +33,7 @@ use crate::seal::Sealed;
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
 
-/// The panic message of the identity check: see "Why safe code cannot exchange cursors" in `channel/cursor.rs`.
+/// The panic message of the identity check: see "Why safe code cannot exchange cursors" in `channel/cursor/mod.rs`.
 const EXCHANGED: &str = "a firing exchanged the cursors of two ports";
 
 /// The consuming side's private counters of a channel.

@@ -6,6 +6,7 @@
 //! | module | question it answers |
 //! |---|---|
 //! | [`worker`] | what does a worker do between two decisions of the policy? |
+//! | [`host`] | what can a policy ask and do? |
 //! | [`make_ready`] | how does a change reach the thread that acts on it? |
 //! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
 //! | [`notify`] | what does a worker report to its policy after an activation? |
@@ -20,6 +21,7 @@ pub(crate) mod affinity;
 pub(crate) mod dedicated;
 pub(crate) mod ending;
 pub(crate) mod handoff;
+pub(crate) mod host;
 pub(crate) mod injector;
 pub(crate) mod make_ready;
 pub(crate) mod notify;

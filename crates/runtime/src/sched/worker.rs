@@ -43,21 +43,18 @@ use crate::liveness::suspects::Suspects;
 use crate::measure::account::Account;
 use crate::measure::clock::{Laps, SAMPLE, Ticks, ticks};
 use crate::net::{ActivationContext, By, NO_WORKER, Net, NodeCell};
-use crate::sched::affinity::Affinity;
 use crate::sched::ending::fail_panic;
 use crate::sched::handoff::SAMPLE_PHASE;
+use crate::sched::host::EngineHost;
 use crate::sched::injector;
-use crate::sched::make_ready::changed_by;
-use crate::sched::make_ready::{any_work, deliver_pinned, enqueue_at, has_token, make_all_ready, share};
-use crate::sched::ready::Ready;
+use crate::sched::make_ready::{any_work, changed_by, deliver_pinned, make_all_ready, share};
 use crate::sched::sleep::ParkOutcome;
-use crate::sync::{Mutex, Ordering};
+use crate::sync::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
-use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
-use thalweg_policy::random::XorShift;
-use thalweg_policy::{Decision, End, Event, Host, Measurements, Occupancy, Policy, WorkerId};
+use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::{Decision, Event, Policy, WorkerId};
 
 /// The target time of an activation of a sequential node, in nanoseconds.
 const ACTIVATION_NS: u64 = 50_000;
@@ -85,150 +82,6 @@ pub(crate) enum Pace {
     Timed,
     /// By count, without a clock, so that a run of one worker can be repeated exactly.
     Counted,
-}
-
-/// The engine as the policy of one worker sees it.
-pub(crate) struct EngineHost<'a, S> {
-    pub(crate) net: &'a Net<'a>,
-    /// The state that the policy's workers share. `try_shared` never waits for the lock.
-    pub(crate) shared: &'a Mutex<S>,
-    pub(crate) worker: WorkerId,
-    pub(crate) random: XorShift,
-    /// Tokens that this worker has stolen, for its account.
-    pub(crate) steals: u64,
-    /// Whether the next pop tries the queue of pinned nodes first. Alternates.
-    pub(crate) pinned_first: bool,
-    /// The time at which the worker's latest activation or idle period ended, as far as it was stamped.
-    pub(crate) now: Ticks,
-    /// The policy is starting: exactly the nodes that have a token count as claimable, so that the calls of
-    /// `Policy::start` find each token once. What other threads change meanwhile is reported afterwards
-    /// ([`begin_notifying`](crate::sched::make_ready::begin_notifying)).
-    pub(crate) starting: bool,
-}
-
-impl<S> EngineHost<'_, S> {
-    /// Pops from the worker's queue of pinned nodes and from the `others`, alternating which one comes first: a queue
-    /// that always came second would starve while the first one is not empty.
-    fn pop_in_turn(
-        &mut self,
-        others: impl Fn(&Ready) -> Option<NodeId>,
-        pinned: impl Fn(&Ready) -> Option<NodeId>,
-    ) -> Option<NodeId> {
-        let ready = &self.net.sched.ready;
-        if !self.net.sched.pins {
-            return others(ready);
-        }
-        self.pinned_first = !self.pinned_first;
-        match self.pinned_first {
-            true => pinned(ready).or_else(|| others(ready)),
-            false => others(ready).or_else(|| pinned(ready)),
-        }
-    }
-}
-
-impl<S> Measurements for EngineHost<'_, S> {
-    // The loads are `Relaxed` or unrelated to each other, so the numbers are estimates: a policy's choice may be worse
-    // for a stale one, and is never wrong.
-
-    fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        let meter = self.net.meter(channel);
-        Occupancy { items: meter.items(), capacity: meter.capacity() }
-    }
-
-    fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
-        self.net.node(node).state.last_worker()
-    }
-
-    fn now(&self) -> u64 {
-        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.time(self.now))
-    }
-
-    fn idle_time(&self) -> u64 {
-        self.net.sched.ready.affinity().map_or(0, Affinity::idle)
-    }
-
-    fn busy_time(&self, node: NodeId) -> u64 {
-        let busy = self.net.node(node).state.busy.load(Ordering::Relaxed);
-        self.net.sched.ready.affinity().map_or(0, |affinity| affinity.ns(busy))
-    }
-
-    fn traffic(&self, channel: ChannelId) -> u64 {
-        self.net.meter(channel).tail() as u64
-    }
-}
-
-impl<S> Host<S> for EngineHost<'_, S> {
-    fn graph(&self) -> &GraphData {
-        &self.net.topology.graph
-    }
-
-    fn workers(&self) -> usize {
-        self.net.threads()
-    }
-
-    fn random(&mut self) -> u64 {
-        self.random.number()
-    }
-
-    /// A hint: another thread may claim the node at the same time, or change its channels.
-    fn claimable(&self, node: NodeId) -> bool {
-        let claimable = match self.starting {
-            true => has_token(self.net, node),
-            false => self.net.claimable(node),
-        };
-        claimable && self.net.may_run(node, self.worker)
-    }
-
-    /// Queues the node where a worker that may run it takes it, and wakes a worker if this one's being awake is not
-    /// enough.
-    fn push(&mut self, to: WorkerId, node: NodeId) {
-        if deliver_pinned(self.net, node, Some(self.worker)) {
-            return;
-        }
-        let affine = self.net.sched.ready.affinity().is_some();
-        if affine && to != self.worker {
-            // No other worker takes from that queue, so its worker must be awake.
-            return enqueue_at(self.net, to, node);
-        }
-        self.net.sched.ready.push(to, node); // fences, before this thread reads which workers sleep
-        // With affinity the queue is this worker's own, and this worker is awake.
-        if !affine && self.net.sched.ready.notifies() && self.net.sleep.wants_waking() {
-            self.net.sleep.wake_one();
-        }
-    }
-
-    /// Takes from the worker's queue, the shared queue, or the worker's queue of pinned nodes.
-    fn pop(&mut self, end: End) -> Option<NodeId> {
-        let worker = self.worker;
-        match end {
-            End::Oldest => self.pop_in_turn(|ready| ready.pop(worker), |ready| ready.pop_pinned(worker)),
-            End::Newest => {
-                self.pop_in_turn(|ready| ready.pop_newest(worker), |ready| ready.pop_newest_pinned(worker))
-            }
-        }
-    }
-
-    /// Takes from another worker's queue, and never from its queue of pinned nodes.
-    fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
-        let stolen = self.net.sched.ready.steal(from);
-        self.steals += u64::from(stolen.is_some());
-        stolen
-    }
-
-    fn affinity(&self, node: NodeId) -> Option<WorkerId> {
-        self.net.sched.ready.affinity()?.of(node)
-    }
-
-    fn set_affinity(&mut self, node: NodeId, worker: WorkerId) {
-        if let Some(affinity) = self.net.sched.ready.affinity() {
-            affinity.set(node, worker);
-        }
-    }
-
-    fn try_shared<R>(&mut self, act: impl FnOnce(&mut S, &mut Self) -> R) -> Option<R> {
-        let mut shared = self.shared.try_lock().ok()?;
-        Some(act(&mut shared, self))
-    }
 }
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are

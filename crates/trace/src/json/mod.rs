@@ -26,7 +26,7 @@ use thalweg_graph::GraphData;
 use value::{Read, Value};
 use write::{Quoted, lines, nanos, put};
 
-/// The format's mark, by which a report is told from other JSON.
+/// The mark of the format: it distinguishes a report from other JSON.
 const FORMAT: &str = "thalweg-report";
 
 /// The version of the format that this crate writes and reads.
