@@ -22,14 +22,21 @@
 
 mod advice;
 mod compare;
+mod distribution;
 mod json;
 mod parts;
+mod rates;
 mod report;
 mod show;
 mod table;
+mod timeline;
 mod units;
+mod waits;
 
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
+pub use distribution::Distribution;
 pub use json::{ReadError, ReadErrorKind};
-pub use parts::{ChannelReport, Growth, Limit, NodeReport, WorkerReport};
+pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport};
 pub use report::Report;
+pub use timeline::{Ended, Event, Timeline, Track, What};
+pub use waits::{Cause, NodeWaits};

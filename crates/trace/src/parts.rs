@@ -1,5 +1,6 @@
 //! The measurements of one worker, one node and one channel.
 
+use crate::{Distribution, NodeWaits};
 use std::time::Duration;
 use thalweg_graph::ChannelId;
 
@@ -8,9 +9,7 @@ use thalweg_graph::ChannelId;
 /// The five durations are the categories of its time ([`WorkerReport::CATEGORIES`]). They do not overlap, and their
 /// sum ([`WorkerReport::total`]) is the worker's lifetime.
 ///
-/// DANBI's Figure 4 has the category *stall* where this has `idle`. Its stall is the time in which a worker waits for
-/// its ticket before it may commit. Here that time is 0 by construction, because no worker waits for a ticket; so
-/// only the time without work remains.
+/// [`WorkerReport::danbi`] has the categories of DANBI's Figure 4, which differ.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
@@ -29,6 +28,12 @@ pub struct WorkerReport {
     pub activations: u64,
     /// Activations that ended at once because another worker held the node.
     pub refused: u64,
+    /// The part of this time that the operating system spent in its kernel for the worker's thread, in system calls
+    /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the system does not
+    /// say it.
+    pub kernel: Duration,
+    /// Tries to steal a node from the queue of another worker.
+    pub steal_attempts: u64,
     /// Nodes stolen from the queues of other workers.
     pub steals: u64,
     /// Times that the worker had no work and began to spin.
@@ -47,6 +52,18 @@ impl WorkerReport {
         [self.application, self.queue, self.scheduler, self.idle, self.preempted]
     }
 
+    /// The names of the categories of [`WorkerReport::danbi`].
+    pub const DANBI: [&'static str; 5] = ["application", "queue", "scheduler", "stall", "OS kernel"];
+
+    /// The time in the five categories of DANBI's Figure 4, in the order of [`WorkerReport::DANBI`].
+    ///
+    /// Its *stall* is the time in which a thread waits for its turn to commit. It is 0 by construction here: a worker
+    /// that cannot commit leaves its ticket in the reorder window. The kernel's time is also part of the others. What
+    /// has no name there is missing: `idle` and `preempted`.
+    pub fn danbi(&self) -> [Duration; 5] {
+        [self.application, self.queue, self.scheduler, Duration::ZERO, self.kernel]
+    }
+
     /// The worker's lifetime: the sum of the five categories.
     pub fn total(&self) -> Duration {
         self.categories().iter().sum()
@@ -54,7 +71,7 @@ impl WorkerReport {
 }
 
 /// The measurements of one node over the whole run.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NodeReport {
     /// Firings done.
@@ -68,6 +85,22 @@ pub struct NodeReport {
     /// only under policies that use notifications (`ws-cur`, `ws-last`, `partition`, and `auto` for graphs with
     /// processes).
     pub moves: u64,
+    /// The times for which the node waited for something other than one channel. [`Report::waits`](crate::Report::waits)
+    /// has all its waits.
+    pub waits: NodeWaits,
+    /// How long its activations and firings took. `None` if none was measured.
+    pub service: Option<Box<Service>>,
+}
+
+/// The service times of a node.
+#[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Service {
+    /// The time of an activation. All long activations are measured, and a sample of the short ones.
+    pub activation: Distribution,
+    /// The time of a firing, of a sample of them. Of a sequential node single firings are measured; of a parallel
+    /// node whole claims, and of a process whole activations, each of which counts as that many firings of its mean.
+    pub firing: Distribution,
 }
 
 impl NodeReport {
@@ -96,6 +129,11 @@ pub struct ChannelReport {
     /// Items that a process sent to a node that another worker had activated last: traffic between cores.
     /// Counted under the same policies as [`NodeReport::moves`].
     pub remote: u64,
+    /// The time for which the consumer waited for items of this channel: its producer blocked it. See
+    /// [`Report::waits`](crate::Report::waits).
+    pub consumer_waited: Duration,
+    /// The time for which the producer waited for room in this channel: its consumer blocked it.
+    pub producer_waited: Duration,
 }
 
 /// A limit of a channel that the runtime raised to resolve a deadlock.
@@ -109,6 +147,8 @@ pub struct Growth {
     pub from: usize,
     /// The new limit, in its unit.
     pub to: usize,
+    /// The time since the start of the run.
+    pub at: Duration,
 }
 
 /// A limit on the contents of a channel.

@@ -1,6 +1,6 @@
 //! The report of a run.
 
-use crate::{ChannelReport, Growth, NodeReport, WorkerReport};
+use crate::{ChannelReport, Growth, NodeReport, Timeline, WorkerReport};
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
 
@@ -14,6 +14,8 @@ pub struct Report {
     pub policy: String,
     /// Number of workers.
     pub threads: usize,
+    /// The text form of the plan that the run followed; empty if there was none.
+    pub plan: String,
     /// Wall time from start to end of the run.
     pub wall: Duration,
     /// The workers, by index.
@@ -28,6 +30,9 @@ pub struct Report {
     pub searches: u64,
     /// Times that the policy partitioned the graph. Only `partition` does so.
     pub partitions: u64,
+    /// What each thread did, and when, if the run's options asked for it. Not part of the report's JSON: it has a
+    /// file of its own.
+    pub timeline: Option<Box<Timeline>>,
 }
 
 impl Report {
@@ -36,6 +41,7 @@ impl Report {
         Report {
             policy: policy.into(),
             threads,
+            plan: String::new(),
             wall: Duration::ZERO,
             workers: vec![WorkerReport::default(); threads],
             nodes: vec![NodeReport::default(); graph.nodes().len()],
@@ -43,6 +49,7 @@ impl Report {
             growths: Vec::new(),
             searches: 0,
             partitions: 0,
+            timeline: None,
             graph,
         }
     }

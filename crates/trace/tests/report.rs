@@ -48,7 +48,13 @@ fn report() -> Report {
         channel.mean = 511.25;
         channel.leftover = leftover;
     }
-    report.growths.push(Growth { channel: ChannelId(1), limit: Limit::Items, from: 512, to: 1024 });
+    report.growths.push(Growth {
+        channel: ChannelId(1),
+        limit: Limit::Items,
+        from: 512,
+        to: 1024,
+        at: Duration::ZERO,
+    });
     report
 }
 

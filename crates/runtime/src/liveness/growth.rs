@@ -106,13 +106,25 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let (producer, consumer) = net.ends(channel);
     if over_bytes {
         meter.set_byte_limit(cost * 2);
-        lock(&net.liveness.growths).push(Growth { channel, limit: Limit::Bytes, from: cost, to: cost * 2 });
+        lock(&net.liveness.growths).push(Growth {
+            channel,
+            limit: Limit::Bytes,
+            from: cost,
+            to: cost * 2,
+            at: Default::default(),
+        });
     } else {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
         // SAFETY: by this function's contract no other thread accesses the slots, and slot pointers are read anew at
         // each claim. Only a process can have a lent message, and `keep` leaves that where it is.
         unsafe { net.cells.rings[channel.index()].grow(from * 2, keep) };
-        lock(&net.liveness.growths).push(Growth { channel, limit: Limit::Items, from, to: from * 2 });
+        lock(&net.liveness.growths).push(Growth {
+            channel,
+            limit: Limit::Items,
+            from,
+            to: from * 2,
+            at: Default::default(),
+        });
     }
     // The producer's wait word and `stuck` belong to the holder of its claims, which is this thread or no thread.
     let producer = &net.cells.nodes[producer.index()].state;

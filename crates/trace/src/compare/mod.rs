@@ -87,7 +87,7 @@ fn channel_names(report: &Report) -> Vec<String> {
 fn node_changes(pairs: Vec<(String, Change<usize>)>, before: &Report, after: &Report) -> Vec<NodeChange> {
     let change = |(name, at): (String, Change<usize>)| NodeChange {
         name,
-        node: Change { before: before.nodes[at.before], after: after.nodes[at.after] },
+        node: Change { before: before.nodes[at.before].clone(), after: after.nodes[at.after].clone() },
     };
     let mut changes: Vec<NodeChange> = pairs.into_iter().map(change).collect();
     changes.sort_by_key(|change| Reverse(change.node.after.busy.abs_diff(change.node.before.busy)));

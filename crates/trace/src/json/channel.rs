@@ -8,7 +8,17 @@ use thalweg_graph::ChannelId;
 
 /// Writes the measurements of the channel with this name, which a report without a graph lacks.
 pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields<'_>) {
-    let ChannelReport { items, bytes, capacity, peak, mean, leftover, remote } = *channel;
+    let ChannelReport {
+        items,
+        bytes,
+        capacity,
+        peak,
+        mean,
+        leftover,
+        remote,
+        consumer_waited,
+        producer_waited,
+    } = *channel;
     if let Some(name) = name {
         to.string("channel", name);
     }
@@ -19,6 +29,8 @@ pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields
     to.measure("mean", mean);
     to.count("leftover", leftover);
     to.count("remote", remote);
+    to.nanos("consumer_waited_ns", consumer_waited);
+    to.nanos("producer_waited_ns", producer_waited);
 }
 
 /// Reads the measurements of the channel with this name.
@@ -32,15 +44,18 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<ChannelReport> {
         mean: value.measure("mean")?,
         leftover: value.count("leftover")?,
         remote: value.count("remote")?,
+        consumer_waited: value.nanos("consumer_waited_ns")?,
+        producer_waited: value.nanos("producer_waited_ns")?,
     })
 }
 
 pub(super) fn write_growth(growth: &Growth, to: &mut Fields<'_>) {
-    let Growth { channel, limit, from, to: raised } = *growth;
+    let Growth { channel, limit, from, to: raised, at } = *growth;
     to.count("channel", channel.0);
     to.string("limit", &limit.to_string());
     to.count("from", from);
     to.count("to", raised);
+    to.nanos("at_ns", at);
 }
 
 /// Reads a growth in a graph with this number of channels.
@@ -52,5 +67,6 @@ pub(super) fn read_growth(channels: usize, value: &Value<'_>) -> Read<Growth> {
         "bytes" => Limit::Bytes,
         _ => return Err(limit.misfit("`items` or `bytes`")),
     };
-    Ok(Growth { channel, limit, from: value.count("from")?, to: value.count("to")? })
+    let at = value.nanos("at_ns")?;
+    Ok(Growth { channel, limit, from: value.count("from")?, to: value.count("to")?, at })
 }

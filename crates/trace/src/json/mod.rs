@@ -1,4 +1,4 @@
-//! Reports as JSON, version 1. [`Report::to_json`] describes the format.
+//! Reports as JSON, version 2. [`Report::to_json`] describes the format.
 //!
 //! Each of the modules `graph`, `port`, `worker`, `node` and `channel` writes and reads one kind of entry. Their
 //! functions name the fields of the format, which need not be those of the types: the format is not the interface.
@@ -13,6 +13,7 @@ mod node;
 mod parse;
 mod place;
 mod port;
+mod service;
 mod string;
 mod value;
 mod worker;
@@ -30,7 +31,7 @@ use write::{Quoted, lines, nanos, put};
 const FORMAT: &str = "thalweg-report";
 
 /// The version of the format that this crate writes and reads.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 impl Report {
     /// The report as JSON, with a line for each worker, node and channel, and the fields always in the same order: two
@@ -38,15 +39,15 @@ impl Report {
     ///
     /// | field | what |
     /// |---|---|
-    /// | `format`, `version` | `"thalweg-report"`, 1 |
-    /// | `policy`, `threads`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
+    /// | `format`, `version` | `"thalweg-report"`, 2 |
+    /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
     /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](crate::WorkerReport) |
     /// | `nodes` | an entry for each node of the graph: its name as `node`, and the fields of [`NodeReport`](crate::NodeReport) |
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](crate::ChannelReport) |
-    /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from` and `to` |
+    /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     ///
     /// A time is an integer, in nanoseconds, and its field ends in `_ns`; a time above 584 years is written as
     /// `u64::MAX`. Settings that are false, null or without initial items are left out.
@@ -64,7 +65,7 @@ impl Report {
     /// let mut report = Report::new(graph, "auto", 1);
     /// report.nodes[0].firings = 7;
     /// let text = report.to_json();
-    /// assert!(text.contains(r#"{"node": "clock", "firings": 7, "activations": 0, "busy_ns": 0, "moves": 0}"#));
+    /// assert!(text.contains(r#"{"node": "clock", "firings": 7, "activations": 0, "busy_ns": 0, "moves": 0, "#));
     /// assert_eq!(Report::from_json(&text), Ok(report));
     /// ```
     pub fn to_json(&self) -> String {
@@ -84,6 +85,7 @@ impl Report {
     fn write_header(&self, out: &mut String) {
         put(out, format_args!("{{\n  \"format\": {},\n  \"version\": {VERSION},\n", Quoted(FORMAT)));
         put(out, format_args!("  \"policy\": {},\n  \"threads\": {},\n", Quoted(&self.policy), self.threads));
+        put(out, format_args!("  \"plan\": {},\n", Quoted(&self.plan)));
         put(out, format_args!("  \"wall_ns\": {},\n", nanos(self.wall)));
         put(out, format_args!("  \"searches\": {},\n  \"partitions\": {}", self.searches, self.partitions));
     }
@@ -117,9 +119,9 @@ impl Report {
     /// ```
     /// use thalweg_trace::Report;
     ///
-    /// let newer = Report::default().to_json().replace("\"version\": 1", "\"version\": 2");
+    /// let newer = Report::default().to_json().replace("\"version\": 2", "\"version\": 3");
     /// let error = Report::from_json(&newer).unwrap_err().to_string();
-    /// assert!(error.contains("the report has version 2, this thalweg reads version 1"));
+    /// assert!(error.contains("the report has version 3, this thalweg reads version 2"));
     /// ```
     pub fn from_json(text: &str) -> Result<Report, ReadError> {
         let root = parse::parse(text)?;
@@ -136,6 +138,7 @@ fn read(root: &Value<'_>) -> Read<Report> {
     Ok(Report {
         policy: root.field("policy")?.string()?.to_owned(),
         threads,
+        plan: root.field("plan")?.string()?.to_owned(),
         wall: root.nanos("wall_ns")?,
         workers: workers.iter().map(worker::read).collect::<Read<_>>()?,
         nodes: read_nodes(root.field("nodes")?, &graph)?,
@@ -143,6 +146,7 @@ fn read(root: &Value<'_>) -> Read<Report> {
         growths: growths.map(|v| channel::read_growth(graph.channels().len(), v)).collect::<Read<_>>()?,
         searches: root.count("searches")?,
         partitions: root.count("partitions")?,
+        timeline: None,
         graph,
     })
 }

@@ -1,19 +1,28 @@
 //! The measurements of a node, with its name for readers of the file.
 
+use super::service;
 use super::value::{Read, Value};
 use super::write::Fields;
-use crate::NodeReport;
+use crate::{NodeReport, NodeWaits};
 
 /// Writes the measurements of the node with this name, which a report without a graph lacks.
 pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) {
-    let NodeReport { firings, activations, busy, moves } = *node;
+    let NodeReport { firings, activations, busy, moves, waits, service } = node;
+    let NodeWaits { any_input, window, outside, worker } = *waits;
     if let Some(name) = name {
         to.string("node", name);
     }
     to.count("firings", firings);
     to.count("activations", activations);
-    to.nanos("busy_ns", busy);
+    to.nanos("busy_ns", *busy);
     to.count("moves", moves);
+    to.nanos("waited_any_input_ns", any_input);
+    to.nanos("waited_window_ns", window);
+    to.nanos("waited_outside_ns", outside);
+    to.nanos("waited_worker_ns", worker);
+    if let Some(service) = service {
+        service::write(service, to);
+    }
 }
 
 /// Reads the measurements of the node with this name.
@@ -24,6 +33,13 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<NodeReport> {
         activations: value.count("activations")?,
         busy: value.nanos("busy_ns")?,
         moves: value.count("moves")?,
+        waits: NodeWaits {
+            any_input: value.nanos("waited_any_input_ns")?,
+            window: value.nanos("waited_window_ns")?,
+            outside: value.nanos("waited_outside_ns")?,
+            worker: value.nanos("waited_worker_ns")?,
+        },
+        service: service::read(value)?,
     })
 }
 

@@ -53,6 +53,18 @@ impl Fields<'_> {
         }
     }
 
+    /// An object on the same line.
+    pub(super) fn object(&mut self, name: &str, fields: impl FnOnce(&mut Fields<'_>)) {
+        self.key(name);
+        object(self.out, fields);
+    }
+
+    /// An array of integers.
+    pub(super) fn numbers(&mut self, name: &str, numbers: &[u64]) {
+        self.key(name);
+        put(self.out, format_args!("{numbers:?}"));
+    }
+
     /// An array of objects on the same line.
     pub(super) fn list<T>(&mut self, name: &str, entries: &[T], fields: impl Fn(&T, &mut Fields<'_>)) {
         self.key(name);

@@ -57,8 +57,20 @@ fn measured(graph: GraphData) -> Report {
         (channel.peak, channel.mean) = (next() as f64, next() as f64 / 3.0);
         (channel.leftover, channel.remote) = (next(), next());
     }
-    report.growths.push(Growth { channel: ChannelId(2), limit: Limit::Items, from: 8, to: 16 });
-    report.growths.push(Growth { channel: ChannelId(0), limit: Limit::Bytes, from: 4096, to: 8192 });
+    report.growths.push(Growth {
+        channel: ChannelId(2),
+        limit: Limit::Items,
+        from: 8,
+        to: 16,
+        at: Duration::from_nanos(5),
+    });
+    report.growths.push(Growth {
+        channel: ChannelId(0),
+        limit: Limit::Bytes,
+        from: 4096,
+        to: 8192,
+        at: Duration::from_nanos(6),
+    });
     (report.searches, report.partitions) = (next(), next());
     report
 }
@@ -190,6 +202,7 @@ fn any_channel() -> impl Strategy<Value = ChannelReport> {
 /// A growth of one of these channels, of which there is at least one.
 fn any_growth(channels: usize) -> impl Strategy<Value = Growth> {
     let limit = prop_oneof![Just(Limit::Items), Just(Limit::Bytes)];
-    (0..channels.max(1), limit, any::<usize>(), any::<usize>())
-        .prop_map(|(channel, limit, from, to)| Growth { channel: ChannelId(channel as u32), limit, from, to })
+    (0..channels.max(1), limit, any::<usize>(), any::<usize>()).prop_map(|(channel, limit, from, to)| {
+        Growth { channel: ChannelId(channel as u32), limit, from, to, at: Duration::from_nanos(from as u64) }
+    })
 }
