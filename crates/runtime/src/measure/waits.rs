@@ -62,6 +62,12 @@ pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks, frequent: bool) -> Option<E
     Some(Ended { what: cell.state.wait.read(), since, until: now, weight })
 }
 
+/// The wait of a node whose activation begins at `now`, however short it was.
+pub(crate) fn ended_always(cell: &NodeCell<'_>, now: Ticks) -> Ended {
+    let since = cell.state.since.load(Ordering::Relaxed);
+    Ended { what: cell.state.wait.read(), since, until: now, weight: 1 }
+}
+
 /// Counts a wait of the node.
 #[cold]
 pub(crate) fn count(net: &Net<'_>, node: NodeId, wait: Ended) {

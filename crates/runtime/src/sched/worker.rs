@@ -161,7 +161,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         config: WorkerConfig,
     ) -> Self {
         // Occupancy is seen at samples of the clock.
-        let channels = if config.pace == Pace::Timed { host.net.cells.meters.len() } else { 0 };
+        let channels = if config.stamped { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
         let is_on = host.net.liveness.search.is_on();
         Worker {
@@ -307,7 +307,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             share(net, node);
         }
         self.sampler.step();
-        let sampled = self.sampler.is_sample() && self.config.pace == Pace::Timed;
+        let sampled = self.config.stamped && self.sampler.is_sample();
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
@@ -531,8 +531,7 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[cold]
     fn measure(&mut self, cx: &mut ActivationContext<'_>, (before, after): (Ticks, Ticks), long: bool) {
         let (laps, fired) = (cx.laps.take(), cx.fired);
-        // Where activations are counted, none is a sample, so the long ones would stand for all.
-        if fired == 0 || self.config.pace == Pace::Counted {
+        if fired == 0 {
             return;
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
