@@ -129,6 +129,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     searching: bool,
     /// Chooses the activations, handoffs included, that are measured more closely.
     pub(crate) sampler: Sampler,
+    /// The ticks above which an activation is measured for itself: 0 if the run records a timeline.
+    measured_above: Ticks,
     /// The wait that the current activation ends, if it is to be counted.
     waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
@@ -174,6 +176,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             ticks_per_ns: crate::measure::clock::ticks_per_ns(),
             searching: false,
             sampler: Sampler::new(),
+            measured_above: if config.timeline > 0 { 0 } else { ALWAYS_MEASURED },
             waited: None,
             search_at: if is_on { 0 } else { Ticks::MAX },
             searches_deadlocks: is_on,
@@ -306,19 +309,19 @@ impl<'a, P: Policy> Worker<'a, P> {
         } else {
             share(net, node);
         }
-        self.sampler.step();
-        let sampled = self.config.stamped && self.sampler.is_sample();
+        let is_sample = self.sampler.step();
+        let sampled = self.config.stamped && is_sample;
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
-        if self.config.stamped {
-            self.waited = waits::ended(cell, before, self.sampler.is_frequent());
+        if self.config.stamped && waits::is_counted(cell, before, self.sampler.is_frequent()) {
+            self.waited = Some(waits::ended(cell, before));
         }
         cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        let stamped = self.config.stamped || (self.searches_deadlocks && self.sampler.is_sample());
+        let stamped = self.config.stamped || (self.searches_deadlocks && is_sample);
         let after = if stamped { ticks() } else { before };
         if sampled {
             self.end_sample(cx, after);
@@ -344,6 +347,14 @@ impl<'a, P: Policy> Worker<'a, P> {
             cell.state.alert.store(true, Ordering::Release);
         }
         self.note(cx, cell, event, span);
+        if cx.laps.is_some() {
+            self.measure(cx, event, span);
+        }
+        if let Some(waited) = self.waited.take()
+            && event != Event::Refused
+        {
+            waits::count(cx.net, cx.node, waited);
+        }
         if self.notified {
             self.notify(cx, cell, event);
         } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
@@ -473,8 +484,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         (before, after): (Ticks, Ticks),
         exclusive: bool,
     ) {
-        if self.config.stamped {
-            self.note_times(cx, cell, event, (before, after));
+        if self.config.stamped && event != Event::Refused {
+            cell.state.since.store(after, Ordering::Relaxed);
+        }
+        if after.saturating_sub(before) > self.measured_above {
+            self.measure(cx, event, (before, after));
         }
         if cx.fired == 0 {
             return;
@@ -499,39 +513,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Adds a stamped activation to what is measured of its node's times: the wait before it, its length, and the
-    /// timeline.
-    #[inline(always)]
-    fn note_times(
-        &mut self,
-        cx: &mut ActivationContext<'_>,
-        cell: &NodeCell<'_>,
-        event: Event,
-        (before, after): (Ticks, Ticks),
-    ) {
-        let waited = self.waited.take();
-        if event != Event::Refused {
-            cell.state.since.store(after, Ordering::Relaxed);
-            if let Some(waited) = waited {
-                waits::count(cx.net, cx.node, waited);
-            }
-            let long = after.saturating_sub(before) > ALWAYS_MEASURED;
-            if long || cx.laps.is_some() {
-                self.measure(cx, (before, after), long);
-            }
-        } else {
-            cx.laps = None;
-        }
+    /// Adds a stamped activation to the timeline, and to the service times of its node if it is long or a sample.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, cx: &mut ActivationContext<'_>, event: Event, (before, after): (Ticks, Ticks)) {
         if let Some(recorder) = &mut self.host.recorder {
             recorder.activation(cx.node, cx.fired, event, (before, after));
         }
-    }
-
-    /// Adds an activation to the service times of its node. It is long, or a sample.
-    #[cold]
-    fn measure(&mut self, cx: &mut ActivationContext<'_>, (before, after): (Ticks, Ticks), long: bool) {
-        let (laps, fired) = (cx.laps.take(), cx.fired);
-        if fired == 0 {
+        let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
+        let always = spent > ALWAYS_MEASURED;
+        if fired == 0 || !(always || laps.is_some()) {
             return;
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
@@ -539,8 +530,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             let (fired, spent) = laps.measured.unwrap_or((fired, laps.application));
             ns(spent) / fired as f64
         });
-        let spent = ns(after.saturating_sub(before));
-        let measured = Measured { ns: spent, fired, always: long, firing };
+        let measured = Measured { ns: ns(spent), fired, always, firing };
         self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
     }
 
