@@ -50,12 +50,14 @@ pub(crate) struct Ended {
 }
 
 /// Whether the wait of a node whose activation begins at `now` is to be counted. `frequent` says that a short one is.
+/// Never in a loom model: the answer depends on the clock, and an execution must be repeatable.
 #[inline]
 pub(crate) fn is_counted(cell: &NodeCell<'_>, now: Ticks, frequent: bool) -> bool {
-    now.saturating_sub(cell.state.since.load(Ordering::Relaxed)) >= LONG_WAIT || frequent
+    let waited = now.saturating_sub(cell.state.since.load(Ordering::Relaxed));
+    !cfg!(loom) && (waited >= LONG_WAIT || frequent)
 }
 
-/// The wait of a node whose activation begins at `now`, and for which [`is_counted`] is true. Before the activation,
+/// The wait of a node whose activation begins at `now`, if [`is_counted`] is true for it. Called before the activation,
 /// which sets the node's wait word anew.
 #[cold]
 pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks) -> Ended {
