@@ -24,6 +24,7 @@ mod advice;
 mod compare;
 mod json;
 mod parts;
+mod profile;
 mod report;
 mod show;
 mod table;
