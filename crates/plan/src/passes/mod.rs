@@ -14,10 +14,10 @@
 //! | [`widen`] | slots for channels that may widen | capacities |
 //! | [`window`] | tickets of a reorder window | threads |
 //! | [`bytes`] | bytes of weighed channels, reorder windows and gates | capacities |
-//! | [`replicate`] | workers of a parallel node, from a profile | threads |
+//! | [`replicate`] | workers of a parallel node, from a profile | threads, own threads |
 //! | [`segments`] | nodes for each worker, from a profile | threads, own threads |
 //! | [`affinity`] | the worker of each node, from a profile | segments |
-//! | [`regions`] | nodes to fuse, from a profile | segments |
+//! | [`regions`] | nodes to fuse, from a profile | replicas, segments |
 
 mod affinity;
 pub(crate) mod batch;

@@ -1,7 +1,7 @@
 //! The most workers of a parallel node, from its share of the work.
 //!
-//! A run takes at least as long as its work divided by the threads, and as its busiest node that is not parallel. In
-//! that time a parallel node keeps `busy / time` workers busy on average: the workers that it *needs*. Further workers
+//! A run takes at least as long as the work of its workers divided by their number, and as the busiest of their nodes
+//! that is not parallel. In that time a parallel node keeps `busy / time` workers busy on average: the workers that it *needs*. Further workers
 //! find nothing to claim there, and only move its data between caches.
 //!
 //! The limit is the need, rounded up, and one worker more, because firings vary. A node that needs a quarter of a
@@ -22,8 +22,10 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> 
     let (graph, threads) = (given.graph, so_far.threads as u128);
     let busy = |id: NodeId| u128::from(profile.busy_ns(id.index()));
     let is_parallel = |id: &NodeId| graph.node(*id).kind == Kind::Parallel;
-    let work: u128 = graph.node_ids().map(busy).sum();
-    let longest = graph.node_ids().filter(|id| !is_parallel(id)).map(busy).max().unwrap_or(0);
+    // The busy time of a node with a thread of its own includes the time in which it was blocked.
+    let shared = || graph.node_ids().filter(|id| !so_far.own_threads.contains(id));
+    let work: u128 = shared().map(busy).sum();
+    let longest = shared().filter(|id| !is_parallel(id)).map(busy).max().unwrap_or(0);
     let time = work.div_ceil(threads).max(longest);
     let limit = |id: NodeId| {
         let most = limit(busy(id), time)?;
