@@ -10,6 +10,7 @@ use streamit::EmbeddedProgram;
 mod dedup;
 mod engine;
 mod interrupt;
+mod plan;
 mod progress;
 mod size;
 mod standard;

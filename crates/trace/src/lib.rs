@@ -25,6 +25,7 @@ mod compare;
 mod distribution;
 mod json;
 mod parts;
+mod profile;
 mod rates;
 mod report;
 mod show;

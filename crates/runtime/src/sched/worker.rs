@@ -68,8 +68,6 @@ const CLAIM_NS: u64 = 60_000;
 /// The least target time of a claim of a parallel node, in nanoseconds. A shorter one costs more than it gains, however
 /// few items there are to share.
 const MIN_CLAIM_NS: u64 = 5_000;
-/// The most firings of an activation, however short they are.
-const MAX_FIRINGS: u64 = 1 << 14;
 /// The ticks from which on every activation updates its node's pace: the update costs little beside it. Of shorter
 /// activations one in 16 does.
 const LONG_ACTIVATION: Ticks = 4096;
@@ -450,9 +448,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         if self.config.pace == Pace::Timed {
             return (1, 1);
         }
-        let run = self.host.net.topology.plan.run[node.index()].clamp(1, 1 << 29);
-        cell.state.batch.store((run as u64 * 4) << 32 | run as u64, Ordering::Relaxed);
-        (run * 4, run)
+        let plan = &self.host.net.topology.plan;
+        let claim = plan.claim_lengths[node.index()].clamp(1, 1 << 29);
+        let budget = (claim * 4).min(plan.batch.max(1));
+        let slice = claim.min(budget);
+        cell.state.batch.store((budget as u64) << 32 | slice as u64, Ordering::Relaxed);
+        (budget, slice)
     }
 
     /// Adds an activation to the worker's account and to the node's statistics. Before the token is released.
@@ -545,10 +546,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         let old = u64::from(state.pace.load(Ordering::Relaxed));
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
         state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        let run = cx.net.topology.plan.run[cx.node.index()].max(1) as u64;
-        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MAX_FIRINGS);
+        let plan = &cx.net.topology.plan;
+        let claim = (plan.claim_lengths[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
+        let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
-        let slice = (time * 16 / pace).clamp(1, run.min(u64::from(u32::MAX)));
+        let slice = (time * 16 / pace).clamp(1, claim.min(batch));
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
 
