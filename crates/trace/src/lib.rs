@@ -24,6 +24,7 @@ mod advice;
 mod compare;
 mod distribution;
 mod json;
+mod page;
 mod parts;
 mod rates;
 mod report;
@@ -33,6 +34,7 @@ mod timeline;
 mod units;
 mod waits;
 
+pub use advice::{Finding, FindingKind};
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use distribution::Distribution;
 pub use json::{ReadError, ReadErrorKind};

@@ -1,0 +1,190 @@
+//! Which nodes share a box: a graph of any size has a drawing of at most [`BOXES`] boxes.
+//!
+//! 1. A graph of at most [`SINGLE`] nodes has a box for each node.
+//! 2. Otherwise nodes of one base name, kind and thread share a box, and are divided again where the groups of their
+//!    neighbours differ.
+//! 3. If these are too many, chains of nodes with little load become one box each.
+//! 4. If these are too many, the busiest stay, and the others share a box for each range of layers. Ranges of layers
+//!    keep the directions of channels.
+
+use super::layers::longest_paths;
+use super::names::base;
+use crate::Report;
+use std::collections::{BTreeSet, HashMap};
+use thalweg_graph::{Kind, NodeId};
+
+/// Graphs of at most this many nodes are drawn node by node.
+const SINGLE: usize = 40;
+
+/// The most boxes in a drawing.
+pub(crate) const BOXES: usize = 60;
+
+/// Boxes that stay as they are where ranges of layers take the others.
+const KEPT: usize = 40;
+
+/// A node with less than this share of all busy time may disappear in a chain.
+const SMALL: f64 = 0.02;
+
+/// Why the nodes of a group are one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// There is one node.
+    Single,
+    /// They have one base name, and neighbours in the same groups.
+    Name,
+    /// They are a chain.
+    Chain,
+    /// They are the rest.
+    Others,
+}
+
+/// The group of each node, and why each group is one.
+pub(crate) struct Groups {
+    pub(crate) of: Vec<u32>,
+    pub(crate) why: Vec<Why>,
+}
+
+/// Groups the nodes of a report's graph.
+pub(crate) fn group(report: &Report) -> Groups {
+    let count = report.graph.nodes().len();
+    if count <= SINGLE {
+        return Groups { of: (0..count as u32).collect(), why: vec![Why::Single; count] };
+    }
+    let named = by_name(report);
+    let refined = by_neighbours(report, &named);
+    let groups = if refined.why.len() <= BOXES { refined } else { named };
+    let groups = if groups.why.len() > BOXES { chains(report, &groups) } else { groups };
+    if groups.why.len() > BOXES { ranges(report, &groups) } else { groups }
+}
+
+/// Numbers each new key in order of its first node, and marks groups of one node.
+fn number<K: std::hash::Hash + Eq>(
+    count: usize,
+    key: impl Fn(usize) -> K,
+    why: impl Fn(usize) -> Why,
+) -> Groups {
+    let mut numbers: HashMap<K, u32> = HashMap::new();
+    let (mut of, mut reasons, mut sizes) = (Vec::with_capacity(count), Vec::new(), Vec::new());
+    for node in 0..count {
+        let next = numbers.len() as u32;
+        let group = *numbers.entry(key(node)).or_insert(next);
+        if group == next {
+            reasons.push(why(node));
+            sizes.push(0_usize);
+        }
+        sizes[group as usize] += 1;
+        of.push(group);
+    }
+    let why = reasons.into_iter().zip(sizes).map(|(why, size)| if size == 1 { Why::Single } else { why });
+    Groups { of, why: why.collect() }
+}
+
+fn by_name(report: &Report) -> Groups {
+    let nodes = report.graph.nodes();
+    let key = |node: usize| {
+        let node = &nodes[node];
+        let kind = match node.kind {
+            Kind::Sequential => 0,
+            Kind::Parallel => 1,
+            Kind::Process => 2,
+        };
+        (base(&node.name), kind, node.blocking)
+    };
+    number(nodes.len(), key, |_| Why::Name)
+}
+
+/// Divides groups whose nodes have neighbours in different groups.
+fn by_neighbours(report: &Report, groups: &Groups) -> Groups {
+    let key = |node: usize| {
+        let id = NodeId(node as u32);
+        let of = |node: NodeId| groups.of[node.index()];
+        let inputs = report.graph.node(id).inputs.iter().filter_map(|port| port.channel);
+        let outputs = report.graph.node(id).outputs.iter().filter_map(|port| port.channel);
+        let inputs: BTreeSet<u32> = inputs.map(|id| of(report.graph.channel(id).from.0)).collect();
+        let outputs: BTreeSet<u32> = outputs.map(|id| of(report.graph.channel(id).to.0)).collect();
+        (groups.of[node], inputs, outputs)
+    };
+    number(groups.of.len(), key, |_| Why::Name)
+}
+
+/// The distinct edges between different groups.
+fn edges(report: &Report, groups: &Groups) -> Vec<(usize, usize)> {
+    let of = |node: NodeId| groups.of[node.index()] as usize;
+    let ends = report.graph.channels().iter().map(|channel| (of(channel.from.0), of(channel.to.0)));
+    let mut edges: Vec<_> = ends.filter(|(from, to)| from != to).collect();
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+fn busy(report: &Report, groups: &Groups) -> Vec<f64> {
+    let mut busy = vec![0.0; groups.why.len()];
+    for (group, node) in groups.of.iter().zip(&report.nodes) {
+        busy[*group as usize] += node.busy.as_secs_f64();
+    }
+    busy
+}
+
+/// Merges groups with little load that are a chain: each has one successor, whose only predecessor it is.
+fn chains(report: &Report, groups: &Groups) -> Groups {
+    let (edges, busy) = (edges(report, groups), busy(report, groups));
+    let most = SMALL * busy.iter().sum::<f64>();
+    let small: Vec<bool> = busy.iter().map(|busy| *busy <= most).collect();
+    let (mut out, mut into) = (vec![0; busy.len()], vec![0; busy.len()]);
+    for (from, to) in &edges {
+        out[*from] += 1;
+        into[*to] += 1;
+    }
+    let linked = edges.into_iter().filter(|(a, b)| out[*a] == 1 && into[*b] == 1 && small[*a] && small[*b]);
+    let mut before: Vec<Option<usize>> = vec![None; busy.len()];
+    linked.for_each(|(from, to)| before[to] = Some(from));
+    let head = heads(&before);
+    let mut sizes = vec![0_usize; head.len()];
+    head.iter().for_each(|head| sizes[*head] += 1);
+    let why = |group: usize| if sizes[head[group]] == 1 { groups.why[group] } else { Why::Chain };
+    number(groups.of.len(), |node| head[groups.of[node] as usize], |node| why(groups.of[node] as usize))
+}
+
+/// The first of each chain. A cycle of links has none: its first is the one of them that is looked at first.
+fn heads(before: &[Option<usize>]) -> Vec<usize> {
+    let mut head = vec![usize::MAX; before.len()];
+    for start in 0..before.len() {
+        let mut path = Vec::new();
+        let mut at = start;
+        let first = loop {
+            if head[at] != usize::MAX {
+                break head[at];
+            }
+            // Itself for the time being, which ends a cycle here.
+            head[at] = start;
+            path.push(at);
+            match before[at] {
+                Some(earlier) => at = earlier,
+                None => break at,
+            }
+        };
+        path.into_iter().for_each(|group| head[group] = first);
+    }
+    head
+}
+
+/// Keeps the busiest groups, and puts the others into one group for each range of layers.
+fn ranges(report: &Report, groups: &Groups) -> Groups {
+    let busy = busy(report, groups);
+    let mut order: Vec<usize> = (0..busy.len()).collect();
+    order.sort_by(|a, b| busy[*b].total_cmp(&busy[*a]));
+    let mut kept = vec![false; busy.len()];
+    order.iter().take(KEPT).for_each(|group| kept[*group] = true);
+    let layers = longest_paths(busy.len(), &edges(report, groups));
+    let last = layers.iter().max().copied().unwrap_or(0) + 1;
+    let range = |group: usize| layers[group] * (BOXES - KEPT) / last;
+    let key = |node: usize| {
+        let group = groups.of[node] as usize;
+        if kept[group] { (0, group) } else { (1, range(group)) }
+    };
+    let why = |node: usize| {
+        let group = groups.of[node] as usize;
+        if kept[group] { groups.why[group] } else { Why::Others }
+    };
+    number(groups.of.len(), key, why)
+}
