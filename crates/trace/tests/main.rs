@@ -4,4 +4,5 @@ mod bad_documents;
 mod common;
 mod compare;
 mod json;
+mod page;
 mod report;

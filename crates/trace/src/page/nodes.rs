@@ -32,10 +32,10 @@ pub(super) fn section(out: &mut String, report: &Report) {
         "#firings",
         "#busy",
         "#of the run",
-        "a firing takes",
+        "time of a firing",
         "#mean",
         "#std dev",
-        "#max 99 %",
+        "#99 % below",
         "the run",
         "waits most",
     ];

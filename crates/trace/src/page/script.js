@@ -94,7 +94,9 @@
     var every = step(view.to - view.from);
     for (var at = Math.ceil(view.from / every) * every; at <= view.to; at += every) {
       pen.fillStyle = colours.line; pen.fillRect(place(at), AXIS - 4, 1, height);
-      pen.fillStyle = colours.quiet; pen.fillText(time(at), place(at) + 3, 12);
+      var label = time(at), room = canvas.clientWidth - place(at) - 6;
+      pen.fillStyle = colours.quiet;
+      if (pen.measureText(label).width < room) { pen.fillText(label, place(at) + 3, 12); }
     }
     tracks.forEach(function (track, row) { drawTrack(track, AXIS + row * ROW + 6); });
   }

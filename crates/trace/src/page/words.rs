@@ -1,6 +1,6 @@
 //! The run in words: the head of the page, the bound and the advice.
 
-use super::escape::{Text, shortened};
+use super::escape::{Lines, Text, shortened};
 use super::put;
 use crate::{Finding, FindingKind, Report, units};
 
@@ -48,12 +48,23 @@ fn one(out: &mut String, finding: &Finding) {
     out.push_str("</div>\n");
 }
 
-/// A text of several names, each of which may be long.
+/// A text with names between backticks, each of which may be long. The names become code.
 struct Long<'a>(&'a str);
 
 impl std::fmt::Display for Long<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        super::escape::Lines(&shortened(self.0, 2000).replace('\n', " ")).fmt(f)
+        let text = shortened(self.0, 2000);
+        let parts: Vec<&str> = text.split('`').collect();
+        // A name may have a backtick itself, or be cut off: then no part is known to be a name.
+        let paired = parts.len() % 2 == 1;
+        for (i, part) in parts.iter().enumerate() {
+            match (paired, i % 2) {
+                (true, 1) => write!(f, "<code>{}</code>", Text(part))?,
+                (false, _) if i > 0 => write!(f, "`{}", Lines(part))?,
+                _ => write!(f, "{}", Lines(part))?,
+            }
+        }
+        Ok(())
     }
 }
 

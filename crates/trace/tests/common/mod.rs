@@ -1,5 +1,8 @@
 //! Reports for tests: one example, and random ones.
 
+pub mod html;
+pub mod invented;
+
 use proptest::collection::vec;
 use proptest::num::f64;
 use proptest::option;

@@ -4,8 +4,10 @@
 //! 2. Otherwise nodes of one base name, kind and thread share a box, and are divided again where the groups of their
 //!    neighbours differ.
 //! 3. If these are too many, chains of nodes with little load become one box each.
-//! 4. If these are too many, the busiest stay, and the others share a box for each range of layers. Ranges of layers
-//!    keep the directions of channels.
+//! 4. If these are too many, the busiest stay, as many as possible, and the others share a box where they are behind the
+//!    same ones of the busiest. So a box of others has no way to itself through another box, and channels keep their
+//!    directions.
+//! 5. If there are too many of these boxes without any of the busiest, which is one box, ranges of layers divide it.
 
 use super::layers::longest_paths;
 use super::names::base;
@@ -19,11 +21,14 @@ const SINGLE: usize = 40;
 /// The most boxes in a drawing.
 pub(crate) const BOXES: usize = 60;
 
-/// Boxes that stay as they are where ranges of layers take the others.
+/// The most boxes that stay as they are where others are merged. One bit each in a `u64`.
 const KEPT: usize = 40;
 
-/// A node with less than this share of all busy time may disappear in a chain.
-const SMALL: f64 = 0.02;
+/// Ranges of layers where no box stays.
+const RANGES: usize = 12;
+
+/// Nodes with less than this share of all busy time, and with less than this load, may disappear in a chain.
+const SMALL: (f64, f64) = (0.02, 0.4);
 
 /// Why the nodes of a group are one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,9 +57,14 @@ pub(crate) fn group(report: &Report) -> Groups {
     }
     let named = by_name(report);
     let refined = by_neighbours(report, &named);
-    let groups = if refined.why.len() <= BOXES { refined } else { named };
-    let groups = if groups.why.len() > BOXES { chains(report, &groups) } else { groups };
-    if groups.why.len() > BOXES { ranges(report, &groups) } else { groups }
+    if refined.why.len() <= BOXES {
+        return refined;
+    }
+    if named.why.len() <= BOXES {
+        return named;
+    }
+    let groups = chains(report, &refined);
+    if groups.why.len() > BOXES { behind_the_busiest(report, &groups) } else { groups }
 }
 
 /// Numbers each new key in order of its first node, and marks groups of one node.
@@ -128,7 +138,7 @@ fn busy(report: &Report, groups: &Groups) -> Vec<f64> {
 /// Merges groups with little load that are a chain: each has one successor, whose only predecessor it is.
 fn chains(report: &Report, groups: &Groups) -> Groups {
     let (edges, busy) = (edges(report, groups), busy(report, groups));
-    let most = SMALL * busy.iter().sum::<f64>();
+    let most = (SMALL.0 * busy.iter().sum::<f64>()).min(SMALL.1 * report.wall.as_secs_f64());
     let small: Vec<bool> = busy.iter().map(|busy| *busy <= most).collect();
     let (mut out, mut into) = (vec![0; busy.len()], vec![0; busy.len()]);
     for (from, to) in &edges {
@@ -168,23 +178,51 @@ fn heads(before: &[Option<usize>]) -> Vec<usize> {
     head
 }
 
-/// Keeps the busiest groups, and puts the others into one group for each range of layers.
-fn ranges(report: &Report, groups: &Groups) -> Groups {
-    let busy = busy(report, groups);
+/// Keeps as many of the busiest groups as possible, and puts the others into one group for each set of kept groups that
+/// lead to them.
+fn behind_the_busiest(report: &Report, groups: &Groups) -> Groups {
+    let (edges, busy) = (edges(report, groups), busy(report, groups));
     let mut order: Vec<usize> = (0..busy.len()).collect();
-    order.sort_by(|a, b| busy[*b].total_cmp(&busy[*a]));
-    let mut kept = vec![false; busy.len()];
-    order.iter().take(KEPT).for_each(|group| kept[*group] = true);
-    let layers = longest_paths(busy.len(), &edges(report, groups));
+    order.sort_by(|a, b| busy[*b].total_cmp(&busy[*a]).then(a.cmp(b)));
+    let layers = longest_paths(busy.len(), &edges);
+    let mut count = KEPT;
+    while count > 0 {
+        let others = others(groups, &sets(&order[..count], &layers, &edges), &order[..count], &layers, 1);
+        if others.why.len() <= BOXES {
+            return others;
+        }
+        count /= 2;
+    }
+    others(groups, &vec![0; busy.len()], &[], &layers, RANGES)
+}
+
+/// For each group, the kept groups from which a way leads to it, as bits.
+fn sets(kept: &[usize], layers: &[usize], edges: &[(usize, usize)]) -> Vec<u64> {
+    let mut own = vec![0_u64; layers.len()];
+    kept.iter().enumerate().for_each(|(bit, group)| own[*group] = 1 << bit);
+    let mut forward: Vec<&(usize, usize)> =
+        edges.iter().filter(|(from, to)| layers[*from] < layers[*to]).collect();
+    // All edges to a group come before those from it.
+    forward.sort_by_key(|(from, _)| layers[*from]);
+    let mut sets = vec![0_u64; layers.len()];
+    for (from, to) in forward {
+        sets[*to] |= sets[*from] | own[*from];
+    }
+    sets
+}
+
+/// The kept groups, and one group for each set and range of layers of the others.
+fn others(groups: &Groups, sets: &[u64], kept: &[usize], layers: &[usize], ranges: usize) -> Groups {
+    let mut is_kept = vec![false; layers.len()];
+    kept.iter().for_each(|group| is_kept[*group] = true);
     let last = layers.iter().max().copied().unwrap_or(0) + 1;
-    let range = |group: usize| layers[group] * (BOXES - KEPT) / last;
     let key = |node: usize| {
         let group = groups.of[node] as usize;
-        if kept[group] { (0, group) } else { (1, range(group)) }
+        if is_kept[group] { (group, 0, 0) } else { (usize::MAX, sets[group], layers[group] * ranges / last) }
     };
     let why = |node: usize| {
         let group = groups.of[node] as usize;
-        if kept[group] { groups.why[group] } else { Why::Others }
+        if is_kept[group] { groups.why[group] } else { Why::Others }
     };
     number(groups.of.len(), key, why)
 }

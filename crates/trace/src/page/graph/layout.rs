@@ -11,7 +11,7 @@ pub(crate) const WIDTH: f64 = 172.0;
 pub(crate) const HEIGHT: f64 = 64.0;
 
 /// Boxes in a layer.
-const ACROSS: usize = 6;
+const ACROSS: usize = 5;
 
 /// A graph with at most this many layers is drawn from left to right.
 const FLAT: usize = 5;
