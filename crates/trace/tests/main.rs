@@ -3,6 +3,7 @@
 mod bad_documents;
 mod common;
 mod compare;
+mod findings;
 mod json;
 mod page;
 mod report;

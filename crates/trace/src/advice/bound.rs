@@ -10,7 +10,7 @@ use thalweg_graph::{Kind, NodeId};
 const SATURATED: f64 = 0.9;
 
 /// A node that does one firing at a time and is busy for this share of the wall time bounds the run.
-const SERIAL: f64 = 0.8;
+const SERIAL: f64 = 0.75;
 
 /// A parallel node that uses this share of the workers that its limit allows is bounded by the limit.
 const LIMITED: f64 = 0.85;
@@ -162,13 +162,13 @@ impl Report {
             evidence += &format!("; others wait for {root_name} for {} in all", units::time(time));
             nodes.push(root);
         }
-        if let Some(serial) = self.busiest_serial() {
-            evidence += &format!(
-                "; {} {}: {}",
-                kind(self.graph.node(serial).kind),
-                self.quoted(serial),
-                self.serial_limit(serial)
-            );
+        match self.busiest_serial() {
+            Some(serial) if serial == node => evidence += &format!(", {}", self.serial_limit(serial)),
+            Some(serial) => {
+                let kind = kind(self.graph.node(serial).kind);
+                evidence += &format!("; {kind} {}: {}", self.quoted(serial), self.serial_limit(serial));
+            }
+            None => {}
         }
         nodes.dedup();
         Finding::new(FindingKind::Unsaturated, what, evidence, "").at(&nodes)
