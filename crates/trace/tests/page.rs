@@ -64,7 +64,7 @@ fn a_page_has_all_sections_without_a_script() {
     // Each picture says what it shows.
     for (index, svg) in page.iter().enumerate().filter(|(_, e)| e.attribute("role") == Some("img")) {
         let titled = |e: &Element| e.name == "title" && e.parent == Some(index) && !e.text.is_empty();
-        assert!(page.iter().any(|element| titled(element)) || svg.has_class("bar"), "{svg:?}");
+        assert!(page.iter().any(titled) || svg.has_class("bar"), "{svg:?}");
     }
     assert!(page.iter().filter(|e| e.name == "table").count() >= 4);
     assert_eq!(
