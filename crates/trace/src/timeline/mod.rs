@@ -9,7 +9,7 @@ use thalweg_graph::{ChannelId, NodeId};
 #[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// The threads: the workers by index, then the threads of single nodes.
+    /// The threads: the workers by index, then the threads of single nodes, and last the growths of channels.
     pub tracks: Vec<Track>,
 }
 
@@ -23,6 +23,20 @@ pub struct Track {
     pub events: Vec<Event>,
     /// Earlier events that were overwritten.
     pub lost: u64,
+}
+
+impl Timeline {
+    /// A timeline of these tracks.
+    pub fn new(tracks: Vec<Track>) -> Timeline {
+        Timeline { tracks }
+    }
+}
+
+impl Track {
+    /// A track without events.
+    pub fn new(name: impl Into<String>) -> Track {
+        Track { name: name.into(), ..Track::default() }
+    }
 }
 
 /// Something that a thread did or saw.
