@@ -103,11 +103,11 @@ impl fmt::Display for ReadErrorKind {
                 let help = if found > supported {
                     "read it with a thalweg as new as the one that wrote it"
                 } else {
-                    "repeat the run and write its report again"
+                    "repeat the run and save its results again"
                 };
                 write!(
                     f,
-                    "unsupported version: the report has version {found}, this thalweg reads version \
+                    "unsupported version: the file has version {found}, this thalweg reads version \
                      {supported}\n  help: {help}"
                 )
             }
