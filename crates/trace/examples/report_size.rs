@@ -1,5 +1,5 @@
 //! The size of a report, in memory and as text: prints the bytes of each node and channel, and the time to write and to
-//! read them.
+//! read them. Then the same of a timeline with as many events.
 //!
 //! `cargo run --release -p thalweg-trace --example report_size -- 1000000`
 //!
@@ -10,7 +10,7 @@ use peak_alloc::PeakAlloc;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};
-use thalweg_trace::{Report, Service};
+use thalweg_trace::{Ended, Event, Report, Service, Timeline, Track, What};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -36,6 +36,50 @@ fn main() {
     println!("reading it:           {:6.0} at most, in {:.2} s", each(peak), took.as_secs_f64());
     println!("memory of what is read:{:5.0}", each(MEMORY.current_usage() - held));
     assert!(again == report, "the report reads back as it was");
+    drop((text, again));
+    show_timeline(&report.graph);
+}
+
+/// Prints the sizes of a timeline with an event for each node.
+fn show_timeline(graph: &GraphData) {
+    let count = graph.nodes().len();
+    let each = |bytes: usize| bytes as f64 / count as f64;
+    let before = MEMORY.current_usage();
+    let timeline = timeline(graph);
+    println!("memory of the timeline:{:5.0} bytes for each event", each(MEMORY.current_usage() - before));
+    MEMORY.reset_peak_usage();
+    let held = MEMORY.current_usage();
+    let (written, took) = timed(|| timeline.write_json(graph, &mut std::io::sink()));
+    written.expect("the sink takes all");
+    println!(
+        "writing it:           {:6.0} at most, in {:.2} s",
+        each(MEMORY.peak_usage() - held),
+        took.as_secs_f64()
+    );
+    let text = timeline.to_json(graph);
+    println!("text of the timeline: {:6.0}", each(text.len()));
+    MEMORY.reset_peak_usage();
+    let held = MEMORY.current_usage();
+    let (again, took) = timed(|| Timeline::from_json(&text, graph).expect("a timeline"));
+    println!(
+        "reading it:           {:6.0} at most, in {:.2} s",
+        each(MEMORY.peak_usage() - held),
+        took.as_secs_f64()
+    );
+    assert!(again == timeline, "the timeline reads back as it was");
+}
+
+/// Two workers that activate the nodes in turns, each of which waits for its input.
+fn timeline(graph: &GraphData) -> Timeline {
+    let mut tracks = [Vec::new(), Vec::new()];
+    let ends = graph.channel_ids().map(Ended::Empty).chain([Ended::Done]);
+    for (i, (node, ended)) in graph.node_ids().zip(ends).enumerate() {
+        let what = What::Activation { node, firings: 64, ns: 5_432, ended };
+        tracks[i % 2].push(Event { at: 1_234_567 + 6_000 * i as u64, what });
+    }
+    let mut timeline = Timeline::default();
+    timeline.tracks = tracks.into_iter().map(|events| Track::new("worker", events, 0)).collect();
+    timeline
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {

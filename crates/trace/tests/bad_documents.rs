@@ -167,11 +167,7 @@ fn errors_say_the_place_and_both_values() {
             "\"item\": \"\\u001b",
             "`graph.nodes[0].outputs[0].item`: expected the name of a type, without control characters, found",
         ),
-        (
-            "\"thalweg-report\"",
-            "\"other\"",
-            "`format`: expected `thalweg-report`, as reports have it, found `\"other\"`",
-        ),
+        ("\"thalweg-report\"", "\"other\"", "`format`: expected `thalweg-report`, found `\"other\"`"),
         (
             "\"threads\": 2",
             "\"threads\": 02",

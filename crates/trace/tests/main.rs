@@ -1,7 +1,8 @@
-//! Reports: their text form, their file format, and comparisons.
+//! Reports: their text form, their file format, and comparisons; timelines.
 
 mod bad_documents;
 mod common;
 mod compare;
 mod json;
 mod report;
+mod timeline;

@@ -1,9 +1,10 @@
-//! Why a document is no report.
+//! Why a document is no report or no timeline.
 
 use super::place::{self, Step};
 use std::fmt;
 
-/// The reason why [`Report::from_json`](crate::Report::from_json) refuses a document, and the place.
+/// The reason why [`Report::from_json`](crate::Report::from_json) or [`Timeline::from_json`](crate::Timeline::from_json)
+/// refuses a document, and the place.
 ///
 /// ```
 /// use thalweg_trace::{Report, ReadErrorKind};

@@ -1,4 +1,4 @@
-//! Reports as JSON, version 2. [`Report::to_json`] describes the format.
+//! Reports as JSON, version 2. [`Report::to_json`] describes the format. `timeline` has that of timelines.
 //!
 //! Each of the modules `graph`, `port`, `worker`, `node` and `channel` writes and reads one kind of entry. Their
 //! functions name the fields of the format, which need not be those of the types: the format is not the interface.
@@ -15,6 +15,7 @@ mod place;
 mod port;
 mod service;
 mod string;
+mod timeline;
 mod value;
 mod worker;
 mod write;
@@ -132,7 +133,7 @@ impl Report {
 }
 
 fn read(root: &Value<'_>) -> Read<Report> {
-    check_version(root)?;
+    check_version(root, FORMAT, VERSION)?;
     let graph = graph::read(root.field("graph")?)?;
     let threads = root.count("threads")?;
     let workers = root.field("workers")?.entries(threads, "each thread")?;
@@ -156,15 +157,15 @@ fn read(root: &Value<'_>) -> Read<Report> {
 }
 
 /// Checks the mark and the version. All else may differ in other versions.
-fn check_version(root: &Value<'_>) -> Read<()> {
+fn check_version(root: &Value<'_>, expected: &str, supported: u64) -> Read<()> {
     let format = root.field("format")?;
-    if format.string()? != FORMAT {
-        return Err(format.misfit(format!("`{FORMAT}`, as reports have it")));
+    if format.string()? != expected {
+        return Err(format.misfit(format!("`{expected}`")));
     }
     let version = root.field("version")?;
     match version.integer()? {
-        VERSION => Ok(()),
-        other => Err(version.problem(Problem::Version(other))),
+        found if found == supported => Ok(()),
+        found => Err(version.problem(Problem::Version { found, supported })),
     }
 }
 

@@ -134,6 +134,16 @@ impl<'a> Value<'a> {
         Ok(self.optional(name)?.map(Value::integer).transpose()?.map_or(Duration::ZERO, Duration::from_nanos))
     }
 
+    /// A field that is a time in microseconds with decimals. The time is exact, and in nanoseconds.
+    pub(super) fn micros(&self, name: &'static str) -> Read<u64> {
+        let value = self.field(name)?;
+        let nanos = match value.form {
+            Form::Number(text) => exact_nanos(text),
+            _ => None,
+        };
+        nanos.ok_or_else(|| value.misfit("a time in microseconds, with at most three decimals"))
+    }
+
     /// A field that is a mean or a maximum: finite, and not below 0.
     pub(super) fn measure(&self, name: &'static str) -> Read<f64> {
         let value = self.field(name)?;
@@ -159,4 +169,14 @@ impl<'a> Value<'a> {
         let value = self.optional(name)?.filter(|value| !matches!(value.form, Form::Null));
         value.map(Value::integer).transpose()
     }
+}
+
+/// The nanoseconds in a decimal number of microseconds.
+fn exact_nanos(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    if decimals.len() > 3 {
+        return None;
+    }
+    let part = decimals.parse::<u64>().ok()? * 10_u64.pow(3 - decimals.len() as u32);
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
 }

@@ -116,7 +116,7 @@ pub fn any_report() -> impl Strategy<Value = Report> {
 }
 
 /// Names that need escapes, and names that take numbers.
-fn any_name() -> impl Strategy<Value = String> {
+pub fn any_name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]-[1-3]", r#"[\x00-\x24\\"\x7f-\xa0]{0,4}"#, "\\PC{0,6}"]
 }
 
@@ -125,7 +125,7 @@ fn any_time() -> impl Strategy<Value = Duration> {
 }
 
 /// Nodes with ports, and channels between those pairs of ports that may be connected.
-fn any_graph() -> impl Strategy<Value = GraphData> {
+pub fn any_graph() -> impl Strategy<Value = GraphData> {
     let port = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let channels = vec((port(), port(), any_link()), 0..12);
     (vec(any_node(), 0..5), channels).prop_map(|(nodes, channels)| {
