@@ -18,6 +18,7 @@ mod handoffs;
 mod later_room;
 mod limits;
 mod local_deadlocks;
+mod measures;
 mod merging;
 mod mistakes;
 mod off_task_drops;

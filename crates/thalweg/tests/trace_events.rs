@@ -139,7 +139,8 @@ fn any_timeline(seed: u64) -> Timeline {
     let mut timeline = Timeline::default();
     let threads = 1 + below(4) as u32;
     for thread in 0..threads {
-        let (mut at, mut events) = (below(1000), Vec::new());
+        let (mut at, mut track) = (below(1000), Track::new(format!("worker {thread}")));
+        track.lost = below(3);
         for _ in 0..below(200) {
             let (node, channel) = (NodeId(below(4) as u32), ChannelId(below(3) as u32));
             let ns = below(5000);
@@ -153,10 +154,10 @@ fn any_timeline(seed: u64) -> Timeline {
                 4 => What::Fill { channel, items: below(1000) as u32 },
                 _ => What::Activation { node, firings: 7, ns, ended: ended[below(5) as usize] },
             };
-            events.push(Event { at, what });
+            track.events.push(Event { at, what });
             at += what.length().as_nanos() as u64 + below(3) * 100;
         }
-        timeline.tracks.push(Track::new(format!("worker {thread}"), events, below(3)));
+        timeline.tracks.push(track);
     }
     timeline
 }
@@ -180,8 +181,9 @@ fn every_event_has_what_viewers_demand() {
 #[test]
 fn the_check_refuses_what_viewers_do() {
     let track = |events: Vec<(u64, u64)>| {
-        let event = |(at, ns)| Event { at, what: What::Spin { ns } };
-        Track::new("worker", events.into_iter().map(event).collect(), 0)
+        let mut track = Track::new("worker");
+        track.events.extend(events.into_iter().map(|(at, ns)| Event { at, what: What::Spin { ns } }));
+        track
     };
     let mut timeline = Timeline::default();
     timeline.tracks.push(track(vec![(0, 100), (100, 50), (100, 20), (200, 0)]));

@@ -71,15 +71,13 @@ fn show_timeline(graph: &GraphData) {
 
 /// Two workers that activate the nodes in turns, each of which waits for its input.
 fn timeline(graph: &GraphData) -> Timeline {
-    let mut tracks = [Vec::new(), Vec::new()];
+    let mut tracks = vec![Track::new("worker 0"), Track::new("worker 1")];
     let ends = graph.channel_ids().map(Ended::Empty).chain([Ended::Done]);
     for (i, (node, ended)) in graph.node_ids().zip(ends).enumerate() {
         let what = What::Activation { node, firings: 64, ns: 5_432, ended };
-        tracks[i % 2].push(Event { at: 1_234_567 + 6_000 * i as u64, what });
+        tracks[i % 2].events.push(Event { at: 1_234_567 + 6_000 * i as u64, what });
     }
-    let mut timeline = Timeline::default();
-    timeline.tracks = tracks.into_iter().map(|events| Track::new("worker", events, 0)).collect();
-    timeline
+    Timeline::new(tracks)
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {

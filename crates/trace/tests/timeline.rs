@@ -22,11 +22,15 @@ fn timeline() -> Timeline {
     first.extend(others.map(|what| Event { at: 4001, what }));
     let ends = [Ended::Waiting, Ended::Budget, Ended::Done, Ended::Refused];
     let second = (0..4).map(|i| activation(10_000 * i, ends[i as usize])).collect();
-    let mut timeline = Timeline::default();
-    timeline.tracks.push(Track::new("worker 0", first, 0));
-    timeline.tracks.push(Track::new("read \"\n", second, 0));
-    timeline.tracks.push(Track::new("idle", Vec::new(), 0));
-    timeline
+    let idle = track("idle", Vec::new(), 0);
+    Timeline::new(vec![track("worker 0", first, 0), track("read \"\n", second, 0), idle])
+}
+
+/// A track with these events, after `lost` others.
+fn track(name: impl Into<String>, events: Vec<Event>, lost: u64) -> Track {
+    let mut track = Track::new(name);
+    (track.events, track.lost) = (events, lost);
+    track
 }
 
 /// The document of the example, which is a chain of lines that other programs read.
@@ -270,13 +274,9 @@ fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
 fn any_timeline() -> impl Strategy<Value = (GraphData, Timeline)> {
     any_graph().prop_flat_map(|graph| {
         let event = any_event(graph.nodes().len(), graph.channels().len());
-        let track = (any_name(), vec(event, 0..12), any::<u64>());
-        let tracks = vec(track.prop_map(|(name, events, lost)| Track::new(name, events, lost)), 0..4);
-        tracks.prop_map(move |tracks| {
-            let mut timeline = Timeline::default();
-            timeline.tracks = tracks;
-            (graph.clone(), timeline)
-        })
+        let tracks = (any_name(), vec(event, 0..12), any::<u64>());
+        let tracks = vec(tracks.prop_map(|(name, events, lost)| track(name, events, lost)), 0..4);
+        tracks.prop_map(move |tracks| (graph.clone(), Timeline::new(tracks)))
     })
 }
 

@@ -9,6 +9,7 @@
 //! | `weights.released` | consuming side, before `head` | `Release` | pairs with `Acquire` in `bytes`; a producer that sees the head sees it too |
 //! | `weights.limit` | the thread that prepares or grows | `Relaxed` | a hint: a stale value delays or admits one firing |
 //! | `counted`, `remote` | the worker that published, after its claim | `Relaxed` | a statistic, which may lose updates |
+//! | `consumer_waited`, `producer_waited` | the thread that begins an activation of that side | `Relaxed` | statistics |
 //! | `wasted` | producing side, once `gone` | `Relaxed` | read after the run, which joins its threads |
 //!
 //! Invariant: `bytes` may be read by any thread. It loads `published` before `released`, so a release between the two
@@ -19,6 +20,7 @@
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
+use std::sync::atomic::AtomicU64;
 
 /// The placement of the two sides' counters in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +71,9 @@ pub(crate) struct Meter {
     remote: AtomicUsize,
     /// Items that the producing side dropped because the consumer had left.
     wasted: AtomicUsize,
+    /// The times for which the consumer waited for items and the producer for room, in ticks.
+    consumer_waited: AtomicU64,
+    producer_waited: AtomicU64,
     weights: Option<Box<Weights>>,
 }
 
@@ -92,6 +97,8 @@ impl Meter {
             counted: AtomicUsize::new(0),
             remote: AtomicUsize::new(0),
             wasted: AtomicUsize::new(0),
+            consumer_waited: AtomicU64::new(0),
+            producer_waited: AtomicU64::new(0),
             weights: weighed.then(|| Box::new(weights())),
         }
     }
@@ -186,6 +193,16 @@ impl Meter {
     /// Items that went to another worker, as far as [`Meter::count`] has classified them.
     pub(crate) fn remote(&self) -> usize {
         self.remote.load(Ordering::Relaxed)
+    }
+
+    /// The time for which the consumer has waited for items, in ticks.
+    pub(crate) fn consumer_waited(&self) -> &AtomicU64 {
+        &self.consumer_waited
+    }
+
+    /// The time for which the producer has waited for room, in ticks.
+    pub(crate) fn producer_waited(&self) -> &AtomicU64 {
+        &self.producer_waited
     }
 
     /// The consumer leaves: it will access no slot any more. `Release` pairs with [`Meter::gone`]. Consuming side only.

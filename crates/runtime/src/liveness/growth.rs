@@ -10,8 +10,11 @@
 
 use crate::error::Error;
 use crate::liveness::waits::{Edge, WaitGraph, describe};
+use crate::measure::account::duration;
+use crate::measure::clock::ticks;
 use crate::net::{Net, UNSTUCK};
 use crate::sync::{AtomicUsize, Ordering, lock};
+use std::time::Duration;
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_trace::{Growth, Limit};
 
@@ -83,6 +86,11 @@ fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     }
 }
 
+/// The time since the start of the run.
+fn since_began(net: &Net<'_>) -> Duration {
+    duration(ticks().saturating_sub(net.began()))
+}
+
 /// Adds `cost` to a count of bytes unless the sum would exceed `most`. True if added.
 fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
     let more = |spent: usize| spent.checked_add(cost).filter(|spent| *spent <= most);
@@ -111,7 +119,7 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
             limit: Limit::Bytes,
             from: cost,
             to: cost * 2,
-            at: Default::default(),
+            at: since_began(net),
         });
     } else {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
@@ -123,7 +131,7 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
             limit: Limit::Items,
             from,
             to: from * 2,
-            at: Default::default(),
+            at: since_began(net),
         });
     }
     // The producer's wait word and `stuck` belong to the holder of its claims, which is this thread or no thread.

@@ -6,14 +6,17 @@
 //! | idle | spinning and parked | two stamps for each idle period |
 //! | preempted | off the core | wall time less parked time less the thread's processor time |
 //!
-//! An activation costs one time stamp. One in [`crate::measure::clock::SAMPLE`] has stamps inside as well.
+//! An activation costs one time stamp. A sample of them ([`sampler`](super::sampler)) has stamps inside as well.
 //!
 //! Invariant: an account has one writer, its worker's thread, and is read after that thread has left the run.
 
 use crate::measure::clock::{Laps, Ticks, ticks, ticks_per_ns};
+use crate::measure::cpu_time::{CpuTime, thread_cpu_time};
+use crate::measure::recorder::Recorder;
+use crate::measure::service::Services;
 use std::time::{Duration, Instant};
-use thalweg_graph::ChannelId;
-use thalweg_trace::WorkerReport;
+use thalweg_graph::{ChannelId, NodeId};
+use thalweg_trace::{Service, WorkerReport};
 
 /// The occupancy of a channel at sampled activations, in items.
 #[derive(Clone, Copy, Default, Debug)]
@@ -24,6 +27,15 @@ pub(crate) struct Occupancy {
     pub(crate) count: u64,
     /// The largest sample.
     pub(crate) peak: usize,
+}
+
+/// The measurements of a dedicated node's thread, except those in the node's state.
+#[derive(Debug)]
+pub(crate) struct DedicatedAccount {
+    pub(crate) node: NodeId,
+    pub(crate) service: Box<Service>,
+    /// The thread's timeline, if the run records one.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 /// The times and counts of one worker.
@@ -39,7 +51,8 @@ pub(crate) struct Account {
     pub(crate) activations: u64,
     /// Activations that were refused, because another thread held the node.
     pub(crate) refused: u64,
-    /// Tokens stolen from other workers.
+    /// Tries to steal a token from another worker, and those that did.
+    pub(crate) steal_attempts: u64,
     pub(crate) steals: u64,
     /// Idle periods.
     pub(crate) spins: u64,
@@ -49,19 +62,16 @@ pub(crate) struct Account {
     pub(crate) seen: Vec<Occupancy>,
     /// The time of sampled activations: application, queue, scheduler.
     samples: [Ticks; 3],
+    /// How long activations and firings took.
+    pub(crate) services: Services,
+    /// The worker's timeline, if the run records one.
+    pub(crate) recorder: Option<Recorder>,
     /// The start, on the clock and in processor time of the worker's thread.
-    started: Option<(Instant, Duration)>,
+    started: Option<(Instant, CpuTime)>,
     /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
     off_cpu: Duration,
-}
-
-/// The processor time of the calling thread.
-fn thread_cpu_time() -> Duration {
-    if cfg!(miri) {
-        return Duration::ZERO;
-    }
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+    /// The part of the thread's processor time in the kernel. Set by [`Account::finish`].
+    kernel: Duration,
 }
 
 impl Account {
@@ -73,13 +83,17 @@ impl Account {
             parked: 0,
             activations: 0,
             refused: 0,
+            steal_attempts: 0,
             steals: 0,
             spins: 0,
             parks: 0,
             seen: vec![Occupancy::default(); channels],
             samples: [0; 3],
+            services: Services::default(),
+            recorder: None,
             started: None,
             off_cpu: Duration::ZERO,
+            kernel: Duration::ZERO,
         }
     }
 
@@ -109,7 +123,9 @@ impl Account {
         if let Some((start, cpu)) = self.started {
             let parked = duration(self.parked);
             let wanted = start.elapsed().saturating_sub(parked);
-            self.off_cpu = wanted.saturating_sub(thread_cpu_time().saturating_sub(cpu));
+            let now = thread_cpu_time();
+            self.off_cpu = wanted.saturating_sub(now.total.saturating_sub(cpu.total));
+            self.kernel = now.kernel.saturating_sub(cpu.kernel);
         }
     }
 
@@ -145,7 +161,8 @@ impl Account {
         (report.application, report.queue, report.scheduler) = (part(0), part(1), part(2));
         (report.idle, report.preempted) = (duration(self.idle), self.off_cpu);
         (report.activations, report.refused) = (self.activations, self.refused);
-        (report.steals, report.spins, report.parks) = (self.steals, self.spins, self.parks);
+        (report.steal_attempts, report.steals) = (self.steal_attempts, self.steals);
+        (report.spins, report.parks, report.kernel) = (self.spins, self.parks, self.kernel);
         report
     }
 }

@@ -115,20 +115,21 @@ pub(crate) struct Laps {
     current: Part,
     pub(crate) application: Ticks,
     pub(crate) queue: Ticks,
+    /// The runs of firings that the node has begun: see [`Laps::next_run`].
+    runs: u32,
+    /// A run of firings that was measured for itself: its firings and its time.
+    pub(crate) measured: Option<(usize, Ticks)>,
 }
-
-/// One activation in this many is sampled.
-pub(crate) const SAMPLE: u32 = 64;
 
 impl Laps {
     /// Begins the first lap at `now`, in the category `Queue`.
     pub(crate) fn start(now: Ticks) -> Laps {
-        Laps { last: now, current: Part::Queue, application: 0, queue: 0 }
+        Laps { last: now, current: Part::Queue, application: 0, queue: 0, runs: 0, measured: None }
     }
 
-    /// Ends the current lap and begins one of category `into`.
+    /// Ends the current lap and begins one of category `into`. Returns the time of the lap that ends.
     #[inline]
-    pub(crate) fn lap(&mut self, into: Part) {
+    pub(crate) fn lap(&mut self, into: Part) -> Ticks {
         let now = ticks();
         let spent = now.saturating_sub(self.last);
         match self.current {
@@ -136,5 +137,26 @@ impl Laps {
             Part::Queue => self.queue += spent,
         }
         (self.last, self.current) = (now, into);
+        spent
+    }
+
+    /// The most firings of the next run of a sequential node, which would be `limit` in an activation without laps.
+    /// The second run is measured: caches are warm by then. It has one firing, if that takes so long (`single`) that
+    /// its stamps do not disturb it.
+    pub(crate) fn next_run(&mut self, limit: usize, single: bool) -> usize {
+        self.runs += 1;
+        match self.runs {
+            1 if single => limit.div_ceil(2),
+            2 if single => 1,
+            _ => limit,
+        }
+    }
+
+    /// Ends a run of `fired` firings, and the lap of the application.
+    pub(crate) fn end_run(&mut self, fired: usize) {
+        let spent = self.lap(Part::Queue);
+        if fired > 0 && self.runs <= 2 {
+            self.measured = Some((fired, spent));
+        }
     }
 }

@@ -1,4 +1,18 @@
-//! A run's measurement of itself: its clock ([`clock`]), and each worker's account of its time ([`account`]).
+//! A run's measurement of itself.
+//!
+//! | module | measures |
+//! |---|---|
+//! | [`clock`], [`cpu_time`] | time stamps, and a thread's processor time |
+//! | [`account`] | each worker's time, in five categories |
+//! | [`sampler`] | nothing: it chooses the activations that are measured more closely |
+//! | [`service`] | how long a node's activations and firings take |
+//! | [`waits`] | how long a node waits, and for what |
+//! | [`recorder`] | what each thread does, and when, for a timeline |
 
 pub(crate) mod account;
 pub(crate) mod clock;
+pub(crate) mod cpu_time;
+pub(crate) mod recorder;
+pub(crate) mod sampler;
+pub(crate) mod service;
+pub(crate) mod waits;

@@ -166,9 +166,17 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
 /// Sends two items through the channel, and checks that both arrive and that the run then ends.
 fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
+    let config = WorkerConfig {
+        pace: Pace::Counted,
+        spin: false,
+        yields: false,
+        stamped: true,
+        timeline: 0,
+        deadline: None,
+    };
     let other = thread::spawn({
         let net = net.clone();
-        move || crate::sched::dedicated::run(&net, dedicated, 1, None)
+        move || drop(crate::sched::dedicated::run(&net, dedicated, 1, &config))
     });
     let shared = crate::sync::Mutex::new(());
     let host = EngineHost {
@@ -176,13 +184,13 @@ fn run(dedicated: NodeId) {
         shared: &shared,
         worker: 0,
         random: XorShift::new(0, 0),
+        steal_attempts: 0,
         steals: 0,
+        recorder: None,
         pinned_first: false,
         now: 0,
         starting: false,
     };
-    let config =
-        WorkerConfig { pace: Pace::Counted, spin: false, yields: false, stamped: true, deadline: None };
     Worker::new(host, &First, (), config).run(None);
     other.join().unwrap();
     assert!(net.take_failure().is_none(), "the run failed");

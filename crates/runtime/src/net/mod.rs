@@ -40,7 +40,8 @@ use crate::channel::{Grow, Meter};
 use crate::error::Error;
 use crate::liveness::live::Live;
 use crate::liveness::state::SearchState;
-use crate::measure::account::Account;
+use crate::measure::account::{Account, DedicatedAccount};
+use crate::measure::clock::Ticks;
 use crate::sched::ready::Ready;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::sync::Arc;
@@ -82,6 +83,10 @@ pub(crate) struct Scheduling {
     pub(crate) pins: bool,
     /// The accounts of the workers that have left, each with its worker.
     pub(crate) accounts: Mutex<Vec<(usize, Account)>>,
+    /// The measurements of dedicated nodes' threads that have left.
+    pub(crate) dedicated: Mutex<Vec<DedicatedAccount>>,
+    /// The start of the run, in ticks. Written once, before the workers start.
+    pub(crate) began: AtomicU64,
     /// The number of partitions of the graph that the policy has computed. Written once, after the workers have left.
     pub(crate) partitions: AtomicU64,
 }
@@ -134,6 +139,8 @@ impl<'env> Net<'env> {
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),
+                dedicated: Mutex::new(Vec::new()),
+                began: AtomicU64::new(0),
                 partitions: AtomicU64::new(0),
             },
             liveness: Liveness {
@@ -153,6 +160,11 @@ impl<'env> Net<'env> {
     /// The graph's strongly connected components.
     pub(crate) fn components(&self) -> &Components {
         self.topology.components()
+    }
+
+    /// The start of the run, in ticks.
+    pub(crate) fn began(&self) -> Ticks {
+        self.sched.began.load(Ordering::Relaxed)
     }
 
     /// The number of workers.

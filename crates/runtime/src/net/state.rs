@@ -15,6 +15,8 @@
 //! | `tokens` | the threads that acquire and release tokens | see [`ready`](crate::sched::ready) | |
 //! | `pace`, `batch` | workers, after an activation | `Relaxed` | estimates: a lost update is harmless |
 //! | `firings`, `activations`, `busy`, `moves` | the holder of the node's only token by a store, other threads by `fetch_add` | `Relaxed` | statistics; the report reads them after the threads were joined |
+//! | `since` | the thread that has activated the node, after the activation | `Relaxed` | a statistic, and the beginning of the node's wait: see [`waits`](crate::measure::waits) |
+//! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
@@ -27,6 +29,7 @@
 
 use crate::channel::Meter;
 use crate::channel::operation::{channel, sends};
+use crate::measure::waits::OtherWaits;
 use crate::net::Net;
 use crate::net::wait::{Wait, Waiting, waited_by};
 use crate::sched::ready::Tokens;
@@ -82,6 +85,10 @@ pub(crate) struct NodeState {
     pub(crate) activations: AtomicU64,
     /// The time of all stamped activations, in ticks.
     pub(crate) busy: AtomicU64,
+    /// The end of the latest stamped activation, in ticks; 0 if there was none.
+    pub(crate) since: AtomicU64,
+    /// The times for which the node waited for something other than a channel.
+    pub(crate) waits: OtherWaits,
     /// Present for a parallel node.
     parallel: Option<Box<ParallelState>>,
 }
@@ -133,6 +140,8 @@ impl NodeState {
             firings: AtomicU64::new(0),
             activations: AtomicU64::new(0),
             busy: AtomicU64::new(0),
+            since: AtomicU64::new(0),
+            waits: OtherWaits::default(),
             parallel: None,
         }
     }

@@ -236,10 +236,12 @@ where
                 return Event::Budget;
             }
             let limit = if core.weighed { 1 } else { left.min(cx.slice) };
+            let limit = cx.next_run(limit);
             let (fired, stop) = match &core.frame {
                 None => self.fire_static(core, cx, limit),
                 Some(_) => self.fire_framed(core, cx, limit),
             };
+            cx.end_run(fired);
             cx.fired += fired;
             left -= fired;
             if fired > 0 {
@@ -247,7 +249,6 @@ where
                 core.ins.release(&core.in_cursors);
                 changed_by(cx);
             }
-            cx.lap(Part::Queue);
             match stop {
                 Stop::Spent => {}
                 Stop::End if cx.net.stopped() => return Event::Done,

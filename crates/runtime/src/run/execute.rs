@@ -28,6 +28,7 @@ use super::Options;
 use crate::error::Error;
 use crate::measure::account::Account;
 use crate::measure::clock::{Ticks, ticks};
+use crate::measure::recorder::Recorder;
 use crate::net::Net;
 use crate::process::apart;
 use crate::sched::affinity::Affinity;
@@ -76,6 +77,7 @@ pub(crate) enum Caller {
 /// first woken: see [`sleep`](crate::sched::sleep).
 pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, caller: Caller) {
     let began = (Instant::now(), ticks());
+    net.sched.began.store(began.1, Ordering::Relaxed);
     let needs = policy.needs(&net.topology.graph);
     if needs.notifications() {
         if needs.affinity() {
@@ -123,7 +125,9 @@ fn begin<'a, P: Policy>(
         shared,
         worker,
         random,
+        steal_attempts: 0,
         steals: 0,
+        recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,
         starting: needs.notifications(),
@@ -142,6 +146,7 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),
         stamped: !options.unaccounted || deadline.is_some() || net.sched.ready.affinity().is_some(),
+        timeline: options.timeline,
         deadline,
     }
 }
@@ -226,7 +231,8 @@ impl<P: Policy> Execution<'_, P> {
     /// Runs a dedicated node to its end, or to that of the run.
     fn run_dedicated(&self, sleeper: usize, node: NodeId) {
         name_thread(self.net.topology.graph.node(node).name.as_ref());
-        crate::sched::dedicated::run(self.net, node, sleeper, self.config.deadline);
+        let account = crate::sched::dedicated::run(self.net, node, sleeper, &self.config);
+        lock(&self.net.sched.dedicated).extend(account);
     }
 
     /// The caller runs a dedicated node, and then becomes a worker or waits: see [`Caller::Dedicated`].

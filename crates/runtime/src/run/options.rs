@@ -26,6 +26,7 @@ pub struct Options {
     pub(super) pinned: bool,
     pub(super) one_to_one: bool,
     pub(super) closes_loops: bool,
+    pub(super) timeline: usize,
 }
 
 impl Options {
@@ -97,6 +98,14 @@ impl Options {
     pub fn unaccounted(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;
+        self
+    }
+
+    /// Records what each thread does, and when: the latest `events` of each thread, which take 40 bytes each. The
+    /// timeline is in the report ([`Report::timeline`](thalweg_trace::Report::timeline)). 0 records nothing, as by
+    /// default.
+    pub fn timeline(mut self, events: usize) -> Self {
+        self.timeline = events;
         self
     }
 

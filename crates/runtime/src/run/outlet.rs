@@ -19,6 +19,7 @@
 use crate::channel::In;
 use crate::channel::Lack;
 use crate::error::Error;
+use crate::measure::clock::ticks;
 use crate::net::Net;
 use crate::port::{Input, PopPort};
 use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
@@ -209,7 +210,11 @@ impl<T: Send> Outlet<'_, T> {
                     cell.state.alert.store(false, Ordering::Relaxed);
                     self.port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outlet has a sleeper's number") as usize;
+                    let from = ticks();
                     self.wait_strategy.wait(shared(&self.net), self.node, sleeper, None);
+                    let waited = ticks().saturating_sub(from);
+                    let meter = shared(&self.net).meter(channel);
+                    meter.consumer_waited().fetch_add(waited, Ordering::Relaxed);
                 }
             }
         }

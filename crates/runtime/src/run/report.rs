@@ -1,10 +1,13 @@
 //! The report of a run whose threads have ended.
 
-use crate::measure::account::duration;
-use crate::net::Net;
+use crate::measure::account::{Account, duration};
+use crate::measure::recorder::Recorder;
+use crate::measure::service;
+use crate::net::{Net, NodeState};
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
-use thalweg_trace::Report;
+use thalweg_graph::{ChannelId, Kind, NodeId};
+use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What};
 
 /// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
 /// before these loads, so they are `Relaxed`.
@@ -14,30 +17,89 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_by_key(|(worker, _)| *worker);
     report.workers = accounts.iter().map(|(_, account)| account.report()).collect();
-    for (to, cell) in report.nodes.iter_mut().zip(&net.cells.nodes) {
-        to.firings = cell.state.firings.load(Ordering::Relaxed);
-        to.activations = cell.state.activations.load(Ordering::Relaxed);
-        to.busy = duration(cell.state.busy.load(Ordering::Relaxed));
-        to.moves = cell.state.moves.load(Ordering::Relaxed);
+    for id in net.topology.graph.node_ids() {
+        fill_node(net, id, &mut report.nodes[id.index()]);
     }
     for id in net.topology.graph.channel_ids() {
-        let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
-        let to = &mut report.channels[id.index()];
-        let items = meter.tail() - data.link.initial;
-        let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
-        to.items = items as u64;
-        to.bytes = weighed as u64;
-        to.capacity = meter.capacity();
-        to.leftover = meter.unread() as u64;
-        to.remote = meter.remote() as u64;
-        let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
-        let (sum, count, peak) =
-            seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
-        to.peak = peak as f64;
-        to.mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+        fill_channel(net, id, &accounts, &mut report);
     }
     report.growths = lock(&net.liveness.growths).clone();
     report.searches = net.liveness.search.searches() as u64;
     report.partitions = net.sched.partitions.load(Ordering::Relaxed);
+    fill_threads(net, accounts, &mut report);
     report
+}
+
+fn fill_node(net: &Net<'_>, node: NodeId, to: &mut NodeReport) {
+    let state = &net.node(node).state;
+    to.firings = state.firings.load(Ordering::Relaxed);
+    to.activations = state.activations.load(Ordering::Relaxed);
+    to.busy = duration(state.busy.load(Ordering::Relaxed));
+    to.moves = state.moves.load(Ordering::Relaxed);
+    to.waits = waits(net, node, state);
+}
+
+/// The times for which a node waited for something other than a channel.
+fn waits(net: &Net<'_>, node: NodeId, state: &NodeState) -> NodeWaits {
+    let (data, mut waits) = (net.topology.graph.node(node), NodeWaits::default());
+    waits.worker = duration(state.waits.worker.load(Ordering::Relaxed));
+    let own = duration(state.waits.own.load(Ordering::Relaxed));
+    match data.kind {
+        _ if data.merge => waits.any_input = own,
+        Kind::Parallel => waits.window = own,
+        _ => waits.outside = own,
+    }
+    waits
+}
+
+fn fill_channel(net: &Net<'_>, id: ChannelId, accounts: &[(usize, Account)], report: &mut Report) {
+    let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
+    let to = &mut report.channels[id.index()];
+    let items = meter.tail() - data.link.initial;
+    let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
+    to.items = items as u64;
+    to.bytes = weighed as u64;
+    to.capacity = meter.capacity();
+    to.leftover = meter.unread() as u64;
+    to.remote = meter.remote() as u64;
+    to.consumer_waited = duration(meter.consumer_waited().load(Ordering::Relaxed));
+    to.producer_waited = duration(meter.producer_waited().load(Ordering::Relaxed));
+    let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
+    let (sum, count, peak) =
+        seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
+    to.peak = peak as f64;
+    to.mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+}
+
+/// Adds the service times and the timelines that the run's threads have measured.
+fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, report: &mut Report) {
+    let mut tracks = Vec::new();
+    let track = |recorder: Recorder, name| recorder.track(name, net.began());
+    for (worker, account) in accounts {
+        account.services.report(&mut report.nodes);
+        tracks.extend(account.recorder.map(|recorder| track(recorder, format!("worker {worker}"))));
+    }
+    let mut dedicated = std::mem::take(&mut *lock(&net.sched.dedicated));
+    dedicated.sort_by_key(|account| account.node);
+    for account in dedicated {
+        if !account.service.activation.is_empty() {
+            service::merge(account.service, &mut report.nodes[account.node.index()]);
+        }
+        let name = || net.topology.graph.node(account.node).name.to_string();
+        tracks.extend(account.recorder.map(|recorder| track(recorder, name())));
+    }
+    if !tracks.is_empty() {
+        tracks.push(growths(report));
+        report.timeline = Some(Box::new(Timeline::new(tracks)));
+    }
+}
+
+/// The growths of channels as a track: they are the engine's, whichever thread found the deadlock.
+fn growths(report: &Report) -> Track {
+    let mut track = Track::new("growths");
+    track.events.extend(report.growths.iter().map(|growth| Event {
+        at: growth.at.as_nanos() as u64,
+        what: What::Growth { channel: growth.channel, to: growth.to },
+    }));
+    track
 }

@@ -31,16 +31,22 @@
 use crate::channel::Meter;
 use crate::coroutine::leave_node;
 use crate::liveness::search;
-use crate::measure::clock::{ticks, ticks_per_ns};
+use crate::measure::account::DedicatedAccount;
+use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
+use crate::measure::recorder::Recorder;
+use crate::measure::service::Measured;
+use crate::measure::waits;
 use crate::net::{ActivationContext, By, NO_NAP, Net, Waiting};
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
+use crate::sched::worker::WorkerConfig;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Event;
+use thalweg_trace::{Service, What};
 
 /// The most operations of a process in one activation.
 const OPERATIONS: usize = 1 << 14;
@@ -52,17 +58,24 @@ const SLICE: usize = 256;
 /// The number of slices of an activation.
 const SLICES: usize = 16;
 
-/// Runs a node on the calling thread until the node or the run ends. `sleeper` is the thread's number in `net.sleep`.
+/// Runs a node on the calling thread until the node or the run ends, and returns what was measured. `sleeper` is the
+/// thread's number in `net.sleep`.
 ///
 /// A blocking node publishes after every firing: an item from outside must not wait for the next one, which may be
 /// late. A node that has a thread only because the run is one-to-one publishes by the time of its firings.
-pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Option<(Instant, Duration)>) {
+pub(crate) fn run(
+    net: &Net<'_>,
+    node: NodeId,
+    sleeper: Sleeper,
+    config: &WorkerConfig,
+) -> Option<DedicatedAccount> {
     let cell = &net.cells.nodes[node.index()];
-    let Some(body) = &cell.body else { return };
+    let body = cell.body.as_ref()?;
     let mut wait_strategy = WaitStrategy::default();
     let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
     let mut slice = 1;
     let mut cx = ActivationContext::new(net, By::Dedicated);
+    let mut measures = Measures { service: Box::default(), recorder: Recorder::new(config.timeline) };
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let budget = match cell.kind {
@@ -73,13 +86,15 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
         };
         cx.begin(node, &cell.state, (budget, slice), alerted);
         let from = ticks();
+        waits::count(net, node, waits::ended_always(cell, from));
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);
-        let spent = ticks().saturating_sub(from);
-        cell.state.busy.fetch_add(spent, Ordering::Relaxed);
-        if slices && cx.fired > 0 {
-            let each = spent as f64 / ticks_per_ns() / cx.fired as f64;
+        let after = ticks();
+        cell.state.busy.fetch_add(after.saturating_sub(from), Ordering::Relaxed);
+        cell.state.since.store(after, Ordering::Relaxed);
+        let each = measures.note(node, cx.fired, event.as_ref().ok(), (from, after));
+        if let Some(each) = each.filter(|_| slices) {
             slice = ((SLICE_NS / each.max(1.0)) as usize).clamp(1, SLICE);
         }
         if net.sched.ready.notifies() || cell.kind == Kind::Process {
@@ -87,7 +102,8 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
         }
         match event {
             Ok(Event::Empty(_) | Event::Full(_) | Event::Waiting) => {
-                wait_strategy.wait(net, node, sleeper, deadline)
+                wait_strategy.wait(net, node, sleeper, config.deadline);
+                measures.note_wait(after);
             }
             Ok(Event::Refused) => {
                 // A search holds the claim for a moment. The alert, which this thread has cleared, must be seen later.
@@ -103,6 +119,41 @@ pub(crate) fn run(net: &Net<'_>, node: NodeId, sleeper: Sleeper, deadline: Optio
     leave_node(net, node);
     if net.sleep.retire(|| crate::liveness::quiesce::examine(net)) {
         make_all_ready(net);
+    }
+    Some(DedicatedAccount { node, service: measures.service, recorder: measures.recorder })
+}
+
+/// What the thread measures of its node. All activations are measured: beside the wait after each, that costs little.
+struct Measures {
+    service: Box<Service>,
+    recorder: Option<Recorder>,
+}
+
+impl Measures {
+    /// Adds an activation from `from` to `after`, which ended with `event` unless it panicked. Returns the mean time of
+    /// its firings, in nanoseconds.
+    fn note(
+        &mut self,
+        node: NodeId,
+        fired: usize,
+        event: Option<&Event>,
+        (from, after): (Ticks, Ticks),
+    ) -> Option<f64> {
+        if let (Some(recorder), Some(event)) = (&mut self.recorder, event) {
+            recorder.activation(node, fired, *event, (from, after));
+        }
+        let ns = after.saturating_sub(from) as f64 / ticks_per_ns();
+        (fired > 0).then(|| {
+            Measured { ns, fired, always: true, firing: None }.record(&mut self.service);
+            ns / fired as f64
+        })
+    }
+
+    /// Adds a wait that began at `from` and ends now.
+    fn note_wait(&mut self, from: Ticks) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.add(from, What::Park { ns: ticks().saturating_sub(from) });
+        }
     }
 }
 

@@ -21,9 +21,9 @@
 //! clock. A thread that queues a token or injects an event wakes a sleeper itself; to that thread a series is one long
 //! activation.
 //!
-//! **No node starves.** A series has at most [`SAMPLE`] activations, and fewer where the policy's next fair decision is
-//! due earlier. It ends before the next activation that is sampled or stamped; where all are stamped, when the clock is
-//! due; and at once when the run stops.
+//! **No node starves.** A series ends before the next activation that is sampled (of which one in
+//! [`SAMPLE`](crate::measure::sampler::SAMPLE) is); earlier, where the policy's next fair decision is due earlier; where
+//! all activations are stamped, when the clock is due; and at once when the run stops.
 //!
 //! # Runs of one thread
 //!
@@ -32,32 +32,19 @@
 //! operation whose other end does not wait notifies no node.
 
 use crate::channel::operation::sends;
-use crate::measure::clock::{SAMPLE, Ticks, ticks};
+use crate::measure::clock::{Ticks, ticks};
+use crate::measure::waits;
 use crate::net::{ActivationContext, NodeCell};
-use crate::sched::worker::{UNSTAMPED, Worker};
+use crate::sched::worker::Worker;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, Policy};
-
-// Sampled and stamped activations have one period, so `plain_after` can compute the distance to both from one position.
-const _: () = assert!(SAMPLE == UNSTAMPED && SAMPLE > SAMPLE_PHASE);
-
-/// The position, within [`SAMPLE`] activations, of the one that is sampled.
-pub(crate) const SAMPLE_PHASE: u32 = 2;
-
-/// The number of activations between activation `count` and the next one that is sampled or stamped, which a series
-/// must not contain.
-#[inline]
-fn plain_after(count: u32) -> u32 {
-    let at = count % SAMPLE;
-    if at < SAMPLE_PHASE { SAMPLE_PHASE - 1 - at } else { SAMPLE - 1 - at }
-}
 
 impl<'a, P: Policy> Worker<'a, P> {
     /// The number of activations that may follow the latest one by handoff. Called before the policy is notified of
     /// what that activation has made ready.
     #[inline]
     pub(crate) fn handoffs_allowed(&mut self) -> u32 {
-        self.policy.handoffs(&mut self.local, 0).min(plain_after(self.count))
+        self.policy.handoffs(&mut self.local, 0).min(self.sampler.plain())
     }
 
     /// Activates the process that was handed off to, and those that follow it in the series. This worker holds the
@@ -77,20 +64,25 @@ impl<'a, P: Policy> Worker<'a, P> {
             (self.handoffs_left, self.handoffs_left, first, &net.cells.nodes[first.index()]);
         let last = loop {
             left -= 1;
-            self.count = self.count.wrapping_add(1);
+            self.sampler.step_plain();
             let Some(body) = &cell.body else { break None };
+            let waited = if stamped { waits::ended(cell, now, self.sampler.is_frequent()) } else { None };
+            if let Some(waited) = waited {
+                waits::count(net, node, waited);
+            }
             cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
             self.running = Some(node);
             let event = body.activate(cx);
             self.running = None;
-            let mut spent = 0;
+            let mut span = (0, 0);
             if stamped {
                 let after = ticks();
-                (spent, now) = (after.saturating_sub(now), after);
-                self.account.busy += spent;
+                span = (now, after);
+                self.account.busy += after.saturating_sub(now);
+                now = after;
             }
             self.handoffs_left = left;
-            match self.end_in_series(cx, cell, event, spent) {
+            match self.end_in_series(cx, cell, event, span) {
                 Some(next) if left > 0 && now < due && !signals.stopped() => (node, cell) = next,
                 // The series ends here, and the policy gets the token that was acquired for the next activation.
                 Some((next, _)) => {
@@ -110,18 +102,18 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline(always)]
     fn end_in_series(
         &mut self,
-        cx: &ActivationContext<'a>,
+        cx: &mut ActivationContext<'a>,
         cell: &'a NodeCell<'a>,
         event: Event,
-        spent: Ticks,
+        span: (Ticks, Ticks),
     ) -> Option<(NodeId, &'a NodeCell<'a>)> {
         let ready = &self.host.net.sched.ready;
         if cx.touched_all || !matches!(event, Event::Empty(_) | Event::Full(_)) {
-            self.settle_last(cx, cell, event, spent);
+            self.settle_last(cx, cell, event, span);
             return None;
         }
         // Before the token is released: a process has one token, so until then this worker is the only writer.
-        self.note_firings(cx, cell, spent, true);
+        self.note_firings(cx, cell, event, span, true);
         cell.state.tokens.release_unique();
         let next = match cx.turn.touched().only() {
             Some(operation) if ready.is_alone() => self.acquire_across(operation),
@@ -172,10 +164,16 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// does for every activation of the series, so it is subtracted here.
     #[cold]
     #[inline(never)]
-    fn settle_last(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+    fn settle_last(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        span: (Ticks, Ticks),
+    ) {
         self.account.activations -= 1;
-        self.account.busy -= spent;
+        self.account.busy -= span.1.saturating_sub(span.0);
         self.handoffs_left = 0;
-        self.settle(cx, cell, event, spent);
+        self.settle(cx, cell, event, span);
     }
 }

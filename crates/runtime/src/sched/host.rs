@@ -1,6 +1,7 @@
 //! The engine's side of a policy: its decisions on queues and nodes, and its measurements.
 
-use crate::measure::clock::Ticks;
+use crate::measure::clock::{Ticks, ticks};
+use crate::measure::recorder::Recorder;
 use crate::net::Net;
 use crate::sched::affinity::Affinity;
 use crate::sched::make_ready::{deliver_pinned, enqueue_at, has_token};
@@ -9,6 +10,7 @@ use crate::sync::{Mutex, Ordering};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{End, Host, Measurements, Occupancy, WorkerId};
+use thalweg_trace::What;
 
 /// The engine as the policy of one worker sees it.
 pub(crate) struct EngineHost<'a, S> {
@@ -17,8 +19,12 @@ pub(crate) struct EngineHost<'a, S> {
     pub(crate) shared: &'a Mutex<S>,
     pub(crate) worker: WorkerId,
     pub(crate) random: XorShift,
+    /// This worker's tries to steal a token, for its account.
+    pub(crate) steal_attempts: u64,
     /// Tokens that this worker has stolen, for its account.
     pub(crate) steals: u64,
+    /// The worker's timeline, if the run records one.
+    pub(crate) recorder: Option<Recorder>,
     /// Whether the next pop tries the queue of pinned nodes first. Alternates.
     pub(crate) pinned_first: bool,
     /// The time at which the worker's latest activation or idle period ended, as far as it was stamped.
@@ -134,7 +140,13 @@ impl<S> Host<S> for EngineHost<'_, S> {
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         let stolen = self.net.sched.ready.steal(from);
-        self.steals += u64::from(stolen.is_some());
+        self.steal_attempts += 1;
+        if let Some(node) = stolen {
+            self.steals += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.add(ticks(), What::Steal { node, from: from as u32 });
+            }
+        }
         stolen
     }
 

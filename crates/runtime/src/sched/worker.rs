@@ -41,10 +41,12 @@
 use crate::liveness::search;
 use crate::liveness::suspects::Suspects;
 use crate::measure::account::Account;
-use crate::measure::clock::{Laps, SAMPLE, Ticks, ticks};
+use crate::measure::clock::{Laps, Part, Ticks, ticks};
+use crate::measure::sampler::Sampler;
+use crate::measure::service::{ALWAYS_MEASURED, Measured};
+use crate::measure::waits;
 use crate::net::{ActivationContext, By, NO_WORKER, Net, NodeCell};
 use crate::sched::ending::fail_panic;
-use crate::sched::handoff::SAMPLE_PHASE;
 use crate::sched::host::EngineHost;
 use crate::sched::injector;
 use crate::sched::make_ready::{any_work, changed_by, deliver_pinned, make_all_ready, share};
@@ -55,6 +57,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::{Decision, Event, Policy, WorkerId};
+use thalweg_trace::What;
 
 /// The target time of an activation of a sequential node, in nanoseconds.
 const ACTIVATION_NS: u64 = 50_000;
@@ -70,8 +73,6 @@ const MAX_FIRINGS: u64 = 1 << 14;
 /// The ticks from which on every activation updates its node's pace: the update costs little beside it. Of shorter
 /// activations one in 16 does.
 const LONG_ACTIVATION: Ticks = 4096;
-/// The number of activations per time stamp where only the deadlock search needs stamps.
-pub(crate) const UNSTAMPED: u32 = 64;
 /// The time for which an idle worker spins before it announces sleep, in nanoseconds.
 const SPIN_NS: u64 = 20_000;
 
@@ -108,6 +109,8 @@ pub(crate) struct WorkerConfig {
     pub(crate) yields: bool,
     /// The worker reads the clock after every activation.
     pub(crate) stamped: bool,
+    /// The most events of a worker's timeline; 0 for none.
+    pub(crate) timeline: usize,
     /// The time at which the run fails, and its distance from the start of the run, for the error.
     pub(crate) deadline: Option<(Instant, Duration)>,
 }
@@ -124,8 +127,10 @@ pub(crate) struct Worker<'a, P: Policy> {
     ticks_per_ns: f64,
     /// The worker was woken and has found no work since: see the table of states.
     searching: bool,
-    /// Activations so far, handoffs included; wraps. It decides which of them are sampled and stamped.
-    pub(crate) count: u32,
+    /// Chooses the activations, handoffs included, that are measured more closely.
+    pub(crate) sampler: Sampler,
+    /// The wait that the current activation ends, if it is to be counted.
+    waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
     notified: bool,
     /// The time of the next deadlock search, in ticks; never, if there are no suspects. See [`search`].
@@ -156,7 +161,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         config: WorkerConfig,
     ) -> Self {
         // Occupancy is seen at samples of the clock.
-        let channels = if config.pace == Pace::Timed { host.net.cells.meters.len() } else { 0 };
+        let channels = if config.stamped { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
         let is_on = host.net.liveness.search.is_on();
         Worker {
@@ -168,7 +173,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             account: Account::new(channels),
             ticks_per_ns: crate::measure::clock::ticks_per_ns(),
             searching: false,
-            count: 0,
+            sampler: Sampler::new(),
+            waited: None,
             search_at: if is_on { 0 } else { Ticks::MAX },
             searches_deadlocks: is_on,
             has_searched: !is_on,
@@ -204,7 +210,8 @@ impl<'a, P: Policy> Worker<'a, P> {
                 None => resume_unwind(panic),
             }
         }
-        self.account.steals = self.host.steals;
+        (self.account.steal_attempts, self.account.steals) = (self.host.steal_attempts, self.host.steals);
+        self.account.recorder = self.host.recorder.take();
         self.account.finish();
         self.account
     }
@@ -299,43 +306,44 @@ impl<'a, P: Policy> Worker<'a, P> {
         } else {
             share(net, node);
         }
-        self.count = self.count.wrapping_add(1);
-        // `SAMPLE_PHASE` is not the first activation, which finds all caches cold.
-        let sampled = self.count % SAMPLE == SAMPLE_PHASE && self.config.pace == Pace::Timed;
+        self.sampler.step();
+        let sampled = self.config.stamped && self.sampler.is_sample();
         if sampled {
             cx.laps = Some(self.begin_sample(before));
+        }
+        if self.config.stamped {
+            self.waited = waits::ended(cell, before, self.sampler.is_frequent());
         }
         cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        let stamped =
-            self.config.stamped || (self.searches_deadlocks && self.count.is_multiple_of(UNSTAMPED));
+        let stamped = self.config.stamped || (self.searches_deadlocks && self.sampler.is_sample());
         let after = if stamped { ticks() } else { before };
         if sampled {
-            self.end_sample(cx);
+            self.end_sample(cx, after);
         }
         self.handoffs_left = self.handoffs_allowed();
-        self.settle(cx, cell, event, if self.config.stamped { after.saturating_sub(before) } else { 0 });
+        self.settle(cx, cell, event, if self.config.stamped { (before, after) } else { (0, 0) });
         (event, after)
     }
 
-    /// Steps 5 to 7 of an activation that has ended with `event`. `spent` is its time in ticks, or 0 where it was not
-    /// stamped.
+    /// Steps 5 to 7 of an activation that has ended with `event`. `span` is its beginning and its end in ticks, both 0
+    /// where it was not stamped.
     #[inline(never)]
     pub(crate) fn settle(
         &mut self,
-        cx: &ActivationContext<'_>,
+        cx: &mut ActivationContext<'_>,
         cell: &NodeCell<'_>,
         event: Event,
-        spent: Ticks,
+        span: (Ticks, Ticks),
     ) {
         if event == Event::Refused && cx.alerted {
             // This activation has cleared the alert, and the thread that holds the claim may have read the channels
             // before the alert was set. So the alert is set again, for the activation after the holder's.
             cell.state.alert.store(true, Ordering::Release);
         }
-        self.note(cx, cell, event, spent);
+        self.note(cx, cell, event, span);
         if self.notified {
             self.notify(cx, cell, event);
         } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
@@ -363,15 +371,20 @@ impl<'a, P: Policy> Worker<'a, P> {
         Laps::start(start)
     }
 
-    /// Adds the laps of a sampled activation, and the occupancy of the node's channels, to the account.
+    /// Adds the laps of a sampled activation, and the occupancy of the node's channels, to the account. It ended at
+    /// `after`.
     #[cold]
-    fn end_sample(&mut self, cx: &mut ActivationContext<'_>) {
-        if let Some(mut laps) = cx.laps.take() {
-            laps.lap(crate::measure::clock::Part::Queue);
-            self.account.lap_sample(&laps);
+    fn end_sample(&mut self, cx: &mut ActivationContext<'_>, after: Ticks) {
+        if let Some(laps) = &mut cx.laps {
+            laps.lap(Part::Queue);
+            self.account.lap_sample(laps);
         }
         for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
-            self.account.occupancy(*channel, cx.net.meter(*channel).items());
+            let items = cx.net.meter(*channel).items();
+            self.account.occupancy(*channel, items);
+            if let Some(recorder) = &mut self.host.recorder {
+                recorder.fill(after, *channel, items);
+            }
         }
     }
 
@@ -433,14 +446,20 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Adds an activation to the worker's account and to the node's statistics. Before the token is released.
     #[inline(always)]
-    fn note(&mut self, cx: &ActivationContext<'_>, cell: &NodeCell<'_>, event: Event, spent: Ticks) {
+    fn note(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        span: (Ticks, Ticks),
+    ) {
         let account = &mut self.account;
-        account.busy += spent;
+        account.busy += span.1.saturating_sub(span.0);
         account.activations += 1;
         account.refused += u64::from(event == Event::Refused);
         // A parallel node has a token for each worker, and a policy that scans has no tokens: then other workers may
         // write too.
-        self.note_firings(cx, cell, spent, self.notified && cell.kind != Kind::Parallel);
+        self.note_firings(cx, cell, event, span, self.notified && cell.kind != Kind::Parallel);
     }
 
     /// Adds an activation to the node's statistics, and updates its pace. `exclusive` says that this worker is the only
@@ -448,14 +467,19 @@ impl<'a, P: Policy> Worker<'a, P> {
     #[inline(always)]
     pub(crate) fn note_firings(
         &mut self,
-        cx: &ActivationContext<'_>,
+        cx: &mut ActivationContext<'_>,
         cell: &NodeCell<'_>,
-        spent: Ticks,
+        event: Event,
+        (before, after): (Ticks, Ticks),
         exclusive: bool,
     ) {
+        if self.config.stamped {
+            self.note_times(cx, cell, event, (before, after));
+        }
         if cx.fired == 0 {
             return;
         }
+        let spent = after.saturating_sub(before);
         let add = |counter: &AtomicU64, more: u64| match exclusive {
             true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
             false => _ = counter.fetch_add(more, Ordering::Relaxed),
@@ -469,10 +493,55 @@ impl<'a, P: Policy> Worker<'a, P> {
         // are those of the plan (`Options::unaccounted` implies `counted`).
         if self.config.stamped
             && self.config.pace == Pace::Timed
-            && (spent > LONG_ACTIVATION || cx.budget == 1 || (spent > 0 && self.count.is_multiple_of(16)))
+            && (spent > LONG_ACTIVATION || cx.budget == 1 || (spent > 0 && self.sampler.is_frequent()))
         {
             self.set_pace(cell, cx, spent);
         }
+    }
+
+    /// Adds a stamped activation to what is measured of its node's times: the wait before it, its length, and the
+    /// timeline.
+    #[inline(always)]
+    fn note_times(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        (before, after): (Ticks, Ticks),
+    ) {
+        let waited = self.waited.take();
+        if event != Event::Refused {
+            cell.state.since.store(after, Ordering::Relaxed);
+            if let Some(waited) = waited {
+                waits::count(cx.net, cx.node, waited);
+            }
+            let long = after.saturating_sub(before) > ALWAYS_MEASURED;
+            if long || cx.laps.is_some() {
+                self.measure(cx, (before, after), long);
+            }
+        } else {
+            cx.laps = None;
+        }
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.activation(cx.node, cx.fired, event, (before, after));
+        }
+    }
+
+    /// Adds an activation to the service times of its node. It is long, or a sample.
+    #[cold]
+    fn measure(&mut self, cx: &mut ActivationContext<'_>, (before, after): (Ticks, Ticks), long: bool) {
+        let (laps, fired) = (cx.laps.take(), cx.fired);
+        if fired == 0 {
+            return;
+        }
+        let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
+        let firing = laps.map(|laps| {
+            let (fired, spent) = laps.measured.unwrap_or((fired, laps.application));
+            ns(spent) / fired as f64
+        });
+        let spent = ns(after.saturating_sub(before));
+        let measured = Measured { ns: spent, fired, always: long, firing };
+        self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
     }
 
     /// Updates the node's pace, in sixteenths of a nanosecond for each firing, and the limits that follow from it.
@@ -518,6 +587,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         let now = ticks();
         affinity.inspect(|affinity| affinity.idle_end(self.host.worker, now));
         self.account.idle += now.saturating_sub(before);
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.add(before, What::Spin { ns: now.saturating_sub(before) });
+        }
         now
     }
 
@@ -552,7 +624,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.account.parks += 1;
         let from = ticks();
         let woken = net.sleep.commit(self.host.worker, timeout, || crate::liveness::quiesce::examine(net));
-        self.account.parked += ticks().saturating_sub(from);
+        let parked = ticks().saturating_sub(from);
+        self.account.parked += parked;
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.add(from, What::Park { ns: parked });
+        }
         match woken {
             ParkOutcome::Rung => self.searching = true,
             ParkOutcome::Over => {}

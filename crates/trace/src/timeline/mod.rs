@@ -11,7 +11,7 @@ use thalweg_graph::{ChannelId, NodeId};
 #[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// The threads: the workers by index, then the threads of single nodes.
+    /// The threads: the workers by index, then the threads of single nodes, and last the growths of channels.
     pub tracks: Vec<Track>,
 }
 
@@ -27,10 +27,17 @@ pub struct Track {
     pub lost: u64,
 }
 
+impl Timeline {
+    /// A timeline of these tracks.
+    pub fn new(tracks: Vec<Track>) -> Timeline {
+        Timeline { tracks }
+    }
+}
+
 impl Track {
-    /// The events of the thread with this name, in chronological order of their ends, after `lost` others.
-    pub fn new(name: impl Into<String>, events: Vec<Event>, lost: u64) -> Track {
-        Track { name: name.into(), events, lost }
+    /// A track without events.
+    pub fn new(name: impl Into<String>) -> Track {
+        Track { name: name.into(), ..Track::default() }
     }
 }
 

@@ -64,8 +64,9 @@ impl Timeline {
     /// let mut graph = GraphData::new();
     /// graph.add(Node::sequential("clock"));
     /// let what = What::Activation { node: NodeId(0), firings: 3, ns: 1500, ended: Ended::Done };
-    /// let mut timeline = Timeline::default();
-    /// timeline.tracks.push(Track::new("worker 0", vec![Event { at: 250, what }], 0));
+    /// let mut track = Track::new("worker 0");
+    /// track.events.push(Event { at: 250, what });
+    /// let timeline = Timeline::new(vec![track]);
     ///
     /// let text = timeline.to_json(&graph);
     /// assert!(text.contains(r#""ts": 0.250, "dur": 1.500, "name": "clock", "cat": "activation""#));

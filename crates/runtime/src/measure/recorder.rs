@@ -1,0 +1,110 @@
+//! The recorder of a thread's timeline: a ring of its latest events.
+
+use super::account::duration;
+use super::clock::Ticks;
+use thalweg_graph::{ChannelId, NodeId};
+use thalweg_policy as policy;
+use thalweg_trace::{Ended, Event, Track, What};
+
+/// A ring of events, whose times are in ticks until [`Recorder::track`].
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    events: Vec<Event>,
+    /// The most events.
+    capacity: usize,
+    /// The oldest event, once the ring is full.
+    oldest: usize,
+    /// Events that were overwritten.
+    lost: u64,
+}
+
+impl Recorder {
+    /// An empty ring for at most `capacity` events; `None` for 0.
+    pub(crate) fn new(capacity: usize) -> Option<Recorder> {
+        (capacity > 0).then(|| Recorder { events: Vec::new(), capacity, oldest: 0, lost: 0 })
+    }
+
+    /// Adds an event at this time.
+    pub(crate) fn add(&mut self, at: Ticks, what: What) {
+        let event = Event { at, what };
+        if self.events.len() < self.capacity {
+            self.events.push(event);
+            return;
+        }
+        self.events[self.oldest] = event;
+        self.oldest = if self.oldest + 1 == self.capacity { 0 } else { self.oldest + 1 };
+        self.lost += 1;
+    }
+
+    /// Adds an activation of `node` from `from` to `to`.
+    pub(crate) fn activation(
+        &mut self,
+        node: NodeId,
+        fired: usize,
+        event: policy::Event,
+        (from, to): (Ticks, Ticks),
+    ) {
+        let firings = u32::try_from(fired).unwrap_or(u32::MAX);
+        self.add(from, What::Activation { node, firings, ns: to.saturating_sub(from), ended: ended(event) });
+    }
+
+    /// Adds the number of items in a channel.
+    pub(crate) fn fill(&mut self, at: Ticks, channel: ChannelId, items: usize) {
+        self.add(at, What::Fill { channel, items: u32::try_from(items).unwrap_or(u32::MAX) });
+    }
+
+    /// The events as a track, with times in nanoseconds since tick `began`.
+    pub(crate) fn track(mut self, name: String, began: Ticks) -> Track {
+        self.events.rotate_left(self.oldest);
+        let mut track = Track::new(name);
+        track.lost = self.lost;
+        track.events = self.events;
+        for event in &mut track.events {
+            event.at = nanos(event.at.saturating_sub(began));
+            match &mut event.what {
+                What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => *ns = nanos(*ns),
+                _ => {}
+            }
+        }
+        track
+    }
+}
+
+fn nanos(ticks: Ticks) -> u64 {
+    duration(ticks).as_nanos() as u64
+}
+
+/// Why an activation ended, in the words of the timeline.
+fn ended(event: policy::Event) -> Ended {
+    match event {
+        policy::Event::Empty(channel) => Ended::Empty(channel),
+        policy::Event::Full(channel) => Ended::Full(channel),
+        policy::Event::Waiting => Ended::Waiting,
+        policy::Event::Budget => Ended::Budget,
+        policy::Event::Done => Ended::Done,
+        policy::Event::Refused => Ended::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_keeps_the_latest_events_in_order() {
+        let mut recorder = Recorder::new(3).unwrap();
+        (0..8).for_each(|at| recorder.fill(at, ChannelId(0), at as usize));
+        let track = recorder.track("one".to_owned(), 0);
+        let items = |event: &Event| match event.what {
+            What::Fill { items, .. } => items,
+            _ => unreachable!("only fills were added"),
+        };
+        assert_eq!(track.events.iter().map(items).collect::<Vec<_>>(), [5, 6, 7]);
+        assert_eq!(track.lost, 5);
+    }
+
+    #[test]
+    fn no_events_need_no_recorder() {
+        assert!(Recorder::new(0).is_none());
+    }
+}

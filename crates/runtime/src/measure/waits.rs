@@ -1,0 +1,97 @@
+//! The times for which nodes wait, by cause.
+//!
+//! A wait lasts from the end of a node's activation to the beginning of the next one. The thread that begins an
+//! activation computes the wait before it, from two time stamps that exist anyway: the end of the node's latest
+//! activation (`NodeState::since`), and the end of its own latest activation or idle period. The node's wait word says
+//! what the node has waited for.
+//!
+//! Long waits are all counted. Of short ones, which cost little each and are many, a sample is counted, each for
+//! [`FREQUENT`] ([`Sampler::is_frequent`](super::sampler::Sampler::is_frequent)), so that the sums stay unbiased.
+//!
+//! # The part for which a worker was missing
+//!
+//! A node waits for a worker from the event that ended its wait for the channel. That event has no time stamp. If the
+//! node at the other end has ended an activation since, then the event was no later than that end: what follows counts
+//! as waiting for a worker. If that node's activation still lasts, the whole time counts for the channel.
+//!
+//! All counters are statistics: `Relaxed`, read after the threads were joined, or as estimates.
+
+use super::clock::Ticks;
+use super::sampler::FREQUENT;
+use crate::net::{Net, NodeCell, Waiting};
+use crate::sync::Ordering;
+use std::sync::atomic::AtomicU64;
+use thalweg_graph::NodeId;
+
+/// The ticks from which on a wait is long: half a microsecond to two, as processors go. Counting it costs less than a
+/// hundredth of that.
+pub(crate) const LONG_WAIT: Ticks = 4096;
+
+/// The times for which a node waited for something other than a channel, in ticks.
+#[derive(Debug, Default)]
+pub(crate) struct OtherWaits {
+    /// For a worker.
+    pub(crate) worker: AtomicU64,
+    /// For what only nodes of its kind wait for: a parallel node for its own tickets, a merge for any input, a process
+    /// for an event outside the graph.
+    pub(crate) own: AtomicU64,
+}
+
+/// A wait that has ended, and that is to be counted if the activation takes place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    what: Waiting,
+    /// When it began.
+    since: Ticks,
+    /// When it ended.
+    until: Ticks,
+    /// The number of waits for which it counts.
+    weight: u64,
+}
+
+/// The wait of a node whose activation begins at `now`, if it is to be counted. `frequent` says that a short one is.
+#[inline]
+pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks, frequent: bool) -> Option<Ended> {
+    let since = cell.state.since.load(Ordering::Relaxed);
+    let waited = now.saturating_sub(since);
+    if waited < LONG_WAIT && !frequent {
+        return None;
+    }
+    let weight = if waited < LONG_WAIT { u64::from(FREQUENT) } else { 1 };
+    // Before the activation, which sets the word anew.
+    Some(Ended { what: cell.state.wait.read(), since, until: now, weight })
+}
+
+/// The wait of a node whose activation begins at `now`, however short it was.
+pub(crate) fn ended_always(cell: &NodeCell<'_>, now: Ticks) -> Ended {
+    let since = cell.state.since.load(Ordering::Relaxed);
+    Ended { what: cell.state.wait.read(), since, until: now, weight: 1 }
+}
+
+/// Counts a wait of the node.
+#[cold]
+pub(crate) fn count(net: &Net<'_>, node: NodeId, wait: Ended) {
+    let cell = net.node(node);
+    let since = wait.since.max(net.began());
+    let waited = wait.until.saturating_sub(since);
+    let add = |counter: &AtomicU64, time: Ticks| {
+        counter.fetch_add(time.saturating_mul(wait.weight), Ordering::Relaxed);
+    };
+    let channel = match wait.what {
+        Waiting::Items { channel, .. } => Some((channel, net.ends(channel).0)),
+        Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some((channel, net.ends(channel).1)),
+        Waiting::Window { .. } | Waiting::Any { .. } | Waiting::Foreign => {
+            return add(&cell.state.waits.own, waited);
+        }
+        Waiting::Ready | Waiting::Never => None,
+    };
+    let Some((channel, other)) = channel else { return add(&cell.state.waits.worker, waited) };
+    let freed = net.node(other).state.since.load(Ordering::Relaxed);
+    let blocked = if freed > since { waited.min(freed - since) } else { waited };
+    let meter = net.meter(channel);
+    let is_consumer = matches!(wait.what, Waiting::Items { .. });
+    add(if is_consumer { meter.consumer_waited() } else { meter.producer_waited() }, blocked);
+    if waited > blocked {
+        add(&cell.state.waits.worker, waited - blocked);
+    }
+}

@@ -1,0 +1,181 @@
+//! What a report says about times, against what the nodes did.
+
+use std::time::{Duration, Instant};
+use thalweg::trace::{Cause, Ended, Report, What};
+use thalweg::{Graph, Options};
+
+/// Computes for this long.
+fn spin(time: Duration) {
+    let from = Instant::now();
+    while from.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// Four nodes in a row, of which the third takes `slow` for each item, the others next to nothing.
+fn chain(items: u64, slow: Duration, options: &Options) -> Report {
+    let graph = Graph::new();
+    graph
+        .source(0..items)
+        .named("numbers")
+        .map(|number: u64| number + 1)
+        .named("add")
+        .map(move |number| {
+            spin(slow);
+            number
+        })
+        .named("slow")
+        .for_each(drop)
+        .named("sink");
+    graph.run(options).unwrap().into_report()
+}
+
+fn node(report: &Report, name: &str) -> thalweg::graph::NodeId {
+    let found = report.graph.node_ids().find(|id| report.graph.node(*id).name == name);
+    found.unwrap_or_else(|| panic!("no node `{name}`"))
+}
+
+/// `value` is `wanted` up to a share of it, and a millisecond.
+#[track_caller]
+fn assert_near(value: Duration, wanted: Duration, share: f64) {
+    let off = value.abs_diff(wanted);
+    let most = wanted.mul_f64(share) + Duration::from_millis(1);
+    assert!(off <= most, "{value:?} is not {wanted:?} within {most:?}");
+}
+
+/// The busy time of a node and its waits are its time in the run, up to its last activation.
+#[test]
+fn busy_time_and_waits_add_up_to_the_run() {
+    for options in [Options::new().threads(1), Options::new().threads(2), Options::new().one_to_one()] {
+        let report = chain(20_000, Duration::from_micros(5), &options);
+        for id in report.graph.node_ids() {
+            let (busy, waited) = (report.nodes[id.index()].busy, report.waited(id));
+            // The nodes before the slow one end before the run does, by what the channels hold.
+            let early = if id < node(&report, "slow") { 0.5 } else { 0.1 };
+            let sum = busy + waited;
+            // A worker that is preempted between two activations adds that time to the second one's.
+            let preempted: Duration = report.workers.iter().map(|worker| worker.preempted).sum();
+            let most = report.wall.mul_f64(1.05) + preempted + Duration::from_millis(1);
+            assert!(sum <= most, "{sum:?} of {report}");
+            assert!(sum >= report.wall.mul_f64(1.0 - early), "{sum:?} of {report}");
+        }
+    }
+}
+
+/// The nodes' busy times are what the workers' accounts say that they did.
+#[test]
+fn busy_times_of_nodes_and_workers_agree() {
+    for threads in 1..=2 {
+        let report = chain(20_000, Duration::from_micros(5), &Options::new().threads(threads));
+        let nodes: Duration = report.nodes.iter().map(|node| node.busy).sum();
+        let worker = |w: &thalweg::trace::WorkerReport| w.application + w.queue + w.scheduler + w.preempted;
+        let workers: Duration = report.workers.iter().map(worker).sum();
+        assert_near(workers, nodes, 0.1);
+        let total: Duration = report.workers.iter().map(|worker| worker.total()).sum();
+        assert_near(total, report.wall * threads as u32, 0.1);
+    }
+}
+
+/// On threads of their own, the nodes around a slow one wait for it, and say so.
+#[test]
+fn nodes_wait_for_the_slow_one() {
+    let report = chain(5_000, Duration::from_micros(20), &Options::new().one_to_one());
+    let (add, slow, sink) = (node(&report, "add"), node(&report, "slow"), node(&report, "sink"));
+    assert!(report.nodes[slow.index()].busy > report.wall / 3, "{report}");
+    let output = report.graph.node(add).outputs[0].channel.unwrap();
+    let (cause, time) = report.waits(add)[0];
+    assert_eq!(cause, Cause::Room(output), "{report}");
+    assert!(time > report.wall / 4, "{time:?} of {report}");
+    let input = report.graph.node(sink).inputs[0].channel.unwrap();
+    let (cause, time) = report.waits(sink)[0];
+    assert_eq!(cause, Cause::Items(input), "{report}");
+    assert!(time > report.wall / 4, "{time:?} of {report}");
+}
+
+/// On one worker nodes wait for that worker.
+#[test]
+fn nodes_wait_for_the_only_worker() {
+    let graph = Graph::new();
+    for name in ["one", "two", "three"] {
+        let sink = graph.source(0..400).named(name).for_each(|_| spin(Duration::from_micros(50)));
+        sink.named(&format!("{name}-sink"));
+    }
+    let report = graph.run(&Options::new().threads(1)).unwrap().into_report();
+    let waits: Duration = ["one-sink", "two-sink", "three-sink"]
+        .map(|name| report.nodes[node(&report, name).index()].waits.worker)
+        .iter()
+        .sum();
+    assert!(waits > report.wall, "{waits:?} of {report}");
+}
+
+/// The distribution of firings that take 20 and 180 microseconds in turn.
+#[test]
+fn service_times_have_mean_and_variance() {
+    let graph = Graph::new();
+    let mut turn = 0;
+    let work = graph.source(0..4000).for_each(move |_| {
+        turn += 1;
+        spin(Duration::from_micros(if turn % 2 == 0 { 20 } else { 180 }));
+    });
+    work.named("work");
+    let report = graph.run(&Options::new().threads(1)).unwrap().into_report();
+    let service = report.nodes[node(&report, "work").index()].service.as_deref().unwrap();
+    let firing = &service.firing;
+    assert!(firing.samples() > 20, "{firing:?}");
+    // Half of them take 20 us, half 180 us, unless the thread is preempted meanwhile.
+    assert!(firing.buckets()[14] > firing.count() / 4, "{firing:?}");
+    assert!(firing.buckets()[17] > firing.count() / 4, "{firing:?}");
+    assert!(firing.mean() > 95_000.0 && firing.variance().sqrt() > 70_000.0, "{firing:?}");
+    let activations = report.nodes[node(&report, "work").index()].activations;
+    assert!(service.activation.count() <= activations, "{activations} {service:?}");
+}
+
+/// Short firings are measured too, and their mean is that of all firings.
+#[test]
+fn short_firings_are_sampled() {
+    let report = chain(2_000_000, Duration::ZERO, &Options::new().threads(1));
+    let add = &report.nodes[node(&report, "add").index()];
+    let firing = &add.service.as_deref().unwrap().firing;
+    assert!(!firing.is_empty(), "{firing:?}");
+    let mean = add.busy.as_nanos() as f64 / add.firings as f64;
+    assert!((mean / 10.0..mean * 10.0).contains(&firing.mean()), "{mean} {firing:?}");
+}
+
+/// The activations of a timeline are those of the report, in order and without overlap.
+#[test]
+fn a_timeline_has_all_activations() {
+    let report = chain(2_000, Duration::from_micros(20), &Options::new().threads(2).timeline(1 << 16));
+    let timeline = report.timeline.as_deref().unwrap();
+    assert_eq!(timeline.tracks.len(), 3, "two workers, and the growths");
+    let mut busy = vec![0; report.nodes.len()];
+    for track in &timeline.tracks {
+        assert_eq!(track.lost, 0);
+        let mut end = 0;
+        for event in &track.events {
+            let What::Activation { node, ns, .. } = event.what else { continue };
+            busy[node.index()] += ns;
+            assert!(event.at + 1 >= end, "{} begins before {end}", event.at);
+            end = event.at + ns;
+        }
+        assert!(Duration::from_nanos(end) <= report.wall + Duration::from_millis(1));
+    }
+    for (busy, node) in busy.iter().zip(&report.nodes) {
+        assert_near(Duration::from_nanos(*busy), node.busy, 0.01);
+    }
+    let fills = timeline.tracks.iter().flat_map(|track| &track.events);
+    assert!(fills.clone().any(|event| matches!(event.what, What::Fill { .. })));
+    let empty = |what: &What| matches!(what, What::Activation { ended: Ended::Empty(_), .. });
+    assert!(fills.clone().any(|event| empty(&event.what)));
+}
+
+/// A thread's track keeps its latest events.
+#[test]
+fn a_timeline_is_bounded() {
+    let report = chain(20_000, Duration::from_micros(1), &Options::new().threads(1).timeline(16));
+    let track = &report.timeline.as_deref().unwrap().tracks[0];
+    assert_eq!(track.events.len(), 16);
+    assert!(track.lost > 100, "{}", track.lost);
+    let last = track.events.last().unwrap();
+    assert!(Duration::from_nanos(last.at) > report.wall / 2);
+    assert!(chain(10, Duration::ZERO, &Options::new()).timeline.is_none());
+}
