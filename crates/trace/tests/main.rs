@@ -1,4 +1,4 @@
-//! Reports: their text form, their file format, and comparisons.
+//! Reports: their text form, their file format, and comparisons; timelines.
 
 mod bad_documents;
 mod common;
@@ -7,3 +7,4 @@ mod findings;
 mod json;
 mod page;
 mod report;
+mod timeline;
