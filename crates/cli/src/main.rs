@@ -11,6 +11,7 @@ mod dedup;
 mod engine;
 mod interrupt;
 mod progress;
+mod show;
 mod size;
 mod standard;
 mod streamit;
@@ -33,6 +34,7 @@ enum Verb {
     Graph(streamit::Graph),
     Run(streamit::Run),
     Build(streamit::Build),
+    Show(show::Show),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),
         Verb::Build(build) => build.run(&interrupt),
+        Verb::Show(show) => show.run(&interrupt),
     };
     exit_code(result, &interrupt)
 }

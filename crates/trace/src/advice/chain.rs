@@ -26,7 +26,7 @@ impl Report {
             let root = self.root(node, &mut roots);
             if root != Root::Busy(node) {
                 *times.entry(root).or_default() +=
-                    self.longest_wait(node).map_or(Duration::ZERO, |(_, time)| time);
+                    self.dominant_wait(node).map_or(Duration::ZERO, |(_, time)| time);
             }
         }
         let mut times: Vec<_> = times.into_iter().filter(|(_, time)| !time.is_zero()).collect();
@@ -46,7 +46,7 @@ impl Report {
             // A node on the path is at hand again: a cycle of waits. It stays so for all of the path.
             roots[at.index()] = Some(Root::Other);
             path.push(at);
-            let wait = self.longest_wait(at).filter(|(_, time)| *time >= self.nodes[at.index()].busy);
+            let wait = self.dominant_wait(at).filter(|(_, time)| *time >= self.nodes[at.index()].busy);
             at = match wait {
                 None => break Root::Busy(at),
                 Some((Cause::Items(channel), _)) => self.graph.channel(channel).from.0,
@@ -61,7 +61,7 @@ impl Report {
         root
     }
 
-    fn longest_wait(&self, node: NodeId) -> Option<(Cause, Duration)> {
+    fn dominant_wait(&self, node: NodeId) -> Option<(Cause, Duration)> {
         self.waits(node).into_iter().next()
     }
 }

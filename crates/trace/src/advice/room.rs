@@ -34,7 +34,7 @@ impl Report {
         );
         let help = format!(
             "set `capacity({})` or more, or leave the capacity to the plan",
-            stats.capacity.max(1) * 8
+            stats.capacity.max(1).saturating_mul(8)
         );
         channels.truncate(NAMED);
         Some(Finding::new(FindingKind::LittleRoom, what, evidence, help).through(&channels))
