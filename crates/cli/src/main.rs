@@ -12,6 +12,7 @@ mod engine;
 mod interrupt;
 mod plan;
 mod progress;
+mod show;
 mod size;
 mod standard;
 mod streamit;
@@ -34,6 +35,7 @@ enum Verb {
     Graph(streamit::Graph),
     Run(streamit::Run),
     Build(streamit::Build),
+    Show(show::Show),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),
         Verb::Build(build) => build.run(&interrupt),
+        Verb::Show(show) => show.run(&interrupt),
     };
     exit_code(result, &interrupt)
 }

@@ -8,6 +8,7 @@ mod interrupt;
 mod manual;
 mod pipes;
 mod plan;
+mod show;
 mod streamit;
 mod terminal;
 mod thread_limit;

@@ -107,9 +107,9 @@ pub mod plan {
 /// The report of a run, its form in files, and the comparison of two reports.
 pub mod trace {
     pub use thalweg_trace::{
-        Cause, Change, ChannelChange, ChannelReport, Comparison, Distribution, Ended, Event, Growth, Limit,
-        NodeChange, NodeReport, NodeWaits, ReadError, ReadErrorKind, Report, Service, Timeline, Track, What,
-        WorkerReport,
+        Cause, Change, ChannelChange, ChannelReport, Comparison, Distribution, Ended, Event, Finding,
+        FindingKind, Growth, Limit, NodeChange, NodeReport, NodeWaits, ReadError, ReadErrorKind, Report,
+        Service, Timeline, Track, What, WorkerReport,
     };
 }
 

@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
     ("thalweg-sim", &["thalweg-graph", "thalweg-plan", "thalweg-policy"]),
-    ("thalweg-trace", &["thalweg-graph", "thalweg-plan"]),
+    ("thalweg-trace", &["thalweg-graph", "thalweg-analysis", "thalweg-plan"]),
     (
         "thalweg-runtime",
         &["thalweg-graph", "thalweg-analysis", "thalweg-plan", "thalweg-policy", "thalweg-trace"],

@@ -13,6 +13,7 @@ mod coroutines;
 mod deadlocks;
 mod endings;
 mod failures;
+mod findings;
 mod front_doors;
 mod handoffs;
 mod later_room;

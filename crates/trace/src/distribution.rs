@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 /// The buckets of a histogram: 2^40 ns are 18 minutes, and longer times count in the last bucket.
-const BUCKETS: usize = 41;
+pub(crate) const BUCKETS: usize = 41;
+
+/// The longest time, in nanoseconds: 584 years. Sums of squares of such times stay finite.
+const LONGEST: f64 = u64::MAX as f64;
 
 /// The distribution of a time that was measured many times.
 ///
 /// A measurement may stand for several: the runtime measures one of many short activations, and all long ones. So the
 /// numbers are estimates for all events, and [`Distribution::samples`] says how many of these were measured.
+///
+/// The counts stop at `u64::MAX`. The count is the sum of the buckets, and at least the number of samples. Merging two
+/// distributions is recording the measurements of both, except for the rounding of mean and variance.
 ///
 /// ```
 /// use thalweg_trace::Distribution;
@@ -34,9 +40,13 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// Adds a time, in nanoseconds, that stands for `weight` events. A time that is negative or not finite counts as 0.
+    /// Adds a time, in nanoseconds, that stands for `weight` events; nothing where these are none. A time that is
+    /// negative or not finite counts as 0, and a time above 584 years as 2^64 ns.
     pub fn record(&mut self, ns: f64, weight: u64) {
-        let ns = if ns.is_finite() { ns.max(0.0) } else { 0.0 };
+        if weight == 0 {
+            return;
+        }
+        let ns = if ns.is_finite() { ns.clamp(0.0, LONGEST) } else { 0.0 };
         let bucket = (ns as u64).checked_ilog2().map_or(0, |log| log as usize).min(BUCKETS - 1);
         if self.buckets.len() <= bucket {
             self.buckets.resize(bucket + 1, 0);
@@ -44,8 +54,7 @@ impl Distribution {
         self.buckets[bucket] = self.buckets[bucket].saturating_add(weight);
         self.samples = self.samples.saturating_add(1);
         self.count = self.count.saturating_add(weight);
-        self.sum += ns * weight as f64;
-        self.squares += ns * ns * weight as f64;
+        self.add_sums(ns * weight as f64, ns * ns * weight as f64);
     }
 
     /// Adds all measurements of another distribution.
@@ -58,8 +67,13 @@ impl Distribution {
         }
         self.samples = self.samples.saturating_add(other.samples);
         self.count = self.count.saturating_add(other.count);
-        self.sum += other.sum;
-        self.squares += other.squares;
+        self.add_sums(other.sum, other.squares);
+    }
+
+    /// Adds to the sums, which stay finite: a distribution that is merged with itself doubles them.
+    fn add_sums(&mut self, sum: f64, squares: f64) {
+        self.sum = (self.sum + sum).min(f64::MAX);
+        self.squares = (self.squares + squares).min(f64::MAX);
     }
 
     /// The number of measurements.
@@ -98,9 +112,22 @@ impl Distribution {
     }
 
     /// The time below which the fraction `q` of the events lies, interpolated within a bucket: exact to a factor of 2.
-    /// `None` if nothing was measured.
+    /// `None` if nothing was measured, or if `q` is no number.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_trace::Distribution;
+    ///
+    /// let mut times = Distribution::default();
+    /// times.record(100.0, 99);
+    /// times.record(5000.0, 1);
+    /// assert!(times.quantile(0.5).unwrap() < Duration::from_nanos(128));
+    /// assert!(times.quantile(0.999).unwrap() > Duration::from_nanos(4096));
+    /// ```
     pub fn quantile(&self, q: f64) -> Option<Duration> {
-        let wanted = q.clamp(0.0, 1.0) * self.count as f64;
+        // Added in the order of the loop, so that rounding cannot put the last event behind the last bucket.
+        let all: f64 = self.buckets.iter().map(|count| *count as f64).sum();
+        let wanted = q.clamp(0.0, 1.0) * all;
         let mut below = 0.0;
         for (bucket, count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
             let (least, count) = (if bucket == 0 { 0.0 } else { 2_f64.powi(bucket as i32) }, *count as f64);
@@ -112,5 +139,79 @@ impl Distribution {
             below += count;
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(times: &[(f64, u64)]) -> Distribution {
+        let mut distribution = Distribution::default();
+        times.iter().for_each(|(ns, weight)| distribution.record(*ns, *weight));
+        distribution
+    }
+
+    #[test]
+    fn mean_and_variance_weigh_events() {
+        let times = of(&[(10.0, 1), (20.0, 2), (50.0, 1)]);
+        assert_eq!((times.samples(), times.count()), (3, 4));
+        assert_eq!((times.mean(), times.variance()), (25.0, 225.0));
+        let empty = Distribution::default();
+        assert_eq!((empty.mean(), empty.variance(), empty.quantile(0.5)), (0.0, 0.0, None));
+        assert!(empty.is_empty() && !times.is_empty());
+    }
+
+    #[test]
+    fn merging_is_recording_all() {
+        let (few, many) = ([(3.0, 1), (7.0, 2)], [(1000.0, 5), (0.0, 1), (1e6, 3)]);
+        let all = of(&[few.as_slice(), many.as_slice()].concat());
+        for (first, second) in [(&few[..], &many[..]), (&many[..], &few[..])] {
+            let mut merged = of(first);
+            merged.merge(&of(second));
+            assert_eq!(merged, all);
+        }
+        let mut same = all.clone();
+        same.merge(&Distribution::default());
+        assert_eq!(same, all);
+    }
+
+    #[test]
+    fn no_weight_adds_nothing() {
+        assert_eq!(of(&[(100.0, 0)]), Distribution::default());
+    }
+
+    #[test]
+    fn quantiles_lie_in_the_bucket_of_their_event() {
+        let times = of(&[(100.0, 50), (1000.0, 49), (1e6, 1)]);
+        let quantile = |q| times.quantile(q).unwrap().as_nanos();
+        assert!((64..=128).contains(&quantile(0.5)), "{}", quantile(0.5));
+        assert!((512..=1024).contains(&quantile(0.9)), "{}", quantile(0.9));
+        assert!((524_288..=1_048_576).contains(&quantile(1.0)), "{}", quantile(1.0));
+        assert_eq!((quantile(-1.0), quantile(2.0)), (quantile(0.0), quantile(1.0)));
+        assert_eq!(times.quantile(f64::NAN), None);
+        assert_eq!(of(&[(0.5, 1)]).quantile(1.0), Some(Duration::from_nanos(2)));
+    }
+
+    #[test]
+    fn any_number_is_a_time() {
+        let mut times = Distribution::default();
+        let strange =
+            [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, -0.0, f64::MIN_POSITIVE, f64::MAX, 1e300];
+        for ns in strange {
+            for weight in [1, u64::MAX] {
+                times.record(ns, weight);
+                times.merge(&times.clone());
+                let numbers = [times.mean(), times.variance(), times.sum, times.squares];
+                assert!(numbers.iter().all(|number| number.is_finite() && *number >= 0.0), "{ns}: {times:?}");
+                assert!(times.quantile(1.0).is_some());
+            }
+        }
+        assert_eq!((times.count(), times.buckets().len()), (u64::MAX, BUCKETS));
+        for _ in 0..2000 {
+            times.merge(&times.clone());
+        }
+        assert_eq!((times.samples(), times.count(), times.sum), (u64::MAX, u64::MAX, f64::MAX));
+        assert!(times.mean().is_finite() && times.variance().is_finite());
     }
 }

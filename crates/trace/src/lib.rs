@@ -24,6 +24,7 @@ mod advice;
 mod compare;
 mod distribution;
 mod json;
+mod page;
 mod parts;
 mod profile;
 mod rates;
@@ -34,6 +35,7 @@ mod timeline;
 mod units;
 mod waits;
 
+pub use advice::{Finding, FindingKind};
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use distribution::Distribution;
 pub use json::{ReadError, ReadErrorKind};

@@ -84,6 +84,16 @@ impl Report {
         parts
     }
 
+    /// Fractions of the time of all workers in the categories of DANBI's Figure 4, in the order of
+    /// [`WorkerReport::DANBI`]. See [`WorkerReport::danbi`]: they do not add up to 1.
+    pub fn danbi(&self) -> [f64; 5] {
+        let all: Duration = self.workers.iter().map(WorkerReport::total).sum();
+        std::array::from_fn(|i| {
+            let sum: Duration = self.workers.iter().map(|w| w.danbi()[i]).sum();
+            if all.is_zero() { 0.0 } else { sum.as_nanos() as f64 / all.as_nanos() as f64 }
+        })
+    }
+
     /// Items that were never consumed, over all channels. `u64::MAX` if there were more.
     pub fn leftover(&self) -> u64 {
         self.channels.iter().fold(0, |sum, channel| sum.saturating_add(channel.leftover))

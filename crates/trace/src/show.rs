@@ -2,7 +2,8 @@
 
 use crate::{Report, WorkerReport, table::Table, units};
 use std::fmt;
-use thalweg_graph::Kind;
+use std::time::Duration;
+use thalweg_graph::{Kind, Node, NodeId};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -10,6 +11,7 @@ impl fmt::Display for Report {
         let wall = units::time(self.wall);
         writeln!(f, "{wall} on {} thread{s}, policy {}\n", self.threads, self.policy.escape_debug())?;
         writeln!(f, "{}", self.worker_table())?;
+        self.write_danbi(f)?;
         writeln!(f, "{}", self.node_table())?;
         writeln!(f, "{}", self.channel_table())?;
         self.write_growths(f)?;
@@ -19,70 +21,124 @@ impl fmt::Display for Report {
 
 impl Report {
     fn worker_table(&self) -> Table {
-        let counts = ["activations", "refused", "steals", "spins", "parks"];
-        let head = ["worker"].into_iter().chain(WorkerReport::CATEGORIES).chain(counts);
+        let counts = ["activations", "refused", "attempts", "steals", "spins", "parks"];
+        let head = ["worker"].into_iter().chain(WorkerReport::CATEGORIES).chain(["kernel"]).chain(counts);
         let mut table = Table::new(&head.collect::<Vec<_>>());
         for (i, worker) in self.workers.iter().enumerate() {
-            table.row(worker_row(i.to_string(), worker.categories().map(units::time), worker));
+            let times = worker.categories().into_iter().chain([worker.kernel]).map(units::time);
+            table.row(worker_row(i.to_string(), times, worker));
         }
+        let shares = self.breakdown().into_iter().chain([self.danbi()[4]]).map(units::percent);
+        table.row(worker_row("all".to_owned(), shares, &self.all_counts()));
+        table
+    }
+
+    /// The counts of all workers, without times.
+    pub(crate) fn all_counts(&self) -> WorkerReport {
         let mut all = WorkerReport::default();
         for worker in &self.workers {
             all.activations = all.activations.saturating_add(worker.activations);
             all.refused = all.refused.saturating_add(worker.refused);
+            all.steal_attempts = all.steal_attempts.saturating_add(worker.steal_attempts);
             all.steals = all.steals.saturating_add(worker.steals);
             all.spins = all.spins.saturating_add(worker.spins);
             all.parks = all.parks.saturating_add(worker.parks);
         }
-        table.row(worker_row("all".to_owned(), self.breakdown().map(units::percent), &all));
-        table
+        all
+    }
+
+    /// Writes the categories of DANBI's Figure 4 as shares of the workers' time.
+    fn write_danbi(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shares = WorkerReport::DANBI.iter().zip(self.danbi()).map(|(name, share)| match *name {
+            "stall" => "stall 0 % by construction".to_owned(),
+            name => format!("{name} {}", units::percent(share)),
+        });
+        writeln!(f, "as in DANBI's Figure 4: {}\n", shares.collect::<Vec<_>>().join(", "))
     }
 
     fn node_table(&self) -> Table {
-        let mut table =
-            Table::new(&["node", "kind", "firings", "activations", "moves", "busy", "per firing", "of wall"]);
-        for (node, stats) in self.graph.nodes().iter().zip(&self.nodes) {
-            let kind = match node.kind {
-                _ if node.blocking => "blocking",
-                Kind::Sequential => "sequential",
-                Kind::Parallel => "parallel",
-                Kind::Process => "process",
-            };
-            let each = stats.per_firing().map_or("-".to_owned(), units::time);
+        let mut table = Table::new(&[
+            "node",
+            "kind",
+            "firings",
+            "activations",
+            "moves",
+            "busy",
+            "per firing",
+            "activation p99",
+            "of wall",
+            "gain",
+            "longest wait",
+        ]);
+        for (id, stats) in self.graph.node_ids().zip(&self.nodes) {
+            let node = self.graph.node(id);
+            let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
             table.row(vec![
                 node.name.escape_debug().to_string(),
-                kind.to_owned(),
+                kind(node).to_owned(),
                 stats.firings.to_string(),
                 stats.activations.to_string(),
                 stats.moves.to_string(),
                 units::time(stats.busy),
-                each,
+                known(stats.per_firing(), units::time),
+                known(longest, units::time),
                 self.of_wall(stats.busy),
+                known(self.known_gain(id), units::ratio),
+                self.longest_wait(id),
             ]);
         }
         table
     }
 
-    /// A busy time as a share of the wall time. It exceeds 100 % if several workers were in a parallel node.
-    fn of_wall(&self, busy: std::time::Duration) -> String {
+    /// The gain of a node that has outputs, if the report has all its channels.
+    fn known_gain(&self, id: NodeId) -> Option<f64> {
+        let whole = self.channels.len() == self.graph.channels().len();
+        if whole && !self.graph.node(id).outputs.is_empty() { self.gain(id) } else { None }
+    }
+
+    /// What a node waited for longest, and for which share of the wall time.
+    fn longest_wait(&self, id: NodeId) -> String {
+        match self.known_waits(id).first() {
+            Some((cause, time)) => format!("{} for {}", self.of_wall(*time), self.in_words(*cause)),
+            None => "-".to_owned(),
+        }
+    }
+
+    /// A time as a share of the wall time. It exceeds 100 % if several workers were in a parallel node.
+    fn of_wall(&self, time: Duration) -> String {
         if self.wall.is_zero() {
             return "-".to_owned();
         }
-        units::percent(busy.as_secs_f64() / self.wall.as_secs_f64())
+        units::percent(time.as_secs_f64() / self.wall.as_secs_f64())
     }
 
     fn channel_table(&self) -> Table {
-        let mut table =
-            Table::new(&["channel", "items", "remote", "bytes", "capacity", "peak", "mean", "left over"]);
+        let mut table = Table::new(&[
+            "channel",
+            "items",
+            "rate",
+            "remote",
+            "bytes",
+            "capacity",
+            "peak",
+            "mean",
+            "left over",
+            "consumer waited",
+            "producer waited",
+        ]);
         for (id, stats) in self.graph.channel_ids().zip(&self.channels) {
             table.row(vec![
                 self.graph.channel_name(id).escape_debug().to_string(),
                 stats.items.to_string(),
+                units::rate(self.rate(id)),
                 stats.remote.to_string(),
                 units::bytes(stats.bytes),
                 stats.capacity.to_string(),
                 units::items(stats.peak),
                 units::items(stats.mean),
                 stats.leftover.to_string(),
+                self.of_wall(stats.consumer_waited),
+                self.of_wall(stats.producer_waited),
             ]);
         }
         table
@@ -92,7 +148,7 @@ impl Report {
         for growth in &self.growths {
             let name = self.graph.channel_name(growth.channel);
             let (name, from, to) = (name.escape_debug(), growth.from, growth.to);
-            writeln!(f, "grew {name} from {from} to {to} {}", growth.limit)?;
+            writeln!(f, "grew {name} from {from} to {to} {} after {}", growth.limit, units::time(growth.at))?;
         }
         if !self.growths.is_empty() {
             writeln!(f)?;
@@ -101,8 +157,22 @@ impl Report {
     }
 }
 
-fn worker_row(name: String, times: [String; 5], counts: &WorkerReport) -> Vec<String> {
-    let counts = [counts.activations, counts.refused, counts.steals, counts.spins, counts.parks];
-    let counts = counts.iter().map(u64::to_string);
+fn worker_row(name: String, times: impl Iterator<Item = String>, counts: &WorkerReport) -> Vec<String> {
+    let WorkerReport { activations, refused, steal_attempts, steals, spins, parks, .. } = *counts;
+    let counts = [activations, refused, steal_attempts, steals, spins, parks].map(|count| count.to_string());
     [name].into_iter().chain(times).chain(counts).collect()
+}
+
+fn kind(node: &Node) -> &'static str {
+    match node.kind {
+        _ if node.blocking => "blocking",
+        Kind::Sequential => "sequential",
+        Kind::Parallel => "parallel",
+        Kind::Process => "process",
+    }
+}
+
+/// A quantity that may be unknown.
+fn known<T>(quantity: Option<T>, show: impl Fn(T) -> String) -> String {
+    quantity.map_or("-".to_owned(), show)
 }

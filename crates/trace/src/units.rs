@@ -12,6 +12,11 @@ pub(crate) fn bytes(count: u64) -> String {
     scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
+/// Formats a number of items per second.
+pub(crate) fn rate(per_second: f64) -> String {
+    scaled(per_second, 1000.0, &["/s", "k/s", "M/s", "G/s"])
+}
+
 /// Formats a fraction as a percentage.
 pub(crate) fn percent(fraction: f64) -> String {
     format!("{:.1} %", 100.0 * fraction)
@@ -73,6 +78,14 @@ mod tests {
     fn ratios() {
         assert_eq!([0.0, 0.004, 0.005, 1.0].map(ratio), ["0.00", "< 0.01", "0.01", "1.00"]);
         assert_eq!([9.994, 9.996, 99.94, 1234.5].map(ratio), ["9.99", "10.0", "99.9", "1234"]);
+    }
+
+    #[test]
+    fn rates() {
+        assert_eq!(
+            [0.0, 0.5, 999.6, 12_345.0, 2e6, 7e9].map(rate),
+            ["0 /s", "0.50 /s", "1.00 k/s", "12.3 k/s", "2 M/s", "7 G/s"]
+        );
     }
 
     #[test]

@@ -63,8 +63,35 @@ impl Report {
         waits
     }
 
+    /// [`Report::waits`], or nothing where the report lacks channels of its graph.
+    pub(crate) fn known_waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
+        let whole = self.channels.len() == self.graph.channels().len();
+        if whole && node.index() < self.nodes.len() { self.waits(node) } else { Vec::new() }
+    }
+
+    /// A cause in words that follow "for": the port that blocks the node, or what else does.
+    pub(crate) fn in_words(&self, cause: Cause) -> String {
+        match cause {
+            Cause::Items(id) => {
+                format!("items of {}", escaped(self.graph.output_name(self.graph.channel(id).from)))
+            }
+            Cause::Room(id) => {
+                format!("room in {}", escaped(self.graph.input_name(self.graph.channel(id).to)))
+            }
+            Cause::AnyInput => "any input".to_owned(),
+            Cause::Window => "its tickets in flight".to_owned(),
+            Cause::Outside => "an outside event".to_owned(),
+            Cause::Worker => "a worker".to_owned(),
+        }
+    }
+
     /// The total of [`Report::waits`].
     pub fn waited(&self, node: NodeId) -> Duration {
         self.waits(node).iter().map(|(_, time)| *time).sum()
     }
+}
+
+/// A name that a terminal can show.
+fn escaped(name: String) -> String {
+    name.escape_debug().to_string()
 }

@@ -83,8 +83,9 @@ fn a_scalar_of_another_type_is_refused_at_its_place() {
     // Settings may be null, measures any number, and the policy and types any text.
     let lines = |other: &str| accepted.iter().filter(|(_, value)| *value == other).count();
     assert_eq!(lines("null"), 3, "capacity, initial, workers: {accepted:?}");
-    assert_eq!(lines("0.5"), 8, "peak and mean of four channels: {accepted:?}");
-    assert_eq!(lines("18446744073709551616"), 8, "{accepted:?}");
+    let measures = "peak and mean of four channels, two sums of two distributions of three nodes";
+    assert_eq!(lines("0.5"), 20, "{measures}: {accepted:?}");
+    assert_eq!(lines("18446744073709551616"), 20, "{measures}: {accepted:?}");
     for other in ["-1", "1e999", "[]", "{}"] {
         assert_eq!(lines(other), 0, "{other}: {accepted:?}");
     }
@@ -166,11 +167,7 @@ fn errors_say_the_place_and_both_values() {
             "\"item\": \"\\u001b",
             "`graph.nodes[0].outputs[0].item`: expected the name of a type, without control characters, found",
         ),
-        (
-            "\"thalweg-report\"",
-            "\"other\"",
-            "`format`: expected `thalweg-report`, as reports have it, found `\"other\"`",
-        ),
+        ("\"thalweg-report\"", "\"other\"", "`format`: expected `thalweg-report`, found `\"other\"`"),
         (
             "\"threads\": 2",
             "\"threads\": 02",
@@ -201,15 +198,19 @@ fn errors_say_the_place_and_both_values() {
 #[test]
 fn another_version_is_refused_before_all_else() {
     let version = |version: &str| error(&format!(r#"{{"format": "thalweg-report", "version": {version}}}"#));
-    assert_eq!(version("2").kind, ReadErrorKind::Version { found: 2, supported: 1 });
+    assert_eq!(version("3").kind, ReadErrorKind::Version { found: 3, supported: 2 });
     assert_eq!(
-        version("2").to_string(),
-        "line 1, column 41, `version`: unsupported version: the report has version 2, this thalweg reads version \
-         1\n  help: read it with a thalweg as new as the one that wrote it"
+        version("3").to_string(),
+        "line 1, column 41, `version`: unsupported version: the file has version 3, this thalweg reads version \
+         2\n  help: read it with a thalweg as new as the one that wrote it"
     );
-    assert!(version("0").to_string().ends_with("help: repeat the run and write its report again"));
-    assert!(version("\"1\"").to_string().contains("`version`: expected an integer"));
-    assert_eq!(version("1").path, "graph");
+    assert_eq!(
+        version("1").to_string(),
+        "line 1, column 41, `version`: unsupported version: the file has version 1, this thalweg reads version \
+         2\n  help: repeat the run and save its results again"
+    );
+    assert!(version("\"2\"").to_string().contains("`version`: expected an integer"));
+    assert_eq!(version("2").path, "graph");
 }
 
 #[test]
@@ -274,6 +275,93 @@ fn a_document_without_any_one_line_is_refused() {
     // Any number of growths is right.
     assert_eq!(accepted.len(), 1, "{accepted:?}");
     assert!(accepted[0].contains("\"limit\": \"items\""));
+}
+
+/// Each is a change of the first distribution, the path of its error, and what the error says.
+#[test]
+fn contradictory_distributions_are_refused() {
+    let buckets = "\"buckets\": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3]";
+    let many = format!("\"buckets\": [{}3]", "0, ".repeat(41));
+    let cases = [
+        (buckets, many.as_str(), "buckets`: expected at most 41 buckets, found 42 buckets"),
+        (
+            buckets,
+            "\"buckets\": [4, 0]",
+            "buckets`: expected a last bucket that is not empty, found `[4, 0]`",
+        ),
+        (buckets, "\"buckets\": [3]", "count`: expected the sum of the buckets, which is 3, found `4`"),
+        (buckets, "\"buckets\": [4, -1]", "buckets[1]`: expected an integer from 0 to 2^64 - 1, found `-1`"),
+        (buckets, "\"buckets\": {}", "buckets`: expected an array, found `{}`"),
+        (
+            "\"samples\": 2",
+            "\"samples\": 5",
+            "samples`: expected an integer from 1 to the count, which is 4, found `5`",
+        ),
+        (
+            "\"samples\": 2",
+            "\"samples\": 0",
+            "samples`: expected an integer from 1 to the count, which is 4, found `0`",
+        ),
+        ("\"sum_ns\": ", "\"sum_ns\": -", "sum_ns`: expected a finite number from 0, found `-"),
+        (
+            "\"squares_ns2\": ",
+            "\"squares_ns2\": 9e999, \"rest\": ",
+            "squares_ns2`: expected a finite number from 0, found `9e999`",
+        ),
+        ("\"samples\": 2", "\"counts\": 2", "samples`: the field is missing"),
+    ];
+    for (from, to, expected) in cases {
+        let message = after(from, to);
+        assert!(message.contains(&format!("`nodes[0].activation.{expected}")), "{to}:\n{message}");
+    }
+    let message = after(", \"firing\": {", ", \"Firing\": {");
+    assert!(message.ends_with("`nodes[0].firing`: the field is missing"), "{message}");
+    let none = |sum| {
+        let empty = format!(
+            "{{\"samples\": 0, \"count\": 0, \"sum_ns\": {sum}, \"squares_ns2\": 0.0, \"buckets\": []}}"
+        );
+        let start = DOCUMENT.find("{\"samples\"").unwrap();
+        let end = start + DOCUMENT[start..].find('}').unwrap() + 1;
+        Report::from_json(&format!("{}{empty}{}", &DOCUMENT[..start], &DOCUMENT[end..]))
+    };
+    assert!(none("0.0").is_ok());
+    assert!(
+        none("1.5").unwrap_err().to_string().ends_with("expected 0, since nothing was measured, found `1.5`")
+    );
+}
+
+/// Saturated counts are no contradiction.
+#[test]
+fn saturated_distributions_read_back() {
+    let full =
+        format!("\"count\": {0}, \"sum_ns\": 7.0, \"squares_ns2\": 9.0, \"buckets\": [{0}, 0, 3]", u64::MAX);
+    let start = DOCUMENT.find("\"count\": ").unwrap();
+    let end = start + DOCUMENT[start..].find('}').unwrap();
+    let document = format!("{}{full}{}", &DOCUMENT[..start], &DOCUMENT[end..]);
+    let report = Report::from_json(&document).unwrap();
+    assert_eq!(report.nodes[0].service.as_ref().unwrap().activation.count(), u64::MAX);
+    assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
+}
+
+/// A thousand damages of single bytes, the same in each run.
+#[test]
+fn no_changed_byte_panics() {
+    let mut state = 1_u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    let mut accepted = 0;
+    for _ in 0..1000 {
+        let mut bytes = DOCUMENT.as_bytes().to_vec();
+        let at = below(bytes.len());
+        let others = b"{}[]\",:0123456789.eE+-\\ntu /\x7f\x1b";
+        bytes[at] = others[below(others.len())];
+        let Ok(report) = Report::from_json(std::str::from_utf8(&bytes).unwrap()) else { continue };
+        accepted += 1;
+        assert_eq!(Report::from_json(&report.to_json()), Ok(report));
+    }
+    assert!(accepted > 50, "{accepted}");
 }
 
 proptest! {

@@ -4,7 +4,7 @@ use crate::common::{any_report, example};
 use proptest::prelude::*;
 use std::time::Duration;
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
-use thalweg_trace::{Change, Comparison, Report};
+use thalweg_trace::{Change, Comparison, Report, Service};
 
 /// A chain of nodes with these names, measured with equal numbers for all nodes and all channels.
 fn chain(names: &[&str]) -> Report {
@@ -40,7 +40,7 @@ const NAMES: [&str; 5] = ["read", "parse", "index", "pack", "write"];
 
 /// The chain before, and after planted changes.
 fn changed() -> [Report; 2] {
-    let (before, mut after) = (chain(&NAMES), chain(&["read", "parse", "index", "pack", "store"]));
+    let (mut before, mut after) = (chain(&NAMES), chain(&["read", "parse", "index", "pack", "store"]));
     after.policy = "qes".to_owned();
     after.threads = 4;
     after.workers.resize(4, after.workers[0]);
@@ -51,6 +51,15 @@ fn changed() -> [Report; 2] {
     after.nodes[2].firings = 2000;
     after.channels[1].capacity = 256;
     after.channels[2].mean = 0.5;
+    after.channels[1].consumer_waited = Duration::from_millis(30);
+    after.nodes[0].waits.worker = Duration::from_millis(2);
+    after.workers[0].steal_attempts = 40;
+    after.workers[1].steals = 3;
+    for (report, times) in [(&mut before, [9e3, 11e3]), (&mut after, [20e3, 40e3])] {
+        let mut service = Service::default();
+        times.iter().for_each(|ns| service.firing.record(*ns, 1000));
+        report.nodes[2].service = Some(Box::new(service));
+    }
     [before, after]
 }
 
@@ -69,9 +78,15 @@ scheduler         0.0 %   0.0 %
 idle             25.0 %  40.0 %
 preempted         0.0 %   0.0 %
 
-node        firings            busy      per firing  ratio
-index  1000 -> 2000  10 ms -> 60 ms  10 us -> 30 us   3.00
-read           1000   10 ms -> 9 ms   10 us -> 9 us   0.90
+steal attempts 0 -> 40, steals 0 -> 3
+
+node        firings            busy      per firing  ratio      deviation
+index  1000 -> 2000  10 ms -> 60 ms  10 us -> 30 us   3.00  1 us -> 10 us
+read           1000   10 ms -> 9 ms   10 us -> 9 us   0.90              -
+
+node          waited                    longest for
+index  0 ns -> 30 ms  nothing -> items of parse.out
+read    0 ns -> 2 ms            nothing -> a worker
 
 channel                 capacity        mean
 index.out -> pack.in          64  8.0 -> 0.5
@@ -96,6 +111,11 @@ fn the_data_is_that_of_the_text() {
     assert_eq!(comparison.nodes[0].ratio(), Some(3.0));
     assert_eq!(comparison.nodes[0].node.after, after.nodes[2]);
     assert_eq!(comparison.channels[0].factor(), 6.0);
+    assert_eq!(comparison.steals, Change { before: [0, 0], after: [40, 3] });
+    assert_eq!(comparison.nodes[0].variance(), Some(Change { before: 1e6, after: 1e8 }));
+    assert_eq!(comparison.nodes[1].variance(), None);
+    assert_eq!(comparison.nodes[0].waited.after, Duration::from_millis(30));
+    assert_eq!(comparison.nodes[0].longest_wait.after.as_deref(), Some("items of parse.out"));
     assert_eq!(comparison.other_nodes.after, ["store"]);
 }
 

@@ -1,7 +1,10 @@
-//! Reports: their text form, their file format, and comparisons.
+//! Reports: their text form, their file format, and comparisons; timelines.
 
 mod bad_documents;
 mod common;
 mod compare;
+mod findings;
 mod json;
+mod page;
 mod report;
+mod timeline;

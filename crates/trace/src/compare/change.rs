@@ -1,6 +1,6 @@
 //! A quantity in two reports.
 
-use crate::{ChannelReport, NodeReport};
+use crate::{ChannelReport, Distribution, NodeReport};
 use std::time::Duration;
 
 /// A quantity in the first report and in the second.
@@ -55,15 +55,59 @@ pub struct NodeChange {
     pub name: String,
     /// Its measurements.
     pub node: Change<NodeReport>,
+    /// The total of its waits ([`Report::waited`](crate::Report::waited)).
+    pub waited: Change<Duration>,
+    /// What it waited for longest, in words that follow "for". `None` if it did not wait.
+    pub longest_wait: Change<Option<String>>,
 }
 
 impl NodeChange {
+    /// The mean time of a firing: by the distributions of service times if both reports have one, otherwise the busy
+    /// time by the number of firings. `None` where a report has no firing.
+    pub fn per_firing(&self) -> Change<Option<Duration>> {
+        match self.firing_times() {
+            Some(times) => times.map(|times| Some(Duration::from_nanos(times.mean().round() as u64))),
+            None => self.node.map(NodeReport::per_firing),
+        }
+    }
+
+    /// The variance of the time of a firing, in square nanoseconds, if both reports have a distribution of it.
+    ///
+    /// ```
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_trace::{Change, Comparison, Report, Service};
+    ///
+    /// let mut graph = GraphData::new();
+    /// graph.add(Node::sequential("clock"));
+    /// let mut report = Report::new(graph, "auto", 1);
+    /// let mut service = Service::default();
+    /// service.firing.record(100.0, 1);
+    /// service.firing.record(300.0, 1);
+    /// report.nodes[0].service = Some(Box::new(service));
+    ///
+    /// let comparison = Comparison::new(&report, &report);
+    /// assert_eq!(comparison.nodes[0].variance(), Some(Change { before: 10_000.0, after: 10_000.0 }));
+    /// ```
+    pub fn variance(&self) -> Option<Change<f64>> {
+        Some(self.firing_times()?.map(|times| times.variance()))
+    }
+
+    /// The distributions of the time of a firing, if both reports have one.
+    fn firing_times(&self) -> Option<Change<&Distribution>> {
+        let before = &self.node.before.service.as_ref()?.firing;
+        let after = &self.node.after.service.as_ref()?.firing;
+        (!before.is_empty() && !after.is_empty()).then_some(Change { before, after })
+    }
+
     /// The time of a firing after as a multiple of the time of a firing before. `None` if a report has no firing of the
     /// node, or the first report no time in it.
     pub fn ratio(&self) -> Option<f64> {
-        let each = self.node.map(|node| nanos(&node.busy) / node.firings as f64);
-        let known = self.node.before.firings > 0 && self.node.after.firings > 0 && each.before > 0.0;
-        known.then(|| each.after / each.before)
+        let each = match self.firing_times() {
+            Some(times) => times.map(|times| times.mean()),
+            None if self.node.before.firings == 0 || self.node.after.firings == 0 => return None,
+            None => self.node.map(|node| nanos(&node.busy) / node.firings as f64),
+        };
+        (each.before > 0.0).then(|| each.after / each.before)
     }
 
     /// Whether the firings or the busy times differ.

@@ -10,9 +10,10 @@ use crate::Report;
 use matching::Matches;
 use std::cmp::Reverse;
 use std::time::Duration;
+use thalweg_graph::NodeId;
 
 /// What differs between the reports of two runs, as data. It prints as the settings that differ, the wall times, the
-/// categories of the workers' time, and the largest changes of nodes and channels.
+/// categories of the workers' time, and the largest changes of nodes, of their waits, and of channels.
 ///
 /// Nodes and channels are matched by name, so the graphs need not be the same.
 ///
@@ -41,6 +42,8 @@ pub struct Comparison {
     pub threads: Change<usize>,
     /// Wall times of the runs.
     pub wall: Change<Duration>,
+    /// Tries to steal, and nodes stolen, of all workers.
+    pub steals: Change<[u64; 2]>,
     /// Fractions of the workers' time by category ([`Report::breakdown`]).
     pub breakdown: Change<[f64; 5]>,
     /// The nodes that both reports have. Those whose busy times differ most come first.
@@ -65,6 +68,7 @@ impl Comparison {
             policy: Change { before: before.policy.clone(), after: after.policy.clone() },
             threads: Change { before: before.threads, after: after.threads },
             wall: Change { before: before.wall, after: after.wall },
+            steals: Change { before: steals(before), after: steals(after) },
             breakdown: Change { before: before.breakdown(), after: after.breakdown() },
             nodes: node_changes(nodes.pairs, before, after),
             channels: channel_changes(channels.pairs, before, after),
@@ -84,10 +88,28 @@ fn channel_names(report: &Report) -> Vec<String> {
     channels.map(|(id, _)| report.graph.channel_name(id)).collect()
 }
 
+/// Tries to steal, and nodes stolen.
+fn steals(report: &Report) -> [u64; 2] {
+    let all = report.all_counts();
+    [all.steal_attempts, all.steals]
+}
+
+/// What a node waited for longest, and the total of its waits.
+fn longest(report: &Report, node: usize) -> (Option<String>, Duration) {
+    let waits = report.known_waits(NodeId(node as u32));
+    let longest = waits.first().map(|(cause, _)| report.in_words(*cause));
+    (longest, waits.iter().map(|(_, time)| *time).sum())
+}
+
 fn node_changes(pairs: Vec<(String, Change<usize>)>, before: &Report, after: &Report) -> Vec<NodeChange> {
-    let change = |(name, at): (String, Change<usize>)| NodeChange {
-        name,
-        node: Change { before: before.nodes[at.before].clone(), after: after.nodes[at.after].clone() },
+    let change = |(name, at): (String, Change<usize>)| {
+        let waits = Change { before: longest(before, at.before), after: longest(after, at.after) };
+        NodeChange {
+            name,
+            node: Change { before: before.nodes[at.before].clone(), after: after.nodes[at.after].clone() },
+            waited: waits.map(|(_, waited)| *waited),
+            longest_wait: waits.map(|(cause, _)| cause.clone()),
+        }
     };
     let mut changes: Vec<NodeChange> = pairs.into_iter().map(change).collect();
     changes.sort_by_key(|change| Reverse(change.node.after.busy.abs_diff(change.node.before.busy)));

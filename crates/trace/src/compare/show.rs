@@ -2,10 +2,15 @@
 
 use super::{Change, ChannelChange, Comparison, NodeChange};
 use crate::{WorkerReport, table::Table, units};
+use std::cmp::Reverse;
 use std::fmt;
+use std::time::Duration;
 
 /// The most nodes, channels or names that are printed of each kind.
 const SHOWN: usize = 10;
+
+/// The most nodes whose waits are printed.
+const SHOWN_WAITS: usize = 5;
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -17,7 +22,9 @@ impl fmt::Display for Comparison {
             ratio(self.wall.ratio())
         )?;
         write!(f, "\n{}", self.time_table())?;
+        self.write_steals(f)?;
         self.write_nodes(f)?;
+        self.write_waits(f)?;
         self.write_channels(f)?;
         self.write_others(f)
     }
@@ -55,9 +62,31 @@ impl Comparison {
         table
     }
 
+    fn write_steals(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.steals.before == self.steals.after {
+            return Ok(());
+        }
+        let [attempts, steals] = [0, 1].map(|i| self.steals.map(|counts| counts[i].to_string()));
+        writeln!(f, "\nsteal attempts {attempts}, steals {steals}")
+    }
+
+    /// Writes the waits of the nodes whose waits differ most. Nothing where none differs, as between reports of versions
+    /// that did not measure them.
+    fn write_waits(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let differs = |change: &&NodeChange| change.waited.before != change.waited.after;
+        let mut changed: Vec<&NodeChange> = self.nodes.iter().filter(differs).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        changed.sort_by_key(|change| Reverse(change.waited.after.abs_diff(change.waited.before)));
+        let mut table = Table::new(&["node", "waited", "longest for"]);
+        changed.iter().take(SHOWN_WAITS).for_each(|change| table.row(wait_row(change)));
+        write!(f, "\n{table}")
+    }
+
     fn write_nodes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let changed: Vec<&NodeChange> = self.nodes.iter().filter(|change| change.differs()).collect();
-        let mut table = Table::new(&["node", "firings", "busy", "per firing", "ratio"]);
+        let mut table = Table::new(&["node", "firings", "busy", "per firing", "ratio", "deviation"]);
         changed.iter().take(SHOWN).for_each(|change| table.row(node_row(change)));
         write_table(f, &table, changed.len(), "nodes")
     }
@@ -79,14 +108,24 @@ impl Comparison {
 }
 
 fn node_row(change: &NodeChange) -> Vec<String> {
-    let NodeChange { name, node } = change;
-    let each = |time: Option<_>| time.map_or("-".to_owned(), units::time);
+    let NodeChange { name, node, .. } = change;
+    let each = |time: &Option<_>| time.map_or("-".to_owned(), units::time);
+    let deviation = |variance: &f64| units::time(Duration::from_nanos(variance.sqrt().round() as u64));
     vec![
         name.escape_debug().to_string(),
         node.map(|node| node.firings.to_string()).to_string(),
         node.map(|node| units::time(node.busy)).to_string(),
-        node.map(|node| each(node.per_firing())).to_string(),
+        change.per_firing().map(each).to_string(),
         ratio(change.ratio()),
+        change.variance().map_or("-".to_owned(), |variance| variance.map(deviation).to_string()),
+    ]
+}
+
+fn wait_row(NodeChange { name, waited, longest_wait, .. }: &NodeChange) -> Vec<String> {
+    vec![
+        name.escape_debug().to_string(),
+        waited.map(|waited| units::time(*waited)).to_string(),
+        longest_wait.map(|cause| cause.clone().unwrap_or("nothing".to_owned())).to_string(),
     ]
 }
 

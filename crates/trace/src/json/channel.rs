@@ -29,8 +29,8 @@ pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields
     to.measure("mean", mean);
     to.count("leftover", leftover);
     to.count("remote", remote);
-    to.nanos("consumer_waited_ns", consumer_waited);
-    to.nanos("producer_waited_ns", producer_waited);
+    to.any_nanos("consumer_waited_ns", consumer_waited);
+    to.any_nanos("producer_waited_ns", producer_waited);
 }
 
 /// Reads the measurements of the channel with this name.
@@ -44,8 +44,8 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<ChannelReport> {
         mean: value.measure("mean")?,
         leftover: value.count("leftover")?,
         remote: value.count("remote")?,
-        consumer_waited: value.nanos("consumer_waited_ns")?,
-        producer_waited: value.nanos("producer_waited_ns")?,
+        consumer_waited: value.any_nanos("consumer_waited_ns")?,
+        producer_waited: value.any_nanos("producer_waited_ns")?,
     })
 }
 

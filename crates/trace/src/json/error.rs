@@ -1,9 +1,10 @@
-//! Why a document is no report.
+//! Why a document is no report or no timeline.
 
 use super::place::{self, Step};
 use std::fmt;
 
-/// The reason why [`Report::from_json`](crate::Report::from_json) refuses a document, and the place.
+/// The reason why [`Report::from_json`](crate::Report::from_json) or [`Timeline::from_json`](crate::Timeline::from_json)
+/// refuses a document, and the place.
 ///
 /// ```
 /// use thalweg_trace::{Report, ReadErrorKind};
@@ -103,11 +104,11 @@ impl fmt::Display for ReadErrorKind {
                 let help = if found > supported {
                     "read it with a thalweg as new as the one that wrote it"
                 } else {
-                    "repeat the run and write its report again"
+                    "repeat the run and save its results again"
                 };
                 write!(
                     f,
-                    "unsupported version: the report has version {found}, this thalweg reads version \
+                    "unsupported version: the file has version {found}, this thalweg reads version \
                      {supported}\n  help: {help}"
                 )
             }

@@ -19,15 +19,15 @@ pub(super) fn write(graph: &GraphData, out: &mut String) {
 pub(super) fn read(value: &Value<'_>) -> Read<GraphData> {
     let (nodes, channels) = (value.field("nodes")?.array()?, value.field("channels")?.array()?);
     let (mut graph, mut types) = (GraphData::new(), TypeNames::default());
-    for value in nodes {
-        let id = graph.add(read_node(value, &mut types)?);
+    for value in nodes.iter() {
+        let id = graph.add(read_node(&value, &mut types)?);
         let name = value.field("name")?;
         if graph.node(id).name != name.string()? {
             return Err(name.misfit("a name that no node before has"));
         }
     }
-    for value in channels {
-        read_channel(value, &mut graph)?;
+    for value in channels.iter() {
+        read_channel(&value, &mut graph)?;
     }
     Ok(graph)
 }
@@ -54,11 +54,11 @@ fn read_node(value: &Value<'_>, types: &mut TypeNames) -> Read<Node> {
     node.unordered = value.flag("unordered")?;
     node.returns = value.flag("returns")?;
     node.workers = value.limit("workers")?;
-    for input in value.field("inputs")?.array()? {
-        node = node.input(port::read_input(input, types)?);
+    for input in value.field("inputs")?.array()?.iter() {
+        node = node.input(port::read_input(&input, types)?);
     }
-    for output in value.field("outputs")?.array()? {
-        node = node.output(port::read_output(output, types)?);
+    for output in value.field("outputs")?.array()?.iter() {
+        node = node.output(port::read_output(&output, types)?);
     }
     Ok(node)
 }
@@ -110,7 +110,10 @@ fn read_channel(value: &Value<'_>, graph: &mut GraphData) -> Read<()> {
 
 /// Reads a node and one of its ports, of which it has as many as `ports` returns.
 fn read_port(value: &Value<'_>, graph: &GraphData, ports: impl Fn(&Node) -> usize) -> Read<Port> {
-    let [node, port] = value.array()? else { return Err(value.misfit("a node and a port")) };
+    let mut entries = value.array()?.iter();
+    let (Some(node), Some(port), None) = (entries.next(), entries.next(), entries.next()) else {
+        return Err(value.misfit("a node and a port"));
+    };
     let node = NodeId(node.index(graph.nodes().len(), "nodes")? as u32);
     Ok((node, port.index(ports(graph.node(node)), "ports")?))
 }

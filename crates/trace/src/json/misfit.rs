@@ -18,7 +18,7 @@ pub(super) enum Problem {
     /// An object lacks this field.
     Missing(&'static str),
     /// The document has another version.
-    Version(u64),
+    Version { found: u64, supported: u64 },
     /// Another value is expected. Where `found` is `None`, the text of the value says what was found.
     Unexpected { expected: String, found: Option<String> },
 }
@@ -32,7 +32,7 @@ impl Misfit {
                 path.push(Step::Field(field.into()));
                 ReadErrorKind::Missing
             }
-            Problem::Version(found) => ReadErrorKind::Version { found, supported: super::VERSION },
+            Problem::Version { found, supported } => ReadErrorKind::Version { found, supported },
             Problem::Unexpected { expected, found } => {
                 let found =
                     found.unwrap_or_else(|| format!("`{}`", place::excerpt(&document[self.start..self.end])));

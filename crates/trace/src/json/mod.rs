@@ -1,4 +1,4 @@
-//! Reports as JSON, version 2. [`Report::to_json`] describes the format.
+//! Reports as JSON, version 2. [`Report::to_json`] describes the format. `timeline` has that of timelines.
 //!
 //! Each of the modules `graph`, `port`, `worker`, `node` and `channel` writes and reads one kind of entry. Their
 //! functions name the fields of the format, which need not be those of the types: the format is not the interface.
@@ -15,6 +15,7 @@ mod place;
 mod port;
 mod service;
 mod string;
+mod timeline;
 mod value;
 mod worker;
 mod write;
@@ -52,11 +53,13 @@ impl Report {
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     ///
     /// A time is an integer, in nanoseconds, and its field ends in `_ns`; a time above 584 years is written as
-    /// `u64::MAX`. Settings that are false, null or without initial items are left out.
+    /// `u64::MAX`. Settings that are false, null or without initial items are left out, and so are waits of zero and the
+    /// service times of nodes without any.
     ///
     /// [`Report::from_json`] reads the text back, to an equal report. It refuses the text of a report that breaks what
-    /// its fields promise: with another number of nodes than its graph, for example, or a mean that is not finite,
-    /// which is written as null.
+    /// its fields promise: with another number of nodes than its graph, for example. A mean that is not finite breaks
+    /// its promise too. JSON has no such numbers, so it is written as null, which keeps the file readable for other
+    /// programs, and the reader's error names the channel.
     ///
     /// ```
     /// use thalweg_graph::{GraphData, Node};
@@ -67,7 +70,7 @@ impl Report {
     /// let mut report = Report::new(graph, "auto", 1);
     /// report.nodes[0].firings = 7;
     /// let text = report.to_json();
-    /// assert!(text.contains(r#"{"node": "clock", "firings": 7, "activations": 0, "busy_ns": 0, "moves": 0, "#));
+    /// assert!(text.contains(r#"{"node": "clock", "firings": 7, "activations": 0, "busy_ns": 0, "moves": 0}"#));
     /// assert_eq!(Report::from_json(&text), Ok(report));
     /// ```
     pub fn to_json(&self) -> String {
@@ -116,7 +119,7 @@ impl Report {
     ///
     /// # Errors
     /// The text is not JSON, or not a report of this version; a field is missing, or has another type or a number out
-    /// of range; an index is that of no node, port or channel; the graph has two nodes of one name or two channels at
+    /// of range; a distribution contradicts itself; an index is that of no node, port or channel; the graph has two nodes of one name or two channels at
     /// one port; the entries are not as many as the workers, nodes and channels, or in another order than the graph's.
     /// The first error found, with its place.
     ///
@@ -125,7 +128,7 @@ impl Report {
     ///
     /// let newer = Report::default().to_json().replace("\"version\": 2", "\"version\": 3");
     /// let error = Report::from_json(&newer).unwrap_err().to_string();
-    /// assert!(error.contains("the report has version 3, this thalweg reads version 2"));
+    /// assert!(error.contains("the file has version 3, this thalweg reads version 2"));
     /// ```
     pub fn from_json(text: &str) -> Result<Report, ReadError> {
         let root = parse::parse(text)?;
@@ -134,7 +137,7 @@ impl Report {
 }
 
 fn read(root: &Value<'_>) -> Read<Report> {
-    check_version(root)?;
+    check_version(root, FORMAT, VERSION)?;
     let graph = graph::read(root.field("graph")?)?;
     let threads = root.count("threads")?;
     let workers = root.field("workers")?.entries(threads, "each thread")?;
@@ -144,10 +147,12 @@ fn read(root: &Value<'_>) -> Read<Report> {
         threads,
         plan: root.optional("plan")?.map(read_plan).transpose()?,
         wall: root.nanos("wall_ns")?,
-        workers: workers.iter().map(worker::read).collect::<Read<_>>()?,
+        workers: workers.iter().map(|value| worker::read(&value)).collect::<Read<_>>()?,
         nodes: read_nodes(root.field("nodes")?, &graph)?,
         channels: read_channels(root.field("channels")?, &graph)?,
-        growths: growths.map(|v| channel::read_growth(graph.channels().len(), v)).collect::<Read<_>>()?,
+        growths: growths
+            .map(|value| channel::read_growth(graph.channels().len(), &value))
+            .collect::<Read<_>>()?,
         searches: root.count("searches")?,
         partitions: root.count("partitions")?,
         timeline: None,
@@ -156,15 +161,15 @@ fn read(root: &Value<'_>) -> Read<Report> {
 }
 
 /// Checks the mark and the version. All else may differ in other versions.
-fn check_version(root: &Value<'_>) -> Read<()> {
+fn check_version(root: &Value<'_>, expected: &str, supported: u64) -> Read<()> {
     let format = root.field("format")?;
-    if format.string()? != FORMAT {
-        return Err(format.misfit(format!("`{FORMAT}`, as reports have it")));
+    if format.string()? != expected {
+        return Err(format.misfit(format!("`{expected}`")));
     }
     let version = root.field("version")?;
     match version.integer()? {
-        VERSION => Ok(()),
-        other => Err(version.problem(Problem::Version(other))),
+        found if found == supported => Ok(()),
+        found => Err(version.problem(Problem::Version { found, supported })),
     }
 }
 
@@ -177,11 +182,11 @@ fn read_plan(value: &Value<'_>) -> Read<Arc<Plan>> {
 
 fn read_nodes(value: &Value<'_>, graph: &GraphData) -> Read<Vec<crate::NodeReport>> {
     let entries = value.entries(graph.nodes().len(), "each node of the graph")?;
-    entries.iter().zip(graph.nodes()).map(|(entry, node)| node::read(&node.name, entry)).collect()
+    entries.iter().zip(graph.nodes()).map(|(entry, node)| node::read(&node.name, &entry)).collect()
 }
 
 fn read_channels(value: &Value<'_>, graph: &GraphData) -> Read<Vec<crate::ChannelReport>> {
     let entries = value.entries(graph.channels().len(), "each channel of the graph")?;
     let names = graph.channel_ids().map(|id| graph.channel_name(id));
-    entries.iter().zip(names).map(|(entry, name)| channel::read(&name, entry)).collect()
+    entries.iter().zip(names).map(|(entry, name)| channel::read(&name, &entry)).collect()
 }

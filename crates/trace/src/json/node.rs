@@ -16,10 +16,10 @@ pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) 
     to.count("activations", activations);
     to.nanos("busy_ns", *busy);
     to.count("moves", moves);
-    to.nanos("waited_any_input_ns", any_input);
-    to.nanos("waited_window_ns", window);
-    to.nanos("waited_outside_ns", outside);
-    to.nanos("waited_worker_ns", worker);
+    to.any_nanos("waited_any_input_ns", any_input);
+    to.any_nanos("waited_window_ns", window);
+    to.any_nanos("waited_outside_ns", outside);
+    to.any_nanos("waited_worker_ns", worker);
     if let Some(service) = service {
         service::write(service, to);
     }
@@ -34,10 +34,10 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<NodeReport> {
         busy: value.nanos("busy_ns")?,
         moves: value.count("moves")?,
         waits: NodeWaits {
-            any_input: value.nanos("waited_any_input_ns")?,
-            window: value.nanos("waited_window_ns")?,
-            outside: value.nanos("waited_outside_ns")?,
-            worker: value.nanos("waited_worker_ns")?,
+            any_input: value.any_nanos("waited_any_input_ns")?,
+            window: value.any_nanos("waited_window_ns")?,
+            outside: value.any_nanos("waited_outside_ns")?,
+            worker: value.any_nanos("waited_worker_ns")?,
         },
         service: service::read(value)?,
     })

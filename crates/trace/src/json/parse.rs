@@ -1,12 +1,15 @@
 //! Parses JSON (RFC 8259) into a tree of [`Value`]s.
 //!
+//! The tree has no entries of arrays, only their place: a report of a million nodes is an array of a million entries,
+//! of which its reader needs one at a time. So an entry is parsed again for each array around it, and most entries twice.
+//!
 //! The crate has this parser of its own for two reasons. Every value knows its place, so an error about its meaning
 //! names the line too. And users of the engine get no further dependency: the implementations of `PartialEq` in
 //! `serde_json` would keep the compiler from inferring types in their programs.
 
 use super::ReadError;
 use super::place::Step;
-use super::value::{Form, Value};
+use super::value::{Entries, Form, Value};
 use std::borrow::Cow;
 
 /// The most arrays and objects inside each other. The format has six; unknown fields may have more.
@@ -17,7 +20,7 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// The place of the first byte that is not JSON, with the path of the value around it.
 pub(super) fn parse(document: &str) -> Result<Value<'_>, ReadError> {
-    let mut parser = Parser { document, at: 0, depth: 0 };
+    let mut parser = Parser { document, at: 0, depth: 0, keep: true };
     parser.document().map_err(|mut fault| {
         fault.path.reverse();
         ReadError::syntax(document, fault.at, &fault.path, fault.expected)
@@ -48,9 +51,26 @@ pub(super) struct Parser<'a> {
     document: &'a str,
     at: usize,
     depth: usize,
+    /// Whether the values that are read are wanted, or only whether they are JSON.
+    keep: bool,
 }
 
 impl<'a> Parser<'a> {
+    /// A parser of the entries of an array, which are JSON: the parser of the array has read them.
+    pub(super) fn of_entries(entries: Entries<'a>) -> Parser<'a> {
+        Parser { document: entries.document, at: entries.at, depth: 0, keep: true }
+    }
+
+    /// The next entry of such an array, which must have one.
+    pub(super) fn entry(&mut self) -> Value<'a> {
+        let Ok(value) = self.value() else {
+            unreachable!("the entries of an array are read twice, and unchanged")
+        };
+        self.skip_space();
+        self.take(b',');
+        value
+    }
+
     fn document(&mut self) -> Parsed<'a, Value<'a>> {
         let value = self.value()?;
         self.skip_space();
@@ -82,16 +102,19 @@ impl<'a> Parser<'a> {
         Ok(form)
     }
 
+    /// Reads the entries without keeping them. [`Entries::iter`] reads them again, one at a time.
     fn array(&mut self) -> Parsed<'a, Form<'a>> {
-        let mut entries = Vec::new();
+        let mut entries = Entries { document: self.document, at: self.at, count: 0 };
         self.skip_space();
         if self.take(b']') {
             return Ok(Form::Array(entries));
         }
+        let keep = std::mem::replace(&mut self.keep, false);
         loop {
-            let entry = self.value().map_err(|fault| fault.inside(Step::Entry(entries.len())))?;
-            entries.push(entry);
+            self.value().map_err(|fault| fault.inside(Step::Entry(entries.count)))?;
+            entries.count += 1;
             if self.ends(b']', "`,` or `]`")? {
+                self.keep = keep;
                 return Ok(Form::Array(entries));
             }
         }
@@ -106,7 +129,8 @@ impl<'a> Parser<'a> {
         loop {
             let key = self.key()?;
             match self.value() {
-                Ok(value) => fields.push((key, value)),
+                Ok(value) if self.keep => fields.push((key, value)),
+                Ok(_) => {}
                 Err(fault) => return Err(fault.inside(Step::Field(key))),
             }
             if self.ends(b'}', "`,` or `}`")? {
@@ -167,14 +191,17 @@ impl<'a> Parser<'a> {
     }
 
     fn digits(&mut self) -> Parsed<'a, ()> {
-        let count = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-        self.at += count;
-        if count == 0 { Err(self.expected("a digit")) } else { Ok(()) }
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.skip(1);
+        }
+        if start == self.at { Err(self.expected("a digit")) } else { Ok(()) }
     }
 
     fn skip_space(&mut self) {
-        let space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        self.skip(self.rest().bytes().take_while(space).count());
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.skip(1);
+        }
     }
 
     /// Goes on by this number of bytes, which were examined.

@@ -22,9 +22,9 @@ pub(super) fn position(document: &str, at: usize) -> (usize, usize) {
 }
 
 /// The steps from the root to the value that begins at `at`. Values that contain each other begin at different bytes.
-pub(super) fn path_to<'v>(root: &'v Value<'_>, at: usize) -> Vec<Step<'v>> {
+pub(super) fn path_to<'a>(root: &Value<'a>, at: usize) -> Vec<Step<'a>> {
     let mut path = Vec::new();
-    let mut value = root;
+    let mut value = root.clone();
     while let Some((step, inner)) = inside(value, at) {
         path.push(step);
         value = inner;
@@ -33,16 +33,16 @@ pub(super) fn path_to<'v>(root: &'v Value<'_>, at: usize) -> Vec<Step<'v>> {
 }
 
 /// The field or entry of a value that contains the byte at `at`.
-fn inside<'v, 'a>(value: &'v Value<'a>, at: usize) -> Option<(Step<'v>, &'v Value<'a>)> {
+fn inside<'a>(value: Value<'a>, at: usize) -> Option<(Step<'a>, Value<'a>)> {
     let contains = |value: &Value<'_>| (value.start..value.end).contains(&at);
-    match &value.form {
+    match value.form {
         Form::Array(entries) => {
-            let entry = entries.iter().position(contains)?;
-            Some((Step::Entry(entry), &entries[entry]))
+            let (entry, value) = entries.iter().enumerate().find(|(_, value)| contains(value))?;
+            Some((Step::Entry(entry), value))
         }
         Form::Object(fields) => {
-            let (key, value) = fields.iter().find(|(_, value)| contains(value))?;
-            Some((Step::Field(Cow::Borrowed(key)), value))
+            let (key, value) = fields.into_iter().find(|(_, value)| contains(value))?;
+            Some((Step::Field(key), value))
         }
         _ => None,
     }

@@ -2,7 +2,8 @@
 
 use super::value::{Read, Value};
 use super::write::Fields;
-use crate::{Distribution, Service};
+use crate::Service;
+use crate::distribution::{BUCKETS, Distribution};
 
 /// Writes both distributions as fields of the node.
 pub(super) fn write(service: &Service, to: &mut Fields<'_>) {
@@ -26,12 +27,48 @@ pub(super) fn read(value: &Value<'_>) -> Read<Option<Box<Service>>> {
 }
 
 fn read_distribution(value: &Value<'_>) -> Read<Distribution> {
-    let buckets = value.field("buckets")?.array()?;
-    Ok(Distribution {
+    let buckets = value.field("buckets")?;
+    let times = Distribution {
         samples: value.count("samples")?,
         count: value.count("count")?,
         sum: value.measure("sum_ns")?,
         squares: value.measure("squares_ns2")?,
-        buckets: buckets.iter().map(Value::integer).collect::<Read<_>>()?,
-    })
+        buckets: read_buckets(buckets)?,
+    };
+    check(&times, value)?;
+    Ok(times)
+}
+
+fn read_buckets(value: &Value<'_>) -> Read<Vec<u64>> {
+    let entries = value.array()?;
+    if entries.count > BUCKETS {
+        return Err(
+            value.mismatch(format!("at most {BUCKETS} buckets"), format!("{} buckets", entries.count))
+        );
+    }
+    let buckets: Vec<u64> = entries.iter().map(|bucket| bucket.integer()).collect::<Read<_>>()?;
+    match buckets.last() {
+        Some(0) => Err(value.misfit("a last bucket that is not empty")),
+        _ => Ok(buckets),
+    }
+}
+
+/// Checks what every distribution has that was made by [`Distribution::record`] and [`Distribution::merge`]. Its sums
+/// are rounded, so they may contradict the buckets.
+fn check(times: &Distribution, value: &Value<'_>) -> Read<()> {
+    let in_buckets = times.buckets.iter().fold(0, |sum: u64, bucket| sum.saturating_add(*bucket));
+    if times.count != in_buckets {
+        return Err(value.field("count")?.misfit(format!("the sum of the buckets, which is {in_buckets}")));
+    }
+    let least = times.count.min(1);
+    if !(least..=times.count).contains(&times.samples) {
+        let range = format!("an integer from {least} to the count, which is {}", times.count);
+        return Err(value.field("samples")?.misfit(range));
+    }
+    for (name, sum) in [("sum_ns", times.sum), ("squares_ns2", times.squares)] {
+        if times.count == 0 && sum != 0.0 {
+            return Err(value.field(name)?.misfit("0, since nothing was measured"));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! A JSON document as a tree whose values know their places in the text, and typed access to them.
 
 use super::misfit::{Misfit, Problem};
+use super::parse::Parser;
 use std::borrow::Cow;
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 pub(super) type Read<T> = Result<T, Misfit>;
 
 /// A value, with its place in the document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Value<'a> {
     /// Offset of the first byte.
     pub(super) start: usize,
@@ -19,16 +20,33 @@ pub(super) struct Value<'a> {
 }
 
 /// What a value is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Form<'a> {
     Null,
     Boolean(bool),
     /// A number as it is written: its reader decides how large it may be.
     Number(&'a str),
     String(Cow<'a, str>),
-    Array(Vec<Value<'a>>),
+    Array(Entries<'a>),
     /// The fields in the order of the document.
     Object(Vec<(Cow<'a, str>, Value<'a>)>),
+}
+
+/// The entries of an array, by their place in the document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entries<'a> {
+    pub(super) document: &'a str,
+    /// Offset behind the opening bracket.
+    pub(super) at: usize,
+    pub(super) count: usize,
+}
+
+impl<'a> Entries<'a> {
+    /// Parses the entries again, one at a time.
+    pub(super) fn iter(self) -> impl Iterator<Item = Value<'a>> {
+        let mut parser = Parser::of_entries(self);
+        (0..self.count).map(move |_| parser.entry())
+    }
 }
 
 impl<'a> Value<'a> {
@@ -62,18 +80,18 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) fn array(&self) -> Read<&[Value<'a>]> {
+    pub(super) fn array(&self) -> Read<Entries<'a>> {
         match &self.form {
-            Form::Array(entries) => Ok(entries),
+            Form::Array(entries) => Ok(*entries),
             _ => Err(self.misfit("an array")),
         }
     }
 
     /// The entries of an array that must have `count` of them, `one for` which says what.
-    pub(super) fn entries(&self, count: usize, one_for: &str) -> Read<&[Value<'a>]> {
+    pub(super) fn entries(&self, count: usize, one_for: &str) -> Read<Entries<'a>> {
         let entries = self.array()?;
-        if entries.len() != count {
-            let found = format!("{} entries", entries.len());
+        if entries.count != count {
+            let found = format!("{} entries", entries.count);
             return Err(self.mismatch(format!("{count} entries, one for {one_for}"), found));
         }
         Ok(entries)
@@ -111,6 +129,21 @@ impl<'a> Value<'a> {
         self.count(name).map(Duration::from_nanos)
     }
 
+    /// A field that is a time in nanoseconds. It may be absent, for zero.
+    pub(super) fn any_nanos(&self, name: &'static str) -> Read<Duration> {
+        Ok(self.optional(name)?.map(Value::integer).transpose()?.map_or(Duration::ZERO, Duration::from_nanos))
+    }
+
+    /// A field that is a time in microseconds with decimals. The time is exact, and in nanoseconds.
+    pub(super) fn micros(&self, name: &'static str) -> Read<u64> {
+        let value = self.field(name)?;
+        let nanos = match value.form {
+            Form::Number(text) => exact_nanos(text),
+            _ => None,
+        };
+        nanos.ok_or_else(|| value.misfit("a time in microseconds, with at most three decimals"))
+    }
+
     /// A field that is a mean or a maximum: finite, and not below 0.
     pub(super) fn measure(&self, name: &'static str) -> Read<f64> {
         let value = self.field(name)?;
@@ -136,4 +169,14 @@ impl<'a> Value<'a> {
         let value = self.optional(name)?.filter(|value| !matches!(value.form, Form::Null));
         value.map(Value::integer).transpose()
     }
+}
+
+/// The nanoseconds in a decimal number of microseconds.
+fn exact_nanos(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    if decimals.len() > 3 {
+        return None;
+    }
+    let part = decimals.parse::<u64>().ok()? * 10_u64.pow(3 - decimals.len() as u32);
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
 }

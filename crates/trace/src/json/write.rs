@@ -10,10 +10,14 @@ pub(super) struct Fields<'o> {
 }
 
 impl Fields<'_> {
+    /// Writes the name of a field, which needs no escapes.
     fn key(&mut self, name: &str) {
-        let separator = if self.first { "" } else { ", " };
-        self.first = false;
-        put(self.out, format_args!("{separator}\"{name}\": "));
+        if !std::mem::take(&mut self.first) {
+            self.out.push_str(", ");
+        }
+        self.out.push('"');
+        self.out.push_str(name);
+        self.out.push_str("\": ");
     }
 
     pub(super) fn string(&mut self, name: &str, text: &str) {
@@ -42,6 +46,11 @@ impl Fields<'_> {
 
     pub(super) fn nanos(&mut self, name: &str, time: Duration) {
         self.count(name, nanos(time));
+    }
+
+    /// A time that is left out where it is zero.
+    pub(super) fn any_nanos(&mut self, name: &str, time: Duration) {
+        self.limit(name, Some(nanos(time)).filter(|nanos| *nanos > 0));
     }
 
     /// The shortest number that reads back as this one. JSON has no other than finite ones, so null stands for them.
@@ -120,17 +129,22 @@ pub(super) struct Quoted<'a>(pub(super) &'a str);
 impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
+        let escaped = |c: char| c == '"' || c == '\\' || c.is_control();
+        let mut rest = self.0;
+        while let Some(plain) = rest.find(escaped) {
+            f.write_str(&rest[..plain])?;
+            let mut chars = rest[plain..].chars();
+            match chars.next().unwrap_or_default() {
                 '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,
                 '\n' => f.write_str("\\n")?,
                 '\t' => f.write_str("\\t")?,
                 // All control characters are below U+10000: one escape each.
-                c if c.is_control() => write!(f, "\\u{:04x}", u32::from(c))?,
-                c => f.write_char(c)?,
+                c => write!(f, "\\u{:04x}", u32::from(c))?,
             }
+            rest = chars.as_str();
         }
+        f.write_str(rest)?;
         f.write_char('"')
     }
 }

@@ -1,5 +1,7 @@
 //! The timeline of a run: what each thread did, and when.
 
+pub(crate) mod waits;
+
 use std::time::Duration;
 use thalweg_graph::{ChannelId, NodeId};
 
@@ -114,12 +116,23 @@ pub enum Ended {
     Refused,
 }
 
+impl Event {
+    /// The end, in nanoseconds since the start of the run, or the time of what has no length.
+    pub(crate) fn end(&self) -> u64 {
+        self.at.saturating_add(self.what.ns())
+    }
+}
+
 impl What {
     /// The length of what happened; zero for what has no length.
     pub fn length(&self) -> Duration {
+        Duration::from_nanos(self.ns())
+    }
+
+    fn ns(&self) -> u64 {
         match *self {
-            What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => Duration::from_nanos(ns),
-            What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => Duration::ZERO,
+            What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => ns,
+            What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,
         }
     }
 }

@@ -1,12 +1,17 @@
 //! Reports for tests: one example, and random ones.
 
+pub mod html;
+pub mod invented;
+
 use proptest::collection::vec;
-use proptest::num::f64;
+use proptest::num::f64 as any_f64;
 use proptest::option;
 use proptest::prelude::*;
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
-use thalweg_trace::{ChannelReport, Growth, Limit, NodeReport, Report, WorkerReport};
+use thalweg_trace::{
+    ChannelReport, Distribution, Growth, Limit, NodeReport, NodeWaits, Report, Service, WorkerReport,
+};
 
 /// A report whose document has every field of the format: settings of nodes and channels, all rates, a growth.
 pub fn example() -> Report {
@@ -44,18 +49,35 @@ fn measured(graph: GraphData) -> Report {
         for time in [&mut worker.application, &mut worker.queue, &mut worker.scheduler] {
             *time = Duration::from_nanos(next());
         }
-        (worker.idle, worker.preempted) = (Duration::from_nanos(next()), Duration::from_nanos(next()));
+        for time in [&mut worker.idle, &mut worker.preempted, &mut worker.kernel] {
+            *time = Duration::from_nanos(next());
+        }
         (worker.activations, worker.refused, worker.steals) = (next(), next(), next());
-        (worker.spins, worker.parks) = (next(), next());
+        (worker.steal_attempts, worker.spins, worker.parks) = (next(), next(), next());
     }
     for node in &mut report.nodes {
         (node.firings, node.activations, node.moves) = (next(), next(), next());
         node.busy = Duration::from_nanos(next());
+        let waits = &mut node.waits;
+        for time in [&mut waits.any_input, &mut waits.window, &mut waits.outside, &mut waits.worker] {
+            *time = Duration::from_nanos(next());
+        }
+    }
+    // One node has no service times, and one node no waits.
+    report.nodes[0].waits = NodeWaits::default();
+    for node in &mut report.nodes[..3] {
+        let mut service = Service::default();
+        service.activation.record(next() as f64, 3);
+        service.activation.record(next() as f64 / 7.0, 1);
+        service.firing.record(next() as f64 / 1000.0, 2);
+        node.service = Some(Box::new(service));
     }
     for channel in &mut report.channels {
         (channel.items, channel.bytes, channel.capacity) = (next(), next(), next() as usize);
         (channel.peak, channel.mean) = (next() as f64, next() as f64 / 3.0);
         (channel.leftover, channel.remote) = (next(), next());
+        channel.consumer_waited = Duration::from_nanos(next());
+        channel.producer_waited = Duration::from_nanos(next());
     }
     report.growths.push(Growth {
         channel: ChannelId(2),
@@ -72,6 +94,7 @@ fn measured(graph: GraphData) -> Report {
         at: Duration::from_nanos(6),
     });
     (report.searches, report.partitions) = (next(), next());
+    report.plan = "plan 1\nthreads 2\n".to_owned();
     report
 }
 
@@ -82,18 +105,21 @@ pub fn any_report() -> impl Strategy<Value = Report> {
         let entries =
             (vec(any_worker(), threads), vec(any_node_report(), nodes), vec(any_channel(), channels));
         let growths = vec(any_growth(channels), 0..if channels == 0 { 1 } else { 3 });
-        (entries, growths, any_time(), any::<[u64; 2]>()).prop_map(move |(entries, growths, wall, counts)| {
-            let mut report = Report::new(graph.clone(), policy.clone(), threads);
-            (report.workers, report.nodes, report.channels) = entries;
-            (report.growths, report.wall) = (growths, wall);
-            [report.searches, report.partitions] = counts;
-            report
-        })
+        (entries, growths, any_time(), any::<[u64; 2]>(), any_name()).prop_map(
+            move |(entries, growths, wall, counts, plan)| {
+                let mut report = Report::new(graph.clone(), policy.clone(), threads);
+                (report.workers, report.nodes, report.channels) = entries;
+                (report.growths, report.wall) = (growths, wall);
+                [report.searches, report.partitions] = counts;
+                report.plan = plan;
+                report
+            },
+        )
     })
 }
 
 /// Names that need escapes, and names that take numbers.
-fn any_name() -> impl Strategy<Value = String> {
+pub fn any_name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]-[1-3]", r#"[\x00-\x24\\"\x7f-\xa0]{0,4}"#, "\\PC{0,6}"]
 }
 
@@ -102,7 +128,7 @@ fn any_time() -> impl Strategy<Value = Duration> {
 }
 
 /// Nodes with ports, and channels between those pairs of ports that may be connected.
-fn any_graph() -> impl Strategy<Value = GraphData> {
+pub fn any_graph() -> impl Strategy<Value = GraphData> {
     let port = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let channels = vec((port(), port(), any_link()), 0..12);
     (vec(any_node(), 0..5), channels).prop_map(|(nodes, channels)| {
@@ -171,32 +197,77 @@ fn any_link() -> impl Strategy<Value = Link> {
 }
 
 fn any_worker() -> impl Strategy<Value = WorkerReport> {
-    (any::<[u64; 5]>(), any::<[u64; 5]>()).prop_map(|(times, counts)| {
+    (any::<[u64; 6]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
         let mut worker = WorkerReport::default();
-        [worker.application, worker.queue, worker.scheduler, worker.idle, worker.preempted] =
+        [worker.application, worker.queue, worker.scheduler, worker.idle, worker.preempted, worker.kernel] =
             times.map(Duration::from_nanos);
-        [worker.activations, worker.refused, worker.steals, worker.spins, worker.parks] = counts;
+        [
+            worker.activations,
+            worker.refused,
+            worker.steals,
+            worker.steal_attempts,
+            worker.spins,
+            worker.parks,
+        ] = counts;
         worker
     })
 }
 
 fn any_node_report() -> impl Strategy<Value = NodeReport> {
-    any::<[u64; 4]>().prop_map(|[firings, activations, busy, moves]| {
-        let mut node = NodeReport::default();
-        (node.firings, node.activations, node.moves) = (firings, activations, moves);
-        node.busy = Duration::from_nanos(busy);
-        node
+    let service = option::of((any_distribution(), any_distribution()));
+    (any::<[u64; 4]>(), any_waits(), service).prop_map(
+        |([firings, activations, busy, moves], waits, service)| {
+            let mut node = NodeReport::default();
+            (node.firings, node.activations, node.moves) = (firings, activations, moves);
+            (node.busy, node.waits) = (Duration::from_nanos(busy), waits);
+            node.service = service.map(|(activation, firing)| {
+                let mut service = Service::default();
+                (service.activation, service.firing) = (activation, firing);
+                Box::new(service)
+            });
+            node
+        },
+    )
+}
+
+fn any_waits() -> impl Strategy<Value = NodeWaits> {
+    any::<[Option<u64>; 4]>().prop_map(|times| {
+        let mut waits = NodeWaits::default();
+        [waits.any_input, waits.window, waits.outside, waits.worker] =
+            times.map(|time| Duration::from_nanos(time.unwrap_or(0)));
+        waits
+    })
+}
+
+/// A distribution of recorded and merged times, some of them at the limits.
+pub fn any_distribution() -> impl Strategy<Value = Distribution> {
+    let time = || {
+        prop_oneof![any::<f64>(), (0..u64::MAX).prop_map(|ns| ns as f64), (0..100_u32).prop_map(f64::from)]
+    };
+    let weight = || prop_oneof![Just(1_u64), 0..1000_u64, any::<u64>()];
+    let times = || vec((time(), weight()), 0..6);
+    (times(), times()).prop_map(|(own, others)| {
+        let [mut all, mut other] = [Distribution::default(), Distribution::default()];
+        own.into_iter().for_each(|(ns, weight)| all.record(ns, weight));
+        others.into_iter().for_each(|(ns, weight)| other.record(ns, weight));
+        all.merge(&other);
+        all
     })
 }
 
 fn any_channel() -> impl Strategy<Value = ChannelReport> {
-    let measure = || f64::POSITIVE | f64::NORMAL | f64::SUBNORMAL | f64::ZERO;
-    (any::<[u64; 4]>(), any::<usize>(), measure(), measure()).prop_map(|(counts, capacity, peak, mean)| {
-        let mut channel = ChannelReport::default();
-        [channel.items, channel.bytes, channel.leftover, channel.remote] = counts;
-        (channel.capacity, channel.peak, channel.mean) = (capacity, peak, mean);
-        channel
-    })
+    let measure = || any_f64::POSITIVE | any_f64::NORMAL | any_f64::SUBNORMAL | any_f64::ZERO;
+    let times = any::<[Option<u64>; 2]>();
+    (any::<[u64; 4]>(), times, any::<usize>(), measure(), measure()).prop_map(
+        |(counts, times, capacity, peak, mean)| {
+            let mut channel = ChannelReport::default();
+            [channel.consumer_waited, channel.producer_waited] =
+                times.map(|time| Duration::from_nanos(time.unwrap_or(0)));
+            [channel.items, channel.bytes, channel.leftover, channel.remote] = counts;
+            (channel.capacity, channel.peak, channel.mean) = (capacity, peak, mean);
+            channel
+        },
+    )
 }
 
 /// A growth of one of these channels, of which there is at least one.

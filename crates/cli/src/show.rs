@@ -1,0 +1,164 @@
+//! `thalweg show`.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use thalweg::trace::{Comparison, Report, Timeline};
+use thalweg_dedup::OutFile;
+
+use crate::interrupt::Interrupt;
+use crate::standard;
+
+/// Show the report of a run, compare two, or draw one as a page.
+///
+/// One report is printed as tables, with what bounded the run and what would help. Of two reports, those of a run and
+/// of a later one, the differences are printed: wall times, shares of the workers' time, and the nodes and channels that
+/// changed most.
+///
+/// With --output, the report becomes a page for a browser: the graph drawn with loads and fill levels, the times, the
+/// bottleneck, advice, and the timeline if it is given. The page is one file without references to others.
+///
+/// A report is the JSON of `Report::to_json`, a timeline that of `Timeline::to_json`. The command knows them apart by
+/// their content, so their order and their names are free.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg show report.json
+  thalweg show before.json after.json
+  thalweg show report.json timeline.json -o page.html
+  thalweg show report.json --plan > plan.txt")]
+pub(crate) struct Show {
+    /// One report, two reports to compare, or a report and its timeline; `-` is standard input
+    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    files: Vec<PathBuf>,
+    /// Write a page for a browser to this file, or to standard output for `-`
+    #[arg(short, long, value_name = "PAGE")]
+    output: Option<PathBuf>,
+    /// Replace the page if it exists
+    #[arg(short, long, requires = "output")]
+    force: bool,
+    /// Print the plan that the run followed, and nothing else
+    #[arg(long, conflicts_with = "output")]
+    plan: bool,
+}
+
+/// The text of a file, and what it holds.
+struct Document<'a> {
+    path: &'a Path,
+    text: String,
+}
+
+impl Show {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        self.check_output()?;
+        let documents =
+            self.files.iter().map(|path| Document::read(path, interrupt)).collect::<Result<Vec<_>>>()?;
+        let (timelines, reports): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::is_timeline);
+        let report = |document: &Document<'_>| {
+            Report::from_json(&document.text).with_context(|| format!("reading {}", document.path.display()))
+        };
+        match (&reports[..], &timelines[..]) {
+            ([one], []) => self.show(report(one)?, interrupt),
+            ([one], [timeline]) => {
+                let mut report = report(one)?;
+                report.timeline = Some(Box::new(timeline.timeline(&report)?));
+                ensure!(
+                    self.output.is_some(),
+                    "{} is a timeline, which only a page can show\nhelp: name the page with -o PAGE.html",
+                    timeline.path.display()
+                );
+                self.show(report, interrupt)
+            }
+            ([before, after], _) => self.compare(&report(before)?, &report(after)?),
+            (_, [timeline, ..]) => bail!(
+                "{} is a timeline, and no report is given\nhelp: name the report of the same run too",
+                timeline.path.display()
+            ),
+            _ => unreachable!("one or two files are given"),
+        }
+    }
+
+    /// Refuses to replace a file that is read, also with `--force`.
+    fn check_output(&self) -> Result<()> {
+        let Some(output) = self.output.as_deref().filter(|path| !standard::is_dash(path)) else {
+            return Ok(());
+        };
+        let same = |input: &&PathBuf| {
+            input.as_path() == output
+                || input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+        };
+        match self.files.iter().find(same) {
+            Some(input) => bail!(
+                "refusing to overwrite {}, which is read as {}\nhelp: name another file for the page",
+                output.display(),
+                input.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
+        match &self.output {
+            Some(path) => write_page(path, self.force, &report, interrupt),
+            None if self.plan => {
+                let path = self.files[0].display();
+                ensure!(
+                    !report.plan.is_empty(),
+                    "{path} has no plan: its run was not planned, or left the plan out"
+                );
+                standard::print(&report.plan)
+            }
+            None => standard::print(&report.to_string()),
+        }
+    }
+
+    fn compare(&self, before: &Report, after: &Report) -> Result<()> {
+        ensure!(
+            self.output.is_none(),
+            "a page shows one report, two are given\nhelp: leave out one of them, or -o"
+        );
+        ensure!(
+            !self.plan,
+            "--plan prints the plan of one report, two are given\nhelp: leave out one of them"
+        );
+        standard::print(&Comparison::new(before, after).to_string())
+    }
+}
+
+impl<'a> Document<'a> {
+    fn read(path: &'a Path, interrupt: &Interrupt) -> Result<Document<'a>> {
+        let mut text = String::new();
+        let read = standard::input(path, interrupt)?.bytes.read_to_string(&mut text);
+        read.with_context(|| format!("reading {}", path.display()))?;
+        Ok(Document { path, text })
+    }
+
+    /// Whether the mark of timelines comes before that of reports. A text without marks counts as a report, whose
+    /// reader says what is wrong with it.
+    fn is_timeline(&self) -> bool {
+        let place = |mark: &str| self.text.find(mark);
+        match (place("\"thalweg-timeline\""), place("\"thalweg-report\"")) {
+            (Some(timeline), Some(report)) => timeline < report,
+            (timeline, _) => timeline.is_some(),
+        }
+    }
+
+    fn timeline(&self, report: &Report) -> Result<Timeline> {
+        let timeline = Timeline::from_json(&self.text, &report.graph);
+        timeline.with_context(|| format!("reading {}", self.path.display()))
+    }
+}
+
+/// Writes a page, completely or not at all.
+fn write_page(path: &Path, force: bool, report: &Report, interrupt: &Interrupt) -> Result<()> {
+    let page = report.to_html();
+    if standard::is_dash(path) {
+        return standard::print(&page);
+    }
+    let _guard = interrupt.guard();
+    let mut file = OutFile::create(path, force)?;
+    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    interrupt.stop().check()?;
+    Ok(file.commit()?)
+}

@@ -1,0 +1,118 @@
+//! The command `thalweg show`.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::{TempDir, tempdir};
+use thalweg::prelude::*;
+use thalweg::trace::{Event, Timeline, Track, What};
+
+fn show(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("show").args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.output().expect("starts")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The error message of a command that fails without output.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let output = show(folder, arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+    assert!(!message.contains("panicked"), "{message}");
+    message
+}
+
+fn report(threads: usize) -> Report {
+    let squares = thalweg::from_iter(0..1000_u64).named("count").par_map(|n| n * n).named("square").collect();
+    squares.run(&Options::new().threads(threads)).unwrap().1
+}
+
+/// A folder with the reports `a.json` and `b.json`, and the timeline `t.json` of the first.
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    let (mut a, b) = (report(1), report(2));
+    a.plan = "plan text".to_owned();
+    fs::write(folder.path().join("a.json"), a.to_json()).unwrap();
+    fs::write(folder.path().join("b.json"), b.to_json()).unwrap();
+    let (mut timeline, mut track) = (Timeline::default(), Track::default());
+    track.name = "first worker".to_owned();
+    track.events.push(Event { at: 5, what: What::Park { ns: 100 } });
+    timeline.tracks.push(track);
+    fs::write(folder.path().join("t.json"), timeline.to_json(&a.graph)).unwrap();
+    folder
+}
+
+#[test]
+fn a_report_is_printed_as_it_was() {
+    let folder = folder();
+    let text = fs::read_to_string(folder.path().join("a.json")).unwrap();
+    let expected = Report::from_json(&text).unwrap().to_string();
+    assert_eq!(stdout(&show(folder.path(), &["a.json"])), expected);
+    assert_eq!(stdout(&show(folder.path(), &["a.json", "--plan"])), "plan text");
+}
+
+#[test]
+fn two_reports_are_compared() {
+    let folder = folder();
+    let text = stdout(&show(folder.path(), &["a.json", "b.json"]));
+    assert!(text.starts_with("threads 1 -> 2\n") && text.contains("wall time"), "{text}");
+}
+
+#[test]
+fn a_page_has_the_timeline_in_any_order() {
+    let folder = folder();
+    for files in [["a.json", "t.json"], ["t.json", "a.json"]] {
+        let page = stdout(&show(folder.path(), &[files[0], files[1], "-o", "-"]));
+        assert!(
+            page.starts_with("<!doctype html>") && page.contains("first worker") && page.contains("square")
+        );
+    }
+    let output = show(folder.path(), &["a.json", "-o", "page.html"]);
+    assert_eq!(stdout(&output), "");
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.ends_with("</html>\n") && !page.contains("first worker"));
+    let message = refused(folder.path(), &["b.json", "-o", "page.html"]);
+    assert!(message.contains("already exists") && message.contains("--force"), "{message}");
+    assert_eq!(fs::read_to_string(folder.path().join("page.html")).unwrap(), page);
+    stdout(&show(folder.path(), &["b.json", "-o", "page.html", "-f"]));
+    assert_ne!(fs::read_to_string(folder.path().join("page.html")).unwrap(), page);
+}
+
+#[test]
+fn errors_name_the_file_and_the_place() {
+    let folder = folder();
+    let damaged =
+        fs::read_to_string(folder.path().join("a.json")).unwrap().replace("\"threads\": 1", "\"threads\": x");
+    fs::write(folder.path().join("damaged.json"), damaged).unwrap();
+    fs::write(folder.path().join("words.txt"), "no report").unwrap();
+    fs::write(folder.path().join("bytes"), b"\xff\xfe").unwrap();
+    for (arguments, expected) in [
+        (&["damaged.json"][..], &["reading damaged.json", "line 5, column 14"][..]),
+        (&["words.txt"], &["reading words.txt", "line 1"]),
+        (&["bytes"], &["reading bytes", "UTF-8"]),
+        (&["missing.json"], &["missing.json", "No such file"]),
+        (&["."], &["is a folder"]),
+        (&["t.json"], &["t.json is a timeline", "help: name the report"]),
+        (&["a.json", "t.json"], &["only a page can show", "-o PAGE.html"]),
+        (&["a.json", "b.json", "-o", "x.html"], &["a page shows one report"]),
+        (&["a.json", "b.json", "--plan"], &["--plan prints the plan of one report"]),
+        (&["a.json", "-o", "a.json", "-f"], &["refusing to overwrite a.json"]),
+        (&["a.json", "-o", "missing/page.html"], &["missing/page.html"]),
+        (&["a.json", "-f"], &["--output"]),
+        (&[], &["FILE"]),
+    ] {
+        let message = refused(folder.path(), arguments);
+        assert!(expected.iter().all(|part| message.contains(part)), "{arguments:?}: {message}");
+    }
+    let mut files: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["a.json", "b.json", "bytes", "damaged.json", "t.json", "words.txt"]);
+}

@@ -1,0 +1,174 @@
+//! What bounded a run, what went wrong in it, and what to change.
+//!
+//! A finding needs evidence in the report: each file below holds one kind of symptom and the thresholds that separate it
+//! from a healthy run. [`Report::findings`] puts the bound of the run first.
+
+mod bound;
+mod chain;
+mod growth;
+mod loops;
+mod room;
+mod share;
+mod workers;
+
+use crate::Report;
+use std::fmt;
+use thalweg_graph::{ChannelId, NodeId};
+
+/// Something that a report shows about its run: what, the evidence, and what to do.
+///
+/// It prints as one line, and a line with the help if there is one.
+///
+/// ```
+/// use std::time::Duration;
+/// use thalweg_graph::{GraphData, Node};
+/// use thalweg_trace::{FindingKind, Report};
+///
+/// let mut graph = GraphData::new();
+/// graph.add(Node::sequential("index"));
+/// let mut report = Report::new(graph, "auto", 2);
+/// report.wall = Duration::from_millis(10);
+/// report.nodes[0].busy = Duration::from_millis(9);
+///
+/// let findings = report.findings();
+/// assert_eq!(findings[0].kind, FindingKind::SerialBound);
+/// assert!(findings[0].what.contains("`index`"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The kind, for programs.
+    pub kind: FindingKind,
+    /// What was found, with the names of nodes and channels.
+    pub what: String,
+    /// The measurements that show it.
+    pub evidence: String,
+    /// What to change; empty if nothing needs a change.
+    pub help: String,
+    /// The nodes that it is about.
+    pub nodes: Vec<NodeId>,
+    /// The channels that it is about.
+    pub channels: Vec<ChannelId>,
+}
+
+/// The kind of a [`Finding`]. The first six say what bounded the run; a report has at most one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum FindingKind {
+    /// No time was measured.
+    Unmeasured,
+    /// One node that does one firing at a time was busy for most of the run.
+    SerialBound,
+    /// A parallel node was busy on as many workers as its limit allows.
+    WorkersLimit,
+    /// The workers were in nodes for nearly all of their time.
+    Saturated,
+    /// The run waited for something outside the graph: a source, a file, a future.
+    Outside,
+    /// None of these: the workers spent part of their time outside nodes.
+    Unsaturated,
+    /// Channels grew because nodes waited for each other: a deadlock but for the byte budget.
+    GrownCycle,
+    /// The nodes of a loop waited for each other's items: few items are in flight.
+    StarvedLoop,
+    /// A channel made its producer wait for room and its consumer wait for items.
+    LittleRoom,
+    /// Some workers had much more work than others.
+    Imbalance,
+    /// Workers began to activate nodes that others held.
+    RefusedClaims,
+    /// The operating system ran other threads on the workers' cores.
+    Preempted,
+    /// Firings are too short for the cost of passing them on.
+    ShortFirings,
+    /// Most items moved between cores.
+    RemoteTraffic,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        if !self.evidence.is_empty() {
+            write!(f, ": {}", self.evidence)?;
+        }
+        if !self.help.is_empty() {
+            write!(f, "\n  help: {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl Finding {
+    fn new(kind: FindingKind, what: String, evidence: String, help: impl Into<String>) -> Finding {
+        Finding { kind, what, evidence, help: help.into(), nodes: Vec::new(), channels: Vec::new() }
+    }
+
+    fn at(mut self, nodes: &[NodeId]) -> Finding {
+        self.nodes.extend(nodes);
+        self
+    }
+
+    fn through(mut self, channels: &[ChannelId]) -> Finding {
+        self.channels.extend(channels);
+        self
+    }
+}
+
+impl Report {
+    /// What bounded the run, first, and then what else the report shows that a change could improve. A healthy run has
+    /// one finding.
+    ///
+    /// A report that breaks what its fields promise, with fewer nodes than its graph for example, counts as one without
+    /// measurements.
+    pub fn findings(&self) -> Vec<Finding> {
+        if !self.is_complete() || self.nodes.iter().all(|node| node.busy.is_zero()) {
+            let what = "no time was measured in any node".to_owned();
+            let mut all = vec![Finding::new(FindingKind::Unmeasured, what, String::new(), "")];
+            if self.is_complete() {
+                all.extend(self.grown_cycles());
+            }
+            return all;
+        }
+        let bound = self.bound();
+        let kind = bound.kind;
+        let mut all = vec![bound];
+        all.extend(self.grown_cycles());
+        all.extend(self.starved_loops());
+        all.extend(self.little_room());
+        all.extend(self.worker_findings(kind));
+        all
+    }
+
+    /// [`Report::findings`] as text: what bounded the run in the first line, and what would help.
+    pub fn advice(&self) -> String {
+        let findings: Vec<String> = self.findings().iter().map(Finding::to_string).collect();
+        findings.join("\n")
+    }
+
+    /// Whether there are measurements for each node and channel.
+    pub(crate) fn is_complete(&self) -> bool {
+        let (nodes, channels) = (self.graph.nodes().len(), self.graph.channels().len());
+        let known = self.growths.iter().all(|growth| growth.channel.index() < channels);
+        self.nodes.len() == nodes && self.channels.len() == channels && known
+    }
+
+    /// A node's name in a message.
+    fn quoted(&self, node: NodeId) -> String {
+        format!("`{}`", self.graph.node(node).name.escape_debug())
+    }
+
+    /// A channel's name in a message.
+    fn quoted_channel(&self, channel: ChannelId) -> String {
+        format!("`{}`", self.graph.channel_name(channel).escape_debug())
+    }
+
+    /// The names of some nodes in a message: at most six of them.
+    fn quoted_all(&self, nodes: &[NodeId]) -> String {
+        const NAMED: usize = 6;
+        let mut text = nodes.iter().take(NAMED).map(|node| self.quoted(*node)).collect::<Vec<_>>().join(", ");
+        if nodes.len() > NAMED {
+            text += &format!(" and {} more", nodes.len() - NAMED);
+        }
+        text
+    }
+}

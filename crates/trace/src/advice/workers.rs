@@ -1,0 +1,141 @@
+//! What the times and counts of the workers show: imbalance, refused claims, preemption, short firings, remote traffic.
+
+use super::{Finding, FindingKind};
+use crate::{Report, WorkerReport, units};
+use std::time::Duration;
+use thalweg_graph::{Kind, NodeId};
+
+/// The busiest worker is in nodes for this much more of its time than the least busy one.
+const UNEVEN: f64 = 0.4;
+
+/// Nodes that could fire wait for a worker for this share of the wall time, while workers idle.
+const UNSERVED: f64 = 0.25;
+
+/// Refused activations, of all. They cost time only where the queue and the policy have this share.
+const REFUSED: (f64, f64) = (0.25, 0.1);
+
+/// Activations below which a share of them says nothing.
+const ACTIVATIONS: u64 = 1000;
+
+/// Time that the operating system gave to other threads.
+const PREEMPTED: f64 = 0.1;
+
+/// Time in claims, publications and the policy.
+const OVERHEAD: f64 = 0.2;
+
+/// A firing that is longer than this is not the cause of much time in queues.
+const SHORT: Duration = Duration::from_micros(2);
+
+/// The share of the items that moved between cores, and the number of items below which it says nothing.
+const REMOTE: (f64, u64) = (0.5, 10_000);
+
+impl Report {
+    /// Findings about the workers, in a run that `bound` bounds.
+    pub(super) fn worker_findings(&self, bound: FindingKind) -> Vec<Finding> {
+        let all = [
+            self.short_firings(),
+            self.preempted(),
+            self.imbalance(bound),
+            self.refused_claims(),
+            self.remote_traffic(),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    fn overhead(&self) -> f64 {
+        let [_, queue, scheduler, ..] = self.breakdown();
+        queue + scheduler
+    }
+
+    fn short_firings(&self) -> Option<Finding> {
+        if self.overhead() < OVERHEAD {
+            return None;
+        }
+        let short = |node: &NodeId| self.nodes[node.index()].per_firing().is_some_and(|time| time < SHORT);
+        let nodes = self.graph.node_ids().filter(short);
+        let node = nodes.max_by_key(|node| self.nodes[node.index()].firings)?;
+        let stats = &self.nodes[node.index()];
+        let name = self.quoted(node);
+        let what = format!("firings of {name} are short for what it costs to pass them on");
+        let evidence = format!(
+            "{} for each of {} firings; queues and policy take {} of the workers' time",
+            stats.per_firing().map_or_else(String::new, units::time),
+            stats.firings,
+            units::percent(self.overhead())
+        );
+        let help = match self.graph.node(node).kind {
+            Kind::Process => {
+                format!("send larger messages to {name}, or put it into one process with its neighbour")
+            }
+            _ => {
+                format!("give {name} more to do at a time: `chunks(64)` before it, or a larger `run_length`")
+            }
+        };
+        Some(Finding::new(FindingKind::ShortFirings, what, evidence, help).at(&[node]))
+    }
+
+    fn preempted(&self) -> Option<Finding> {
+        let share = self.breakdown()[4];
+        if share < PREEMPTED {
+            return None;
+        }
+        let what = "the operating system ran other threads on the workers' cores".to_owned();
+        let evidence = format!("{} of the workers' time", units::percent(share));
+        let help =
+            "end other programs, or take fewer `threads`; a comparison of such runs shows the others' load";
+        Some(Finding::new(FindingKind::Preempted, what, evidence, help))
+    }
+
+    fn imbalance(&self, bound: FindingKind) -> Option<Finding> {
+        if bound != FindingKind::Unsaturated || self.workers.len() < 2 {
+            return None;
+        }
+        let part = |worker: &WorkerReport| {
+            let all = worker.total();
+            if all.is_zero() { 0.0 } else { worker.application.as_secs_f64() / all.as_secs_f64() }
+        };
+        let parts = || self.workers.iter().map(part);
+        let (most, least) = (parts().fold(0.0, f64::max), parts().fold(1.0, f64::min));
+        let unserved: Duration = self.nodes.iter().map(|node| node.waits.worker).sum();
+        if most - least < UNEVEN || self.share(unserved) < UNSERVED {
+            return None;
+        }
+        let what = "some workers have much more work than others".to_owned();
+        let evidence = format!(
+            "in nodes for {} to {} of their time, while nodes that could fire waited {} for a worker",
+            units::percent(least),
+            units::percent(most),
+            units::time(unserved)
+        );
+        let help = "compare with `policy(\"auto\")`; under a policy with affinity, or with a plan that has some, change it";
+        Some(Finding::new(FindingKind::Imbalance, what, evidence, help))
+    }
+
+    fn refused_claims(&self) -> Option<Finding> {
+        let sum = |of: fn(&WorkerReport) -> u64| self.workers.iter().map(of).fold(0, u64::saturating_add);
+        let (refused, all) = (sum(|worker| worker.refused), sum(|worker| worker.activations));
+        let share = refused as f64 / all.max(1) as f64;
+        if all < ACTIVATIONS || share < REFUSED.0 || self.overhead() < REFUSED.1 {
+            return None;
+        }
+        let what = "workers begin to activate nodes that other workers hold".to_owned();
+        let evidence = format!("{refused} of {all} activations were refused, {}", units::percent(share));
+        let help = "more work in a firing (`chunks`), or fewer `threads`: there are fewer claimable nodes than workers";
+        Some(Finding::new(FindingKind::RefusedClaims, what, evidence, help))
+    }
+
+    fn remote_traffic(&self) -> Option<Finding> {
+        let remote = self.channels.iter().map(|c| c.remote).fold(0, u64::saturating_add);
+        let items = self.channels.iter().map(|c| c.items).fold(0, u64::saturating_add);
+        let share = remote as f64 / items.max(1) as f64;
+        if items < REMOTE.1 || share < REMOTE.0 || self.overhead() < REFUSED.1 {
+            return None;
+        }
+        let most = self.graph.channel_ids().max_by_key(|id| self.channels[id.index()].remote)?;
+        let what =
+            format!("most items move between cores, most of all those of {}", self.quoted_channel(most));
+        let evidence = format!("{remote} of {items} items, {}", units::percent(share));
+        let help = "keep the two ends on one worker: `policy(\"partition\")` or `\"auto\"`, or put them into one node";
+        Some(Finding::new(FindingKind::RemoteTraffic, what, evidence, help).through(&[most]))
+    }
+}

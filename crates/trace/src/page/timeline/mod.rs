@@ -1,0 +1,110 @@
+//! The section about the threads: what each did, and when. `overview` is a picture of the whole run; `data` has the
+//! events for the script, which draws any part of it.
+
+mod data;
+mod overview;
+mod script;
+
+use super::escape::{Text, shortened};
+use super::graph::Picture;
+use super::{COLOURS, put};
+use crate::{Report, Timeline, Track, What};
+use thalweg_graph::NodeId;
+
+/// Threads that the page shows.
+const TRACKS: usize = 32;
+
+/// The colour of nodes that have none of their own.
+const OTHER: usize = COLOURS;
+
+/// What both pictures need to know.
+struct Shown<'a> {
+    tracks: &'a [Track],
+    report: &'a Report,
+    picture: &'a Picture,
+    colours: &'a [Option<usize>],
+    /// The end of the run, in nanoseconds. Above 0.
+    end: u64,
+}
+
+impl Shown<'_> {
+    fn colour(&self, node: NodeId) -> usize {
+        self.picture.of.get(node.index()).and_then(|shape| self.colours[*shape as usize]).unwrap_or(OTHER)
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        let node = self.report.graph.nodes().get(node.index());
+        node.map_or("a node that the graph lacks".to_owned(), |node| shortened(&node.name, 60))
+    }
+}
+
+/// Writes the section.
+pub(super) fn section(
+    out: &mut String,
+    report: &Report,
+    timeline: &Timeline,
+    picture: &Picture,
+    colours: &[Option<usize>],
+) {
+    out.push_str("<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n");
+    let tracks = &timeline.tracks[..timeline.tracks.len().min(TRACKS)];
+    let ends = tracks
+        .iter()
+        .flat_map(|track| &track.events)
+        .map(|event| event.at.saturating_add(length(&event.what)));
+    let end = ends.max().unwrap_or(0).max(u64::try_from(report.wall.as_nanos()).unwrap_or(u64::MAX)).max(1);
+    let shown = Shown { tracks, report, picture, colours, end };
+    legend(out, &shown);
+    put!(out, "<div class=\"scroll\">\n{}</div>\n", overview::draw(&shown));
+    notes(out, timeline, &shown);
+    script::write(out, &shown);
+    out.push_str("</section>\n");
+}
+
+/// The length of what happened, in nanoseconds.
+fn length(what: &What) -> u64 {
+    match *what {
+        What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => ns,
+        What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,
+    }
+}
+
+fn legend(out: &mut String, shown: &Shown<'_>) {
+    let mut entries: Vec<(String, String)> = Vec::new();
+    for shape in shown.picture.busiest() {
+        if let Some(colour) = shown.colours[shape] {
+            entries.push((format!("c{colour}"), shortened(&shown.picture.shapes[shape].name, 30)));
+        }
+    }
+    if shown.picture.shapes.len() > COLOURS {
+        entries.push((format!("c{OTHER}"), "other nodes".to_owned()));
+    }
+    entries.push(("spin".to_owned(), "spinning".to_owned()));
+    entries.push(("park".to_owned(), "parked".to_owned()));
+    let entries: Vec<_> = entries.iter().map(|(class, label)| (class.as_str(), label.as_str())).collect();
+    super::bars::legend(out, &entries);
+}
+
+/// Says what the pictures leave out.
+fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
+    out.push_str(
+        "<p class=\"quiet\">The height of a bar is the share of the time in nodes, its colour the node that had most of \
+         it. A tick above a row is a steal, a triangle a growth.</p>\n",
+    );
+    let lost: Vec<&Track> = shown.tracks.iter().filter(|track| track.lost > 0).collect();
+    if !lost.is_empty() {
+        let all = lost.iter().fold(0_u64, |sum, track| sum.saturating_add(track.lost));
+        let names: Vec<String> = lost.iter().take(4).map(|track| shortened(&track.name, 30)).collect();
+        let more = if lost.len() > 4 { format!(" and {} more", lost.len() - 4) } else { String::new() };
+        let names = names.join(", ") + &more;
+        put!(
+            out,
+            "<p class=\"quiet\">{all} earlier events of {} were overwritten: a thread keeps its latest ones.</p>\n",
+            Text(&names)
+        );
+    }
+    if timeline.tracks.len() > shown.tracks.len() {
+        let more = timeline.tracks.len() - shown.tracks.len();
+        put!(out, "<p class=\"quiet\">{more} more threads are not shown.</p>\n");
+    }
+}

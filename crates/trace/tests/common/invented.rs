@@ -1,0 +1,236 @@
+//! Invented reports of graphs of any size, as the tests of pages and the example `page` draw them.
+
+use std::time::Duration;
+use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+use thalweg_trace::{Ended, Event, Growth, Limit, Report, Service, Timeline, Track, What};
+
+/// The wall time of all these runs, in nanoseconds.
+const WALL: u64 = 100_000_000;
+
+/// A report of a graph with about this number of nodes, with measurements in all fields and a timeline.
+pub fn report(nodes: usize) -> Report {
+    let graph = match nodes {
+        0..=3 => chain(nodes),
+        4..=12 => fork(),
+        13..=400 => pipelines(nodes),
+        _ => branches(nodes),
+    };
+    measured(graph)
+}
+
+fn item() -> Item {
+    Item::of::<u64>()
+}
+
+fn join(graph: &mut GraphData, from: NodeId, to: NodeId) {
+    let link = Link::default();
+    joined(graph, from, to, link);
+}
+
+/// Adds a port to each node, and a channel.
+fn joined(graph: &mut GraphData, from: NodeId, to: NodeId, link: Link) {
+    let outputs = &mut graph.node_mut(from).outputs;
+    outputs.push(OutPort::new(format!("out{}", outputs.len()), item()));
+    let output = outputs.len() - 1;
+    let inputs = &mut graph.node_mut(to).inputs;
+    inputs.push(InPort::new(format!("in{}", inputs.len()), item()));
+    let input = inputs.len() - 1;
+    graph.connect((from, output), (to, input), link).unwrap();
+}
+
+/// `read -> squeeze -> write`, or the first of these.
+fn chain(nodes: usize) -> GraphData {
+    let mut graph = GraphData::new();
+    let mut before = None;
+    for name in ["read", "squeeze", "write"].into_iter().take(nodes) {
+        let mut node = if name == "squeeze" { Node::parallel(name) } else { Node::sequential(name) };
+        node.blocking = name == "read";
+        let node = graph.add(node);
+        if let Some(before) = before {
+            join(&mut graph, before, node);
+        }
+        before = Some(node);
+    }
+    graph
+}
+
+/// Twelve nodes: branches that meet again, and a loop.
+fn fork() -> GraphData {
+    let mut graph = GraphData::new();
+    let names = ["read", "split", "resize large", "resize small", "thumbnail", "merge", "encode", "checksum"];
+    let ids: Vec<NodeId> = names.into_iter().map(|name| graph.add(Node::sequential(name))).collect();
+    let [read, split, large, small, thumb, merge, encode, checksum] = ids[..] else { unreachable!() };
+    let rate = graph.add(Node::sequential("rate control").into_process());
+    let index = graph.add(Node::sequential("index with a very long name"));
+    let log = graph.add(Node::sequential("log"));
+    let write = graph.add(Node::sequential("write"));
+    graph.node_mut(merge).merge = true;
+    graph.node_mut(encode).kind = thalweg_graph::Kind::Parallel;
+    graph.node_mut(encode).workers = Some(3);
+    (graph.node_mut(read).blocking, graph.node_mut(write).blocking) = (true, true);
+    for (from, to) in [
+        (read, split),
+        (split, large),
+        (split, small),
+        (split, thumb),
+        (large, merge),
+        (small, merge),
+        (thumb, merge),
+        (merge, encode),
+        (encode, checksum),
+        (checksum, write),
+        (encode, rate),
+        (read, index),
+        (index, write),
+        (merge, log),
+    ] {
+        join(&mut graph, from, to);
+    }
+    joined(&mut graph, rate, split, Link { feedback: true, initial: 2, ..Link::default() });
+    graph
+}
+
+/// Pipelines of distinct stages between a source and a sink.
+fn pipelines(nodes: usize) -> GraphData {
+    let mut graph = GraphData::new();
+    let [source, sink] = ["demultiplex", "multiplex"].map(|name| graph.add(Node::sequential(name)));
+    let stages = ["parse", "decode", "filter", "scale", "overlay", "encode"];
+    let clock = graph.add(Node::sequential("clock"));
+    join(&mut graph, clock, source);
+    for _ in 0..nodes.saturating_sub(3) / stages.len() {
+        let mut before = source;
+        for stage in stages {
+            let node = graph.add(Node::sequential(stage));
+            join(&mut graph, before, node);
+            before = node;
+        }
+        join(&mut graph, before, sink);
+    }
+    graph
+}
+
+/// Nodes of distinct names: chains of words that fork and meet at random, and a tenth of workers of one name.
+fn branches(nodes: usize) -> GraphData {
+    let mut graph = GraphData::new();
+    let mut random = Random(7);
+    let letter = |number: u64| char::from(b'a' + (number % 26) as u8);
+    let start = graph.add(Node::sequential("start"));
+    let mut ends = vec![start; 8];
+    while graph.nodes().len() + 8 < nodes {
+        let at = random.below(ends.len() as u64) as usize;
+        let name: String = (0..5).map(|_| letter(random.next())).collect();
+        let name = if random.below(10) == 0 { "worker".to_owned() } else { name };
+        let node = graph.add(Node::sequential(name));
+        join(&mut graph, ends[at], node);
+        if random.below(200) == 0 {
+            let other = random.below(ends.len() as u64) as usize;
+            join(&mut graph, ends[other], node);
+        }
+        ends[at] = node;
+    }
+    let sink = graph.add(Node::sequential("finish"));
+    ends.into_iter().for_each(|end| join(&mut graph, end, sink));
+    graph
+}
+
+/// Measurements that fit each other roughly.
+fn measured(graph: GraphData) -> Report {
+    let mut random = Random(1);
+    let mut report = Report::new(graph, "auto", 4);
+    let ns = Duration::from_nanos;
+    report.wall = ns(WALL);
+    report.plan = "plan 1\nthreads 4\npolicy auto\nbudget 256 MiB\n".to_owned();
+    for worker in &mut report.workers {
+        let queue = random.below(WALL / 20);
+        (worker.application, worker.queue) = (ns(WALL * 6 / 10), ns(queue));
+        (worker.scheduler, worker.preempted) = (ns(random.below(WALL / 30)), ns(random.below(WALL / 50)));
+        worker.idle = report.wall - worker.application - worker.queue - worker.scheduler - worker.preempted;
+        worker.kernel = ns(random.below(WALL / 10));
+        (worker.activations, worker.refused) = (20_000 + random.below(5_000), random.below(900));
+        (worker.steals, worker.parks) = (random.below(300), random.below(2_000));
+    }
+    let nodes = report.nodes.len() as u64;
+    for (i, node) in report.nodes.iter_mut().enumerate() {
+        let busy = if i as u64 == nodes / 2 { WALL * 93 / 100 } else { random.below(WALL / 5 + 1) };
+        (node.busy, node.firings) = (ns(busy), 100 + random.below(100_000));
+        node.activations = node.firings / 20;
+        node.waits.worker = ns(random.below(WALL / 40));
+        let mut service = Service::default();
+        for _ in 0..40 {
+            let long = node.busy.as_nanos() as f64 / node.firings as f64;
+            service.firing.record(long * (0.2 + random.below(1000) as f64 / 200.0), 100);
+        }
+        node.service = Some(Box::new(service));
+    }
+    waits(&mut report, &mut random);
+    report.growths.extend((report.channels.len() > 4).then(|| Growth {
+        channel: thalweg_graph::ChannelId(2),
+        limit: Limit::Items,
+        from: 64,
+        to: 128,
+        at: ns(WALL / 3),
+    }));
+    report.searches = report.growths.len() as u64;
+    report.timeline = Some(Box::new(timeline(&report, &mut random)));
+    report
+}
+
+/// Channels before the busiest node are full, and those behind it empty.
+fn waits(report: &mut Report, random: &mut Random) {
+    let busiest = report.graph.nodes().len() / 2;
+    for (channel, stats) in report.graph.channels().iter().zip(&mut report.channels) {
+        let before = channel.to.0.index() <= busiest && !channel.link.feedback;
+        stats.items = 1_000 << random.below(8);
+        (stats.bytes, stats.capacity) = (8 * stats.items, 256);
+        let full = if before { 0.7 + random.part() * 0.3 } else { random.part() * 0.2 };
+        (stats.mean, stats.peak) = (256.0 * full, 256.0 * (full + 0.2).min(1.0));
+        let waited = Duration::from_nanos(WALL / 2 + random.below(WALL / 4));
+        if before { stats.producer_waited = waited } else { stats.consumer_waited = waited }
+    }
+}
+
+fn timeline(report: &Report, random: &mut Random) -> Timeline {
+    let mut timeline = Timeline::default();
+    let nodes = report.nodes.len() as u64;
+    for worker in 0..report.threads as u64 {
+        let mut track = Track::default();
+        (track.name, track.lost) = (format!("worker {worker}"), if worker == 1 { 1234 } else { 0 });
+        let mut at = if worker == 1 { WALL / 8 } else { 0 };
+        while at < WALL && nodes > 0 {
+            let ns = 500 + random.below(60_000);
+            let node = NodeId((random.next() % nodes.min(1 + random.below(nodes))) as u32);
+            let what = match random.below(30) {
+                0 => What::Spin { ns },
+                1 => What::Park { ns: 20 * ns },
+                2 => What::Steal { node, from: 0 },
+                _ => What::Activation { node, firings: 9, ns, ended: Ended::Budget },
+            };
+            track.events.push(Event { at, what });
+            at += what.length().as_nanos() as u64 + 50;
+        }
+        for growth in report.growths.iter().filter(|_| worker == 0) {
+            let what = What::Growth { channel: growth.channel, to: growth.to };
+            track.events.push(Event { at: growth.at.as_nanos() as u64, what });
+        }
+        timeline.tracks.push(track);
+    }
+    timeline
+}
+
+/// A linear congruential generator: the same pages each time.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    fn part(&mut self) -> f64 {
+        self.below(1000) as f64 / 1000.0
+    }
+}
