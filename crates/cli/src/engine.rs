@@ -6,6 +6,7 @@ use thalweg::Options;
 use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
+use crate::results::Results;
 
 /// Threads, policy and report.
 #[derive(Debug, Args)]
@@ -18,9 +19,8 @@ pub(crate) struct Engine {
     /// Pin each worker thread to a core
     #[arg(long)]
     pin: bool,
-    /// Print counts, and a report of where the time went
-    #[arg(long)]
-    pub report: bool,
+    #[command(flatten)]
+    pub results: Results,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -44,6 +44,6 @@ impl Engine {
             None => options,
         };
         options.check()?;
-        Ok(options)
+        Ok(self.results.options(options))
     }
 }

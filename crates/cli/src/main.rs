@@ -11,6 +11,7 @@ mod dedup;
 mod engine;
 mod interrupt;
 mod progress;
+mod results;
 mod size;
 mod standard;
 mod streamit;

@@ -7,6 +7,7 @@ mod endless;
 mod interrupt;
 mod manual;
 mod pipes;
+mod results;
 mod streamit;
 mod terminal;
 mod thread_limit;
