@@ -7,6 +7,7 @@ use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
 use crate::plan::PlanOptions;
+use crate::results::Results;
 
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
@@ -21,9 +22,8 @@ pub(crate) struct Engine {
     /// Pin each worker thread to a core
     #[arg(long)]
     pin: bool,
-    /// Print counts, and a report of where the time went
-    #[arg(long)]
-    pub report: bool,
+    #[command(flatten)]
+    pub results: Results,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -47,6 +47,6 @@ impl Engine {
             None => options,
         };
         options.check()?;
-        self.plan.add_to(options)
+        self.plan.add_to(self.results.options(options))
     }
 }

@@ -12,6 +12,7 @@ mod engine;
 mod interrupt;
 mod plan;
 mod progress;
+mod results;
 mod show;
 mod size;
 mod standard;

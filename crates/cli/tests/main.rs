@@ -8,6 +8,7 @@ mod interrupt;
 mod manual;
 mod pipes;
 mod plan;
+mod results;
 mod show;
 mod streamit;
 mod terminal;

@@ -56,6 +56,12 @@ impl Report {
         }
     }
 
+    /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
+    /// none.
+    pub fn plan_text(&self) -> String {
+        self.plan.as_ref().map_or_else(String::new, |plan| plan.on(&self.graph).to_string())
+    }
+
     /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.
     pub fn busiest_node(&self) -> Option<NodeId> {
         self.busiest(|_| true)
