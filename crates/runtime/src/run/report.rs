@@ -9,7 +9,7 @@ use thalweg_trace::Report;
 /// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
 /// before these loads, so they are `Relaxed`.
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
-    let mut report = Report::new(net.topology.graph.clone(), policy, net.topology.plan.threads);
+    let mut report = Report::new((*net.topology.graph).clone(), policy, net.topology.plan.threads);
     report.wall = wall;
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_by_key(|(worker, _)| *worker);
