@@ -83,3 +83,50 @@ fn cause(net: &Net<'_>, id: NodeId, cell: &NodeCell<'_>) -> Option<Cause> {
         Need::Room(channel, _) => Cause::Room(channel),
     })
 }
+
+/// Small enough for Miri, which checks the erased lifetime of `net::view`.
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use crate::{Graph, Options};
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
+
+    /// Threads take snapshots while runs of nodes that borrow begin, end and panic at the start.
+    #[test]
+    fn a_snapshot_reads_a_run_only_while_it_lasts() {
+        let (runs, observers) = if cfg!(miri) { (4, 2) } else { (200, 4) };
+        std::thread::scope(|scope| {
+            let senders: Vec<_> = (0..observers)
+                .map(|_| {
+                    let (sender, handles) = channel::<crate::Handle>();
+                    scope.spawn(move || {
+                        for run in handles {
+                            while let Some(snapshot) = run.snapshot() {
+                                assert_eq!(snapshot.nodes.len(), 3);
+                            }
+                        }
+                    });
+                    sender
+                })
+                .collect();
+            for round in 0..runs {
+                let data = vec![round; 10];
+                let (senders, fails) = (senders.clone(), round % 4 == 3);
+                let options = Options::new().threads(2).on_start(move |run| {
+                    senders.iter().for_each(|sender| sender.send(run.clone()).unwrap());
+                    assert!(run.snapshot().is_some());
+                    assert!(!fails, "injected");
+                });
+                let run = || {
+                    let graph = Graph::new();
+                    let sum = graph.source(data.iter()).map(|item| *item).fold(0, |sum, item| sum + item);
+                    graph.run(&options).unwrap().take(sum).unwrap()
+                };
+                match catch_unwind(AssertUnwindSafe(run)) {
+                    Ok(sum) => assert_eq!(sum, 10 * round),
+                    Err(_) => assert!(fails),
+                }
+            }
+        });
+    }
+}
