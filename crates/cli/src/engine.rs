@@ -6,6 +6,8 @@ use thalweg::Options;
 use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::watch::{Runs, Watch};
 
 /// Threads, policy and report.
 #[derive(Debug, Args)]
@@ -21,6 +23,12 @@ pub(crate) struct Engine {
     /// Print counts, and a report of where the time went
     #[arg(long)]
     pub report: bool,
+    /// Show what each stage does or waits for while it runs, instead of a progress bar
+    #[arg(long)]
+    watch: bool,
+    /// The runs that `--watch` shows.
+    #[arg(skip)]
+    runs: Runs,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -44,6 +52,11 @@ impl Engine {
             None => options,
         };
         options.check()?;
-        Ok(options)
+        Ok(if self.watch { self.runs.follow(options) } else { options })
+    }
+
+    /// The display of a run that reads `total` bytes, if their number is known: a progress bar, or the live view.
+    pub fn progress(&self, total: Option<u64>) -> Progress {
+        if self.watch { Progress::watching(Watch::start(self.runs.clone())) } else { Progress::new(total) }
     }
 }

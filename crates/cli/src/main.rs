@@ -14,6 +14,7 @@ mod progress;
 mod size;
 mod standard;
 mod streamit;
+mod watch;
 mod wordcount;
 
 /// Stream processing on multicore machines.

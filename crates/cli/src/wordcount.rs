@@ -43,11 +43,11 @@ pub(crate) struct Wordcount {
 impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let options = self.engine.options()?;
-        let progress = Progress::new(self.length()?);
+        let progress = self.engine.progress(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));
         let counted = count(inputs, case, &options);
-        progress.finish();
+        progress.end(&counted);
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
         if self.engine.report {

@@ -10,5 +10,6 @@ mod pipes;
 mod streamit;
 mod terminal;
 mod thread_limit;
+mod watch;
 mod wav;
 mod wordcount;

@@ -175,9 +175,11 @@ impl Options {
     }
 }
 
+type StartFn = dyn Fn(&Handle) + Send + Sync;
+
 /// The function of [`Options::on_start`].
 #[derive(Clone, Default)]
-pub(super) struct OnStart(Option<Arc<dyn Fn(&Handle) + Send + Sync>>);
+pub(super) struct OnStart(Option<Arc<StartFn>>);
 
 // Options have these traits whatever they call: a run resumes the panic of the function, and uses it no more.
 impl UnwindSafe for OnStart {}

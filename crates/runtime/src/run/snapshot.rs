@@ -110,7 +110,7 @@ mod tests {
                 })
                 .collect();
             for round in 0..runs {
-                let data = vec![round; 10];
+                let data = Vec::from([round; 10]);
                 let (senders, fails) = (senders.clone(), round % 4 == 3);
                 let options = Options::new().threads(2).on_start(move |run| {
                     senders.iter().for_each(|sender| sender.send(run.clone()).unwrap());
