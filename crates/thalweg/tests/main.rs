@@ -32,3 +32,4 @@ mod processes;
 mod random_graphs;
 mod random_processes;
 mod small_jobs;
+mod snapshots;
