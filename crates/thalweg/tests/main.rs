@@ -27,6 +27,7 @@ mod operators;
 mod outputs;
 mod overflow;
 mod parallel;
+mod plans;
 mod policies_in_two_hosts;
 mod processes;
 mod random_graphs;
