@@ -64,6 +64,11 @@ pub fn chain_by_fours(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads).counted().run_length(1))
 }
 
+/// The chain with activations of four firings each, and a timeline of the latest 65,536 events.
+pub fn chain_by_fours_recorded(job: &Chain) -> Outcome {
+    chain_with(job, &pinned(job.threads).counted().run_length(1).timeline(1 << 16))
+}
+
 /// The chain with activations of four firings each, without time stamps.
 pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads).unaccounted().run_length(1))

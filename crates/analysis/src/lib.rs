@@ -1,7 +1,7 @@
 //! Facts about a stream graph: pure functions of the graph alone.
 //!
 //! - [`components`] and [`topological_order`]: strongly connected components, and an order of all nodes.
-//! - [`regions`]: the parts of the graph with static rates.
+//! - [`regions`]: the parts of the graph with static rates; [`regions_through`]: of a part of its channels.
 //! - [`repetitions`]: the firings of each node of a region in a period.
 //! - [`dead_cycles`]: cycles that lack initial items.
 //! - [`deadlock_candidates`]: the nodes that can be part of a deadlock.
@@ -37,5 +37,5 @@ pub use check::check;
 pub use components::{Components, components, topological_order};
 pub use cycles::dead_cycles;
 pub use deadlock_candidates::deadlock_candidates;
-pub use regions::{Region, regions};
+pub use regions::{Region, regions, regions_through};
 pub use repetitions::repetitions;

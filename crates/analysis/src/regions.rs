@@ -27,8 +27,16 @@ impl Region {
 /// Channels to and from a node marked `merge` count as dynamic. A channel with a push rate and a pop rate of 0
 /// does not connect its ends.
 pub fn regions(graph: &GraphData) -> Vec<Region> {
+    regions_through(graph, |_| true)
+}
+
+/// The regions of the subgraph with only the channels for which `counts` returns true, in order of their first nodes.
+///
+/// A plan uses it to look for regions inside a set of nodes: it counts only the channels between them.
+pub fn regions_through(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Region> {
     let mut sets = Sets::new(graph.nodes().len());
-    let channels: Vec<ChannelId> = graph.channel_ids().filter(|id| rates(graph, *id).is_some()).collect();
+    let is_static = |id: &ChannelId| counts(*id) && rates(graph, *id).is_some();
+    let channels: Vec<ChannelId> = graph.channel_ids().filter(is_static).collect();
     for &id in &channels {
         let channel = graph.channel(id);
         sets.join(channel.from.0, channel.to.0);

@@ -6,8 +6,10 @@ use thalweg::Options;
 use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
+use crate::plan::PlanOptions;
+use crate::results::Results;
 
-/// Threads, policy and report.
+/// Threads, policy, plan and report.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// Worker threads (default: the number of cores that this process may use)
@@ -15,12 +17,13 @@ pub(crate) struct Engine {
     threads: Option<usize>,
     #[arg(long, value_name = "NAME", default_value = "auto", help = policies())]
     policy: String,
+    #[command(flatten)]
+    plan: PlanOptions,
     /// Pin each worker thread to a core
     #[arg(long)]
     pin: bool,
-    /// Print counts, and a report of where the time went
-    #[arg(long)]
-    pub report: bool,
+    #[command(flatten)]
+    pub results: Results,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -44,6 +47,6 @@ impl Engine {
             None => options,
         };
         options.check()?;
-        Ok(options)
+        self.plan.add_to(self.results.options(options))
     }
 }

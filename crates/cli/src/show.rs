@@ -104,10 +104,10 @@ impl Show {
             None if self.plan => {
                 let path = self.files[0].display();
                 ensure!(
-                    !report.plan.is_empty(),
-                    "{path} has no plan: its run was not planned, or left the plan out"
+                    report.plan.is_some(),
+                    "{path} has no plan\nhelp: save the report of a run of the engine"
                 );
-                standard::print(&report.plan)
+                standard::print(&report.plan_text())
             }
             None => standard::print(&report.to_string()),
         }

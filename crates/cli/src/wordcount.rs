@@ -43,6 +43,7 @@ pub(crate) struct Wordcount {
 impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let options = self.engine.options()?;
+        self.engine.results.check(self.files.iter().map(PathBuf::as_path))?;
         let progress = Progress::new(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));
@@ -50,14 +51,8 @@ impl Wordcount {
         progress.finish();
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
-        if self.engine.report {
-            standard::eprint(&format!(
-                "{} words, {} distinct\n\n{report}",
-                ranking.words(),
-                ranking.distinct()
-            ));
-        }
-        Ok(())
+        let counts = || format!("{} words, {} distinct", ranking.words(), ranking.distinct());
+        self.engine.results.finish(&report, counts, interrupt)
     }
 
     /// The total length of the files, if all are regular files. Fails early for missing files and folders.

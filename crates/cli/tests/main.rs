@@ -7,6 +7,8 @@ mod endless;
 mod interrupt;
 mod manual;
 mod pipes;
+mod plan;
+mod results;
 mod show;
 mod streamit;
 mod terminal;

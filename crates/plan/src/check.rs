@@ -1,108 +1,252 @@
 //! Checks that a plan, which may have been edited, fits a graph.
 
-use crate::{Plan, size};
-use std::fmt;
-use thalweg_graph::GraphData;
-
-/// A reason why a plan cannot run a graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The plan and the graph have different numbers of nodes.
-    Nodes {
-        /// Nodes in the plan.
-        plan: usize,
-        /// Nodes in the graph.
-        graph: usize,
-    },
-    /// The plan and the graph have different numbers of channels.
-    Channels {
-        /// Channels in the plan.
-        plan: usize,
-        /// Channels in the graph.
-        graph: usize,
-    },
-    /// A single firing does not fit into a channel.
-    Capacity {
-        /// The channel, as `a.out -> b.in`.
-        channel: String,
-        /// Capacity in the plan, in items.
-        planned: usize,
-        /// Capacity that one firing needs, in items.
-        needed: usize,
-    },
-    /// The claims of a node have no firing.
-    Run {
-        /// The node.
-        node: String,
-    },
-    /// The plan has no thread.
-    Threads,
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlanError::Nodes { plan, graph } => {
-                write!(
-                    f,
-                    "the plan has {plan} nodes, the graph has {graph}\nhelp: make a new plan for this graph"
-                )
-            }
-            PlanError::Channels { plan, graph } => {
-                write!(
-                    f,
-                    "the plan has {plan} channels, the graph has {graph}\nhelp: make a new plan for this graph"
-                )
-            }
-            PlanError::Capacity { channel, planned, needed } => {
-                write!(
-                    f,
-                    "channel `{channel}` has capacity {planned} in the plan, a firing needs {needed}\nhelp: raise the capacity to {needed}"
-                )
-            }
-            PlanError::Run { node } => {
-                write!(f, "node `{node}` has `run 0` in the plan, at least 1 is needed")
-            }
-            PlanError::Threads => write!(f, "the plan has 0 threads, at least 1 is needed"),
-        }
-    }
-}
-
-impl std::error::Error for PlanError {}
+use crate::error::MOST_BYTES;
+use crate::passes::batch::MOST_FIRINGS;
+use crate::passes::capacities::{has_process, min_capacity};
+use crate::passes::regions::parts;
+use crate::passes::threads::MOST_THREADS;
+use crate::passes::window::MOST_TICKETS;
+use crate::{Fingerprint, Misfit, Place, Plan, PlanError};
+use std::collections::HashMap;
+use thalweg_analysis::regions_through;
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 impl Plan {
-    /// Checks that the plan can run `graph`. A plan that [`Plan::new`] has made for `graph` always can.
+    /// Checks that the plan can run `graph`. A plan that [`Plan::new`] has made for `graph` always can, unless the
+    /// graph's rates or the wished capacities lead to channels of more than 16 GiB.
     ///
     /// # Errors
-    /// The first mismatch found.
+    /// The first misfit found.
     pub fn check(&self, graph: &GraphData) -> Result<(), PlanError> {
-        if self.threads == 0 {
-            return Err(PlanError::Threads);
-        }
-        self.check_counts(graph)?;
-        for (id, run) in graph.node_ids().zip(&self.run) {
-            if *run == 0 {
-                return Err(PlanError::Run { node: graph.node(id).name.to_string() });
+        let check = Check { plan: self, graph };
+        check.graph()?;
+        check.numbers()?;
+        check.nodes()?;
+        check.channels()?;
+        self.check_sizes(graph)?;
+        check.segments()?;
+        check.regions()
+    }
+
+    /// Checks that no channel would take more than 16 GiB.
+    ///
+    /// # Errors
+    /// The first channel that would.
+    pub fn check_sizes(&self, graph: &GraphData) -> Result<(), PlanError> {
+        for id in graph.channel_ids().take(self.capacities.len()) {
+            let (items, bytes) = (self.slots_of(id), graph.channel(id).item.bytes.max(1));
+            let slots = items.checked_next_power_of_two();
+            if slots.and_then(|slots| slots.checked_mul(bytes)).is_none_or(|bytes| bytes > MOST_BYTES) {
+                let name = graph.channel_name(id);
+                return Err(PlanError {
+                    place: Place::Channel(id),
+                    name,
+                    misfit: Misfit::Bytes { items, bytes },
+                });
             }
         }
-        for (id, planned) in graph.channel_ids().zip(self.capacities.iter().copied()) {
-            let needed = size::min_capacity(graph, graph.channel(id));
-            if planned < needed {
-                return Err(PlanError::Capacity { channel: graph.channel_name(id), planned, needed });
+        Ok(())
+    }
+}
+
+/// A plan and the graph that it is to run.
+struct Check<'a> {
+    plan: &'a Plan,
+    graph: &'a GraphData,
+}
+
+/// An error, unless `fits`.
+fn ensure(fits: bool, error: impl FnOnce() -> PlanError) -> Result<(), PlanError> {
+    if fits { Ok(()) } else { Err(error()) }
+}
+
+fn general(place: Place, misfit: Misfit) -> PlanError {
+    PlanError { place, name: String::new(), misfit }
+}
+
+impl Check<'_> {
+    fn graph(&self) -> Result<(), PlanError> {
+        let Check { plan, graph } = self;
+        let (nodes, channels) = (graph.nodes().len(), graph.channels().len());
+        for have in [plan.claim_lengths.len(), plan.graph.nodes] {
+            let misfit = Misfit::Nodes { plan: have, graph: nodes };
+            ensure(have == nodes, || general(Place::Graph, misfit))?;
+        }
+        for have in [plan.capacities.len(), plan.graph.channels] {
+            let misfit = Misfit::Channels { plan: have, graph: channels };
+            ensure(have == channels, || general(Place::Graph, misfit))?;
+        }
+        let misfit = Misfit::Fingerprint { plan: plan.graph, graph: Fingerprint::of(graph) };
+        ensure(plan.graph == Fingerprint::of(graph), || general(Place::Graph, misfit))
+    }
+
+    fn numbers(&self) -> Result<(), PlanError> {
+        let Plan { threads, batch, window, .. } = *self.plan;
+        let threads_fit = (1..=MOST_THREADS).contains(&threads);
+        ensure(threads_fit, || general(Place::Threads, Misfit::Threads(threads)))?;
+        let batch_fits = (1..=MOST_FIRINGS).contains(&batch);
+        ensure(batch_fits, || general(Place::Batch, Misfit::Batch(batch)))?;
+        let window_fits = window.is_power_of_two() && (2..=MOST_TICKETS).contains(&window);
+        ensure(window_fits, || general(Place::Window, Misfit::Window(window)))
+    }
+
+    fn is_parallel(&self, node: NodeId) -> bool {
+        self.graph.node(node).kind == Kind::Parallel
+    }
+
+    /// The misfit of a node at a place.
+    fn of_node(&self, place: Place, node: NodeId, misfit: Misfit) -> PlanError {
+        let name = self.graph.nodes().get(node.index()).map_or(String::new(), |node| node.name.to_string());
+        PlanError { place, name, misfit }
+    }
+
+    fn node(&self, node: NodeId, fits: bool, misfit: Misfit) -> Result<(), PlanError> {
+        ensure(fits, || self.of_node(Place::Node(node), node, misfit))
+    }
+
+    /// Checks that the graph has the node.
+    fn known(&self, place: Place, node: NodeId) -> Result<(), PlanError> {
+        ensure(node.index() < self.graph.nodes().len(), || general(place, Misfit::Unknown))
+    }
+
+    fn nodes(&self) -> Result<(), PlanError> {
+        let plan = self.plan;
+        for (id, claim) in self.graph.node_ids().zip(&plan.claim_lengths) {
+            self.node(id, *claim > 0, Misfit::Claim)?;
+            let blocks = self.graph.node(id).blocking && !plan.own_threads.contains(&id);
+            self.node(id, !blocks, Misfit::Blocks)?;
+        }
+        for (id, replicas) in &plan.replicas {
+            self.known(Place::Node(*id), *id)?;
+            self.node(*id, *replicas > 0, Misfit::Replicas)?;
+            self.node(*id, self.is_parallel(*id), Misfit::ReplicasOfSequential)?;
+        }
+        for id in &plan.own_threads {
+            self.known(Place::Node(*id), *id)?;
+            self.node(*id, !self.is_parallel(*id), Misfit::ThreadOfParallel)?;
+        }
+        for (id, worker) in &plan.affinity {
+            self.known(Place::Node(*id), *id)?;
+            let misfit = Misfit::Worker { worker: *worker, threads: plan.threads };
+            self.node(*id, (*worker as usize) < plan.threads, misfit)?;
+            self.node(*id, !self.is_parallel(*id), Misfit::WorkerOfParallel)?;
+            self.node(*id, !plan.own_threads.contains(id), Misfit::WorkerBesideThread)?;
+        }
+        Ok(())
+    }
+
+    fn channel(&self, channel: ChannelId, fits: bool, misfit: Misfit) -> Result<(), PlanError> {
+        let name = || self.graph.channel_name(channel);
+        ensure(fits, || PlanError { place: Place::Channel(channel), name: name(), misfit })
+    }
+
+    fn channels(&self) -> Result<(), PlanError> {
+        let Check { plan, graph } = self;
+        for (id, planned) in graph.channel_ids().zip(plan.capacities.iter().copied()) {
+            let needed = min_capacity(graph, graph.channel(id));
+            self.channel(id, planned >= needed, Misfit::Capacity { planned, needed })?;
+        }
+        let known = |id: ChannelId| {
+            let known = id.index() < graph.channels().len();
+            ensure(known, || general(Place::Channel(id), Misfit::Unknown))
+        };
+        for (id, slots) in &plan.slots {
+            known(*id)?;
+            let (slots, capacity) = (*slots, plan.capacities[id.index()]);
+            self.channel(*id, slots >= capacity, Misfit::Slots { slots, capacity })?;
+            self.channel(*id, self.can_widen(*id), Misfit::Widen)?;
+        }
+        for (id, bytes) in &plan.byte_limits {
+            known(*id)?;
+            self.channel(*id, graph.channel(*id).link.weighed, Misfit::Unweighed)?;
+            self.channel(*id, plan.budget.is_some(), Misfit::Unbudgeted)?;
+            self.channel(*id, *bytes > 0, Misfit::ByteLimit)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the run can widen a channel: the thread of a kernel does it, and the budget does not count its slots.
+    fn can_widen(&self, id: ChannelId) -> bool {
+        let channel = self.graph.channel(id);
+        let own = |node: NodeId| self.plan.own_threads.contains(&node);
+        self.plan.budget.is_none()
+            && !channel.link.weighed
+            && !has_process(self.graph, channel)
+            && (own(channel.from.0) || own(channel.to.0))
+    }
+
+    /// Checks what holds for segments and for regions: known nodes that workers run, each once, with one worker.
+    fn set(&self, place: Place, nodes: &[NodeId], seen: &mut [bool]) -> Result<(), PlanError> {
+        let mut worker = None;
+        for node in nodes.iter().copied() {
+            self.known(place, node)?;
+            let error = |misfit| self.of_node(place, node, misfit);
+            ensure(!std::mem::replace(&mut seen[node.index()], true), || error(Misfit::Twice))?;
+            ensure(!self.plan.own_threads.contains(&node), || error(Misfit::OwnThread))?;
+            if let Some(second) = self.plan.affinity.get(&node).copied() {
+                let first = *worker.get_or_insert(second);
+                ensure(first == second, || error(Misfit::Workers { first, second }))?;
             }
         }
         Ok(())
     }
 
-    fn check_counts(&self, graph: &GraphData) -> Result<(), PlanError> {
-        let (nodes, channels) = (graph.nodes().len(), graph.channels().len());
-        if self.run.len() != nodes {
-            return Err(PlanError::Nodes { plan: self.run.len(), graph: nodes });
+    fn segments(&self) -> Result<(), PlanError> {
+        if self.plan.segments.is_empty() {
+            return Ok(());
         }
-        if self.capacities.len() != channels {
-            return Err(PlanError::Channels { plan: self.capacities.len(), graph: channels });
+        let mut seen = vec![false; self.graph.nodes().len()];
+        let order = crate::passes::segments::order(self.graph, &self.plan.own_threads);
+        let mut position = vec![usize::MAX; self.graph.nodes().len()];
+        order.iter().enumerate().for_each(|(i, node)| position[node.index()] = i);
+        for (i, nodes) in self.plan.segments.iter().enumerate() {
+            let place = Place::Segment(i);
+            ensure(!nodes.is_empty(), || general(place, Misfit::TooFew))?;
+            self.set(place, nodes, &mut seen)?;
+            for pair in nodes.windows(2) {
+                let at = position[pair[0].index()];
+                let gap = || Misfit::Gap {
+                    after: self.graph.node(pair[0]).name.to_string(),
+                    next: order.get(at + 1).map(|next| self.graph.node(*next).name.to_string()),
+                };
+                ensure(position[pair[1].index()] == at + 1, || self.of_node(place, pair[1], gap()))?;
+            }
         }
         Ok(())
+    }
+
+    fn regions(&self) -> Result<(), PlanError> {
+        let (plan, count) = (self.plan, self.graph.nodes().len());
+        if plan.regions.is_empty() {
+            return Ok(());
+        }
+        let mut seen = vec![false; count];
+        let segment = parts(count, &plan.segments);
+        for (i, nodes) in plan.regions.iter().enumerate() {
+            let place = Place::Region(i);
+            ensure(nodes.len() > 1, || general(place, Misfit::TooFew))?;
+            self.set(place, nodes, &mut seen)?;
+            let across = nodes.iter().find(|node| segment[node.index()] != segment[nodes[0].index()]);
+            across.map_or(Ok(()), |node| Err(self.of_node(place, *node, Misfit::Across)))?;
+        }
+        let joined = self.joined();
+        for (i, nodes) in plan.regions.iter().enumerate() {
+            let apart = nodes.iter().find(|node| joined[node] != joined[&nodes[0]]);
+            apart.map_or(Ok(()), |node| Err(self.of_node(Place::Region(i), *node, Misfit::Unconnected)))?;
+        }
+        Ok(())
+    }
+
+    /// By node of a region: the set of nodes that channels of static rates inside its region join it to.
+    fn joined(&self) -> HashMap<NodeId, usize> {
+        let region = parts(self.graph.nodes().len(), &self.plan.regions);
+        let inside = |id: ChannelId| {
+            let channel = self.graph.channel(id);
+            let (from, to) = (region[channel.from.0.index()], region[channel.to.0.index()]);
+            from.is_some() && from == to
+        };
+        let sets = regions_through(self.graph, inside);
+        let sets = sets.iter().enumerate().flat_map(|(i, set)| set.nodes.iter().map(move |node| (*node, i)));
+        sets.filter(|(node, _)| region[node.index()].is_some()).collect()
     }
 }

@@ -1,7 +1,8 @@
-//! Decides how to run a graph: channel capacities, claim lengths, threads, policy.
+//! Decides how to run a graph: threads, policy, capacities, claims, replicas, segments.
 //!
-//! [`Plan::new`] makes a [`Plan`] from a graph and a user's [`Wishes`]. A plan can be printed, edited, read back
-//! and run again. It holds decisions only. The runtime carries them out.
+//! [`Plan::new`] makes a [`Plan`] from a graph and a user's [`Wishes`]; [`Plan::with_profile`] also uses what an earlier
+//! run has measured. A plan can be printed, edited, read back ([`Plan::read`]) and run again. It holds decisions only.
+//! The runtime carries them out.
 //!
 //! ```
 //! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
@@ -14,20 +15,31 @@
 //!
 //! let plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
 //! assert_eq!(plan.capacities, [2048]);
-//! assert_eq!(plan.to_string().parse::<Plan>().unwrap(), plan);
+//!
+//! let text = plan.to_string().replace("capacity 2048", "capacity 0");
+//! let error = Plan::read(&text, &graph).unwrap_err();
+//! assert_eq!(error.line, 11);
+//! assert!(error.what.starts_with("channel `numbers.out -> sum.in` has capacity 0"));
 //! ```
 
 mod check;
+mod error;
 mod escape;
+mod fingerprint;
+mod passes;
 mod plan;
+mod profile;
 mod read;
 mod show;
-mod size;
-mod threads;
+mod wishes;
+mod workers;
 
-pub use check::PlanError;
-pub use plan::{Plan, Raised, Wishes};
+pub use error::{Misfit, Place, PlanError};
+pub use fingerprint::Fingerprint;
+pub use passes::threads::{MOST_THREADS, threads};
+pub use plan::{Plan, Raised};
+pub use profile::{ChannelProfile, NodeProfile, Profile};
 pub use read::ReadError;
 pub use show::Annotated;
-pub use size::max_capacity;
-pub use threads::threads;
+pub use wishes::Wishes;
+pub use workers::Workers;

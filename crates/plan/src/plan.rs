@@ -1,39 +1,56 @@
-//! A plan and the settings it is made from.
+//! A plan: all decisions of a run.
 
-use crate::{size, threads};
-use thalweg_graph::{ChannelId, GraphData};
-
-/// The settings of a run that a user can make. The plan chooses those that are `None`.
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
-pub struct Wishes {
-    /// Number of workers. 0 counts as 1.
-    pub threads: Option<usize>,
-    /// Name of the scheduling policy.
-    pub policy: Option<String>,
-    /// The most bytes that all channels together may hold.
-    pub budget: Option<usize>,
-    /// Capacity, in items, of every channel that has none in the graph.
-    pub capacity: Option<usize>,
-    /// The most firings in a claim, for all nodes. 0 counts as 1.
-    pub run: Option<usize>,
-}
+use crate::passes::{self, Given};
+use crate::{Fingerprint, Profile, Wishes};
+use std::collections::{BTreeMap, BTreeSet};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// All decisions that a run needs in addition to the graph.
+///
+/// A decision that few nodes or channels have is in a map, which holds nothing for the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Capacity of each channel at the start, in items, by id. The runtime may raise it.
-    pub capacities: Vec<usize>,
-    /// The most firings in a claim of each node, by id. At least 1.
-    pub run: Vec<usize>,
-    /// Number of workers, at least 1.
+    /// The graph that the plan was made for.
+    pub graph: Fingerprint,
+    /// Number of workers, from 1 to [`MOST_THREADS`](crate::MOST_THREADS).
     pub threads: usize,
     /// Name of the scheduling policy.
     pub policy: String,
     /// The most bytes that all channels together may hold. `None` is no limit.
     pub budget: Option<usize>,
+    /// The most firings of an activation, at least 1. Where activations end by count, an activation has four claims,
+    /// and no more firings than this.
+    pub batch: usize,
+    /// The tickets of a parallel node's reorder window, a power of two.
+    pub window: usize,
+    /// The most bytes that completed tickets of one parallel node hold. Beyond it the node makes no claim.
+    pub held: usize,
+    /// The most bytes that the gate of one fork-join keeps.
+    pub kept: usize,
+    /// The most firings in a claim of each node, by id. At least 1.
+    pub claim_lengths: Vec<usize>,
+    /// The most workers that may fire a parallel node at the same time, for nodes with such a limit. The graph's own
+    /// limit ([`Node::workers`](thalweg_graph::Node::workers)) holds too.
+    pub replicas: BTreeMap<NodeId, u32>,
+    /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one:
+    /// see [`Plan::workers`].
+    pub affinity: BTreeMap<NodeId, u32>,
+    /// The nodes with a thread of their own: all that block, and others that are not parallel.
+    pub own_threads: BTreeSet<NodeId>,
+    /// Capacity of each channel at the start, in items, by id. The run may raise it.
+    pub capacities: Vec<usize>,
+    /// The capacity up to which the run may widen a channel, for channels that it may widen.
+    pub slots: BTreeMap<ChannelId, usize>,
+    /// The most bytes that a channel of weighed items may hold, for channels with such a limit.
+    pub byte_limits: BTreeMap<ChannelId, usize>,
     /// The user's capacities that were too small for a single firing, and were raised.
     pub raised: Vec<Raised>,
+    /// Segments: lists of nodes that follow each other in the order of the data, each for one worker.
+    pub segments: Vec<Vec<NodeId>>,
+    /// Regions to fuse: sets of nodes that channels of static rates join. The engine cannot fuse closures; the nodes
+    /// of a region count as one segment, so that one worker runs them.
+    pub regions: Vec<Vec<NodeId>>,
 }
 
 /// A capacity set by the user that was too small for a single firing.
@@ -48,21 +65,38 @@ pub struct Raised {
 }
 
 impl Plan {
-    /// Makes a plan that follows `wishes` and chooses everything that they leave open.
+    /// Makes a plan that follows `wishes` and chooses everything that they leave open, from the graph alone.
     pub fn new(graph: &GraphData, wishes: &Wishes) -> Plan {
-        let threads = wishes.threads.unwrap_or_else(threads).max(1);
-        let run: Vec<usize> = match wishes.run {
-            Some(run) => vec![run.max(1); graph.nodes().len()],
-            None => graph.nodes().iter().map(size::claim_length).collect(),
-        };
-        let sizes = size::capacities(graph, wishes, &run, threads);
-        Plan {
-            capacities: sizes.capacities,
-            run,
-            threads,
-            policy: wishes.policy.clone().unwrap_or_else(|| "auto".to_owned()),
-            budget: wishes.budget,
-            raised: sizes.raised,
-        }
+        passes::run(&Given { graph, profile: None, wishes })
+    }
+
+    /// Makes a plan as [`Plan::new`] does, and decides by the profile of an earlier run also the replicas of parallel
+    /// nodes, segments, affinity and regions.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+    /// use thalweg_plan::{NodeProfile, Plan, Profile, Wishes};
+    ///
+    /// let item = Item::of::<u64>();
+    /// let mut graph = GraphData::new();
+    /// let a = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(Rate::Static(1))));
+    /// let b = graph.add(Node::sequential("b").input(InPort::new("in", item)));
+    /// graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+    ///
+    /// let node = NodeProfile { firings: 1000, busy: Duration::from_millis(5) };
+    /// let profile = Profile::new(Duration::from_millis(6), vec![node, node], Vec::new());
+    /// let plan = Plan::with_profile(&graph, &profile, &Wishes { threads: Some(2), ..Wishes::default() });
+    /// assert_eq!(plan.segments, [[NodeId(0)], [NodeId(1)]]);
+    /// assert_eq!(plan.affinity[&NodeId(1)], 1);
+    /// ```
+    pub fn with_profile(graph: &GraphData, profile: &Profile, wishes: &Wishes) -> Plan {
+        passes::run(&Given { graph, profile: Some(profile), wishes })
+    }
+
+    /// The capacity up to which the run may widen a channel: the number of slots to allocate.
+    pub fn slots_of(&self, channel: ChannelId) -> usize {
+        let capacity = self.capacities.get(channel.index()).copied().unwrap_or(0);
+        self.slots.get(&channel).copied().unwrap_or(capacity)
     }
 }

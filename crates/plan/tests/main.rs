@@ -1,4 +1,5 @@
 //! Plans: their sizes and their text.
 
+mod misfits;
 mod size;
 mod text;

@@ -1,6 +1,7 @@
 //! What a host offers to a policy: queues, measurements, and state that the workers share.
 
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
+use thalweg_plan::Plan;
 
 /// A worker, by its index.
 pub type WorkerId = usize;
@@ -82,6 +83,10 @@ pub trait Host<S = ()>: Measurements {
     /// The graph of the run.
     fn graph(&self) -> &GraphData;
 
+    /// The plan of the run. Its policy and threads are wishes that the caller of the run may have replaced:
+    /// [`Host::workers`] counts the workers.
+    fn plan(&self) -> &Plan;
+
     /// The number of workers in the run.
     fn workers(&self) -> usize;
 
@@ -103,11 +108,14 @@ pub trait Host<S = ()>: Measurements {
     /// Takes the oldest node of another worker's queue.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
 
-    /// The worker that a node belongs to: the latest [`Host::set_affinity`], or at the start the one of [`dealt`].
-    /// `None` for a parallel node, which any worker may run.
+    /// The worker that a node belongs to: the latest [`Host::set_affinity`], or at the start the one of the plan
+    /// ([`Plan::workers`]), or else the one of [`dealt`]. `None` for a parallel node, which any worker may run.
+    ///
+    /// The default reads the plan alone, of which it finds only the node's own entry.
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
+        let planned = || self.plan().affinity.get(&node).map(|worker| *worker as WorkerId);
         let bound = self.graph().node(node).kind != Kind::Parallel;
-        bound.then(|| dealt(node, self.graph().nodes().len(), self.workers()))
+        bound.then(|| planned().unwrap_or_else(|| dealt(node, self.graph().nodes().len(), self.workers())))
     }
 
     /// Moves a node, which is not parallel, to a worker. Another worker that reads the affinity at the same time may

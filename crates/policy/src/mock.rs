@@ -4,9 +4,11 @@ use crate::random::XorShift;
 use crate::{End, Host, Measurements, Occupancy, WorkerId};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
+use thalweg_plan::{Plan, Wishes};
 
 pub(crate) struct Mock<S = ()> {
     pub(crate) graph: GraphData,
+    pub(crate) plan: Plan,
     /// By node.
     pub(crate) claimable: Vec<bool>,
     /// By channel.
@@ -59,6 +61,7 @@ impl<S: Default> Mock<S> {
             traffic: vec![0; graph.channels().len()],
             shared: Some(S::default()),
             random: XorShift::new(11, 0),
+            plan: Plan::new(&graph, &Wishes { threads: Some(workers), ..Wishes::default() }),
             graph,
         }
     }
@@ -97,6 +100,9 @@ impl<S> Measurements for Mock<S> {
 impl<S> Host<S> for Mock<S> {
     fn graph(&self) -> &GraphData {
         &self.graph
+    }
+    fn plan(&self) -> &Plan {
+        &self.plan
     }
     fn workers(&self) -> usize {
         self.queues.len()

@@ -1,10 +1,10 @@
 //! Random work stealing: DANBI's baseline (section IV-B), which ignores the graph.
 //!
 //! This policy scans, and makes its tokens itself: one for a sequential node, one for each worker for a parallel
-//! node, for the whole run. Tokens are dealt round-robin at the start. A worker takes the first token of its own
-//! queue that has a claimable node, and pushes it to the back of its own queue when the activation has ended. If it
-//! finds none there, it steals one from the other workers, in rotation from a random victim on. The paper says no
-//! more than "random work stealing"; the rest is ours:
+//! node, for the whole run. Tokens are dealt at the start: to the workers that the plan says, the others round-robin. A
+//! worker takes the first token of its own queue that has a claimable node, and pushes it to the back of its own queue
+//! when the activation has ended. If it finds none there, it steals one from the other workers, in rotation from a
+//! random victim on. The paper says no more than "random work stealing"; the rest is ours:
 //!
 //! - A token of a node that is not claimable goes back to the queue it came from, so only a token that is used
 //!   changes queues.
@@ -39,7 +39,10 @@ impl Policy for RandomStealing {
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
         let workers = host.workers();
-        let mine: Vec<NodeId> = tokens(host.graph(), workers).skip(worker).step_by(workers).collect();
+        let planned = host.plan().workers(host.graph());
+        let dealt = tokens(host.graph(), workers).enumerate();
+        let mine = dealt.filter(|(i, node)| planned.of(*node).unwrap_or(*i) % workers == worker);
+        let mine: Vec<NodeId> = mine.map(|(_, node)| node).collect();
         for token in mine {
             host.push(worker, token);
         }

@@ -103,9 +103,12 @@ impl Policy for WorkStealing {
     type Local = Local;
     type Shared = ();
 
-    /// Deals the claimable nodes, in runs of consecutive nodes.
+    /// Deals the claimable nodes: to the workers that the plan says, the others in runs of consecutive nodes.
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        push_claimable(worker, host, |_, _| worker);
+        let planned = host.plan().workers(host.graph());
+        push_claimable(worker, host, |host, node| {
+            planned.of(node).filter(|to| *to < host.workers()).unwrap_or(worker)
+        });
         Local::new(worker)
     }
 

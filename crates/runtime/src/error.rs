@@ -30,6 +30,10 @@ pub enum Error {
     /// An option is out of range, names something unknown, or excludes another one.
     #[error("{0}")]
     Options(String),
+    /// The plan of [`Options::plan`](crate::Options::plan) or [`Options::plan_with`](crate::Options::plan_with) does
+    /// not fit the graph, or the function returned this error.
+    #[error("{0}")]
+    Plan(Box<dyn std::error::Error + Send + Sync>),
     /// A kernel panicked.
     #[error("node `{node}` panicked: {message}")]
     Panic {

@@ -6,6 +6,7 @@ use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::record::Entry;
 use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 
@@ -14,7 +15,22 @@ use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 /// # Errors
 /// The policy violates the liveness law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
-    let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings);
+    let wishes = Wishes { threads: Some(settings.workers), ..Wishes::default() };
+    run_planned(policy, model, settings, Plan::new(&model.graph, &wishes))
+}
+
+/// Runs a model as [`run`] does, with this plan for the policy to see. The model and the settings decide capacities,
+/// claims and the number of workers, whatever the plan says.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_planned<P: Policy>(
+    policy: &P,
+    model: &Model,
+    settings: &Settings,
+    plan: Plan,
+) -> Result<Report, Failure> {
+    let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings, plan);
     let needs = policy.needs(&model.graph);
     let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
@@ -72,7 +88,7 @@ struct Clock<'m, S> {
 }
 
 impl<'m, S: Shared> Clock<'m, S> {
-    fn new(model: &'m Model, settings: Settings) -> Clock<'m, S> {
+    fn new(model: &'m Model, settings: Settings, plan: Plan) -> Clock<'m, S> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
         Clock {
@@ -83,7 +99,7 @@ impl<'m, S: Shared> Clock<'m, S> {
             events: 0,
             now: 0,
             last_workers: vec![None; nodes],
-            common: Common::new(nodes),
+            common: Common::new(&model.graph, plan),
             tokens: None,
             arrivals: model.arrivals().into_iter().rev().collect(),
             waits: vec![0; nodes],

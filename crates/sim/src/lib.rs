@@ -38,7 +38,7 @@ pub mod shapes;
 mod view;
 mod world;
 
-pub use clock::run;
+pub use clock::{run, run_planned};
 pub use model::{Cost, Model, NodeModel, Ratio};
 pub use report::{Failure, Report};
 pub use settings::Settings;

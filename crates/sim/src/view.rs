@@ -3,6 +3,7 @@
 use crate::world::{Claim, World};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
+use thalweg_plan::Plan;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{End, Event, Host, Measurements, Occupancy, WorkerId, dealt};
 
@@ -45,7 +46,8 @@ impl Worker {
 
 /// State that the workers share, except for the world.
 pub(crate) struct Common<S> {
-    /// By node, where it was set.
+    pub(crate) plan: Plan,
+    /// By node: as the plan says or as it was set later.
     pub(crate) affinity: Vec<Option<WorkerId>>,
     /// By node.
     pub(crate) busy_time: Vec<u64>,
@@ -56,10 +58,12 @@ pub(crate) struct Common<S> {
 }
 
 impl<S: Default> Common<S> {
-    pub(crate) fn new(nodes: usize) -> Common<S> {
+    pub(crate) fn new(graph: &GraphData, plan: Plan) -> Common<S> {
+        let workers = plan.workers(graph);
         Common {
-            affinity: vec![None; nodes],
-            busy_time: vec![0; nodes],
+            affinity: graph.node_ids().map(|node| workers.of(node)).collect(),
+            plan,
+            busy_time: vec![0; graph.nodes().len()],
             shared: Some(S::default()),
             outside: VecDeque::new(),
         }
@@ -102,6 +106,9 @@ impl<S> Measurements for View<'_, '_, S> {
 impl<S> Host<S> for View<'_, '_, S> {
     fn graph(&self) -> &GraphData {
         self.world.graph()
+    }
+    fn plan(&self) -> &Plan {
+        &self.common.plan
     }
     fn workers(&self) -> usize {
         self.workers.len()

@@ -67,6 +67,43 @@ pub mod policy {
     };
 }
 
+/// Plans: all decisions of a run, to be printed, edited, read back and run again.
+///
+/// Prepare a run to see its plan, and give the edited plan to another run by [`Options::plan`]:
+///
+/// ```
+/// use thalweg::plan::Plan;
+/// use thalweg::prelude::*;
+///
+/// let squares = || thalweg::from_iter(0..1000u64).par_map(|n| n * n).named("square").collect();
+///
+/// let network = squares().graph().build()?;
+/// let graph = network.graph().clone();
+/// let text = network.prepare(&Options::new().threads(2))?.plan().on(&graph).to_string();
+/// assert!(text.contains("node 1 claim 512  # square"));
+///
+/// // Claims of 8 firings instead of 512.
+/// let plan = Plan::read(&text.replace("node 1 claim 512", "node 1 claim 8"), &graph)?;
+/// let (items, _) = squares().run(&Options::new().plan(plan))?;
+/// assert_eq!(items[999], 998_001);
+///
+/// // A plan that does not fit is refused, with the line.
+/// let error = Plan::read(&text.replace("threads 2", "threads 0"), &graph).unwrap_err();
+/// assert_eq!(error.line, 3);
+///
+/// // What a run has measured makes the next plan better.
+/// let (_, report) = squares().run(&Options::new().threads(2))?;
+/// let plan = Plan::with_profile(&report.graph, &report.profile(), &Default::default());
+/// squares().run(&Options::new().plan(plan))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod plan {
+    pub use thalweg_plan::{
+        Annotated, ChannelProfile, Fingerprint, MOST_THREADS, Misfit, NodeProfile, Place, Plan, PlanError,
+        Profile, Raised, ReadError, Wishes, Workers, threads,
+    };
+}
+
 /// The report of a run, its form in files, and the comparison of two reports.
 pub mod trace {
     pub use thalweg_trace::{

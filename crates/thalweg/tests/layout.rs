@@ -15,8 +15,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
-    ("thalweg-sim", &["thalweg-graph", "thalweg-policy"]),
-    ("thalweg-trace", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-sim", &["thalweg-graph", "thalweg-plan", "thalweg-policy"]),
+    ("thalweg-trace", &["thalweg-graph", "thalweg-analysis", "thalweg-plan"]),
     (
         "thalweg-runtime",
         &["thalweg-graph", "thalweg-analysis", "thalweg-plan", "thalweg-policy", "thalweg-trace"],

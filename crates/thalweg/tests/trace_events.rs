@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use thalweg::Options;
 use thalweg::graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort};
 use thalweg::trace::{Ended, Event, Timeline, Track, What};
 
@@ -175,6 +176,25 @@ fn every_event_has_what_viewers_demand() {
     }
     assert!(PHASES.iter().all(|(phase, _)| all.get(*phase).is_some_and(|count| *count > 100)), "{all:?}");
     assert!(check(&Timeline::default().to_json(&GraphData::new())).len() == 1);
+}
+
+/// What the engine records can be shown too, whether it is all or the latest events.
+#[test]
+fn a_run_has_a_timeline_that_viewers_take() {
+    for events in [1 << 16, 100] {
+        let sum = thalweg::from_iter(0..20_000_u64)
+            .named("read")
+            .par_map(|n| n ^ 7)
+            .named("map")
+            .fold(0, u64::wrapping_add);
+        let options = Options::new().threads(2).capacity(64).timeline(events);
+        let (_, report) = sum.run(&options).unwrap();
+        let timeline = report.timeline.as_deref().expect("a timeline");
+        let text = timeline.to_json(&report.graph);
+        let phases = check(&text);
+        assert!(phases["X"] > 10, "{phases:?}");
+        assert_eq!(Timeline::from_json(&text, &report.graph).as_ref(), Ok(timeline));
+    }
 }
 
 /// Planted mistakes: the check can fail.

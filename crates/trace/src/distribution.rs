@@ -134,7 +134,8 @@ impl Distribution {
             if below + count >= wanted {
                 let part = ((wanted - below) / count).clamp(0.0, 1.0);
                 let width = 2_f64.powi(bucket as i32 + 1) - least;
-                return Some(Duration::from_nanos((least + width * part) as u64));
+                // No time exceeds the root of the sum of squares, which is close to the longest of few times.
+                return Some(Duration::from_nanos((least + width * part).min(self.squares.sqrt()) as u64));
             }
             below += count;
         }
@@ -190,7 +191,8 @@ mod tests {
         assert!((524_288..=1_048_576).contains(&quantile(1.0)), "{}", quantile(1.0));
         assert_eq!((quantile(-1.0), quantile(2.0)), (quantile(0.0), quantile(1.0)));
         assert_eq!(times.quantile(f64::NAN), None);
-        assert_eq!(of(&[(0.5, 1)]).quantile(1.0), Some(Duration::from_nanos(2)));
+        assert_eq!(of(&[(0.5, 1)]).quantile(1.0), Some(Duration::ZERO));
+        assert_eq!(of(&[(5000.0, 1)]).quantile(0.99), Some(Duration::from_nanos(5000)));
     }
 
     #[test]

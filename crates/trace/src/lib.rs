@@ -26,6 +26,7 @@ mod distribution;
 mod json;
 mod page;
 mod parts;
+mod profile;
 mod rates;
 mod report;
 mod show;

@@ -1,8 +1,10 @@
 //! The report of a run.
 
 use crate::{ChannelReport, Growth, NodeReport, Timeline, WorkerReport};
+use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
+use thalweg_plan::Plan;
 
 /// The measurements of one run.
 #[derive(Clone, Default, Debug, PartialEq)]
@@ -14,8 +16,8 @@ pub struct Report {
     pub policy: String,
     /// Number of workers.
     pub threads: usize,
-    /// The text form of the plan that the run followed; empty if there was none.
-    pub plan: String,
+    /// The plan that the run followed, if it followed one.
+    pub plan: Option<Arc<Plan>>,
     /// Wall time from start to end of the run.
     pub wall: Duration,
     /// The workers, by index.
@@ -41,7 +43,7 @@ impl Report {
         Report {
             policy: policy.into(),
             threads,
-            plan: String::new(),
+            plan: None,
             wall: Duration::ZERO,
             workers: vec![WorkerReport::default(); threads],
             nodes: vec![NodeReport::default(); graph.nodes().len()],
@@ -52,6 +54,12 @@ impl Report {
             timeline: None,
             graph,
         }
+    }
+
+    /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
+    /// none.
+    pub fn plan_text(&self) -> String {
+        self.plan.as_ref().map_or_else(String::new, |plan| plan.on(&self.graph).to_string())
     }
 
     /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.

@@ -5,8 +5,10 @@ use crate::common::html::{Element, parse};
 use crate::common::invented;
 use proptest::prelude::*;
 use std::fs;
+use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{Ended, Event, Report, Timeline, Track, What};
 
 /// The rectangles of the drawing's boxes: left, top, right and bottom.
@@ -92,7 +94,8 @@ fn hostile_names_stay_names() {
     let to = graph.add(Node::sequential(hostile).input(InPort::new(hostile, bytes)));
     graph.connect((from, 0), (to, 0), Link::default()).unwrap();
     let mut report = Report::new(graph, hostile, 1);
-    report.plan = hostile.to_owned();
+    let wishes = Wishes { policy: Some(hostile.to_owned()), ..Wishes::default() };
+    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
     report.wall = Duration::from_millis(1);
     report.nodes[0].busy = Duration::from_millis(1);
     let mut track = Track::default();

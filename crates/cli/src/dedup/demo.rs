@@ -55,6 +55,7 @@ impl Demo {
         };
         let meta = fs::metadata(&folder).with_context(|| format!("reading {}", folder.display()))?;
         ensure!(meta.is_dir(), "{} is not a folder", folder.display());
+        self.engine.results.check([folder.as_path()])?;
         let content = survey(&folder, interrupt.stop())?;
         let temporary = std::env::temp_dir();
         check_temporary_folder(&temporary, &folder, content.bytes)?;
@@ -69,9 +70,11 @@ impl Demo {
         let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
         standard::print(&done.describe())?;
-        if self.engine.report {
+        if self.engine.results.prints() {
             standard::eprint(&format!("\npack: {}\n\nunpack: {}", done.pack.0, done.unpack.0));
         }
+        self.engine.results.save(&done.pack.0, Some("pack"), interrupt)?;
+        self.engine.results.save(&done.unpack.0, Some("unpack"), interrupt)?;
         match done.found.count {
             0 => Ok(()),
             count => bail!("{count} entries differ from the original: {}", done.found.first.join("; ")),

@@ -57,6 +57,7 @@ pub(crate) struct Pack {
 impl Pack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(interrupt)?;
+        self.engine.results.check([self.input.as_path(), &self.output])?;
         let params = self.params();
         params.validate()?;
         let input = self.input(interrupt)?;
@@ -76,10 +77,8 @@ impl Pack {
         progress.finish();
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
-        if self.engine.report {
-            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
-        }
-        Ok(())
+        let took = started.elapsed();
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }
 
     fn params(&self) -> Params {

@@ -41,6 +41,7 @@ pub(crate) struct Unpack {
 impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(interrupt)?;
+        self.engine.results.check([self.archive.as_path(), &self.output])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let progress = Progress::new(length);
@@ -48,10 +49,8 @@ impl Unpack {
         let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
         progress.finish();
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
-        if self.engine.report {
-            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
-        }
-        Ok(())
+        let took = started.elapsed();
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }
 
     fn unpack(&self, input: impl Read + Send, run: Run) -> Result<(Summary, thalweg::Report)> {

@@ -30,6 +30,7 @@ pub(crate) struct Verify {
 impl Verify {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(interrupt)?;
+        self.engine.results.check([self.archive.as_path()])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let progress = Progress::new(length);
         let started = Instant::now();
@@ -38,9 +39,7 @@ impl Verify {
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.finish();
         let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
-        if self.engine.report {
-            standard::eprint(&format!("{}\n\n{run}", report(&summary, started.elapsed())));
-        }
-        Ok(())
+        let took = started.elapsed();
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }
 }

@@ -5,7 +5,7 @@
 //! of the golden ratio, modulo 1). It needs no random numbers, and a run of one worker takes the same samples each
 //! time.
 
-/// The mean number of activations for each sample. See [`Sampler::is_sample`].
+/// The number of activations for each sample, in the mean.
 pub(crate) const SAMPLE: u32 = 64;
 /// The number of activations for each one of which [`Sampler::is_frequent`] is true, in the long run.
 pub(crate) const FREQUENT: u32 = 16;
@@ -22,23 +22,22 @@ pub(crate) struct Sampler {
     left: u32,
     /// The multiple of the golden ratio, modulo 1, in units of 2^-32.
     phase: u32,
-    /// The current activation is a sample.
-    sample: bool,
 }
 
 impl Sampler {
     /// The sampler of a worker before its first activation. The second one is a sample: the first one finds all caches
     /// cold.
     pub(crate) fn new() -> Sampler {
-        Sampler { left: 1, phase: 0, sample: false }
+        Sampler { left: 1, phase: 0 }
     }
 
-    /// Begins an activation that may be a sample.
+    /// Begins an activation. Returns whether it is a sample.
     #[inline]
-    pub(crate) fn step(&mut self) {
+    pub(crate) fn step(&mut self) -> bool {
         self.phase = self.phase.wrapping_add(STEP);
-        self.sample = self.left == 0;
-        self.left = if self.sample { SAMPLE / 2 + (self.phase >> 26) } else { self.left - 1 };
+        let is_sample = self.left == 0;
+        self.left = if is_sample { SAMPLE / 2 + (self.phase >> 26) } else { self.left - 1 };
+        is_sample
     }
 
     /// Begins an activation that is no sample: one of the next [`Sampler::plain`].
@@ -46,14 +45,7 @@ impl Sampler {
     pub(crate) fn step_plain(&mut self) {
         debug_assert!(self.left > 0, "the activation is a sample");
         self.phase = self.phase.wrapping_add(STEP);
-        self.sample = false;
-        self.left = self.left.saturating_sub(1);
-    }
-
-    /// Whether the current activation is a sample: one in [`SAMPLE`].
-    #[inline]
-    pub(crate) fn is_sample(&self) -> bool {
-        self.sample
+        self.left = self.left.wrapping_sub(1);
     }
 
     /// Whether the current activation is one of the more frequent samples: one in [`FREQUENT`].
@@ -83,8 +75,7 @@ mod tests {
             let (mut sampler, mut samples, mut frequent) = (Sampler::new(), vec![0; period], vec![0; period]);
             let rounds = 64 * 200;
             for at in 0..period * rounds {
-                sampler.step();
-                samples[at % period] += u32::from(sampler.is_sample());
+                samples[at % period] += u32::from(sampler.step());
                 frequent[at % period] += u32::from(sampler.is_frequent());
             }
             let near = |count: &u32, mean: u32| (mean / 2..=mean * 3 / 2).contains(count);
@@ -99,12 +90,8 @@ mod tests {
         for _ in 0..1000 {
             let plain = one.plain();
             (0..plain).for_each(|_| one.step_plain());
-            (0..plain).for_each(|_| {
-                other.step();
-                assert!(!other.is_sample());
-            });
-            (one.step(), other.step());
-            assert!(one.is_sample() && other.is_sample());
+            (0..plain).for_each(|_| assert!(!other.step()));
+            assert!(one.step() && other.step());
             assert_eq!((one.phase, one.left), (other.phase, other.left));
         }
     }

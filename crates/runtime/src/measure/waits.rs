@@ -49,17 +49,21 @@ pub(crate) struct Ended {
     weight: u64,
 }
 
-/// The wait of a node whose activation begins at `now`, if it is to be counted. `frequent` says that a short one is.
+/// Whether the wait of a node whose activation begins at `now` is to be counted. `frequent` says that a short one is.
+/// Never in a loom model: the answer depends on the clock, and an execution must be repeatable.
 #[inline]
-pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks, frequent: bool) -> Option<Ended> {
-    let since = cell.state.since.load(Ordering::Relaxed);
-    let waited = now.saturating_sub(since);
-    if waited < LONG_WAIT && !frequent {
-        return None;
-    }
-    let weight = if waited < LONG_WAIT { u64::from(FREQUENT) } else { 1 };
-    // Before the activation, which sets the word anew.
-    Some(Ended { what: cell.state.wait.read(), since, until: now, weight })
+pub(crate) fn is_counted(cell: &NodeCell<'_>, now: Ticks, frequent: bool) -> bool {
+    let waited = now.saturating_sub(cell.state.since.load(Ordering::Relaxed));
+    !cfg!(loom) && (waited >= LONG_WAIT || frequent)
+}
+
+/// The wait of a node whose activation begins at `now`, if [`is_counted`] is true for it. Called before the activation,
+/// which sets the node's wait word anew.
+#[cold]
+pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks) -> Ended {
+    let wait = ended_always(cell, now);
+    let is_short = now.saturating_sub(wait.since) < LONG_WAIT;
+    Ended { weight: if is_short { u64::from(FREQUENT) } else { 1 }, ..wait }
 }
 
 /// The wait of a node whose activation begins at `now`, however short it was.

@@ -12,6 +12,7 @@
 //! The index of a channel's consumer in `ends` is the number of its send operation, and that of its producer the number
 //! of its receive operation ([`operation`](crate::channel::operation)). So [`Topology::peer`] is one load.
 
+use std::sync::Arc;
 use std::sync::OnceLock;
 use thalweg_analysis::Components;
 use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
@@ -20,7 +21,8 @@ use thalweg_plan::Plan;
 /// The graph and the plan of a run, with the graph's edges in flat arrays.
 pub(crate) struct Topology {
     pub(crate) graph: GraphData,
-    pub(crate) plan: Plan,
+    /// Shared with the report.
+    pub(crate) plan: Arc<Plan>,
     /// The channels of every node's inputs, then of its outputs, node by node.
     ports: Box<[ChannelId]>,
     /// By node: the index in `ports` of its first input, and that of its first output.
@@ -44,7 +46,7 @@ impl Topology {
             components: OnceLock::new(),
             has_loops: has_loops(&graph),
             graph,
-            plan,
+            plan: Arc::new(plan),
         }
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     let needs = policy.needs(&net.topology.graph);
     if needs.notifications() {
         if needs.affinity() {
-            net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, net.threads()));
+            net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, &net.topology.plan));
         }
         net.topology.graph.node_ids().for_each(|node| _ = acquire_token(net, node));
     }

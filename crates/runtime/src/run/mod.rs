@@ -3,7 +3,8 @@
 //! | module | step |
 //! |---|---|
 //! | [`options`] | the caller's settings |
-//! | [`prepare`] | plan, channels, nodes |
+//! | [`planned`] | the plan: from the wishes, or the caller's own |
+//! | [`prepare`] | channels, nodes |
 //! | [`execute`] | threads |
 //! | [`report`](mod@report) | the counters after the run |
 //! | [`finished`] | the result of the run |
@@ -13,6 +14,7 @@ mod execute;
 mod finished;
 mod options;
 pub(crate) mod outlet;
+mod planned;
 mod prepare;
 mod report;
 

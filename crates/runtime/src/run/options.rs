@@ -1,14 +1,14 @@
 //! The options of a run.
 
+use super::planned::{Cause, Chooser};
 use crate::error::Error;
 use crate::threads::cores::parallelism;
+use std::sync::Arc;
 use std::time::Duration;
-use thalweg_plan::Wishes;
+use thalweg_graph::GraphData;
+use thalweg_plan::{MOST_THREADS, Plan, PlanError, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Visit, dispatch};
-
-/// The most worker threads of a run.
-const THREADS: usize = 4096;
 
 /// The options of a run. The plan chooses values for those that are not set.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Options {
     pub(super) one_to_one: bool,
     pub(super) closes_loops: bool,
     pub(super) timeline: usize,
+    pub(super) plan: Option<Arc<Plan>>,
+    pub(super) plan_with: Option<Chooser>,
 }
 
 impl Options {
@@ -56,6 +58,50 @@ impl Options {
     /// starves).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
+        self
+    }
+
+    /// Follows this plan: that of an earlier run ([`Prepared::plan`](crate::Prepared::plan)), printed, edited and read
+    /// back ([`Plan::read`]), or one made from a profile ([`Plan::with_profile`]).
+    ///
+    /// The plan decides what [`threads`](Self::threads), [`policy`](Self::policy), [`budget`](Self::budget),
+    /// [`capacity`](Self::capacity), [`run_length`](Self::run_length) and [`one_to_one`](Self::one_to_one) wish, so none
+    /// of these may be set too. A plan that does not fit the graph is [`Error::Plan`] when the run is prepared.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    /// # use thalweg_plan::Plan;
+    ///
+    /// let graph = Graph::new();
+    /// let sum = graph.source(1..=4u64).fold(0, |sum, n| sum + n);
+    /// let network = graph.build()?;
+    /// let (data, text) = (network.graph().clone(), "# edited\n");
+    /// let prepared = network.prepare(&Options::new().threads(2))?;
+    /// let text = format!("{text}{}", prepared.plan().on(&data)).replace("threads 2", "threads 1");
+    ///
+    /// let plan = Plan::read(&text, &data).expect("the edited plan fits");
+    /// let again = Graph::new();
+    /// let sum = again.source(1..=4u64).fold(0, |sum, n| sum + n);
+    /// let (sum, report) = sum.run(&Options::new().plan(plan))?;
+    /// assert_eq!((sum, report.threads), (10, 1));
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn plan(mut self, plan: Plan) -> Self {
+        self.plan = Some(Arc::new(plan));
+        self
+    }
+
+    /// Calls `choose` when a run is prepared, with the graph and the plan that the engine has made from the other
+    /// options. The run follows the plan that `choose` returns, if that fits the graph. So a program can print, edit or
+    /// replace a plan before it has seen the graph, and wishes that a library has set give way. [`Options::plan`] is
+    /// the simple case; only one of both may be set.
+    ///
+    /// An error that `choose` returns is [`Error::Plan`] of the run.
+    pub fn plan_with(
+        mut self,
+        choose: impl Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync + 'static,
+    ) -> Self {
+        self.plan_with = Some(Chooser::new(choose));
         self
     }
 
@@ -137,37 +183,75 @@ impl Options {
     /// Checks the options, as far as that is possible without a graph.
     ///
     /// # Errors
-    /// [`Error::Options`] for an unknown policy, for too many threads, and for 0 threads, items of capacity or firings.
+    /// [`Error::Options`] for an unknown policy, for too many threads, for 0 threads, items of capacity or firings, and
+    /// for a plan beside a wish that it decides.
     pub fn check(&self) -> Result<(), Error> {
-        if let Some(policy) = &self.policy {
-            dispatch(policy, Known).map_err(|unknown| Error::Options(unknown.to_string()))?;
-        }
+        self.policy.as_deref().map_or(Ok(()), check_policy)?;
+        self.check_plan()?;
         let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
             return Err(Error::Options(format!("{what} 0: at least 1 is needed")));
         }
         match self.threads {
-            Some(threads) if threads > THREADS => {
-                Err(Error::Options(format!("{threads} threads: at most {THREADS}")))
+            Some(threads) if threads > MOST_THREADS => {
+                Err(Error::Options(format!("{threads} threads: at most {MOST_THREADS}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// The number of worker threads of a run with these options.
-    pub fn workers(&self) -> usize {
-        self.threads.unwrap_or_else(parallelism)
+    /// Refuses a plan beside a wish that it decides.
+    fn check_plan(&self) -> Result<(), Error> {
+        if self.plan.is_none() {
+            return Ok(());
+        }
+        let wishes = [
+            ("plan_with", self.plan_with.is_some()),
+            ("threads", self.threads.is_some()),
+            ("policy", self.policy.is_some()),
+            ("budget", self.budget.is_some()),
+            ("capacity", self.capacity.is_some()),
+            ("run_length", self.run.is_some()),
+            ("one_to_one", self.one_to_one),
+        ];
+        match wishes.iter().find(|(_, set)| *set) {
+            Some((wish, _)) => Err(Error::Options(format!(
+                "`Options::plan` and `Options::{wish}` are both set, and the plan decides both\n\
+                 help: leave out `{wish}`, and edit the plan instead"
+            ))),
+            None => Ok(()),
+        }
     }
 
-    pub(super) fn wishes(&self) -> Wishes {
+    /// The number of worker threads of a run with these options. (A function of [`Options::plan_with`] may choose
+    /// another one.)
+    pub fn workers(&self) -> usize {
+        let planned = self.plan.as_ref().map(|plan| plan.threads);
+        planned.or(self.threads).unwrap_or_else(parallelism)
+    }
+
+    /// The wishes of a run in which `keepers` nodes share a part of the budget.
+    pub(super) fn wishes(&self, keepers: usize) -> Wishes {
         Wishes {
             threads: Some(self.workers()),
             policy: self.policy.clone(),
             budget: self.budget,
             capacity: self.capacity,
-            run: self.run,
+            claim_length: self.run,
+            one_to_one: self.one_to_one,
+            keepers,
         }
     }
+}
+
+/// Checks that a policy of this name exists.
+pub(super) fn check_policy(name: &str) -> Result<(), Error> {
+    dispatch(name, Known).map_err(|unknown| Error::Options(unknown.to_string()))
+}
+
+/// The error of a plan that the engine has made, which follows from an option or the graph.
+pub(super) fn explain(error: PlanError) -> Error {
+    Error::Options(error.to_string())
 }
 
 /// Visits the policy of a name only to check that the name is known.

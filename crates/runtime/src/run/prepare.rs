@@ -10,6 +10,7 @@
 //! 5. Nodes are made. A process's function runs and gets its ends.
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
+use super::planned::decide;
 use super::{Finished, Options};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, Sizes};
@@ -21,7 +22,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
-use thalweg_plan::{Plan, Wishes};
+use thalweg_plan::Plan;
 
 /// A network with its plan, rings and nodes, ready to run.
 pub struct Prepared<'env> {
@@ -49,32 +50,21 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`]; also channels that are too large, and a panic in a process's function.
+    /// As [`Options::check`]; also channels that are too large, a plan that does not fit, and a panic in a process's
+    /// function.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         calibrate();
-        let wishes = options.wishes();
-        let plan = Plan::new(&self.graph, &wishes);
         let Network { number, graph, rings, nodes: makers, stacks, budget_sharers, tallies } = self;
+        let plan = decide(&graph, options, budget_sharers)?;
         let stacks = Stacks::new(&stacks)?;
-        check_sizes(&graph, &plan)?;
-        let (rings, wide) = make_channels(&graph, &plan, &wishes, rings)?;
-        share_budget(&graph, &plan, &rings);
-        let dedicated =
-            graph.node_ids().filter(|id| is_dedicated(graph.node(*id), options.one_to_one)).count();
+        let rings = make_channels(&graph, &plan, rings)?;
         // Step 4: before any end of a channel exists.
-        let signals = Arc::new(Signals::new(plan.threads + dedicated, graph.nodes().len()));
+        let signals = Arc::new(Signals::new(plan.threads + plan.own_threads.len(), graph.nodes().len()));
         signals.owners.enter(&signals);
-        let maker = NodeMaker {
-            graph: &graph,
-            plan: &plan,
-            stacks: &stacks,
-            signals: &signals,
-            one_to_one: options.one_to_one,
-            held: share_held(&graph, &plan),
-            kept: plan.budget.unwrap_or(HELD_DEFAULT) / 2 / budget_sharers.max(1),
-        };
+        let maker = NodeMaker { graph: &graph, plan: &plan, stacks: &stacks, signals: &signals };
         let nodes = maker.make_all(makers, tallies)?;
+        let wide = plan.slots.iter().map(|(channel, slots)| (*channel, *slots)).collect();
         let mut net = Net::new(graph, plan, nodes, rings, signals);
         net.liveness.closes_loops = options.closes_loops;
         net.cells.wide = wide;
@@ -82,33 +72,22 @@ impl<'env> Network<'env> {
     }
 }
 
-/// The rings of all channels, and those with more slots than capacity.
-type Channels<'env> = (Vec<MadeRing<'env>>, Vec<(ChannelId, usize)>);
-
-/// Makes the channels, with the capacities of the plan.
+/// Makes the channels, with the capacities and byte limits of the plan.
 fn make_channels<'env>(
     graph: &GraphData,
     plan: &Plan,
-    wishes: &Wishes,
     cells: Vec<Arc<dyn MakeRing<'env> + 'env>>,
-) -> Result<Channels<'env>, Error> {
-    let mut wide = Vec::new();
+) -> Result<Vec<MadeRing<'env>>, Error> {
     let make = |(id, cell): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
         let consumer = &graph.node(graph.channel(id).to.0).name;
-        let capacity = plan.capacities[id.index()];
-        let slots = thalweg_plan::max_capacity(graph, id, wishes, capacity);
-        if slots > capacity {
-            wide.push((id, slots));
+        let sizes = Sizes { capacity: plan.capacities[id.index()], slots: plan.slots_of(id) };
+        let ring = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
+        if let Some(bytes) = plan.byte_limits.get(&id) {
+            ring.0.set_byte_limit(*bytes);
         }
-        catch_user_panic(consumer, || cell.make(id, Sizes { capacity, slots }, layout(graph, id)))
+        Ok(ring)
     };
-    let rings = graph.channel_ids().zip(cells).map(make).collect::<Result<_, Error>>()?;
-    Ok((rings, wide))
-}
-
-/// Whether a node gets a thread of its own, or is an end that code outside of the run holds (which is blocking).
-fn is_dedicated(node: &Node, one_to_one: bool) -> bool {
-    node.blocking || (one_to_one && node.kind != Kind::Parallel)
+    graph.channel_ids().zip(cells).map(make).collect()
 }
 
 /// Makes the nodes of a run.
@@ -117,11 +96,6 @@ struct NodeMaker<'a> {
     plan: &'a Plan,
     stacks: &'a Stacks,
     signals: &'a Signals,
-    one_to_one: bool,
-    /// The most bytes that completed tickets of one parallel node hold.
-    held: usize,
-    /// The most bytes that the gate of one fork-join keeps.
-    kept: usize,
 }
 
 impl NodeMaker<'_> {
@@ -141,9 +115,15 @@ impl NodeMaker<'_> {
         self.graph.node_ids().zip(makers).map(make).collect()
     }
 
-    /// [`is_dedicated`] for a node's id.
+    /// Whether a node has a thread of its own, or is an end that code outside of the run holds (which is blocking).
     fn is_dedicated(&self, node: NodeId) -> bool {
-        is_dedicated(self.graph.node(node), self.one_to_one)
+        self.plan.own_threads.contains(&node)
+    }
+
+    /// The most workers that may fire the node at the same time: the least of the graph's limit and the plan's.
+    fn workers(&self, node: NodeId) -> Option<u32> {
+        let limits = [self.graph.node(node).workers, self.plan.replicas.get(&node).copied()];
+        limits.into_iter().flatten().min()
     }
 
     /// Makes one node. `maker` is `None` for an end that code outside of the run holds; `dedicated` is its number as a
@@ -162,13 +142,13 @@ impl NodeMaker<'_> {
         };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);
         let make = MakeNode {
-            tickets: tickets(self.plan.threads),
+            tickets: self.plan.window,
             retired: state.retired().cloned(),
             weighed,
-            held: self.held,
-            kept: self.kept,
+            held: self.plan.held,
+            kept: self.plan.kept,
             unordered: data.unordered,
-            workers: data.workers,
+            workers: self.workers(id),
             tallies: tallies.into_iter().map(TallySpec::make).collect(),
             stacks: self.stacks,
             owner: self.signals.owners.of(id),
@@ -228,29 +208,6 @@ fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     if process(channel.from.0) && process(channel.to.0) { Layout::Together } else { Layout::Apart }
 }
 
-/// The number of tickets of a reorder window: enough that the other workers stay busy during a claim ten times as long
-/// as theirs, and few enough to stay in a cache.
-fn tickets(threads: usize) -> usize {
-    (threads * 16).next_power_of_two().max(32)
-}
-
-/// The most bytes of one channel's slots (16 GiB).
-const CHANNEL_BYTES: usize = 1 << 34;
-
-/// Refuses channels whose slots would take more than [`CHANNEL_BYTES`].
-fn check_sizes(graph: &GraphData, plan: &Plan) -> Result<(), Error> {
-    for (id, items) in graph.channel_ids().zip(&plan.capacities) {
-        let bytes = graph.channel(id).item.bytes.max(1);
-        let slots = items.checked_next_power_of_two();
-        if slots.and_then(|slots| slots.checked_mul(bytes)).is_none_or(|bytes| bytes > CHANNEL_BYTES) {
-            let name = graph.channel_name(id);
-            let what = format!("channel `{name}` would hold {items} items of {bytes} bytes");
-            return Err(Error::Options(format!("{what}: more than {CHANNEL_BYTES} bytes")));
-        }
-    }
-    Ok(())
-}
-
 /// The items and room that every firing needs; empty if that depends on more than the counters.
 fn needs(node: &Node) -> Vec<Need> {
     let items = node.inputs.iter().map(|port| {
@@ -259,29 +216,4 @@ fn needs(node: &Node) -> Vec<Need> {
     });
     let room = node.outputs.iter().map(|port| Some(Need::Room(port.channel?, port.push.fixed()? as usize)));
     items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
-}
-
-/// The bytes that completed tickets of one parallel node may hold in its reorder window, an equal share of half the
-/// budget or of [`HELD_DEFAULT`]. Beyond it the node makes no claim.
-fn share_held(graph: &GraphData, plan: &Plan) -> usize {
-    let nodes = graph.nodes().iter().filter(|node| node.kind == Kind::Parallel).count().max(1);
-    plan.budget.map_or(HELD_DEFAULT, |budget| budget / 2) / nodes
-}
-
-/// The most bytes of all reorder windows of a run without a byte budget.
-const HELD_DEFAULT: usize = 256 << 20;
-
-/// Divides the byte budget equally among the channels whose items are weighed. The slots of all rings are subtracted
-/// first, and a quarter of the remainder is reserved for growth.
-fn share_budget(graph: &GraphData, plan: &Plan, rings: &[MadeRing<'_>]) {
-    let Some(budget) = plan.budget else { return };
-    let slots: usize =
-        graph.channels().iter().zip(&plan.capacities).map(|(c, size)| c.item.bytes * size).sum();
-    let weighed = graph.channels().iter().filter(|c| c.link.weighed).count().max(1);
-    let share = budget.saturating_sub(slots) / 4 * 3 / weighed;
-    for (channel, (meter, _)) in graph.channels().iter().zip(rings) {
-        if channel.link.weighed {
-            meter.set_byte_limit(share.max(1));
-        }
-    }
 }

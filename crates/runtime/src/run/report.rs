@@ -14,6 +14,7 @@ use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What}
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     let mut report = Report::new(net.topology.graph.clone(), policy, net.topology.plan.threads);
     report.wall = wall;
+    report.plan = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_by_key(|(worker, _)| *worker);
     report.workers = accounts.iter().map(|(_, account)| account.report()).collect();

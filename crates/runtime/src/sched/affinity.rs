@@ -35,6 +35,7 @@ use crate::sync::{AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
 use thalweg_graph::{GraphData, Kind, NodeId};
+use thalweg_plan::Plan;
 use thalweg_policy::{WorkerId, dealt};
 
 /// The entry of a node that belongs to no worker.
@@ -60,12 +61,13 @@ pub(crate) struct Affinity {
 }
 
 impl Affinity {
-    /// Assigns to each worker a run of consecutive nodes, as [`dealt`] does; parallel nodes belong to no worker.
-    pub(crate) fn new(graph: &GraphData, workers: usize) -> Affinity {
-        let nodes = graph.nodes().len();
+    /// Assigns each node to the worker that the plan says. The other nodes are dealt to the workers in runs of
+    /// consecutive nodes, as [`dealt`] does; parallel nodes belong to no worker.
+    pub(crate) fn new(graph: &GraphData, plan: &Plan) -> Affinity {
+        let (nodes, workers, planned) = (graph.nodes().len(), plan.threads, plan.workers(graph));
         let worker_of = |node: NodeId| match graph.node(node).kind {
             Kind::Parallel => NONE,
-            _ => dealt(node, nodes, workers),
+            _ => planned.of(node).unwrap_or_else(|| dealt(node, nodes, workers)),
         };
         Affinity {
             of: graph.node_ids().map(|node| AtomicUsize::new(worker_of(node))).collect(),

@@ -86,7 +86,9 @@ pub(crate) fn run(
         };
         cx.begin(node, &cell.state, (budget, slice), alerted);
         let from = ticks();
-        waits::count(net, node, waits::ended_always(cell, from));
+        if waits::is_counted(cell, from, true) {
+            waits::count(net, node, waits::ended_always(cell, from));
+        }
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);

@@ -66,9 +66,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             left -= 1;
             self.sampler.step_plain();
             let Some(body) = &cell.body else { break None };
-            let waited = if stamped { waits::ended(cell, now, self.sampler.is_frequent()) } else { None };
-            if let Some(waited) = waited {
-                waits::count(net, node, waited);
+            if stamped && waits::is_counted(cell, now, self.sampler.is_frequent()) {
+                waits::count(net, node, waits::ended(cell, now));
             }
             cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
             self.running = Some(node);

@@ -8,6 +8,7 @@ use crate::sched::make_ready::{deliver_pinned, enqueue_at, has_token};
 use crate::sched::ready::Ready;
 use crate::sync::{Mutex, Ordering};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_plan::Plan;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::{End, Host, Measurements, Occupancy, WorkerId};
 use thalweg_trace::What;
@@ -89,6 +90,10 @@ impl<S> Measurements for EngineHost<'_, S> {
 impl<S> Host<S> for EngineHost<'_, S> {
     fn graph(&self) -> &GraphData {
         &self.net.topology.graph
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.net.topology.plan
     }
 
     fn workers(&self) -> usize {

@@ -68,8 +68,6 @@ const CLAIM_NS: u64 = 60_000;
 /// The least target time of a claim of a parallel node, in nanoseconds. A shorter one costs more than it gains, however
 /// few items there are to share.
 const MIN_CLAIM_NS: u64 = 5_000;
-/// The most firings of an activation, however short they are.
-const MAX_FIRINGS: u64 = 1 << 14;
 /// The ticks from which on every activation updates its node's pace: the update costs little beside it. Of shorter
 /// activations one in 16 does.
 const LONG_ACTIVATION: Ticks = 4096;
@@ -129,6 +127,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     searching: bool,
     /// Chooses the activations, handoffs included, that are measured more closely.
     pub(crate) sampler: Sampler,
+    /// The ticks above which an activation is measured for itself: 0 if the run records a timeline.
+    measured_above: Ticks,
     /// The wait that the current activation ends, if it is to be counted.
     waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
@@ -174,6 +174,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             ticks_per_ns: crate::measure::clock::ticks_per_ns(),
             searching: false,
             sampler: Sampler::new(),
+            measured_above: if config.timeline > 0 { 0 } else { ALWAYS_MEASURED },
             waited: None,
             search_at: if is_on { 0 } else { Ticks::MAX },
             searches_deadlocks: is_on,
@@ -306,19 +307,19 @@ impl<'a, P: Policy> Worker<'a, P> {
         } else {
             share(net, node);
         }
-        self.sampler.step();
-        let sampled = self.config.stamped && self.sampler.is_sample();
+        let is_sample = self.sampler.step();
+        let sampled = self.config.stamped && is_sample;
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
-        if self.config.stamped {
-            self.waited = waits::ended(cell, before, self.sampler.is_frequent());
+        if self.config.stamped && waits::is_counted(cell, before, self.sampler.is_frequent()) {
+            self.waited = Some(waits::ended(cell, before));
         }
         cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
         self.running = Some(node);
         let event = body.activate(cx);
         self.running = None;
-        let stamped = self.config.stamped || (self.searches_deadlocks && self.sampler.is_sample());
+        let stamped = self.config.stamped || (self.searches_deadlocks && is_sample);
         let after = if stamped { ticks() } else { before };
         if sampled {
             self.end_sample(cx, after);
@@ -344,6 +345,14 @@ impl<'a, P: Policy> Worker<'a, P> {
             cell.state.alert.store(true, Ordering::Release);
         }
         self.note(cx, cell, event, span);
+        if cx.laps.is_some() {
+            self.measure(cx, event, span);
+        }
+        if let Some(waited) = self.waited.take()
+            && event != Event::Refused
+        {
+            waits::count(cx.net, cx.node, waited);
+        }
         if self.notified {
             self.notify(cx, cell, event);
         } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
@@ -439,9 +448,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         if self.config.pace == Pace::Timed {
             return (1, 1);
         }
-        let run = self.host.net.topology.plan.run[node.index()].clamp(1, 1 << 29);
-        cell.state.batch.store((run as u64 * 4) << 32 | run as u64, Ordering::Relaxed);
-        (run * 4, run)
+        let plan = &self.host.net.topology.plan;
+        let claim = plan.claim_lengths[node.index()].clamp(1, 1 << 29);
+        let budget = (claim * 4).min(plan.batch.max(1));
+        let slice = claim.min(budget);
+        cell.state.batch.store((budget as u64) << 32 | slice as u64, Ordering::Relaxed);
+        (budget, slice)
     }
 
     /// Adds an activation to the worker's account and to the node's statistics. Before the token is released.
@@ -473,8 +485,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         (before, after): (Ticks, Ticks),
         exclusive: bool,
     ) {
-        if self.config.stamped {
-            self.note_times(cx, cell, event, (before, after));
+        if self.config.stamped && event != Event::Refused {
+            cell.state.since.store(after, Ordering::Relaxed);
+        }
+        if after.saturating_sub(before) > self.measured_above {
+            self.measure(cx, event, (before, after));
         }
         if cx.fired == 0 {
             return;
@@ -499,39 +514,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Adds a stamped activation to what is measured of its node's times: the wait before it, its length, and the
-    /// timeline.
-    #[inline(always)]
-    fn note_times(
-        &mut self,
-        cx: &mut ActivationContext<'_>,
-        cell: &NodeCell<'_>,
-        event: Event,
-        (before, after): (Ticks, Ticks),
-    ) {
-        let waited = self.waited.take();
-        if event != Event::Refused {
-            cell.state.since.store(after, Ordering::Relaxed);
-            if let Some(waited) = waited {
-                waits::count(cx.net, cx.node, waited);
-            }
-            let long = after.saturating_sub(before) > ALWAYS_MEASURED;
-            if long || cx.laps.is_some() {
-                self.measure(cx, (before, after), long);
-            }
-        } else {
-            cx.laps = None;
-        }
+    /// Adds a stamped activation to the timeline, and to the service times of its node if it is long or a sample.
+    #[cold]
+    #[inline(never)]
+    fn measure(&mut self, cx: &mut ActivationContext<'_>, event: Event, (before, after): (Ticks, Ticks)) {
         if let Some(recorder) = &mut self.host.recorder {
             recorder.activation(cx.node, cx.fired, event, (before, after));
         }
-    }
-
-    /// Adds an activation to the service times of its node. It is long, or a sample.
-    #[cold]
-    fn measure(&mut self, cx: &mut ActivationContext<'_>, (before, after): (Ticks, Ticks), long: bool) {
-        let (laps, fired) = (cx.laps.take(), cx.fired);
-        if fired == 0 {
+        let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
+        let always = spent > ALWAYS_MEASURED;
+        if fired == 0 || !(always || laps.is_some()) {
             return;
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
@@ -539,8 +531,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             let (fired, spent) = laps.measured.unwrap_or((fired, laps.application));
             ns(spent) / fired as f64
         });
-        let spent = ns(after.saturating_sub(before));
-        let measured = Measured { ns: spent, fired, always: long, firing };
+        let measured = Measured { ns: ns(spent), fired, always, firing };
         self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
     }
 
@@ -555,10 +546,12 @@ impl<'a, P: Policy> Worker<'a, P> {
         let old = u64::from(state.pace.load(Ordering::Relaxed));
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
         state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        let run = cx.net.topology.plan.run[cx.node.index()].max(1) as u64;
-        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, MAX_FIRINGS);
+        let plan = &cx.net.topology.plan;
+        let claim = (plan.claim_lengths[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
+        let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
-        let slice = (time * 16 / pace).clamp(1, run.min(u64::from(u32::MAX)));
+        let slice = (time * 16 / pace).clamp(1, claim.min(batch));
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
 

@@ -24,7 +24,9 @@ pub use error::{ReadError, ReadErrorKind};
 
 use crate::Report;
 use misfit::Problem;
+use std::sync::Arc;
 use thalweg_graph::GraphData;
+use thalweg_plan::Plan;
 use value::{Read, Value};
 use write::{Quoted, lines, nanos, put};
 
@@ -88,7 +90,9 @@ impl Report {
     fn write_header(&self, out: &mut String) {
         put(out, format_args!("{{\n  \"format\": {},\n  \"version\": {VERSION},\n", Quoted(FORMAT)));
         put(out, format_args!("  \"policy\": {},\n  \"threads\": {},\n", Quoted(&self.policy), self.threads));
-        put(out, format_args!("  \"plan\": {},\n", Quoted(&self.plan)));
+        if let Some(plan) = &self.plan {
+            put(out, format_args!("  \"plan\": {},\n", Quoted(&plan.to_string())));
+        }
         put(out, format_args!("  \"wall_ns\": {},\n", nanos(self.wall)));
         put(out, format_args!("  \"searches\": {},\n  \"partitions\": {}", self.searches, self.partitions));
     }
@@ -141,7 +145,7 @@ fn read(root: &Value<'_>) -> Read<Report> {
     Ok(Report {
         policy: root.field("policy")?.string()?.to_owned(),
         threads,
-        plan: root.field("plan")?.string()?.to_owned(),
+        plan: root.optional("plan")?.map(read_plan).transpose()?,
         wall: root.nanos("wall_ns")?,
         workers: workers.iter().map(|value| worker::read(&value)).collect::<Read<_>>()?,
         nodes: read_nodes(root.field("nodes")?, &graph)?,
@@ -167,6 +171,13 @@ fn check_version(root: &Value<'_>, expected: &str, supported: u64) -> Read<()> {
         found if found == supported => Ok(()),
         found => Err(version.problem(Problem::Version { found, supported })),
     }
+}
+
+fn read_plan(value: &Value<'_>) -> Read<Arc<Plan>> {
+    let text = value.string()?;
+    text.parse()
+        .map(Arc::new)
+        .map_err(|error: thalweg_plan::ReadError| value.mismatch("the text of a plan", error.to_string()))
 }
 
 fn read_nodes(value: &Value<'_>, graph: &GraphData) -> Read<Vec<crate::NodeReport>> {

@@ -75,7 +75,7 @@ impl Report {
         }
         nodes::section(&mut out, &report);
         channels::section(&mut out, &report);
-        plan::section(&mut out, &report.plan);
+        plan::section(&mut out, &report.plan_text());
         out.push_str("</main>\n</body>\n</html>\n");
         out
     }

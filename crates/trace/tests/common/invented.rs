@@ -1,7 +1,9 @@
 //! Invented reports of graphs of any size, as the tests of pages and the example `page` draw them.
 
+use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{Ended, Event, Growth, Limit, Report, Service, Timeline, Track, What};
 
 /// The wall time of all these runs, in nanoseconds.
@@ -139,7 +141,8 @@ fn measured(graph: GraphData) -> Report {
     let mut report = Report::new(graph, "auto", 4);
     let ns = Duration::from_nanos;
     report.wall = ns(WALL);
-    report.plan = "plan 1\nthreads 4\npolicy auto\nbudget 256 MiB\n".to_owned();
+    let wishes = Wishes { threads: Some(4), budget: Some(256 << 20), ..Wishes::default() };
+    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
     for worker in &mut report.workers {
         let queue = random.below(WALL / 20);
         (worker.application, worker.queue) = (ns(WALL * 6 / 10), ns(queue));

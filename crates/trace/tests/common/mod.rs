@@ -7,8 +7,10 @@ use proptest::collection::vec;
 use proptest::num::f64 as any_f64;
 use proptest::option;
 use proptest::prelude::*;
+use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{
     ChannelReport, Distribution, Growth, Limit, NodeReport, NodeWaits, Report, Service, WorkerReport,
 };
@@ -94,7 +96,8 @@ fn measured(graph: GraphData) -> Report {
         at: Duration::from_nanos(6),
     });
     (report.searches, report.partitions) = (next(), next());
-    report.plan = "plan 1\nthreads 2\n".to_owned();
+    let wishes = Wishes { threads: Some(2), policy: Some("prs:C=1000".to_owned()), ..Wishes::default() };
+    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
     report
 }
 
@@ -105,13 +108,13 @@ pub fn any_report() -> impl Strategy<Value = Report> {
         let entries =
             (vec(any_worker(), threads), vec(any_node_report(), nodes), vec(any_channel(), channels));
         let growths = vec(any_growth(channels), 0..if channels == 0 { 1 } else { 3 });
-        (entries, growths, any_time(), any::<[u64; 2]>(), any_name()).prop_map(
-            move |(entries, growths, wall, counts, plan)| {
+        (entries, growths, any_time(), any::<[u64; 2]>(), any_wishes()).prop_map(
+            move |(entries, growths, wall, counts, wishes)| {
                 let mut report = Report::new(graph.clone(), policy.clone(), threads);
                 (report.workers, report.nodes, report.channels) = entries;
                 (report.growths, report.wall) = (growths, wall);
                 [report.searches, report.partitions] = counts;
-                report.plan = plan;
+                report.plan = wishes.map(|wishes| Arc::new(Plan::new(&report.graph, &wishes)));
                 report
             },
         )
@@ -121,6 +124,18 @@ pub fn any_report() -> impl Strategy<Value = Report> {
 /// Names that need escapes, and names that take numbers.
 pub fn any_name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-c]{1,2}", "[a-c]-[1-3]", r#"[\x00-\x24\\"\x7f-\xa0]{0,4}"#, "\\PC{0,6}"]
+}
+
+/// What a plan is made from, for a report that has one.
+fn any_wishes() -> impl Strategy<Value = Option<Wishes>> {
+    let wishes = (1..5_usize, any_name(), option::of(any::<u32>()), option::of(1..100_usize));
+    option::of(wishes.prop_map(|(threads, policy, budget, capacity)| Wishes {
+        threads: Some(threads),
+        policy: Some(policy),
+        budget: budget.map(|budget| budget as usize),
+        capacity,
+        ..Wishes::default()
+    }))
 }
 
 fn any_time() -> impl Strategy<Value = Duration> {

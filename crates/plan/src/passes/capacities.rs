@@ -1,4 +1,4 @@
-//! Claim lengths and channel capacities.
+//! Channel capacities.
 //!
 //! The rule is DANBI's (section IV-A): where a producer generates at most P items at once and a consumer takes at
 //! most C items at once, a queue holds max(P T, C T) items for T threads, so that all threads can work on it. "At
@@ -6,34 +6,18 @@
 //! and one that waits, because the paper's speculative scheduling keeps a queue half full (section III-A3, double
 //! buffering), and so half of the queue must hold that many items.
 
-use crate::{Raised, Wishes};
-use thalweg_graph::{Channel, ChannelId, GraphData, Item, Kind, Node, NodeId, Rate};
+use super::Given;
+use crate::{Plan, Raised, Wishes};
+use thalweg_graph::{Channel, GraphData, Kind, Rate};
 
-/// The most items that a claim moves through a port by default. A claim costs tens of nanoseconds, so this amortises
-/// the cost even for items that take a nanosecond each.
-const CLAIM_ITEMS: usize = 512;
-/// The most bytes that a claim moves through a port by default: a part of the first-level cache.
-const CLAIM_BYTES: usize = 4 << 10;
 /// Claims that a channel has room for, for each thread.
 const CLAIMS_PER_THREAD: usize = 2;
 /// The most bytes of a channel's buffer, unless a single firing needs more.
-const CHANNEL_BYTES: usize = 1 << 20;
+pub(super) const CHANNEL_BYTES: usize = 1 << 20;
 
 /// Items that a firing moves. A dynamic rate counts as one item.
-fn items_per_firing(rate: Rate) -> usize {
+pub(super) fn items_per_firing(rate: Rate) -> usize {
     rate.fixed().unwrap_or(1) as usize
-}
-
-/// The most firings in a claim of `node`, by default.
-pub(crate) fn claim_length(node: &Node) -> usize {
-    let inputs = node.inputs.iter().map(|p| (p.item, items_per_firing(p.pop)));
-    let outputs = node.outputs.iter().map(|p| (p.item, items_per_firing(p.push)));
-    let ports = inputs.chain(outputs).filter(|(_, rate)| *rate > 0);
-    ports.map(|(item, rate)| claim_items(item) / rate).min().unwrap_or(1).max(1)
-}
-
-fn claim_items(item: Item) -> usize {
-    (CLAIM_BYTES / item.bytes.max(1)).clamp(1, CLAIM_ITEMS)
 }
 
 /// The rates of a channel. A dynamic rate counts as one item.
@@ -75,15 +59,12 @@ pub(crate) fn min_capacity(graph: &GraphData, channel: &Channel) -> usize {
     Rates::of(graph, channel).min_capacity()
 }
 
-/// The capacities of all channels, and those set by the user that had to be raised.
-pub(crate) struct Sizes {
-    pub capacities: Vec<usize>,
-    pub raised: Vec<Raised>,
-}
-
-/// Chooses the capacity of every channel of `graph`.
-pub(crate) fn capacities(graph: &GraphData, wishes: &Wishes, run: &[usize], threads: usize) -> Sizes {
-    let mut sizes = Sizes { capacities: Vec::with_capacity(graph.channels().len()), raised: Vec::new() };
+/// Chooses the capacity of every channel, and says which capacities set by the user had to be raised.
+pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raised>) {
+    let Given { graph, wishes, .. } = *given;
+    let (claims, threads) = (&so_far.claim_lengths, so_far.threads);
+    let mut raised = Vec::new();
+    let mut capacities = Vec::with_capacity(graph.channels().len());
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
         let rates = Rates::of(graph, channel);
@@ -92,45 +73,21 @@ pub(crate) fn capacities(graph: &GraphData, wishes: &Wishes, run: &[usize], thre
                 let fit = PROCESS_BYTES / channel.item.bytes.max(1);
                 fit.clamp(PROCESS_MIN_CAPACITY, PROCESS_CAPACITY).max(rates.double_buffered())
             } else {
-                kernel_capacity(channel, &rates, run, threads)
+                kernel_capacity(channel, &rates, claims, threads)
             };
-            sizes.capacities.push(capacity);
+            capacities.push(capacity);
             continue;
         };
         let given = asked.max(rates.min_capacity());
         if given > asked {
-            sizes.raised.push(Raised { channel: id, asked, given });
+            raised.push(Raised { channel: id, asked, given });
         }
-        sizes.capacities.push(given);
+        capacities.push(given);
     }
     if let Some(budget) = wishes.budget {
-        shrink_to(graph, wishes, budget / 2, &mut sizes.capacities);
+        shrink_to(graph, wishes, budget / 2, &mut capacities);
     }
-    sizes
-}
-
-/// The factor by which a channel may widen.
-const MAX_WIDENING: usize = 16;
-
-/// The capacity up to which the run may widen a channel, which is the number of slots to allocate. It is `capacity`
-/// where the run may not widen the channel.
-///
-/// The dedicated thread of a blocking node sleeps while its channel is full or empty. The capacity with which
-/// sleeping costs little depends on the time that items take, which is only known during the run: see `dedicated` in
-/// the runtime. A channel keeps its capacity if the user has set a capacity, a budget or a weight.
-pub fn max_capacity(graph: &GraphData, id: ChannelId, wishes: &Wishes, capacity: usize) -> usize {
-    let channel = graph.channel(id);
-    let asked = channel.link.capacity.or(wishes.capacity).or(wishes.budget).is_some();
-    let is_dedicated = |node: NodeId| graph.node(node).blocking;
-    if asked
-        || channel.link.weighed
-        || has_process(graph, channel)
-        || !(is_dedicated(channel.from.0) || is_dedicated(channel.to.0))
-    {
-        return capacity;
-    }
-    let most = CHANNEL_BYTES / channel.item.bytes.max(1);
-    capacity.saturating_mul(MAX_WIDENING).min(most).max(capacity)
+    (capacities, raised)
 }
 
 /// Messages that a channel of a process holds by default (Nornir, section 5.1).
@@ -142,15 +99,16 @@ const PROCESS_BYTES: usize = 16 << 10;
 const PROCESS_MIN_CAPACITY: usize = 8;
 
 /// Whether one of the ends is a process.
-fn has_process(graph: &GraphData, channel: &Channel) -> bool {
+pub(crate) fn has_process(graph: &GraphData, channel: &Channel) -> bool {
     [channel.from.0, channel.to.0].into_iter().any(|node| graph.node(node).kind == Kind::Process)
 }
 
 /// The capacity of a channel between kernels: twice max(P T, C T), at least [`Rates::double_buffered`], at most
 /// [`CHANNEL_BYTES`].
-fn kernel_capacity(channel: &Channel, rates: &Rates, run: &[usize], threads: usize) -> usize {
-    let produced = rates.push.saturating_mul(run[channel.from.0.index()]);
-    let consumed = rates.pop.saturating_mul(run[channel.to.0.index()]).saturating_add(rates.peek - rates.pop);
+fn kernel_capacity(channel: &Channel, rates: &Rates, claims: &[usize], threads: usize) -> usize {
+    let produced = rates.push.saturating_mul(claims[channel.from.0.index()]);
+    let consumed =
+        rates.pop.saturating_mul(claims[channel.to.0.index()]).saturating_add(rates.peek - rates.pop);
     let claim = produced.max(consumed);
     let wanted =
         claim.saturating_mul(threads.saturating_mul(CLAIMS_PER_THREAD)).saturating_add(rates.initial);

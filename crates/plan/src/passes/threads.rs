@@ -1,4 +1,14 @@
-//! The default number of workers.
+//! The number of workers.
+
+use super::Given;
+
+/// The most workers of a run.
+pub const MOST_THREADS: usize = 4096;
+
+/// The wish, or else the default, within the limits.
+pub(super) fn decide(given: &Given<'_>) -> usize {
+    given.wishes.threads.unwrap_or_else(threads).clamp(1, MOST_THREADS)
+}
 
 /// The default number of workers: the cores that this process may use, at least 1.
 ///

@@ -1,0 +1,108 @@
+//! The options `--plan` and `--show-plan`.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::{TempDir, tempdir};
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+}
+
+fn good(folder: &Path, arguments: &[&str]) -> Output {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    output
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn bad(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert!(!output.status.success(), "{arguments:?}: {output:?}");
+    stderr(&output)
+}
+
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    let content: Vec<u8> = (0..200_000u32).flat_map(|n| format!("w{} ", n % 999).into_bytes()).collect();
+    fs::write(folder.path().join("file"), content).unwrap();
+    folder
+}
+
+/// The plan that a command prints on standard error.
+fn shown(output: &Output) -> String {
+    let text = stderr(output);
+    let start = text.find("thalweg-plan 2").unwrap_or_else(|| panic!("no plan in {text}"));
+    text[start..].trim_end().to_owned()
+}
+
+#[test]
+fn a_shown_plan_is_followed_and_shown_again() {
+    let folder = folder();
+    let pack =
+        |more: &[&str]| good(folder.path(), &[&["dedup", "pack", "file", "-fo", "a.thd"], more].concat());
+    let plan = shown(&pack(&["--show-plan", "--threads", "3", "--policy", "ws-last"]));
+    assert!(plan.contains("\nthreads 3\npolicy ws-last\n"), "{plan}");
+    let archive = fs::read(folder.path().join("a.thd")).unwrap();
+
+    // The application wishes claims of one firing, and gives way to the plan.
+    let edited = plan.replace("claim 1 ", "claim 5 ").replace("threads 3", "threads 2");
+    assert_ne!(edited, plan);
+    fs::write(folder.path().join("plan"), &edited).unwrap();
+    assert_eq!(shown(&pack(&["--plan", "plan", "--show-plan"])), edited);
+    assert!(fs::read(folder.path().join("a.thd")).unwrap() == archive, "the archive depends on the plan");
+}
+
+/// The graph of a word count has a counter for each thread: the number that the plan says.
+#[test]
+fn the_number_of_threads_in_a_plan_shapes_the_graph() {
+    let folder = folder();
+    let first = good(folder.path(), &["wordcount", "file", "--show-plan", "--threads", "5"]);
+    fs::write(folder.path().join("plan"), shown(&first)).unwrap();
+    let again = good(folder.path(), &["wordcount", "file", "--plan", "plan", "--show-plan"]);
+    assert_eq!(shown(&again), shown(&first));
+    assert!(again.stdout == first.stdout, "the counts depend on the plan");
+}
+
+#[test]
+fn of_several_plans_each_graph_takes_its_own() {
+    let folder = folder();
+    let packed = good(folder.path(), &["dedup", "pack", "file", "-o", "a.thd", "--show-plan"]);
+    let verified = good(folder.path(), &["dedup", "verify", "a.thd", "--show-plan"]);
+    fs::write(folder.path().join("pack"), shown(&packed)).unwrap();
+    fs::write(folder.path().join("verify"), shown(&verified)).unwrap();
+    good(folder.path(), &["dedup", "verify", "a.thd", "--plan", "pack", "--plan", "verify"]);
+    let why = bad(folder.path(), &["dedup", "verify", "a.thd", "--plan", "pack"]);
+    assert!(why.contains("pack, line 2: ") && why.contains("help: make a new plan for this graph"), "{why}");
+}
+
+#[test]
+fn mistakes_are_named_with_file_and_line() {
+    let folder = folder();
+    let shown = shown(&good(folder.path(), &["wordcount", "file", "--show-plan"]));
+    let with = |text: &str| {
+        fs::write(folder.path().join("plan"), text).unwrap();
+        bad(folder.path(), &["wordcount", "file", "--plan", "plan"])
+    };
+    assert!(with("hello\n").contains("plan, line 1: not a plan"));
+    assert!(with("thalweg-plan 1\n").contains("plan, line 1: unsupported version"));
+    let why = with(&shown.replace("policy auto", "policy auto\npolicy qes"));
+    assert!(why.contains("plan, line 5: duplicate `policy`"), "{why}");
+    let why = with(&shown.replace("node 0 claim", "node 0 worker 3 claim"));
+    assert!(why.contains(": unknown statement `node 0 worker 3 claim"), "{why}");
+    let why = with(&shown.replace("window", "window 3 #"));
+    assert!(why.contains("plan, line 6: ") && why.contains("expected a power of two"), "{why}");
+    let why = with(&shown.replace("policy auto", "policy fifo"));
+    assert!(why.contains("unknown policy `fifo`"), "{why}");
+    fs::write(folder.path().join("plan"), b"\xFF").unwrap();
+    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "plan"]).contains("plan is not UTF-8"));
+    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "none"]).contains("reading none"));
+    let why = bad(folder.path(), &["wordcount", "file", "--plan", "plan", "--threads", "2"]);
+    assert!(why.contains("--plan") && why.contains("--threads"), "{why}");
+}

@@ -1,0 +1,12 @@
+//! Nodes with a thread of their own.
+
+use super::Given;
+use std::collections::BTreeSet;
+use thalweg_graph::{Kind, Node, NodeId};
+
+/// The nodes that block, among them the ends that code outside of the run holds; with one-to-one threads, every node
+/// that is not parallel.
+pub(super) fn decide(given: &Given<'_>) -> BTreeSet<NodeId> {
+    let is_own = |node: &Node| node.blocking || (given.wishes.one_to_one && node.kind != Kind::Parallel);
+    given.graph.node_ids().filter(|id| is_own(given.graph.node(*id))).collect()
+}

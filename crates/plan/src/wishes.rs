@@ -1,0 +1,20 @@
+//! The settings of a run that a user can make.
+
+/// The settings of a run that a user can make. The plan chooses those that are `None`.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Wishes {
+    /// Number of workers: 0 counts as 1, and more than [`MOST_THREADS`](crate::MOST_THREADS) as that many.
+    pub threads: Option<usize>,
+    /// Name of the scheduling policy.
+    pub policy: Option<String>,
+    /// The most bytes that all channels together may hold.
+    pub budget: Option<usize>,
+    /// Capacity, in items, of every channel that has none in the graph.
+    pub capacity: Option<usize>,
+    /// The most firings in a claim, for all nodes. 0 counts as 1.
+    pub claim_length: Option<usize>,
+    /// Every sequential kernel and process gets a thread of its own.
+    pub one_to_one: bool,
+    /// The number of nodes that keep items and share a part of the budget for them. 0 counts as 1.
+    pub keepers: usize,
+}

@@ -1,0 +1,51 @@
+//! The plan of a run: made from the options' wishes, or the caller's own.
+
+use super::Options;
+use super::options::{check_policy, explain};
+use crate::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use thalweg_graph::GraphData;
+use thalweg_plan::Plan;
+
+/// The error that a caller's function for plans may return.
+pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The caller's function that chooses the plan of a run: see [`Options::plan_with`].
+#[derive(Clone)]
+pub(super) struct Chooser(Arc<dyn Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync>);
+
+impl Chooser {
+    pub(super) fn new(
+        choose: impl Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync + 'static,
+    ) -> Chooser {
+        Chooser(Arc::new(choose))
+    }
+}
+
+impl fmt::Debug for Chooser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a function")
+    }
+}
+
+/// The plan of a run of `graph`, which fits it. `keepers` nodes share the budget of what nodes keep.
+///
+/// A plan that the engine has made fits by construction, and only the sizes of its channels are checked.
+pub(super) fn decide(graph: &GraphData, options: &Options, keepers: usize) -> Result<Plan, Error> {
+    if let Some(plan) = &options.plan {
+        return fit(graph, Plan::clone(plan));
+    }
+    let plan = Plan::new(graph, &options.wishes(keepers));
+    match &options.plan_with {
+        Some(Chooser(choose)) => fit(graph, choose(graph, plan).map_err(Error::Plan)?),
+        None => plan.check_sizes(graph).map_err(explain).map(|()| plan),
+    }
+}
+
+/// The plan, if it fits the graph and names a policy.
+fn fit(graph: &GraphData, plan: Plan) -> Result<Plan, Error> {
+    check_policy(&plan.policy)?;
+    plan.check(graph).map_err(|error| Error::Plan(Box::new(error)))?;
+    Ok(plan)
+}

@@ -1,0 +1,27 @@
+//! What the next plan uses of a report.
+
+use crate::Report;
+use thalweg_plan::{ChannelProfile, NodeProfile, Profile};
+
+impl Report {
+    /// The profile of the run, from which [`Plan::with_profile`](thalweg_plan::Plan::with_profile) makes a plan for the
+    /// next one. Without time stamps (`Options::unaccounted`) all busy times are zero, and the plan is that of
+    /// [`Plan::new`](thalweg_plan::Plan::new).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_trace::Report;
+    ///
+    /// let mut graph = GraphData::new();
+    /// graph.add(Node::sequential("clock"));
+    /// let mut report = Report::new(graph, "auto", 1);
+    /// report.nodes[0].busy = Duration::from_millis(3);
+    /// assert_eq!(report.profile().nodes[0].busy, Duration::from_millis(3));
+    /// ```
+    pub fn profile(&self) -> Profile {
+        let nodes = self.nodes.iter().map(|node| NodeProfile { firings: node.firings, busy: node.busy });
+        let channels = self.channels.iter().map(|channel| ChannelProfile { items: channel.items });
+        Profile::new(self.wall, nodes.collect(), channels.collect())
+    }
+}
