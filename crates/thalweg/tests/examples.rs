@@ -117,3 +117,12 @@ fn video_finds_the_cuts() {
     let error = run("video", &[&file]);
     assert!(!error.status.success() && String::from_utf8_lossy(&error.stderr).contains("PPM"));
 }
+
+#[test]
+fn a_page_is_written() {
+    let page = folder("page").join("page.html");
+    let advice = printed("page", &[&page]);
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n"));
+    assert!(!advice.trim().is_empty() && text.contains("loudness") && text.contains("worker 0"), "{advice}");
+}

@@ -59,31 +59,17 @@ fn a_planted_bottleneck_is_named() {
     let index = nodes(&report, &["index"])[0];
     assert_eq!(finding.nodes, [index]);
     assert!(report.to_html().contains("box bound"), "the drawing marks the node");
-    // The producer waits for room before the slow node, and the consumer for its items.
-    let channel = report.graph.node(index).inputs[0].channel.unwrap();
-    let before = report.waits(nodes(&report, &["parse"])[0]);
-    assert_eq!(before[0].0, Cause::Room(channel), "{before:?}");
-    let after = report.waits(nodes(&report, &["write"])[0]);
-    let channel = report.graph.node(index).outputs[0].channel.unwrap();
-    assert_eq!(after[0].0, Cause::Items(channel), "{after:?}");
+    // The producer waits for room before the slow node, and the consumer for its items. Other load of the machine adds
+    // waits for a worker.
+    let longest = |name: &str| {
+        let waits = report.waits(nodes(&report, &[name])[0]);
+        waits.into_iter().map(|(cause, _)| cause).find(|cause| *cause != Cause::Worker)
+    };
+    let node = report.graph.node(index);
+    assert_eq!(longest("parse"), Some(Cause::Room(node.inputs[0].channel.unwrap())));
+    assert_eq!(longest("write"), Some(Cause::Items(node.outputs[0].channel.unwrap())));
     let planted = [FindingKind::GrownCycle, FindingKind::StarvedLoop, FindingKind::LittleRoom];
     assert!(report.findings().iter().all(|finding| !planted.contains(&finding.kind)), "{}", report.advice());
-}
-
-/// A parallel node that may use two of four workers.
-#[test]
-fn a_limit_that_bounds_a_run_is_named() {
-    let report = watch("limit", || {
-        let chain = thalweg::from_iter(0..800_u64).par_map(|n| {
-            work();
-            n
-        });
-        let chain = chain.named("resize").workers(2).for_each(|_| {});
-        chain.run(&Options::new().threads(4).run_length(4)).unwrap().1
-    });
-    let finding = find(&report, FindingKind::WorkersLimit);
-    assert_eq!(finding.nodes, nodes(&report, &["resize"]));
-    assert!(finding.help.contains("workers(2)"), "{finding}");
 }
 
 /// `hoard` keeps a hundred items while `meet` needs one from each of `fan`'s outputs: four items of room are too few.

@@ -1,9 +1,9 @@
 //! The report of a run: plain data about where time and items went.
 //!
 //! The runtime, or any other executor of a plan, makes a [`Report`] with [`Report::new`] and fills in its
-//! measurements. A report prints as three tables (workers, nodes, channels) and one line of advice about what
-//! bounded the run. [`Report::to_json`] and [`Report::from_json`] keep it in a file, and a [`Comparison`] says what
-//! differs between two reports.
+//! measurements. A report prints as three tables (workers, nodes, channels) and advice about what bounded the run;
+//! [`Report::to_html`] draws it as a page. [`Report::to_json`] and [`Report::from_json`] keep it in a file, and a
+//! [`Comparison`] says what differs between two reports.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Reports: their text form, their file format, and comparisons; timelines.
 
 mod bad_documents;
+mod browser;
 mod common;
 mod compare;
 mod findings;

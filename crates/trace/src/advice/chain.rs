@@ -1,4 +1,4 @@
-//! Who blocks whom: follows each node's longest wait to the node at its root.
+//! Chains of waits: follows the longest wait of each node, to the node at the root.
 
 use crate::{Cause, Report};
 use std::cmp::Reverse;

@@ -182,8 +182,13 @@ fn heads(before: &[Option<usize>]) -> Vec<usize> {
 /// lead to them.
 fn behind_the_busiest(report: &Report, groups: &Groups) -> Groups {
     let (edges, busy) = (edges(report, groups), busy(report, groups));
+    let mut heavy = vec![false; busy.len()];
+    for (node, group) in report.graph.node_ids().zip(&groups.of) {
+        heavy[*group as usize] |= report.load(node) > SMALL.1;
+    }
     let mut order: Vec<usize> = (0..busy.len()).collect();
-    order.sort_by(|a, b| busy[*b].total_cmp(&busy[*a]).then(a.cmp(b)));
+    // A group with a single heavy node may have less busy time than one of many light nodes.
+    order.sort_by(|a, b| heavy[*b].cmp(&heavy[*a]).then(busy[*b].total_cmp(&busy[*a])).then(a.cmp(b)));
     let layers = longest_paths(busy.len(), &edges);
     let mut count = KEPT;
     while count > 0 {

@@ -11,7 +11,7 @@ use super::{COLOURS, put};
 use crate::{Report, Timeline, Track, What};
 use thalweg_graph::NodeId;
 
-/// Threads that the page shows.
+/// Threads that the page shows, of those with events.
 const TRACKS: usize = 32;
 
 /// The colour of nodes that have none of their own.
@@ -19,7 +19,7 @@ const OTHER: usize = COLOURS;
 
 /// What both pictures need to know.
 struct Shown<'a> {
-    tracks: &'a [Track],
+    tracks: Vec<&'a Track>,
     report: &'a Report,
     picture: &'a Picture,
     colours: &'a [Option<usize>],
@@ -47,7 +47,12 @@ pub(super) fn section(
     colours: &[Option<usize>],
 ) {
     out.push_str("<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n");
-    let tracks = &timeline.tracks[..timeline.tracks.len().min(TRACKS)];
+    let tracks: Vec<&Track> = timeline
+        .tracks
+        .iter()
+        .filter(|track| !track.events.is_empty() || track.lost > 0)
+        .take(TRACKS)
+        .collect();
     let ends = tracks
         .iter()
         .flat_map(|track| &track.events)
@@ -91,7 +96,7 @@ fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
         "<p class=\"quiet\">The height of a bar is the share of the time in nodes, its colour the node that had most of \
          it. A tick above a row is a steal, a triangle a growth.</p>\n",
     );
-    let lost: Vec<&Track> = shown.tracks.iter().filter(|track| track.lost > 0).collect();
+    let lost: Vec<&Track> = shown.tracks.iter().copied().filter(|track| track.lost > 0).collect();
     if !lost.is_empty() {
         let all = lost.iter().fold(0_u64, |sum, track| sum.saturating_add(track.lost));
         let names: Vec<String> = lost.iter().take(4).map(|track| shortened(&track.name, 30)).collect();
@@ -103,8 +108,9 @@ fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
             Text(&names)
         );
     }
-    if timeline.tracks.len() > shown.tracks.len() {
-        let more = timeline.tracks.len() - shown.tracks.len();
+    let empty = timeline.tracks.iter().filter(|track| track.events.is_empty() && track.lost == 0).count();
+    let more = timeline.tracks.len() - shown.tracks.len() - empty;
+    if more > 0 {
         put!(out, "<p class=\"quiet\">{more} more threads are not shown.</p>\n");
     }
 }
