@@ -15,7 +15,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("dedup.gzip6.overhead", "gzip level 6, extra processor time"),
     ("dedup.gzip6.speedup", "gzip level 6 in memory, speed-up"),
     ("report", "time stamps of the report"),
-    ("live.watch", "live view, 4 snapshots a second"),
+    ("live.watch", "live view, 4 snapshots a second, processor time"),
     ("live.snapshot", "snapshot, for each node"),
     ("idle.wait5s", "processor time of a wait of 5 s"),
     ("small.run", "run of one item"),
