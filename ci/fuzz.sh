@@ -38,6 +38,15 @@ for target in "${targets[@]}"; do
         mkdir -p "fuzz/corpus/$target"
         cp fuzz/seeds/"$target"/* "fuzz/corpus/$target/"
     fi
+    case "$target" in
+        report) example=crates/trace/tests/example.json ;;
+        timeline) example=crates/trace/tests/timeline.json ;;
+        *) example='' ;;
+    esac
+    if [ -n "$example" ]; then
+        mkdir -p "fuzz/corpus/$target"
+        cp "$example" "fuzz/corpus/$target/"
+    fi
     cargo +nightly fuzz run "$target" "${seeds[@]}" -- "${dictionary[@]}" \
         -max_total_time="${SECONDS_EACH:-60}" -rss_limit_mb=2048
 done

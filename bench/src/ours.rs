@@ -1,10 +1,15 @@
 //! The jobs on this engine.
 
+use std::hint::black_box;
 use std::ops::ControlFlow;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use thalweg::{Error, Options, ParallelExt, Report, Sender, channel, from_iter};
+use thalweg::trace::Snapshot;
+use thalweg::{
+    Error, Graph, Handle, Options, ParallelExt, Report, Rx, Sender, Tx, channel, from_iter, input, output,
+};
 
 use crate::jobs::{Chain, Farm, Small};
 use crate::peers::CAPACITY;
@@ -72,6 +77,60 @@ pub fn chain_by_fours_recorded(job: &Chain) -> Outcome {
 /// The chain with activations of four firings each, without time stamps.
 pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
     chain_with(job, &pinned(job.threads).unaccounted().run_length(1))
+}
+
+/// [`chain_by_fours`] while another thread takes a snapshot at its start and then four times a second.
+pub fn chain_by_fours_watched(job: &Chain) -> Outcome {
+    let (started, runs) = mpsc::channel::<Handle>();
+    let watcher = thread::spawn(move || {
+        let Ok(run) = runs.recv() else { return };
+        let mut last = None;
+        while let Some(now) = run.snapshot() {
+            last.replace(now.clone()).map(|last: Snapshot| black_box(now.since(&last)));
+            // The channel is closed when the run is over.
+            if matches!(runs.recv_timeout(Duration::from_millis(250)), Err(RecvTimeoutError::Disconnected)) {
+                return;
+            }
+        }
+    });
+    let options = pinned(job.threads).counted().run_length(1);
+    let options = options.on_start(move |run| _ = started.send(run.clone()));
+    let outcome = chain_with(job, &options);
+    drop(options);
+    watcher.join().map_err(|_| "the watcher panicked".to_owned())?;
+    outcome
+}
+
+/// The time of a snapshot of a chain of processes that is about to run.
+pub fn snapshots(nodes: u64) -> Outcome {
+    let graph = Graph::new();
+    let mut stream = graph.process("first", (), output("out"), |(), mut out: Tx<u64>| async move {
+        out.send(1).await;
+    });
+    for _ in 2..nodes {
+        stream = graph.process("next", input("in", stream), output("out"), pass);
+    }
+    stream.for_each(drop);
+    let (to, from) = mpsc::channel();
+    let times = (10_000 / nodes).max(5);
+    let options = Options::new().threads(1).on_start(move |run| {
+        let time = || {
+            let began = Instant::now();
+            let seen = run.snapshot().map_or(0, |snapshot| snapshot.nodes.len());
+            (began.elapsed(), seen as u64)
+        };
+        _ = to.send(median_of(times, time));
+        run.cancel();
+    });
+    _ = graph.run(&options);
+    from.try_recv().map(Some).map_err(|error| error.to_string())
+}
+
+/// Passes all items on.
+async fn pass(mut from: Rx<u64>, mut to: Tx<u64>) {
+    while let Some(item) = from.recv().await {
+        to.send(item).await;
+    }
 }
 
 fn chain_with(job: &Chain, options: &Options) -> Outcome {

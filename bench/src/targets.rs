@@ -121,6 +121,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("small.adaptor.long.w100us.t2", TimesAtLeast(0.95, "chain")),
     ("report.w1us", AtMost(2.0)),
     ("timeline.w1us", AtMost(5.0)),
+    ("live.watch", AtMost(1.0)),
     ("idle.wait5s", AtMost(20.0)),
 ];
 

@@ -15,6 +15,8 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("dedup.gzip6.overhead", "gzip level 6, extra processor time"),
     ("dedup.gzip6.speedup", "gzip level 6 in memory, speed-up"),
     ("report", "time stamps of the report"),
+    ("live.watch", "live view, 4 snapshots a second"),
+    ("live.snapshot", "snapshot, for each node"),
     ("idle.wait5s", "processor time of a wait of 5 s"),
     ("small.run", "run of one item"),
     ("small.first", "first run of a process, above a first thread"),
@@ -85,7 +87,9 @@ fn setting(name: &str, word: &str) -> String {
         ("c", _) => format!("room for {number}"),
         ("d", _) => format!("work division {number}"),
         ("r", _) => format!("frames of {}", many("message")),
-        ("n", _) if name.starts_with("kpn.ring") => format!("{number} processes"),
+        ("n", _) if ["kpn.ring", "live"].iter().any(|of| name.starts_with(of)) => {
+            format!("{number} processes")
+        }
         ("n", _) if name.starts_with("kpn.h264") => format!("{} a stage", many("worker")),
         ("n", _) => many("worker"),
         ("batch", _) => format!("batches of {number}"),

@@ -7,7 +7,9 @@ use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
 use crate::plan::PlanOptions;
+use crate::progress::Progress;
 use crate::results::Results;
+use crate::watch::{Runs, Watch};
 
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
@@ -24,6 +26,12 @@ pub(crate) struct Engine {
     pin: bool,
     #[command(flatten)]
     pub results: Results,
+    /// Show what each stage does or waits for while it runs, instead of a progress bar
+    #[arg(long)]
+    watch: bool,
+    /// The runs that `--watch` shows.
+    #[arg(skip)]
+    runs: Runs,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -47,6 +55,12 @@ impl Engine {
             None => options,
         };
         options.check()?;
+        let options = if self.watch { self.runs.follow(options) } else { options };
         self.plan.add_to(self.results.options(options))
+    }
+
+    /// The display of a run that reads `total` bytes, if their number is known: a progress bar, or the live view.
+    pub fn progress(&self, total: Option<u64>) -> Progress {
+        if self.watch { Progress::watching(Watch::start(self.runs.clone())) } else { Progress::new(total) }
     }
 }

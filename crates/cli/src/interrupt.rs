@@ -23,6 +23,7 @@ use thalweg_lang::files::MayBlock;
 use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::eprint;
+use crate::watch::screen;
 
 /// The exit code that shells report for a process ended by Ctrl-C.
 const EXIT: u8 = 130;
@@ -201,8 +202,9 @@ fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Dura
     Ok(!both[0].revents().is_empty())
 }
 
-/// Prints a line to standard error, over the progress bar if there is one.
+/// Prints a line to standard error, over the progress bar or below the last frame of the live view, if there is one.
 fn eprint_over_bar(text: &str) {
+    screen::end(true);
     let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
     eprint(&format!("{clear}{text}"));
 }

@@ -17,6 +17,7 @@ mod show;
 mod size;
 mod standard;
 mod streamit;
+mod watch;
 mod wordcount;
 
 /// Stream processing on multicore machines.

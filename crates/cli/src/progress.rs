@@ -1,25 +1,33 @@
-//! A progress bar on standard error, if that is a terminal.
+//! The display of a run on standard error: a progress bar, if that is a terminal, or the live view.
 
 use std::io::{IsTerminal, Read, stderr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use thalweg_dedup::Observer;
 
 use crate::standard::eprint;
+use crate::watch::Watch;
 
-/// A progress bar, hidden if standard error is not a terminal.
+/// A progress bar, hidden if standard error is not a terminal or the live view replaces it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    watch: Option<Arc<Watch>>,
 }
 
 impl Progress {
+    /// The live view.
+    pub fn watching(watch: Watch) -> Self {
+        Progress { bar: ProgressBar::hidden(), watch: Some(Arc::new(watch)) }
+    }
+
     /// A bar for `total` bytes, or a counter of bytes if the total is unknown.
     pub fn new(total: Option<u64>) -> Self {
         if !stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden() };
+            return Progress { bar: ProgressBar::hidden(), watch: None };
         }
         let bar = match total {
             Some(total) => ProgressBar::new(total).with_style(style(
@@ -29,13 +37,13 @@ impl Progress {
                 .with_style(style("{elapsed_precise} {spinner} {bytes} {bytes_per_sec}")),
         };
         bar.enable_steady_tick(Duration::from_millis(200));
-        Progress { bar }
+        Progress { bar, watch: None }
     }
 
     /// A bar for `total` iterations, or a counter of iterations if the total is unknown.
     pub fn steps(total: Option<u64>) -> Self {
         if !stderr().is_terminal() {
-            return Progress { bar: ProgressBar::hidden() };
+            return Progress { bar: ProgressBar::hidden(), watch: None };
         }
         let bar = match total {
             Some(total) => ProgressBar::new(total)
@@ -45,7 +53,7 @@ impl Progress {
             }
         };
         bar.enable_steady_tick(Duration::from_millis(200));
-        Progress { bar }
+        Progress { bar, watch: None }
     }
 
     /// Wraps `input` to count the bytes that are read.
@@ -66,6 +74,14 @@ impl Progress {
     /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Removes the bar, or the live view; if the run has failed, the last frame of the view stays.
+    pub fn end<T, E>(&self, ran: &Result<T, E>) {
+        self.finish();
+        if let Some(watch) = &self.watch {
+            watch.stop(ran.is_err());
+        }
     }
 }
 

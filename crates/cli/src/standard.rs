@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::interrupt::Interrupt;
+use crate::watch::screen;
 
 /// The file name for standard input or output.
 pub(crate) const DASH: &str = "-";
@@ -77,7 +78,8 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Prints a line to standard error. Errors are ignored, since they cannot be reported.
+/// Prints a line to standard error, above the live view if there is one. Errors are ignored, since they cannot be
+/// reported.
 pub(crate) fn eprint(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    screen::print(text);
 }

@@ -44,11 +44,11 @@ impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let options = self.engine.options()?;
         self.engine.results.check(self.files.iter().map(PathBuf::as_path))?;
-        let progress = Progress::new(self.length()?);
+        let progress = self.engine.progress(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));
         let counted = count(inputs, case, &options);
-        progress.finish();
+        progress.end(&counted);
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
         let counts = || format!("{} words, {} distinct", ranking.words(), ranking.distinct());

@@ -13,5 +13,6 @@ mod show;
 mod streamit;
 mod terminal;
 mod thread_limit;
+mod watch;
 mod wav;
 mod wordcount;

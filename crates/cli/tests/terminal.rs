@@ -17,7 +17,7 @@ void->int filter Count() {
 int->void filter Show() { work pop 1 { print(\"item \"); println(pop()); } }";
 
 /// A pseudoterminal: the controlling side, and the side for the command.
-fn terminal() -> (File, OwnedFd) {
+pub fn terminal() -> (File, OwnedFd) {
     let own = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&own).unwrap();
     unlockpt(&own).unwrap();

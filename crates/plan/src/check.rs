@@ -1,6 +1,6 @@
 //! Checks that a plan, which may have been edited, fits a graph.
 
-use crate::error::MOST_BYTES;
+use crate::explain::MOST_BYTES;
 use crate::passes::batch::MOST_FIRINGS;
 use crate::passes::capacities::{has_process, min_capacity};
 use crate::passes::regions::parts;

@@ -25,6 +25,7 @@
 mod check;
 mod error;
 mod escape;
+mod explain;
 mod fingerprint;
 mod passes;
 mod plan;
@@ -32,6 +33,7 @@ mod profile;
 mod read;
 mod show;
 mod wishes;
+mod words;
 mod workers;
 
 pub use error::{Misfit, Place, PlanError};

@@ -6,7 +6,8 @@
 //! Invariant: reading allocates in proportion to the text, and panics for no text.
 
 use crate::passes::threads::MOST_THREADS;
-use crate::{Fingerprint, Place, Plan, PlanError, Raised, escape::unescape, show::HEADER};
+use crate::words::{between, entry, fingerprint, narrow, next, number, once, policy};
+use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
@@ -281,53 +282,4 @@ impl Reader {
         };
         Ok((plan, self.lines))
     }
-}
-
-fn number(word: &str) -> Result<usize, String> {
-    between(word, 0, usize::MAX)
-}
-
-fn between(word: &str, least: usize, most: usize) -> Result<usize, String> {
-    let found = word.parse().ok().filter(|n| (least..=most).contains(n));
-    found.ok_or_else(|| format!("expected a number from {least} to {most}, found `{word}`"))
-}
-
-fn narrow(word: &str) -> Result<u32, String> {
-    between(word, 0, u32::MAX as usize).map(|n| n as u32)
-}
-
-fn fingerprint(hash: &str, nodes: &str, channels: &str) -> Result<Fingerprint, String> {
-    let digits = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-    let hash = u64::from_str_radix(hash, 16).ok().filter(|_| digits);
-    let hash = hash.ok_or("expected 16 hexadecimal digits after `graph`")?;
-    Ok(Fingerprint { hash, nodes: number(nodes)?, channels: number(channels)? })
-}
-
-fn policy(word: &str) -> Result<String, String> {
-    unescape(word)
-        .ok_or_else(|| format!("invalid escape in `{word}`: expected `\\u{{hex}}` after a backslash"))
-}
-
-fn once<T>(slot: &mut Option<T>, value: T, name: &str) -> Result<(), String> {
-    if slot.is_some() {
-        return Err(format!("duplicate `{name}`"));
-    }
-    *slot = Some(value);
-    Ok(())
-}
-
-/// Adds the entry of a node or channel, which must have none.
-fn entry<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V, name: &str) -> Result<(), String> {
-    match map.insert(key, value) {
-        Some(_) => Err(format!("duplicate `{name}`")),
-        None => Ok(()),
-    }
-}
-
-fn next(list: &mut Vec<usize>, id: &str, value: usize, name: &str) -> Result<(), String> {
-    if number(id)? != list.len() {
-        return Err(format!("expected {name} {}, found {name} {id}", list.len()));
-    }
-    list.push(value);
-    Ok(())
 }

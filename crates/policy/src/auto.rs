@@ -13,8 +13,8 @@
 //!   with the highest readiness.
 //!
 //! *Readiness* is the smaller of a node's input fill and output room, at most one half: a node with half its input
-//! and half its room is as good as any. Of equally ready nodes the farthest downstream is taken, so that the graph
-//! drains before it fills. Channels thus tend to be half full, as under DANBI's PSS (section III-A3), but without
+//! and half its room is as good as any. Of equally ready nodes one that the plan gives to this worker is taken, if there
+//! is one, and else the farthest downstream, so that the graph drains before it fills. Channels thus tend to be half full, as under DANBI's PSS (section III-A3), but without
 //! its randomness: workers at different nodes diverge because they see different fills.
 //!
 //! A worker examines the nodes in windows of 64, from a random window on, and stops at the first window with a
@@ -71,6 +71,8 @@ pub struct DataFlow {
     until_fair: u32,
     /// The index at which the next round-robin decision begins its search.
     cursor: usize,
+    /// By node: whether the plan gives it to this worker. Empty if it gives none to any worker.
+    planned: Vec<bool>,
 }
 
 /// The policy of graphs that contain processes.
@@ -122,10 +124,17 @@ impl Policy for Auto {
 impl DataFlow {
     fn new<H: Host>(worker: WorkerId, host: &H) -> DataFlow {
         let nodes = host.graph().nodes().len();
+        let workers = host.plan().workers(host.graph());
+        let is_mine = |node: NodeId| workers.of(node) == Some(worker);
         DataFlow {
             depth: depths(host.graph()),
             until_fair: FAIR_EVERY,
             cursor: worker * nodes / host.workers().max(1),
+            planned: if workers.is_empty() {
+                Vec::new()
+            } else {
+                host.graph().node_ids().map(is_mine).collect()
+            },
         }
     }
 
@@ -217,7 +226,8 @@ impl DataFlow {
     fn readiest_of<H: Host>(&self, start: usize, host: &H) -> Option<NodeId> {
         let end = (start + WINDOW).min(self.depth.len());
         let claimable = (start..end).map(|i| NodeId(i as u32)).filter(|&n| host.claimable(n));
-        let rated = claimable.map(|n| (readiness(n, host), self.depth[n.index()], n));
+        let is_mine = |n: NodeId| self.planned.get(n.index()).copied().unwrap_or(false);
+        let rated = claimable.map(|n| (readiness(n, host), (is_mine(n), self.depth[n.index()]), n));
         rated.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, _, n)| n)
     }
 }
@@ -297,6 +307,21 @@ mod tests {
         assert_eq!(after(Event::Done, [50, 50, 50, 50], &[1, 3]), go(3));
         assert_eq!(after(Event::Waiting, [50, 50, 50, 20], ALL), go(3));
         assert_eq!(after(Event::Refused, [50, 50, 50, 50], &[]), Decision::Idle);
+    }
+
+    #[test]
+    fn of_equally_ready_nodes_that_of_the_plan_is_taken() {
+        let mut host = Mock::with_workers(graphs::chain(5), 2);
+        host.items = vec![50, 50, 50, 20];
+        host.plan.affinity.insert(NodeId(2), 1);
+        host.plan.affinity.insert(NodeId(4), 1);
+        let first = |host: &mut Mock, worker| {
+            let mut me = Auto.start(worker, host);
+            Auto.next(&mut me, None, host)
+        };
+        // Node 4 is less ready. Nodes 1 to 3 are equally ready, and node 3 is the farthest downstream.
+        assert_eq!(first(&mut host, 0), go(3));
+        assert_eq!(first(&mut host, 1), go(2));
     }
 
     #[test]

@@ -144,6 +144,19 @@ mod tests {
     }
 
     #[test]
+    fn tokens_are_dealt_to_the_workers_of_the_plan() {
+        let mut host = Mock::with_workers(graphs::chain(5), 3);
+        host.plan.segments = vec![vec![NodeId(0), NodeId(1)], vec![NodeId(2), NodeId(3)]];
+        host.plan.affinity.insert(NodeId(1), 2);
+        for worker in 0..3 {
+            RandomStealing.start(worker, &mut host);
+        }
+        // Node 4 has no worker, and is the fifth token of three workers.
+        let queues: Vec<Vec<u32>> = host.queues.iter().map(|q| q.iter().map(|n| n.0).collect()).collect();
+        assert_eq!(queues, [vec![], vec![2, 3, 4], vec![0, 1]]);
+    }
+
+    #[test]
     fn the_oldest_token_is_used_and_pushed_to_the_back() {
         let mut host = Mock::new(graphs::chain(3));
         let mut me = RandomStealing.start(0, &mut host);

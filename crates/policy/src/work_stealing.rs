@@ -229,6 +229,16 @@ mod tests {
     }
 
     #[test]
+    fn nodes_are_dealt_to_the_workers_of_the_plan() {
+        let mut host = Mock::with_workers(graphs::chain(6), 2);
+        host.plan.segments = vec![vec![NodeId(4)], vec![NodeId(1), NodeId(2)]];
+        let policy = WorkStealing::new(Place::Current);
+        (0..2).for_each(|w| _ = policy.start(w, &mut host));
+        let queue = |w: usize| host.queues[w].iter().map(|n| n.0).collect::<Vec<_>>();
+        assert_eq!((queue(0), queue(1)), (vec![0, 4], vec![1, 2, 3, 5]));
+    }
+
+    #[test]
     fn the_newest_is_run_and_the_oldest_is_stolen() {
         let (policy, mut host, mut locals) = started(Place::Current, 2);
         policy.ready(&mut locals[0], NodeId(5), &mut host);

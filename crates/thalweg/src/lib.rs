@@ -104,12 +104,13 @@ pub mod plan {
     };
 }
 
-/// The report of a run, its form in files, and the comparison of two reports.
+/// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
 pub mod trace {
     pub use thalweg_trace::{
-        Cause, Change, ChannelChange, ChannelReport, Comparison, Distribution, Ended, Event, Finding,
-        FindingKind, Growth, Limit, NodeChange, NodeReport, NodeWaits, ReadError, ReadErrorKind, Report,
-        Service, Timeline, Track, What, WorkerReport,
+        Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Distribution, Ended, Event,
+        Finding, FindingKind, Growth, Limit, NodeChange, NodeRate, NodeReport, NodeSnapshot, NodeStatus,
+        NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot, Timeline, Track, What,
+        WorkerReport,
     };
 }
 

@@ -68,9 +68,12 @@ fn busy_times_of_nodes_and_workers_agree() {
     for threads in 1..=2 {
         let report = chain(20_000, Duration::from_micros(5), &Options::new().threads(threads));
         let nodes: Duration = report.nodes.iter().map(|node| node.busy).sum();
-        let worker = |w: &thalweg::trace::WorkerReport| w.application + w.queue + w.scheduler + w.preempted;
-        let workers: Duration = report.workers.iter().map(worker).sum();
-        assert_near(workers, nodes, 0.1);
+        let on_cpu = |w: &thalweg::trace::WorkerReport| w.application + w.queue + w.scheduler;
+        let workers: Duration = report.workers.iter().map(on_cpu).sum();
+        let preempted: Duration = report.workers.iter().map(|worker| worker.preempted).sum();
+        let slack = nodes.mul_f64(0.05) + Duration::from_millis(1);
+        assert!(workers <= nodes + slack, "{workers:?} of {nodes:?}: {report}");
+        assert!(workers + preempted + slack >= nodes, "{workers:?} of {nodes:?}: {report}");
         let total: Duration = report.workers.iter().map(|worker| worker.total()).sum();
         assert_near(total, report.wall * threads as u32, 0.1);
     }

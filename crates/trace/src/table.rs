@@ -5,12 +5,20 @@ use std::fmt;
 /// A header row and rows of cells. The first column is aligned left, the others right.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
+    /// The last column is text, aligned left.
+    text_last: bool,
 }
 
 impl Table {
     /// A table with only its header row.
     pub(crate) fn new(head: &[&str]) -> Table {
-        Table { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()] }
+        Table { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()], text_last: false }
+    }
+
+    /// The same table with its last column aligned left.
+    pub(crate) fn text_last(mut self) -> Table {
+        self.text_last = true;
+        self
     }
 
     /// Adds a row. It must have as many cells as the header.
@@ -31,6 +39,7 @@ impl fmt::Display for Table {
             for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
                 match column {
                     0 => write!(f, "{cell:<width$}")?,
+                    _ if self.text_last && column == widths.len() - 1 => write!(f, "  {cell}")?,
                     _ => write!(f, "  {cell:>width$}")?,
                 }
             }

@@ -19,7 +19,6 @@ use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
 use crate::{size, standard};
 
 /// Pack a folder, unpack it again, and compare every entry with the original.
@@ -94,10 +93,10 @@ impl Demo {
         let (unpack, took) = timed(|| self.unpack(&packed, &copy, interrupt));
         let ((unpacked, unpack_report), unpack_took) = (unpack.context("unpacking")?, took);
         ensure!(unpacked == summary, "packing and unpacking have different counts");
-        let progress = Progress::new(Some(content.bytes));
+        let progress = self.engine.progress(Some(content.bytes));
         let options = self.engine.options()?;
         let (found, took) = timed(|| compare(folder, &copy, &options, interrupt.stop(), &progress));
-        progress.finish();
+        progress.end(&found);
         Ok(RoundTrip {
             summary,
             pack: (report, pack_took),
@@ -117,11 +116,11 @@ impl Demo {
     ) -> Result<(Summary, Report)> {
         let mut output = OutFile::create(archive, false)?.durable(false);
         let source = Source::Tree { root: folder.into(), leave_out: None };
-        let progress = Progress::new(Some(content.bytes));
+        let progress = self.engine.progress(Some(content.bytes));
         let observer = Box::new(progress.clone());
         let run = self.engine.run(interrupt)?;
         let done = pack_source(source, &mut output, &Params::default(), observer, run);
-        progress.finish();
+        progress.end(&done);
         let done = done?;
         output.commit()?;
         Ok(done)
@@ -129,11 +128,11 @@ impl Demo {
 
     fn unpack(&self, archive: &Path, copy: &Path, interrupt: &Interrupt) -> Result<(Summary, Report)> {
         let file = File::open(archive)?;
-        let progress = Progress::new(file.metadata().ok().map(|meta| meta.len()));
+        let progress = self.engine.progress(file.metadata().ok().map(|meta| meta.len()));
         let archive = Archive::open(progress.read(file), &Limits::default())?;
         let mut sink = TreeSink::create(copy, false)?.durable(false);
         let done = extract_parallel(archive, &mut sink, self.engine.run(interrupt)?);
-        progress.finish();
+        progress.end(&done);
         let done = done?;
         sink.commit()?;
         Ok(done)

@@ -11,7 +11,6 @@ use thalweg_dedup::{Codec, Params, Source, pack_source};
 use super::{OutputOptions, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
 use crate::standard::Input;
 use crate::{size, standard};
 
@@ -65,16 +64,16 @@ impl Pack {
         let mut output = self.disk.file(&self.output)?;
         let (source, progress, run) = match input {
             Some(Input { bytes, length }) => {
-                (Source::stream(bytes), Progress::new(length), run.blocking_input(length.is_none()))
+                (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
             }
             None => {
                 let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
-                (tree, Progress::new(None), run)
+                (tree, self.engine.progress(None), run)
             }
         };
         let started = Instant::now();
         let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), run);
-        progress.finish();
+        progress.end(&packed);
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
         let took = started.elapsed();

@@ -11,7 +11,6 @@ use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_p
 use super::{OutputOptions, ReadLimits, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
 use crate::standard::{self, Input};
 
 /// Unpack an archive.
@@ -44,10 +43,10 @@ impl Unpack {
         self.engine.results.check([self.archive.as_path(), &self.output])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
-        let progress = Progress::new(length);
+        let progress = self.engine.progress(length);
         let started = Instant::now();
         let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
-        progress.finish();
+        progress.end(&unpacked);
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)

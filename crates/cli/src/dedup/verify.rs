@@ -10,7 +10,6 @@ use thalweg_dedup::{Archive, Discard, extract_parallel};
 use super::{ReadLimits, report};
 use crate::engine::Engine;
 use crate::interrupt::Interrupt;
-use crate::progress::Progress;
 use crate::standard::{self, Input};
 
 /// Check an archive as unpacking does, without writing output.
@@ -32,12 +31,12 @@ impl Verify {
         let run = self.engine.run(interrupt)?;
         self.engine.results.check([self.archive.as_path()])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
-        let progress = Progress::new(length);
+        let progress = self.engine.progress(length);
         let started = Instant::now();
         let archive = Archive::open(progress.read(bytes), &self.limits.limits());
         let run = run.blocking_input(length.is_none());
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
-        progress.finish();
+        progress.end(&verified);
         let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)

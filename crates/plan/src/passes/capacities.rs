@@ -128,7 +128,7 @@ fn shrink_to(graph: &GraphData, wishes: &Wishes, bytes: usize, capacities: &mut 
     let is_chosen = |id: usize| graph.channels()[id].link.capacity.is_none();
     let sum = |chosen: bool| -> u128 {
         let channels = capacities.iter().enumerate().filter(|(id, _)| is_chosen(*id) == chosen);
-        channels.map(|(id, capacity)| size(id, *capacity)).sum()
+        channels.map(|(id, capacity)| size(id, *capacity)).fold(0, u128::saturating_add)
     };
     let (chosen, set_by_user) = (sum(true), sum(false));
     let left = (bytes as u128).saturating_sub(set_by_user);

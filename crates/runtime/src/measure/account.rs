@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | application, queue, scheduler | in activations, and between two of them | the proportions in the sampled activations, applied to the busy time of all |
 //! | idle | spinning and parked | two stamps for each idle period |
-//! | preempted | off the core | wall time less parked time less the thread's processor time |
+//! | preempted | off the core | wall time less parked time less the thread's processor time; the other categories lose as much, in proportion |
 //!
 //! An activation costs one time stamp. A sample of them ([`sampler`](super::sampler)) has stamps inside as well.
 //!
@@ -151,7 +151,12 @@ impl Account {
     /// The account as the report has it. Without samples all busy time counts as the application's.
     pub(crate) fn report(&self) -> WorkerReport {
         let total: Ticks = self.samples.iter().sum();
-        let on_cpu = duration(self.busy).saturating_sub(self.off_cpu);
+        let (busy, idle, parked) = (duration(self.busy), duration(self.idle), duration(self.parked));
+        let spun = idle.saturating_sub(parked);
+        // Preemption takes the time of activations and of spinning in proportion.
+        let awake = (busy + spun).as_secs_f64();
+        let kept = if awake > 0.0 { (1.0 - self.off_cpu.as_secs_f64() / awake).max(0.0) } else { 1.0 };
+        let on_cpu = busy.mul_f64(kept);
         let part = |i: usize| {
             let share =
                 if total == 0 { f64::from(u8::from(i == 0)) } else { self.samples[i] as f64 / total as f64 };
@@ -159,7 +164,7 @@ impl Account {
         };
         let mut report = WorkerReport::default();
         (report.application, report.queue, report.scheduler) = (part(0), part(1), part(2));
-        (report.idle, report.preempted) = (duration(self.idle), self.off_cpu);
+        (report.idle, report.preempted) = (parked.min(idle) + spun.mul_f64(kept), self.off_cpu);
         (report.activations, report.refused) = (self.activations, self.refused);
         (report.steal_attempts, report.steals) = (self.steal_attempts, self.steals);
         (report.spins, report.parks, report.kernel) = (self.spins, self.parks, self.kernel);

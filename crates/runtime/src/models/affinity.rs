@@ -20,6 +20,7 @@ use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
 use thalweg_graph::{GraphData, Node, NodeId};
+use thalweg_plan::{Plan, Wishes};
 
 const NODE: NodeId = NodeId(0);
 
@@ -41,7 +42,8 @@ impl Queues {
         let mut graph = GraphData::new();
         graph.add(Node::sequential("node"));
         let ready = Ready::new(2, false);
-        ready.set_affinity(Affinity::new(&graph, 2));
+        let plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
+        ready.set_affinity(Affinity::new(&graph, &plan));
         Arc::new(Queues {
             sleep: Sleep::new(threads),
             ready,

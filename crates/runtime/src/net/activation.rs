@@ -31,6 +31,10 @@ pub(crate) trait Body: Send + Sync {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event;
     /// Whether an activation would be refused now. A hint.
     fn is_held(&self) -> bool;
+    /// Whether a thread runs the node's code, or is about to. A hint, for snapshots.
+    fn is_running(&self) -> bool {
+        self.is_held()
+    }
     /// Locks a quiescent node: no other thread can activate it until the result is dropped. The error, if the node is
     /// not quiescent, says whether a thread that was refused meanwhile may have left something undone; then the caller
     /// must make the node claimable ([`NodeState::look_again`]).

@@ -23,6 +23,7 @@ mod owner;
 mod signals;
 mod state;
 pub(crate) mod topology;
+mod view;
 mod wait;
 
 pub(crate) use activation::{ActivationContext, Body, By, Held};
@@ -33,6 +34,7 @@ pub(crate) use owner::{Owners, find};
 pub(crate) use signals::Signals;
 pub(crate) use state::{NO_NAP, NO_WORKER, NodeState, UNSTUCK};
 pub(crate) use topology::Topology;
+pub(crate) use view::{View, Viewed};
 pub(crate) use wait::Waiting;
 
 use crate::channel::operation::{channel, sends};

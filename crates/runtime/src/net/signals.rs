@@ -11,7 +11,7 @@
 //! not miss the stop: `finish` sets it and then ends the sleep under its mutex. (`record` cannot, since its caller
 //! holds that mutex; the caller then calls `finish`, or `make_all_ready`, which does.)
 
-use super::{Injector, Owners};
+use super::{Injector, Owners, Viewed};
 use crate::error::Error;
 use crate::sched::sleep::Sleep;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
@@ -30,6 +30,8 @@ pub(crate) struct Signals {
     pub(crate) owners: Owners,
     /// Events from outside of all activations, which workers drain.
     pub(crate) injector: Injector,
+    /// The run's state, for snapshots.
+    pub(crate) viewed: Viewed,
 }
 
 impl Drop for Signals {
@@ -51,6 +53,7 @@ impl Signals {
             drain: AtomicBool::new(false),
             failure: Mutex::new(None),
             injector: Injector::new(),
+            viewed: Viewed::default(),
         }
     }
 

@@ -12,15 +12,15 @@
 //! The index of a channel's consumer in `ends` is the number of its send operation, and that of its producer the number
 //! of its receive operation ([`operation`](crate::channel::operation)). So [`Topology::peer`] is one load.
 
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use thalweg_analysis::Components;
 use thalweg_graph::{ChannelId, GraphData, Node, NodeId};
 use thalweg_plan::Plan;
 
 /// The graph and the plan of a run, with the graph's edges in flat arrays.
 pub(crate) struct Topology {
-    pub(crate) graph: GraphData,
+    /// Shared with snapshots of the run, which may outlive it.
+    pub(crate) graph: Arc<GraphData>,
     /// Shared with the report.
     pub(crate) plan: Arc<Plan>,
     /// The channels of every node's inputs, then of its outputs, node by node.
@@ -45,7 +45,7 @@ impl Topology {
             ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
             components: OnceLock::new(),
             has_loops: has_loops(&graph),
-            graph,
+            graph: Arc::new(graph),
             plan: Arc::new(plan),
         }
     }

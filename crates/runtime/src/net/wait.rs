@@ -36,6 +36,7 @@ use crate::channel::Lack;
 use crate::channel::operation::{channel, sends};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::ChannelId;
+use thalweg_trace::Cause;
 
 // The kinds of waits, in the low three bits of `what`.
 const READY: usize = 0;
@@ -153,4 +154,18 @@ pub(crate) enum Waiting {
     Never,
     /// A foreign future must wake the process.
     Foreign,
+}
+
+impl Waiting {
+    /// The condition as reports and snapshots name it. `None` for a node that is ready or has ended.
+    pub(crate) fn cause(self) -> Option<Cause> {
+        match self {
+            Waiting::Ready | Waiting::Never => None,
+            Waiting::Items { channel, .. } => Some(Cause::Items(channel)),
+            Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some(Cause::Room(channel)),
+            Waiting::Window { .. } => Some(Cause::Window),
+            Waiting::Any { .. } => Some(Cause::AnyInput),
+            Waiting::Foreign => Some(Cause::Outside),
+        }
+    }
 }

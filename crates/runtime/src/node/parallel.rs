@@ -34,6 +34,7 @@
 //! | `weight.completed_bytes` | issuer, before it completes (adds); retirement holder (subtracts) | `Relaxed` | lets a claim exceed the limit by tickets completed just now |
 //! | `weight.heaviest_mean`, `weight.under_way` | issuers; front holder | `Relaxed` | makes an estimate worse |
 //! | `running` | front holder (adds); issuer, after it completes (subtracts) | `Relaxed` | refuses a claim that the cap allows |
+//! | `issued` | front holder | `Relaxed` | makes a snapshot out of date |
 //! | `NodeState::stuck` | retirement holder; `growth::grow`, with both claims or as the last thread awake | `Relaxed` | see below |
 //! | `NodeState::unsettled` | see below | `Release`, `Acquire` | see below |
 //!
@@ -221,6 +222,8 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     weight: Weight,
     /// Tickets issued and not completed. Counted only if the node has a cap on workers.
     running: AtomicUsize,
+    /// Tickets issued: the `next_ticket` of the front, for threads without the claim.
+    issued: AtomicUsize,
     /// Firings in all tickets retired.
     firings_retired: AtomicUsize,
 }
@@ -284,6 +287,7 @@ where
             counts_bytes,
             weight: Weight::default(),
             running: AtomicUsize::new(0),
+            issued: AtomicUsize::new(0),
             firings_retired: AtomicUsize::new(0),
         }
     }
@@ -348,6 +352,7 @@ where
         slot.firings = firings;
         slot.published.fill(false);
         front.next_ticket = ticket + 1;
+        self.issued.store(ticket + 1, Ordering::Relaxed);
         front.firings_issued += firings;
         if self.counts_bytes {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
@@ -771,6 +776,10 @@ where
 
     fn is_held(&self) -> bool {
         self.front.is_held() || self.is_at_cap()
+    }
+
+    fn is_running(&self) -> bool {
+        self.front.is_held() || self.window.completions() < self.issued.load(Ordering::Relaxed)
     }
 
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {

@@ -1,8 +1,11 @@
 //! The options of a run.
 
+use super::Handle;
 use super::planned::{Cause, Chooser};
 use crate::error::Error;
+use crate::threads::Panic;
 use crate::threads::cores::parallelism;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
@@ -29,6 +32,7 @@ pub struct Options {
     pub(super) timeline: usize,
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) plan_with: Option<Chooser>,
+    pub(super) on_start: OnStart,
 }
 
 impl Options {
@@ -180,6 +184,15 @@ impl Options {
         self
     }
 
+    /// Calls a function with the run's handle when all nodes and channels are made and before the first firing, on the
+    /// thread that runs the graph: to observe ([`Handle::snapshot`]) or stop a run that is started elsewhere. The run
+    /// begins when the function returns. If it panics, no node fires, and the panic continues in the caller of the run.
+    /// A second call replaces the function.
+    pub fn on_start(mut self, call: impl Fn(&Handle) + Send + Sync + 'static) -> Self {
+        self.on_start = OnStart(Some(Arc::new(call)));
+        self
+    }
+
     /// Checks the options, as far as that is possible without a graph.
     ///
     /// # Errors
@@ -252,6 +265,29 @@ pub(super) fn check_policy(name: &str) -> Result<(), Error> {
 /// The error of a plan that the engine has made, which follows from an option or the graph.
 pub(super) fn explain(error: PlanError) -> Error {
     Error::Options(error.to_string())
+}
+
+type StartFn = dyn Fn(&Handle) + Send + Sync;
+
+/// The function of [`Options::on_start`].
+#[derive(Clone, Default)]
+pub(super) struct OnStart(Option<Arc<StartFn>>);
+
+// Options have these traits whatever they call: a run resumes the panic of the function, and uses it no more.
+impl UnwindSafe for OnStart {}
+impl RefUnwindSafe for OnStart {}
+
+impl std::fmt::Debug for OnStart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Some(..)" } else { "None" })
+    }
+}
+
+impl OnStart {
+    /// Calls the function, if there is one. The error is its panic.
+    pub(super) fn call(&self, run: &Handle) -> Result<(), Panic> {
+        self.0.as_ref().map_or(Ok(()), |call| catch_unwind(AssertUnwindSafe(|| call(run))))
+    }
 }
 
 /// Visits the policy of a name only to check that the name is known.

@@ -11,9 +11,11 @@ use thalweg_plan::Plan;
 /// The error that a caller's function for plans may return.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
+type Choose = dyn Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync;
+
 /// The caller's function that chooses the plan of a run: see [`Options::plan_with`].
 #[derive(Clone)]
-pub(super) struct Chooser(Arc<dyn Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync>);
+pub(super) struct Chooser(Arc<Choose>);
 
 impl Chooser {
     pub(super) fn new(

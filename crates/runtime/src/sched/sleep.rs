@@ -186,6 +186,11 @@ impl Sleep {
         self.word.load(Ordering::Relaxed) >= SLEEPER
     }
 
+    /// The number of workers that are announced, asleep or unseated. A hint, for snapshots.
+    pub(crate) fn asleep(&self) -> usize {
+        self.word.load(Ordering::Relaxed) / SLEEPER
+    }
+
     /// Whether a worker is announced and none searches, so that [`Sleep::wake_one`] would wake one. The caller has
     /// fenced since its change.
     #[inline]

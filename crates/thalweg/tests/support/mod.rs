@@ -10,6 +10,7 @@
 //! | `gate` | a future that is not a channel operation |
 //! | `case` | a graph with its options and the disturbances of its run |
 //! | `network` | random networks of processes: a reference executor, and the engine |
+//! | `planning` | random legal plans |
 //! | `realised` | a model of the virtual host as a graph for the engine |
 //! | `runner` | runs many cases; the environment sets their number and the seed |
 //! | `section` | random sections with a limit on the items in flight |
@@ -24,6 +25,7 @@ pub mod gate;
 pub mod inject;
 pub mod item;
 pub mod network;
+pub mod planning;
 pub mod realised;
 pub mod reference;
 pub mod runner;

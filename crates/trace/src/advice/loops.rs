@@ -50,7 +50,8 @@ impl Report {
         let (items, room) = (times(|c| c.consumer_waited), times(|c| c.producer_waited));
         let busy: f64 = nodes.iter().map(|node| self.load(*node)).sum();
         let waited = self.share(items) / count;
-        let initial: usize = channels.iter().map(|id| self.graph.channel(*id).link.initial).sum();
+        let initial =
+            channels.iter().map(|id| self.graph.channel(*id).link.initial).fold(0, usize::saturating_add);
         let alternate = busy >= BUSY && initial < nodes.len();
         if room > items || !(alternate || waited >= WAITED) {
             return None;

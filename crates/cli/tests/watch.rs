@@ -1,0 +1,253 @@
+//! `--watch`: the table stays in place on a terminal of any size, and leaves nothing behind; lines elsewhere.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::termios::{Winsize, tcsetwinsize};
+use tempfile::tempdir;
+
+use crate::terminal::terminal;
+
+/// The screen of a terminal that obeys the few escape sequences that the view uses, and fails on others.
+struct Screen {
+    rows: usize,
+    columns: usize,
+    cells: Vec<Vec<char>>,
+    row: usize,
+    column: usize,
+    breaks_lines: bool,
+}
+
+impl Screen {
+    fn new(columns: usize, rows: usize) -> Screen {
+        let cells = vec![vec![' '; columns]; rows];
+        Screen { rows, columns, cells, row: 0, column: 0, breaks_lines: true }
+    }
+
+    fn line_feed(&mut self) {
+        if self.row + 1 == self.rows {
+            self.cells.remove(0);
+            self.cells.push(vec![' '; self.columns]);
+        } else {
+            self.row += 1;
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        if self.column == self.columns {
+            if self.breaks_lines {
+                self.column = 0;
+                self.line_feed();
+            } else {
+                self.column -= 1;
+            }
+        }
+        self.cells[self.row][self.column] = character;
+        self.column += 1;
+    }
+
+    fn obey(&mut self, sequence: &str) {
+        match sequence {
+            "J" => {
+                let (row, column) = (self.row, self.column);
+                self.cells[row][column..].fill(' ');
+                self.cells[row + 1..].iter_mut().for_each(|row| row.fill(' '));
+            }
+            "2K" => self.cells[self.row].fill(' '),
+            "?7l" => self.breaks_lines = false,
+            "?7h" => self.breaks_lines = true,
+            _ => {
+                let up = sequence.strip_suffix('A').and_then(|up| up.parse::<usize>().ok());
+                let up = up.unwrap_or_else(|| panic!("unexpected escape sequence {sequence:?}"));
+                assert!(up <= self.row, "the cursor moves beyond the top: {up} of {}", self.row);
+                self.row -= up;
+            }
+        }
+    }
+
+    /// Shows output. Calls `frame` after each frame.
+    fn show(&mut self, text: &str, mut frame: impl FnMut(&Screen)) {
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\r' => self.column = 0,
+                '\n' => self.line_feed(),
+                '\u{1b}' => {
+                    assert_eq!(characters.next(), Some('['));
+                    let mut sequence = String::new();
+                    while !sequence.ends_with(|last: char| last.is_ascii_alphabetic()) {
+                        sequence.push(characters.next().unwrap());
+                    }
+                    self.obey(&sequence);
+                    if sequence == "?7h" {
+                        frame(self);
+                    }
+                }
+                other => self.put(other),
+            }
+        }
+    }
+
+    /// The lines, without trailing blanks and blank lines at the end.
+    fn lines(&self) -> Vec<String> {
+        let lines = self.cells.iter().map(|row| row.iter().collect::<String>().trim_end().to_owned());
+        let mut lines: Vec<String> = lines.collect();
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines
+    }
+}
+
+/// Fails unless the screen shows one table below the lines `above`, and nothing else.
+fn check_table(screen: &Screen, above: usize) {
+    let lines = screen.lines();
+    let count = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((count("node "), count("channel ")), (1, 1), "{lines:#?}");
+    let heads = lines.iter().filter(|line| line.contains(" s, ") && line.contains(" worker"));
+    assert_eq!(heads.count(), 1, "{lines:#?}");
+    assert!(lines[above].contains(" worker") && lines[above + 1].starts_with("node "), "{lines:#?}");
+    assert_eq!(
+        (screen.row, screen.column),
+        (lines.len(), 0),
+        "the cursor is not below the table: {lines:#?}"
+    );
+    assert!(screen.breaks_lines);
+}
+
+/// The command, with a terminal of this size for standard error and a pipe for standard input.
+fn spawn(folder: &Path, arguments: &[&str], term: &str, (columns, rows): (u16, u16)) -> (File, Child) {
+    let (own, other): (File, OwnedFd) = terminal();
+    tcsetwinsize(&own, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(arguments)
+        .args(["--threads", "2", "--watch"])
+        .env("TERM", term)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(other)
+        .spawn()
+        .unwrap();
+    (own, child)
+}
+
+/// Everything that is written to the terminal until the command ends.
+fn written(mut own: File, child: &mut Child) -> String {
+    let mut bytes = Vec::new();
+    // Reading fails when all processes have closed the other side.
+    _ = own.read_to_end(&mut bytes);
+    child.wait().unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Feeds text slowly, so that the run lasts for some frames.
+fn feed(child: &mut Child, time: Duration) {
+    let mut input = child.stdin.take().unwrap();
+    for _ in 0..10 {
+        input.write_all(&b"some words of a text\n".repeat(1000)).unwrap();
+        sleep(time / 10);
+    }
+}
+
+#[test]
+fn the_table_stays_in_place_and_is_removed_at_the_end() {
+    let folder = tempdir().unwrap();
+    for size in [(80, 24), (40, 24), (40, 7), (200, 60)] {
+        let (own, mut child) = spawn(folder.path(), &["wordcount"], "xterm", size);
+        feed(&mut child, Duration::from_millis(900));
+        let text = written(own, &mut child);
+        assert!(child.wait().unwrap().success(), "{text}");
+        let mut screen = Screen::new(size.0.into(), size.1.into());
+        let mut frames = 0;
+        screen.show(&text, |screen| {
+            frames += 1;
+            check_table(screen, 0);
+        });
+        assert!(frames >= 2, "{frames} frames at {size:?}: {text:?}");
+        assert!(screen.lines().is_empty(), "{:#?}", screen.lines());
+        assert!(!text.contains("?25l"), "the cursor was hidden");
+    }
+}
+
+#[test]
+fn messages_appear_above_the_table() {
+    let folder = tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    fs::create_dir(&tree).unwrap();
+    // Packed in order of names: the table is there when the warning comes, and remains for a while.
+    File::create(tree.join("a")).unwrap().set_len(700 << 20).unwrap();
+    assert!(Command::new("mkfifo").arg(tree.join("b")).status().unwrap().success());
+    File::create(tree.join("c")).unwrap().set_len(700 << 20).unwrap();
+    let (own, mut child) = spawn(folder.path(), &["dedup", "pack", "tree", "-o", "-"], "xterm", (80, 24));
+    let text = written(own, &mut child);
+    assert!(child.wait().unwrap().success(), "{text}");
+    let mut screen = Screen::new(80, 24);
+    let mut above = Vec::new();
+    screen.show(&text, |screen| {
+        let warned = screen.lines()[0].starts_with("warning: skipped");
+        above.push(warned);
+        check_table(screen, usize::from(warned));
+    });
+    assert!(above.len() >= 2 && above.is_sorted() && above.ends_with(&[true]), "{above:?}");
+    let lines = screen.lines();
+    assert!(lines.len() == 1 && lines[0].starts_with("warning: skipped"), "{lines:#?}");
+}
+
+#[test]
+fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
+    // With unfinished output the run is stopped; without, the process ends at once.
+    for output in ["out", "-"] {
+        let folder = tempdir().unwrap();
+        let arguments = ["dedup", "pack", "-", "-o", output];
+        let (own, mut child) = spawn(folder.path(), &arguments, "xterm", (80, 24));
+        child.stdin.as_mut().unwrap().write_all(&vec![1; 5 << 20]).unwrap();
+        sleep(Duration::from_millis(900));
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let text = written(own, &mut child);
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{text}");
+        let mut screen = Screen::new(80, 24);
+        let mut frames = 0;
+        screen.show(&text, |screen| {
+            frames += 1;
+            check_table(screen, 0);
+        });
+        let lines = screen.lines();
+        assert!(frames >= 2 && lines.last().unwrap().starts_with("interrupted"), "{lines:#?}");
+        assert!(lines[1].starts_with("node "), "{lines:#?}");
+        assert!(screen.breaks_lines && screen.column == 0 && screen.row == lines.len());
+    }
+}
+
+#[test]
+fn elsewhere_the_view_is_lines_without_escape_sequences() {
+    let folder = tempdir().unwrap();
+    let (own, mut dumb) = spawn(folder.path(), &["wordcount"], "dumb", (80, 24));
+    let mut piped = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(["wordcount", "--watch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::scope(|scope| {
+        for child in [&mut dumb, &mut piped] {
+            scope.spawn(|| feed(child, Duration::from_millis(2300)));
+        }
+    });
+    let dumb = written(own, &mut dumb);
+    let piped = String::from_utf8(piped.wait_with_output().unwrap().stderr).unwrap();
+    for text in [dumb, piped] {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!((1..=3).contains(&lines.len()), "{text}");
+        let complete = |line: &&str| line.contains(" worker") && line.contains("/s ") && line.contains("; ");
+        assert!(lines.iter().all(complete), "{text}");
+    }
+}

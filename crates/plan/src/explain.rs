@@ -1,0 +1,177 @@
+//! The messages of misfits: what is wrong, in the words of the text form, and a line of help.
+
+use crate::passes::batch::MOST_FIRINGS;
+use crate::passes::threads::MOST_THREADS;
+use crate::passes::window::MOST_TICKETS;
+use crate::{Misfit, Place, PlanError};
+use std::fmt;
+
+/// The most bytes of one channel's slots (16 GiB).
+pub(crate) const MOST_BYTES: usize = 1 << 34;
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, set) = (&self.name, Set(self.place));
+        match &self.misfit {
+            Misfit::Nodes { plan, graph } => {
+                write!(
+                    f,
+                    "the plan has {plan} nodes, the graph has {graph}\nhelp: make a new plan for this graph"
+                )
+            }
+            Misfit::Channels { plan, graph } => write!(
+                f,
+                "the plan has {plan} channels, the graph has {graph}\nhelp: make a new plan for this graph"
+            ),
+            Misfit::Fingerprint { plan, graph } => write!(
+                f,
+                "the plan is for another graph: it names graph `{plan}`, this graph is `{graph}`\n\
+                 help: make a new plan for this graph"
+            ),
+            Misfit::Threads(threads) => {
+                write!(f, "the plan has {threads} threads, expected 1 to {MOST_THREADS}")
+            }
+            Misfit::Batch(batch) => write!(f, "the plan has `batch {batch}`, expected 1 to {MOST_FIRINGS}"),
+            Misfit::Window(window) => {
+                write!(f, "the plan has `window {window}`, expected a power of two from 2 to {MOST_TICKETS}")
+            }
+            Misfit::Unknown => {
+                write!(f, "{} is in the plan, the graph has none of this number", Named(self.place))
+            }
+            Misfit::Claim => write!(f, "node `{node}` has `claim 0` in the plan, at least 1 is needed"),
+            Misfit::Replicas => write!(
+                f,
+                "node `{node}` has `replicas 0` in the plan, at least 1 is needed\nhelp: leave it out for no limit"
+            ),
+            Misfit::ReplicasOfSequential => write!(
+                f,
+                "node `{node}` has replicas in the plan and is not parallel, so one worker runs it at a time\n\
+                 help: leave out `replicas`"
+            ),
+            Misfit::Worker { worker, threads } => write!(
+                f,
+                "node `{node}` belongs to worker {worker} in the plan, the plan has {threads} threads\n\
+                 help: choose a worker from 0 to {}",
+                threads.saturating_sub(1)
+            ),
+            Misfit::WorkerOfParallel => write!(
+                f,
+                "node `{node}` belongs to a worker in the plan and is parallel, so any worker may run it\n\
+                 help: leave out `worker`, or limit its workers by `replicas`"
+            ),
+            Misfit::WorkerBesideThread => write!(
+                f,
+                "node `{node}` belongs to a worker in the plan and has a thread of its own\n\
+                 help: leave out `worker` or `own-thread`"
+            ),
+            Misfit::ThreadOfParallel => write!(
+                f,
+                "node `{node}` has a thread of its own in the plan and is parallel\nhelp: leave out `own-thread`"
+            ),
+            Misfit::Blocks => write!(
+                f,
+                "node `{node}` blocks, and has no thread of its own in the plan\nhelp: add `own-thread`"
+            ),
+            Misfit::Capacity { planned, needed } => write!(
+                f,
+                "channel `{node}` has capacity {planned} in the plan, a firing needs {needed}\n\
+                 help: raise the capacity to {needed}"
+            ),
+            Misfit::Bytes { items, bytes } => write!(
+                f,
+                "channel `{node}` would hold {items} items of {bytes} bytes: more than {MOST_BYTES} bytes"
+            ),
+            Misfit::Slots { slots, capacity } => write!(
+                f,
+                "channel `{node}` has {slots} slots in the plan, fewer than its capacity {capacity}\n\
+                 help: leave out `slots` for a channel that keeps its capacity"
+            ),
+            Misfit::Widen => write!(
+                f,
+                "channel `{node}` has slots in the plan, and cannot widen\n\
+                 help: leave out `slots`: only a channel between kernels next to an `own-thread` widens, without \
+                 weights and budget"
+            ),
+            Misfit::Unweighed => write!(
+                f,
+                "channel `{node}` has a limit of bytes in the plan, and its items are not weighed\n\
+                 help: leave out `bytes`, or weigh the stream's items"
+            ),
+            Misfit::Unbudgeted => write!(
+                f,
+                "channel `{node}` has a limit of bytes in the plan, and the plan has no budget\n\
+                 help: add a line `budget N bytes`, or leave out `bytes`"
+            ),
+            Misfit::ByteLimit => {
+                write!(f, "channel `{node}` has `bytes 0` in the plan, at least 1 is needed")
+            }
+            Misfit::TooFew => write!(f, "{set} has too few nodes\nhelp: leave it out"),
+            Misfit::Twice => {
+                write!(f, "node `{node}` is in {set}, and in one before it or twice in this one")
+            }
+            Misfit::OwnThread => write!(
+                f,
+                "node `{node}` is in {set} and has a thread of its own, so no worker runs it\n\
+                 help: take it out of the {}",
+                set.kind()
+            ),
+            Misfit::Gap { after, next: Some(next) } => write!(
+                f,
+                "node `{node}` does not follow `{after}` in {set}: in the order of the data `{next}` comes next\n\
+                 help: add the nodes between them, or cut the segment in two"
+            ),
+            Misfit::Gap { after, next: None } => {
+                write!(f, "node `{node}` does not follow `{after}` in {set}: no node comes after `{after}`")
+            }
+            Misfit::Workers { first, second } => write!(
+                f,
+                "node `{node}` of {set} belongs to worker {second}, a node before it to worker {first}\n\
+                 help: give all nodes of a {} one worker",
+                set.kind()
+            ),
+            Misfit::Unconnected => write!(
+                f,
+                "node `{node}` is in {set}, and no channels of static rates inside the region join it to the others\n\
+                 help: take it out of the region"
+            ),
+            Misfit::Across => write!(
+                f,
+                "node `{node}` of {set} is in another segment than a node before it\n\
+                 help: cut the region at the segment's end"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// A segment or a region in a message.
+struct Set(Place);
+
+impl Set {
+    fn kind(&self) -> &'static str {
+        if matches!(self.0, Place::Region(_)) { "region" } else { "segment" }
+    }
+}
+
+impl fmt::Display for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Place::Segment(i) | Place::Region(i) => write!(f, "{} {i}", self.kind()),
+            _ => f.write_str("the plan"),
+        }
+    }
+}
+
+/// A node or a channel by its number.
+struct Named(Place);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Place::Node(node) => write!(f, "node {}", node.0),
+            Place::Channel(channel) => write!(f, "channel {}", channel.0),
+            _ => write!(f, "a node of {}", Set(self.0)),
+        }
+    }
+}

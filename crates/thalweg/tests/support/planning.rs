@@ -1,0 +1,87 @@
+//! Random legal plans.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+use thalweg::graph::{GraphData, Kind, NodeId};
+use thalweg::plan::{Misfit, NodeProfile, Place, Plan, Profile, Wishes};
+
+/// Random numbers of one plan: a linear congruential sequence (Knuth's MMIX), of which the upper half is used.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+
+    fn is_one_in(&mut self, most: usize) -> bool {
+        self.below(most) == 0
+    }
+}
+
+/// A random plan that fits the graph, for 1 to 3 workers, with the policy and the budget of `made`.
+pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
+    let mut random = Random(seed);
+    let threads = Some(1 + random.below(3));
+    let wishes =
+        Wishes { threads, policy: Some(made.policy.clone()), budget: made.budget, ..Wishes::default() };
+    let mut plan = if random.is_one_in(2) {
+        let busy = |_| NodeProfile { firings: 1, busy: Duration::from_nanos(random.below(1000) as u64) };
+        let profile = Profile::new(Duration::ZERO, graph.node_ids().map(busy).collect(), Vec::new());
+        Plan::with_profile(graph, &profile, &wishes)
+    } else {
+        let mut plan = Plan::new(graph, &wishes);
+        (plan.affinity, plan.own_threads) = places(graph, &plan, &mut random);
+        plan
+    };
+    sizes(graph, &mut plan, &mut random);
+    repair(graph, &mut plan);
+    plan
+}
+
+/// Random workers, and random nodes with a thread of their own.
+fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<NodeId, u32>, BTreeSet<NodeId>) {
+    let (mut affinity, mut own_threads) = (BTreeMap::new(), plan.own_threads.clone());
+    for id in graph.node_ids().filter(|id| graph.node(*id).kind != Kind::Parallel) {
+        match random.below(4) {
+            0 => _ = own_threads.insert(id),
+            1 | 2 if !own_threads.contains(&id) => {
+                affinity.insert(id, random.below(plan.threads) as u32);
+            }
+            _ => {}
+        }
+    }
+    (affinity, own_threads)
+}
+
+/// Random numbers wherever a plan has one, legal or not.
+fn sizes(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
+    plan.batch = 1 + random.below(50);
+    plan.window = 2 << random.below(6);
+    plan.held = random.below(2000);
+    for id in graph.node_ids() {
+        plan.claim_lengths[id.index()] = 1 + random.below(20);
+        if random.is_one_in(2) && graph.node(id).kind == Kind::Parallel {
+            plan.replicas.insert(id, 1 + random.below(3) as u32);
+        }
+    }
+    for id in graph.channel_ids() {
+        let capacity = 1 + random.below(40);
+        plan.capacities[id.index()] = capacity;
+        plan.slots.insert(id, capacity * (1 + random.below(8)));
+        plan.byte_limits.insert(id, 1 + random.below(500));
+    }
+}
+
+/// Follows the errors of the check until the plan fits.
+fn repair(graph: &GraphData, plan: &mut Plan) {
+    while let Err(error) = plan.check(graph) {
+        let Place::Channel(channel) = error.place else { panic!("{error}\n{plan}") };
+        match error.misfit {
+            Misfit::Capacity { needed, .. } => plan.capacities[channel.index()] = needed,
+            Misfit::Slots { .. } | Misfit::Widen => _ = plan.slots.remove(&channel),
+            Misfit::Unweighed | Misfit::Unbudgeted => _ = plan.byte_limits.remove(&channel),
+            _ => panic!("{error}\n{plan}"),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The state of a run at one moment, while it runs.
+
+use crate::{Cause, table::Table, units};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use thalweg_graph::{ChannelId, GraphData, NodeId};
+
+/// The state of a run at one moment: what each node does or waits for, and how full each channel is.
+///
+/// The run goes on while its numbers are read, one after the other. So numbers of different nodes and channels may
+/// differ by what happened in between, and the state of a node may be over when it is reported. Numbers that count
+/// what has happened never fall from one snapshot to a later one.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+/// use thalweg_trace::{Cause, ChannelSnapshot, NodeSnapshot, NodeStatus, Snapshot};
+///
+/// let mut graph = GraphData::new();
+/// let read = graph.add(Node::sequential("read").output(OutPort::new("out", Item::of::<u8>())));
+/// let count = graph.add(Node::sequential("count").input(InPort::new("in", Item::of::<u8>())));
+/// let channel = graph.connect((read, 0), (count, 0), Link::default()).unwrap();
+///
+/// let mut early = Snapshot::new(Arc::new(graph));
+/// early.nodes[count.index()].status = NodeStatus::Waits(Cause::Items(channel));
+/// assert_eq!(early.blocked_by(count), Some(read));
+/// assert_eq!(early.describe(count), "waits for items of read.out -> count.in, from read");
+///
+/// let mut late = early.clone();
+/// late.at = Duration::from_secs(2);
+/// late.nodes[read.index()].firings = 500;
+/// late.nodes[read.index()].busy = Duration::from_secs(1);
+/// let rates = late.since(&early);
+/// assert_eq!((rates.nodes[0].firings, rates.nodes[0].busy), (250.0, 0.5));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The graph, shared with the run.
+    pub graph: Arc<GraphData>,
+    /// The time since the start of the run.
+    pub at: Duration,
+    /// The number of workers.
+    pub workers: usize,
+    /// The workers that sleep, or have not been needed yet. Threads of dedicated nodes are no workers.
+    pub asleep: usize,
+    /// The nodes, by id.
+    pub nodes: Vec<NodeSnapshot>,
+    /// The channels, by id.
+    pub channels: Vec<ChannelSnapshot>,
+    /// The number of times so far that a channel grew.
+    pub growths: u64,
+    /// Candidate deadlocks examined so far.
+    pub searches: u64,
+}
+
+/// A node at one moment.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NodeSnapshot {
+    /// Firings so far, without those of activations that have not ended.
+    pub firings: u64,
+    /// Activations so far that have ended.
+    pub activations: u64,
+    /// Time in these activations, summed over all workers. 0 with `Options::unaccounted`.
+    pub busy: Duration,
+    /// What the node does.
+    pub status: NodeStatus,
+}
+
+/// What a node does at one moment.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeStatus {
+    /// A thread activates it. An end that the caller reads as an iterator counts as running unless the caller waits for
+    /// an item.
+    Running,
+    /// It could fire, and no thread has begun to activate it.
+    #[default]
+    Ready,
+    /// It waits.
+    Waits(Cause),
+    /// It has ended.
+    Ended,
+}
+
+/// A channel at one moment.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelSnapshot {
+    /// Items pushed so far, without initial items.
+    pub pushed: u64,
+    /// Items in the channel now.
+    pub items: usize,
+    /// The most items that the channel can hold now.
+    pub capacity: usize,
+}
+
+/// What happened between two snapshots, by unit of time.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Rates {
+    /// The nodes, by id.
+    pub nodes: Vec<NodeRate>,
+    /// By channel: items pushed per second.
+    pub channels: Vec<f64>,
+}
+
+/// What a node did between two snapshots.
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NodeRate {
+    /// Firings per second.
+    pub firings: f64,
+    /// The share of the time in which the node was active, summed over workers: above 1 for a parallel node that
+    /// several workers fire. An activation counts when it ends, so the share also exceeds 1 after a long one.
+    pub busy: f64,
+}
+
+impl Snapshot {
+    /// A snapshot of this graph at the start of a run without workers.
+    pub fn new(graph: Arc<GraphData>) -> Snapshot {
+        Snapshot {
+            at: Duration::ZERO,
+            workers: 0,
+            asleep: 0,
+            nodes: vec![NodeSnapshot::default(); graph.nodes().len()],
+            channels: vec![ChannelSnapshot::default(); graph.channels().len()],
+            growths: 0,
+            searches: 0,
+            graph,
+        }
+    }
+
+    /// What happened since an earlier snapshot of the same run. All rates are 0 if no time has passed.
+    pub fn since(&self, earlier: &Snapshot) -> Rates {
+        let seconds = self.at.saturating_sub(earlier.at).as_secs_f64();
+        let per_second = |amount: f64| if seconds == 0.0 { 0.0 } else { amount / seconds };
+        let node = |(now, then): (&NodeSnapshot, &NodeSnapshot)| NodeRate {
+            firings: per_second(now.firings.saturating_sub(then.firings) as f64),
+            busy: per_second(now.busy.saturating_sub(then.busy).as_secs_f64()),
+        };
+        let channel = |(now, then): (&ChannelSnapshot, &ChannelSnapshot)| {
+            per_second(now.pushed.saturating_sub(then.pushed) as f64)
+        };
+        Rates {
+            nodes: self.nodes.iter().zip(&earlier.nodes).map(node).collect(),
+            channels: self.channels.iter().zip(&earlier.channels).map(channel).collect(),
+        }
+    }
+
+    /// The node that `node` waits for: the producer of the channel on which it lacks items, or the consumer of the one
+    /// on which it lacks room. `None` if it waits for no single node. `node` must be one of the graph's.
+    pub fn blocked_by(&self, node: NodeId) -> Option<NodeId> {
+        match self.nodes[node.index()].status {
+            NodeStatus::Waits(Cause::Items(channel)) => Some(self.graph.channel(channel).from.0),
+            NodeStatus::Waits(Cause::Room(channel)) => Some(self.graph.channel(channel).to.0),
+            _ => None,
+        }
+    }
+
+    /// What a node does, in words. Names are escaped, so a terminal obeys none of them. `node` must be one of the
+    /// graph's.
+    pub fn describe(&self, node: NodeId) -> String {
+        let cause = match self.nodes[node.index()].status {
+            NodeStatus::Running => return "runs".to_owned(),
+            NodeStatus::Ready => return "is ready".to_owned(),
+            NodeStatus::Ended => return "has ended".to_owned(),
+            NodeStatus::Waits(cause) => cause,
+        };
+        let channel = |id: ChannelId| self.graph.channel_name(id).escape_debug().to_string();
+        let name = |id: NodeId| self.graph.node(id).name.escape_debug().to_string();
+        match cause {
+            Cause::Items(id) => {
+                format!("waits for items of {}, from {}", channel(id), name(self.graph.channel(id).from.0))
+            }
+            Cause::Room(id) => {
+                format!("waits for room in {}, read by {}", channel(id), name(self.graph.channel(id).to.0))
+            }
+            Cause::AnyInput => "waits for an item on any input".to_owned(),
+            Cause::Window => "waits for its own firings".to_owned(),
+            Cause::Outside => "waits for an event outside the graph".to_owned(),
+            Cause::Worker => "waits for a worker".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (at, workers, asleep) = (units::time(self.at), self.workers, self.asleep);
+        let (growths, searches) = (self.growths, self.searches);
+        writeln!(f, "{at}: {workers} workers, {asleep} asleep; {growths} growths, {searches} searches\n")?;
+        let mut nodes = Table::new(&["node", "firings", "activations", "busy", "state"]).text_last();
+        for (id, node) in self.graph.node_ids().zip(&self.nodes) {
+            nodes.row(vec![
+                self.graph.node(id).name.escape_debug().to_string(),
+                node.firings.to_string(),
+                node.activations.to_string(),
+                units::time(node.busy),
+                self.describe(id),
+            ]);
+        }
+        let mut channels = Table::new(&["channel", "pushed", "items", "capacity"]);
+        for (id, channel) in self.graph.channel_ids().zip(&self.channels) {
+            channels.row(vec![
+                self.graph.channel_name(id).escape_debug().to_string(),
+                channel.pushed.to_string(),
+                channel.items.to_string(),
+                channel.capacity.to_string(),
+            ]);
+        }
+        write!(f, "{nodes}\n{channels}")
+    }
+}
