@@ -10,8 +10,11 @@ use super::picture::Picture;
 pub(crate) const WIDTH: f64 = 172.0;
 pub(crate) const HEIGHT: f64 = 64.0;
 
-/// Boxes in a layer.
-const ACROSS: usize = 5;
+/// Boxes in a layer: fewer in a large drawing, where edges need room beside them.
+const ACROSS: (usize, usize) = (6, 5);
+
+/// A drawing with more boxes is large.
+const LARGE: usize = 40;
 
 /// A graph with at most this many layers is drawn from left to right.
 const FLAT: usize = 5;
@@ -54,7 +57,8 @@ pub(crate) fn layout(picture: &Picture) -> Layout {
     let ends: Vec<(usize, usize)> = picture.edges.iter().map(|edge| (edge.from, edge.to)).collect();
     let mut back = back_edges(count, &ends, |edge| picture.edges[edge].feedback);
     let forward: Vec<_> = ends.iter().zip(&back).filter(|(_, back)| !**back).map(|(ends, _)| *ends).collect();
-    let layer = bounded(count, &forward, ACROSS);
+    let across = if count > LARGE { ACROSS.1 } else { ACROSS.0 };
+    let layer = bounded(count, &forward, across);
     // A feedback channel need not lead back.
     ends.iter().zip(&mut back).for_each(|((from, to), back)| *back = layer[*from] >= layer[*to]);
     let routes = routes(&ends, &back, &layer);
