@@ -61,3 +61,36 @@ fn cut(weights: &[u128], most: u128) -> impl Iterator<Item = (usize, usize)> {
         (from > start).then_some((start, from))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The least maximum by trying every cut.
+    fn by_trial(weights: &[u128], parts: usize) -> u128 {
+        let sum = weights.iter().sum();
+        if parts <= 1 {
+            return sum;
+        }
+        let first = |at: usize| weights[..at].iter().sum::<u128>().max(by_trial(&weights[at..], parts - 1));
+        (0..=weights.len()).map(first).min().unwrap_or(sum)
+    }
+
+    proptest! {
+        #[test]
+        fn cuts_are_optimal_and_cover_all_nodes(
+            weights in proptest::collection::vec(0u128..20, 0..9),
+            parts in 1usize..5,
+        ) {
+            let most = least_maximum(&weights, parts);
+            prop_assert_eq!(most, by_trial(&weights, parts));
+            let cuts: Vec<(usize, usize)> = cut(&weights, most).collect();
+            prop_assert!(cuts.len() <= parts);
+            let ends = cuts.iter().map(|(_, to)| *to);
+            let starts = cuts.iter().map(|(from, _)| *from);
+            prop_assert!(starts.eq([0].into_iter().chain(ends.clone()).take(cuts.len())));
+            prop_assert_eq!(ends.last().unwrap_or(0), weights.len());
+        }
+    }
+}
