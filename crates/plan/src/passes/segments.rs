@@ -1,9 +1,9 @@
 //! Segments: consecutive nodes for each worker, with balanced work.
 //!
 //! The nodes that workers run are cut, in the order of the data ([`order`]), into at most as many segments as there are
-//! workers, so that the greatest work of a segment is as small as possible. This is the problem *chains on chains*; we
-//! solve it by bisection of that greatest work, with one pass over the nodes for each probe. (The paper on locality-aware
-//! mapping cuts pipelines likewise: `seg_runtime`.) Parallel nodes weigh nothing, since any worker may run them.
+//! workers, so that the greatest work of a segment is as small as possible. These are the segments of AMPipe's SEGRUNTIME
+//! (*Locality-Aware Concurrency Platforms*, chapter 4), which computes them by dynamic programming; we bisect the greatest
+//! work, with one pass over the nodes for each probe. Parallel nodes weigh nothing, since any worker may run them.
 
 use super::Given;
 use crate::Plan;
