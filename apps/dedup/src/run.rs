@@ -77,7 +77,7 @@ pub struct Run {
 
 impl Run {
     /// A run with these options. Their budget and run length have no effect: the pipelines of this crate choose
-    /// their own.
+    /// their own. So a plan of the caller's must come by [`Options::plan_with`]; [`Options::plan`] is refused.
     pub fn new(options: &Options) -> Self {
         Run { options: options.clone(), ..Run::default() }
     }

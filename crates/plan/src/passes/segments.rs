@@ -1,9 +1,9 @@
 //! Segments: consecutive nodes for each worker, with balanced work.
 //!
 //! The nodes that workers run are cut, in the order of the data ([`order`]), into at most as many segments as there are
-//! workers, so that the greatest work of a segment is as small as possible. This is the problem *chains on chains*; we
-//! solve it by bisection of that greatest work, with one pass over the nodes for each probe. (The paper on locality-aware
-//! mapping cuts pipelines likewise: `seg_runtime`.) Parallel nodes weigh nothing, since any worker may run them.
+//! workers, so that the greatest work of a segment is as small as possible. These are the segments of AMPipe's SEGRUNTIME
+//! (*Locality-Aware Concurrency Platforms*, chapter 4), which computes them by dynamic programming; we bisect the greatest
+//! work, with one pass over the nodes for each probe. Parallel nodes weigh nothing, since any worker may run them.
 
 use super::Given;
 use crate::Plan;
@@ -60,4 +60,37 @@ fn cut(weights: &[u128], most: u128) -> impl Iterator<Item = (usize, usize)> {
         }
         (from > start).then_some((start, from))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The least maximum by trying every cut.
+    fn by_trial(weights: &[u128], parts: usize) -> u128 {
+        let sum = weights.iter().sum();
+        if parts <= 1 {
+            return sum;
+        }
+        let first = |at: usize| weights[..at].iter().sum::<u128>().max(by_trial(&weights[at..], parts - 1));
+        (0..=weights.len()).map(first).min().unwrap_or(sum)
+    }
+
+    proptest! {
+        #[test]
+        fn cuts_are_optimal_and_cover_all_nodes(
+            weights in proptest::collection::vec(0u128..20, 0..9),
+            parts in 1usize..5,
+        ) {
+            let most = least_maximum(&weights, parts);
+            prop_assert_eq!(most, by_trial(&weights, parts));
+            let cuts: Vec<(usize, usize)> = cut(&weights, most).collect();
+            prop_assert!(cuts.len() <= parts);
+            let ends = cuts.iter().map(|(_, to)| *to);
+            let starts = cuts.iter().map(|(from, _)| *from);
+            prop_assert!(starts.eq([0].into_iter().chain(ends.clone()).take(cuts.len())));
+            prop_assert_eq!(ends.last().unwrap_or(0), weights.len());
+        }
+    }
 }
