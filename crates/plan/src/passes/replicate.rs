@@ -1,8 +1,8 @@
 //! The most workers of a parallel node, from its share of the work.
 //!
 //! A run takes at least as long as the work of its workers divided by their number, and as the busiest of their nodes
-//! that is not parallel. In that time a parallel node keeps `busy / time` workers busy on average: the workers that it *needs*. Further workers
-//! find nothing to claim there, and only move its data between caches.
+//! that is not parallel. In that time a parallel node keeps `busy / time` workers busy on average: the workers that it
+//! *needs*. Further workers find nothing to claim there, and only move its data between caches.
 //!
 //! The limit is the need, rounded up, and one worker more, because firings vary. A node that needs a quarter of a
 //! worker at most gets one: its channels hold at least two claims for each thread, so the other workers rarely wait for

@@ -1,9 +1,10 @@
 //! Segments: consecutive nodes for each worker, with balanced work.
 //!
 //! The nodes that workers run are cut, in the order of the data ([`order`]), into at most as many segments as there are
-//! workers, so that the greatest work of a segment is as small as possible. These are the segments of AMPipe's SEGRUNTIME
-//! (*Locality-Aware Concurrency Platforms*, chapter 4), which computes them by dynamic programming; we bisect the greatest
-//! work, with one pass over the nodes for each probe. Parallel nodes weigh nothing, since any worker may run them.
+//! workers, so that the greatest work of a segment is as small as possible. These are the segments of AMPipe's
+//! SEGRUNTIME (*Locality-Aware Concurrency Platforms*, chapter 4), which computes them by dynamic programming; we bisect
+//! the greatest work, with one pass over the nodes for each probe. Parallel nodes weigh nothing, since any worker may run
+//! them.
 
 use super::Given;
 use crate::Plan;
@@ -87,10 +88,10 @@ mod tests {
             prop_assert_eq!(most, by_trial(&weights, parts));
             let cuts: Vec<(usize, usize)> = cut(&weights, most).collect();
             prop_assert!(cuts.len() <= parts);
-            let ends = cuts.iter().map(|(_, to)| *to);
+            let mut ends = cuts.iter().map(|(_, to)| *to);
             let starts = cuts.iter().map(|(from, _)| *from);
             prop_assert!(starts.eq([0].into_iter().chain(ends.clone()).take(cuts.len())));
-            prop_assert_eq!(ends.last().unwrap_or(0), weights.len());
+            prop_assert_eq!(ends.next_back().unwrap_or(0), weights.len());
         }
     }
 }
