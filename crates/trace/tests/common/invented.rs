@@ -1,4 +1,4 @@
-//! Invented reports of graphs of any size, as the tests of pages and the example `page` draw them.
+//! Invented reports of graphs of any size, as the tests of pages and the example `page_time` draw them.
 
 use std::sync::Arc;
 use std::time::Duration;

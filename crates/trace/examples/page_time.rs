@@ -1,7 +1,7 @@
 //! Makes the pages of invented reports, and says how long that takes.
 //!
 //! ```text
-//! cargo run --release -p thalweg-trace --example page -- NODES [FILE]
+//! cargo run --release -p thalweg-trace --example page_time -- NODES [FILE]
 //!
 //! NODES  3, 12, 200 or any other number of nodes of the graph
 //! FILE   the page to write [default: none]
