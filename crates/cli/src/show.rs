@@ -27,7 +27,7 @@ use crate::standard;
   thalweg show report.json
   thalweg show before.json after.json
   thalweg show report.json timeline.json -o page.html
-  thalweg show report.json --plan > plan.txt")]
+  thalweg show report.json --next-plan > plan.txt")]
 pub(crate) struct Show {
     /// One report, two reports to compare, or a report and its timeline; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
@@ -41,6 +41,10 @@ pub(crate) struct Show {
     /// Print the plan that the run followed, and nothing else
     #[arg(long, conflicts_with = "output")]
     plan: bool,
+    /// Print a plan for the next run, which follows from the times that this run measured, and nothing else: workers of
+    /// parallel nodes, and nodes of each worker. The next run takes it with its option --plan
+    #[arg(long, conflicts_with_all = ["output", "plan"])]
+    next_plan: bool,
 }
 
 /// The text of a file, and what it holds.
@@ -101,16 +105,22 @@ impl Show {
     fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
         match &self.output {
             Some(path) => write_page(path, self.force, &report, interrupt),
-            None if self.plan => {
-                let path = self.files[0].display();
-                ensure!(
-                    report.plan.is_some(),
-                    "{path} has no plan\nhelp: save the report of a run of the engine"
-                );
-                standard::print(&report.plan_text())
-            }
+            None if self.plan || self.next_plan => standard::print(&self.plan_text(&report)?),
             None => standard::print(&report.to_string()),
         }
+    }
+
+    /// The plan of the report, or the next one.
+    fn plan_text(&self, report: &Report) -> Result<String> {
+        let path = self.files[0].display();
+        let Some(plan) = &report.plan else {
+            bail!("{path} has no plan\nhelp: save the report of a run of the engine");
+        };
+        if self.plan {
+            return Ok(report.plan_text());
+        }
+        plan.check(&report.graph).with_context(|| format!("reading the plan in {path}"))?;
+        Ok(plan.refined(&report.graph, &report.profile()).on(&report.graph).to_string())
     }
 
     fn compare(&self, before: &Report, after: &Report) -> Result<()> {
@@ -119,8 +129,8 @@ impl Show {
             "a page shows one report, two are given\nhelp: leave out one of them, or -o"
         );
         ensure!(
-            !self.plan,
-            "--plan prints the plan of one report, two are given\nhelp: leave out one of them"
+            !self.plan && !self.next_plan,
+            "--plan and --next-plan print the plan of one report, two are given\nhelp: leave out one of them"
         );
         standard::print(&Comparison::new(before, after).to_string())
     }

@@ -55,6 +55,8 @@ fn a_report_is_printed_as_it_was() {
     let expected = Report::from_json(&text).unwrap().to_string();
     assert_eq!(stdout(&show(folder.path(), &["a.json"])), expected);
     let plan = stdout(&show(folder.path(), &["a.json", "--plan"]));
+    let next = stdout(&show(folder.path(), &["b.json", "--next-plan"]));
+    assert!(next.starts_with("thalweg-plan 2") && next.contains("\nsegment 0"), "{next}");
     assert!(
         plan.starts_with("thalweg-plan 2") && plan.contains("threads 1") && plan.contains("# square"),
         "{plan}"
@@ -105,7 +107,7 @@ fn errors_name_the_file_and_the_place() {
         (&["t.json"], &["t.json is a timeline", "help: name the report"]),
         (&["a.json", "t.json"], &["only a page can show", "-o PAGE.html"]),
         (&["a.json", "b.json", "-o", "x.html"], &["a page shows one report"]),
-        (&["a.json", "b.json", "--plan"], &["--plan prints the plan of one report"]),
+        (&["a.json", "b.json", "--plan"], &["--plan and --next-plan print the plan of one report"]),
         (&["a.json", "-o", "a.json", "-f"], &["refusing to overwrite a.json"]),
         (&["a.json", "-o", "missing/page.html"], &["missing/page.html"]),
         (&["a.json", "-f"], &["--output"]),

@@ -70,14 +70,14 @@ impl Check<'_> {
         let (nodes, channels) = (graph.nodes().len(), graph.channels().len());
         for have in [plan.claim_lengths.len(), plan.graph.nodes] {
             let misfit = Misfit::Nodes { plan: have, graph: nodes };
-            ensure(have == nodes, || general(Place::Graph, misfit))?;
+            ensure(have == nodes, || general(Place::Fingerprint, misfit))?;
         }
         for have in [plan.capacities.len(), plan.graph.channels] {
             let misfit = Misfit::Channels { plan: have, graph: channels };
-            ensure(have == channels, || general(Place::Graph, misfit))?;
+            ensure(have == channels, || general(Place::Fingerprint, misfit))?;
         }
         let misfit = Misfit::Fingerprint { plan: plan.graph, graph: Fingerprint::of(graph) };
-        ensure(plan.graph == Fingerprint::of(graph), || general(Place::Graph, misfit))
+        ensure(plan.graph == Fingerprint::of(graph), || general(Place::Fingerprint, misfit))
     }
 
     fn numbers(&self) -> Result<(), PlanError> {

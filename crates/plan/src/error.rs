@@ -20,7 +20,7 @@ pub struct PlanError {
 #[non_exhaustive]
 pub enum Place {
     /// The fingerprint of the graph.
-    Graph,
+    Fingerprint,
     /// The number of workers.
     Threads,
     /// The most firings of an activation.

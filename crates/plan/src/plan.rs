@@ -94,6 +94,31 @@ impl Plan {
         passes::run(&Given { graph, profile: Some(profile), wishes })
     }
 
+    /// The plan for the next run of the same graph: replicas of parallel nodes, segments, affinity and regions are
+    /// decided anew by the profile, and all else stays. The plan must fit the graph.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
+    /// # use thalweg_plan::{NodeProfile, Plan, Profile, Wishes};
+    /// # let item = Item::of::<u64>();
+    /// # let mut graph = GraphData::new();
+    /// # let a = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
+    /// # let b = graph.add(Node::sequential("b").input(InPort::new("in", item)));
+    /// # graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+    /// let wishes = Wishes { threads: Some(2), claim_length: Some(1), ..Wishes::default() };
+    /// let plan = Plan::new(&graph, &wishes);
+    /// let node = NodeProfile { firings: 1000, busy: Duration::from_millis(5) };
+    /// let profile = Profile::new(Duration::from_millis(6), vec![node, node], Vec::new());
+    /// let next = plan.refined(&graph, &profile);
+    /// assert_eq!((next.segments.len(), next.claim_lengths[0]), (2, 1));
+    /// ```
+    pub fn refined(&self, graph: &GraphData, profile: &Profile) -> Plan {
+        let mut plan = self.clone();
+        passes::refine(&Given { graph, profile: Some(profile), wishes: &Wishes::default() }, &mut plan);
+        plan
+    }
+
     /// The capacity up to which the run may widen a channel: the number of slots to allocate.
     pub fn slots_of(&self, channel: ChannelId) -> usize {
         let capacity = self.capacities.get(channel.index()).copied().unwrap_or(0);

@@ -87,7 +87,7 @@ impl Lines {
     fn of(&self, place: Place) -> usize {
         let at = |lines: &[usize], i: usize| lines.get(i).copied().unwrap_or(self.graph);
         match place {
-            Place::Graph => self.graph,
+            Place::Fingerprint => self.graph,
             Place::Threads => self.threads,
             Place::Batch => self.batch,
             Place::Window => self.window,

@@ -1,4 +1,4 @@
-//! The passes that make a plan, in the order of [`PASSES`].
+//! The passes that make a plan, in the order of [`PASSES`], then of [`BY_PROFILE`].
 //!
 //! Each pass is a pure function of what is given (the graph, the user's wishes, a profile if there is one) and of what
 //! the passes before it have decided. It returns one decision, and the table stores it. So a pass can be read and
@@ -50,8 +50,8 @@ pub(crate) struct Given<'a> {
 /// A pass, which stores its decision in the plan.
 type Pass = fn(&Given<'_>, &mut Plan);
 
-/// All passes with their names, in order.
-const PASSES: [(&str, Pass); 12] = [
+/// The passes that decide from the graph and the wishes, with their names, in order.
+const PASSES: [(&str, Pass); 8] = [
     ("threads", |given, plan| plan.threads = threads::decide(given)),
     ("claims", |given, plan| plan.claim_lengths = claims::decide(given)),
     ("batch", |given, plan| plan.batch = batch::decide(given)),
@@ -64,6 +64,10 @@ const PASSES: [(&str, Pass); 12] = [
         plan.held = bytes::held(given);
         plan.kept = bytes::kept(given);
     }),
+];
+
+/// The passes that decide from the profile, with their names, in order. Without one they decide nothing.
+const BY_PROFILE: [(&str, Pass); 4] = [
     ("replicate", |given, plan| plan.replicas = replicate::decide(given, plan)),
     ("segments", |given, plan| plan.segments = segments::decide(given, plan)),
     ("affinity", |given, plan| plan.affinity = affinity::decide(given, plan)),
@@ -74,7 +78,13 @@ const PASSES: [(&str, Pass); 12] = [
 pub(crate) fn run(given: &Given<'_>) -> Plan {
     let mut plan = undecided(given);
     PASSES.iter().for_each(|(_, pass)| pass(given, &mut plan));
+    refine(given, &mut plan);
     plan
+}
+
+/// Decides anew what follows from the profile.
+pub(crate) fn refine(given: &Given<'_>, plan: &mut Plan) {
+    BY_PROFILE.iter().for_each(|(_, pass)| pass(given, plan));
 }
 
 /// A plan in which nothing is decided that needs a pass.

@@ -1,6 +1,6 @@
 //! Each pass on small graphs: the lines of the plan's text that it adds or changes, compared with files.
 
-use super::{Given, PASSES, undecided};
+use super::{BY_PROFILE, Given, PASSES, undecided};
 use crate::{NodeProfile, Plan, Profile, Wishes};
 use std::time::Duration;
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
@@ -91,7 +91,7 @@ fn decisions((graph, wishes, profile): (GraphData, Wishes, Profile)) -> String {
     let lines = |plan: &Plan| plan.on(&graph).to_string().lines().map(str::to_owned).collect::<Vec<_>>();
     let mut plan = undecided(&given);
     let mut text = String::new();
-    for (name, pass) in PASSES {
+    for (name, pass) in PASSES.into_iter().chain(BY_PROFILE) {
         let before = lines(&plan);
         pass(&given, &mut plan);
         text += &format!("== {name}\n");
