@@ -182,3 +182,57 @@ fn a_timeline_is_bounded() {
     assert!(Duration::from_nanos(last.at) > report.wall / 2);
     assert!(chain(10, Duration::ZERO, &Options::new()).timeline.is_none());
 }
+
+/// A parallel node waits while no worker is in it, however many workers come to it.
+#[test]
+fn a_parallel_node_waits_once() {
+    let graph = Graph::new();
+    let numbers = graph.source((0..300).inspect(|_| spin(Duration::from_micros(100))));
+    let squares = numbers.named("numbers").par_map(|number: u64| {
+        spin(Duration::from_micros(50));
+        number * number
+    });
+    squares.named("square").for_each(drop).named("sink");
+    let report = graph.run(&Options::new().threads(4)).unwrap().into_report();
+    for (id, channel) in report.graph.channel_ids().zip(&report.channels) {
+        let most = report.wall.mul_f64(1.02) + Duration::from_millis(1);
+        assert!(channel.consumer_waited <= most, "{}: {report}", report.graph.channel_name(id));
+        assert!(channel.producer_waited <= most, "{}: {report}", report.graph.channel_name(id));
+    }
+}
+
+/// In the first milliseconds of a process, too, what a thread does follows what it did before.
+#[test]
+fn timelines_of_short_runs_do_not_overlap() {
+    for _ in 0..50 {
+        let report = chain(20, Duration::ZERO, &Options::new().threads(2).timeline(1000));
+        for track in &report.timeline.unwrap().tracks {
+            let mut end = 0;
+            for event in track.events.iter().filter(|event| !event.what.length().is_zero()) {
+                assert!(event.at >= end, "{event:?} begins before {end}");
+                end = event.at + event.what.length().as_nanos() as u64;
+            }
+        }
+    }
+}
+
+/// The firings of a slow source count while it runs.
+#[test]
+fn a_slow_source_is_seen_to_fire() {
+    let (started, runs) = std::sync::mpsc::channel();
+    let graph = Graph::new();
+    let numbers = graph.source((0..60).inspect(|_| std::thread::sleep(Duration::from_millis(5))));
+    numbers.blocking().for_each(drop);
+    let options = Options::new().threads(1).on_start(move |run| _ = started.send(run.clone()));
+    let most = std::thread::spawn(move || {
+        let run = runs.recv().unwrap();
+        let mut most = 0;
+        while let Some(snapshot) = run.snapshot() {
+            most = most.max(snapshot.nodes[0].firings);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        most
+    });
+    graph.run(&options).unwrap();
+    assert!(most.join().unwrap() >= 16);
+}

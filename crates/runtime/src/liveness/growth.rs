@@ -10,8 +10,7 @@
 
 use crate::error::Error;
 use crate::liveness::waits::{Edge, WaitGraph, describe};
-use crate::measure::account::duration;
-use crate::measure::clock::ticks;
+use crate::measure::clock::{Scale, ticks};
 use crate::net::{Net, UNSTUCK};
 use crate::sync::{AtomicUsize, Ordering, lock};
 use std::time::Duration;
@@ -88,7 +87,7 @@ fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
 
 /// The time since the start of the run.
 fn since_began(net: &Net<'_>) -> Duration {
-    duration(ticks().saturating_sub(net.began()))
+    Scale::now().duration(ticks().saturating_sub(net.began()))
 }
 
 /// Adds `cost` to a count of bytes unless the sum would exceed `most`. True if added.

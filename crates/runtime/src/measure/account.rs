@@ -10,7 +10,7 @@
 //!
 //! Invariant: an account has one writer, its worker's thread, and is read after that thread has left the run.
 
-use crate::measure::clock::{Laps, Ticks, ticks, ticks_per_ns};
+use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::cpu_time::{CpuTime, thread_cpu_time};
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
@@ -121,7 +121,7 @@ impl Account {
     /// the thread's processor time.
     pub(crate) fn finish(&mut self) {
         if let Some((start, cpu)) = self.started {
-            let parked = duration(self.parked);
+            let parked = Scale::now().duration(self.parked);
             let wanted = start.elapsed().saturating_sub(parked);
             let now = thread_cpu_time();
             self.off_cpu = wanted.saturating_sub(now.total.saturating_sub(cpu.total));
@@ -149,9 +149,9 @@ impl Account {
     }
 
     /// The account as the report has it. Without samples all busy time counts as the application's.
-    pub(crate) fn report(&self) -> WorkerReport {
+    pub(crate) fn report(&self, scale: Scale) -> WorkerReport {
         let total: Ticks = self.samples.iter().sum();
-        let (busy, idle, parked) = (duration(self.busy), duration(self.idle), duration(self.parked));
+        let [busy, idle, parked] = [self.busy, self.idle, self.parked].map(|ticks| scale.duration(ticks));
         let spun = idle.saturating_sub(parked);
         // Preemption takes the time of activations and of spinning in proportion.
         let awake = (busy + spun).as_secs_f64();
@@ -170,9 +170,4 @@ impl Account {
         (report.spins, report.parks, report.kernel) = (self.spins, self.parks, self.kernel);
         report
     }
-}
-
-/// Ticks as time.
-pub(crate) fn duration(ticks: Ticks) -> Duration {
-    Duration::from_nanos((ticks as f64 / ticks_per_ns()) as u64)
 }

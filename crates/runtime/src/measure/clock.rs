@@ -4,9 +4,7 @@
 //! system's clock ([`ticks_per_ns`]). Differences of stamps are computed with `saturating_sub`, since two cores'
 //! counters may differ a little.
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Ticks since an arbitrary moment: the time-stamp counter on x86-64, nanoseconds elsewhere.
 pub(crate) type Ticks = u64;
@@ -59,6 +57,30 @@ pub(crate) fn ticks_per_ns() -> f64 {
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 pub(crate) fn ticks_per_ns() -> f64 {
     1.0
+}
+
+/// The conversion of ticks to time. What belongs together is converted by one scale, since the measured rate changes
+/// during the first milliseconds of a process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scale {
+    ticks_per_ns: f64,
+}
+
+impl Scale {
+    /// The scale by what is known now.
+    pub(crate) fn now() -> Scale {
+        Scale { ticks_per_ns: ticks_per_ns() }
+    }
+
+    /// Ticks as nanoseconds.
+    pub(crate) fn ns(self, ticks: Ticks) -> f64 {
+        ticks as f64 / self.ticks_per_ns
+    }
+
+    /// Ticks as time.
+    pub(crate) fn duration(self, ticks: Ticks) -> Duration {
+        Duration::from_nanos(self.ns(ticks) as u64)
+    }
 }
 
 /// The two clocks at the time of the first call.

@@ -1,7 +1,6 @@
 //! The recorder of a thread's timeline: a ring of its latest events.
 
-use super::account::duration;
-use super::clock::Ticks;
+use super::clock::{Scale, Ticks};
 use thalweg_graph::{ChannelId, NodeId};
 use thalweg_policy as policy;
 use thalweg_trace::{Ended, Event, Track, What};
@@ -53,25 +52,26 @@ impl Recorder {
         self.add(at, What::Fill { channel, items: u32::try_from(items).unwrap_or(u32::MAX) });
     }
 
-    /// The events as a track, with times in nanoseconds since tick `began`.
-    pub(crate) fn track(mut self, name: String, began: Ticks) -> Track {
+    /// The events as a track, with times in nanoseconds since tick `began`. What ends before something else begins also
+    /// does so in nanoseconds.
+    pub(crate) fn track(mut self, name: String, began: Ticks, scale: Scale) -> Track {
         self.events.rotate_left(self.oldest);
         let mut track = Track::new(name);
         track.lost = self.lost;
         track.events = self.events;
         for event in &mut track.events {
-            event.at = nanos(event.at.saturating_sub(began));
+            let since_began = |tick: Ticks| scale.ns(tick.saturating_sub(began)) as u64;
+            let from = event.at;
+            event.at = since_began(from);
             match &mut event.what {
-                What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => *ns = nanos(*ns),
+                What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => {
+                    *ns = since_began(from.saturating_add(*ns)) - event.at;
+                }
                 _ => {}
             }
         }
         track
     }
-}
-
-fn nanos(ticks: Ticks) -> u64 {
-    duration(ticks).as_nanos() as u64
 }
 
 /// Why an activation ended, in the words of the timeline.
@@ -94,7 +94,7 @@ mod tests {
     fn the_ring_keeps_the_latest_events_in_order() {
         let mut recorder = Recorder::new(3).unwrap();
         (0..8).for_each(|at| recorder.fill(at, ChannelId(0), at as usize));
-        let track = recorder.track("one".to_owned(), 0);
+        let track = recorder.track("one".to_owned(), 0, Scale::now());
         let items = |event: &Event| match event.what {
             What::Fill { items, .. } => items,
             _ => unreachable!("only fills were added"),

@@ -36,7 +36,9 @@ impl Sampler {
     pub(crate) fn step(&mut self) -> bool {
         self.phase = self.phase.wrapping_add(STEP);
         let is_sample = self.left == 0;
-        self.left = if is_sample { SAMPLE / 2 + (self.phase >> 26) } else { self.left - 1 };
+        // The mean of the two terms is half a sample's distance less a half each; the step to the sample adds one.
+        let random = (self.phase >> 26) + (self.phase >> 25 & 1);
+        self.left = if is_sample { SAMPLE / 2 - 1 + random } else { self.left - 1 };
         is_sample
     }
 
@@ -62,7 +64,7 @@ impl Sampler {
 }
 
 // `left` is at most this.
-const _: () = assert!(SAMPLE / 2 + (u32::MAX >> 26) == MOST_BETWEEN);
+const _: () = assert!(SAMPLE / 2 - 1 + (u32::MAX >> 26) + 1 == MOST_BETWEEN);
 
 #[cfg(test)]
 mod tests {

@@ -14,14 +14,20 @@
 //! node at the other end has ended an activation since, then the event was no later than that end: what follows counts
 //! as waiting for a worker. If that node's activation still lasts, the whole time counts for the channel.
 //!
+//! # Parallel nodes
+//!
+//! Several workers may be in activations of a parallel node. It waits while none is: `NodeState::enter` says whether the
+//! worker that begins is the first, and only that one counts a wait. It ended when the last of them left.
+//!
 //! All counters are statistics: `Relaxed`, read after the threads were joined, or as estimates.
 
 use super::clock::Ticks;
 use super::sampler::FREQUENT;
-use crate::net::{Net, NodeCell, Waiting};
+use crate::net::{Net, NodeCell};
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
 use thalweg_graph::NodeId;
+use thalweg_trace::Cause;
 
 /// The ticks from which on a wait is long: half a microsecond to two, as processors go. Counting it costs less than a
 /// hundredth of that.
@@ -40,7 +46,8 @@ pub(crate) struct OtherWaits {
 /// A wait that has ended, and that is to be counted if the activation takes place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
-    what: Waiting,
+    /// What the node waited for; `None` if it could fire.
+    cause: Option<Cause>,
     /// When it began.
     since: Ticks,
     /// When it ended.
@@ -69,7 +76,7 @@ pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks) -> Ended {
 /// The wait of a node whose activation begins at `now`, however short it was.
 pub(crate) fn ended_always(cell: &NodeCell<'_>, now: Ticks) -> Ended {
     let since = cell.state.since.load(Ordering::Relaxed);
-    Ended { what: cell.state.wait.read(), since, until: now, weight: 1 }
+    Ended { cause: cell.state.wait.read().cause(), since, until: now, weight: 1 }
 }
 
 /// Counts a wait of the node.
@@ -81,20 +88,15 @@ pub(crate) fn count(net: &Net<'_>, node: NodeId, wait: Ended) {
     let add = |counter: &AtomicU64, time: Ticks| {
         counter.fetch_add(time.saturating_mul(wait.weight), Ordering::Relaxed);
     };
-    let channel = match wait.what {
-        Waiting::Items { channel, .. } => Some((channel, net.ends(channel).0)),
-        Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some((channel, net.ends(channel).1)),
-        Waiting::Window { .. } | Waiting::Any { .. } | Waiting::Foreign => {
-            return add(&cell.state.waits.own, waited);
-        }
-        Waiting::Ready | Waiting::Never => None,
+    let (counter, other) = match wait.cause {
+        None | Some(Cause::Worker) => return add(&cell.state.waits.worker, waited),
+        Some(Cause::Items(channel)) => (net.meter(channel).consumer_waited(), net.ends(channel).0),
+        Some(Cause::Room(channel)) => (net.meter(channel).producer_waited(), net.ends(channel).1),
+        Some(_) => return add(&cell.state.waits.own, waited),
     };
-    let Some((channel, other)) = channel else { return add(&cell.state.waits.worker, waited) };
     let freed = net.node(other).state.since.load(Ordering::Relaxed);
     let blocked = if freed > since { waited.min(freed - since) } else { waited };
-    let meter = net.meter(channel);
-    let is_consumer = matches!(wait.what, Waiting::Items { .. });
-    add(if is_consumer { meter.consumer_waited() } else { meter.producer_waited() }, blocked);
+    add(counter, blocked);
     if waited > blocked {
         add(&cell.state.waits.worker, waited - blocked);
     }

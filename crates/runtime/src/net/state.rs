@@ -19,6 +19,7 @@
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
+//! | `inside` | each worker that begins or ends an activation | `Relaxed` | a statistic |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
 //!
 //! # When a node has something to do
@@ -103,6 +104,8 @@ struct ParallelState {
     unsettled: AtomicBool,
     /// Tickets retired. Shared with the node's reorder window, which writes it.
     retired: Arc<CachePadded<AtomicUsize>>,
+    /// Workers in activations of the node: see [`waits`](crate::measure::waits).
+    inside: AtomicU32,
 }
 
 impl NodeState {
@@ -117,6 +120,7 @@ impl NodeState {
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
             unsettled: AtomicBool::new(false),
             retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
+            inside: AtomicU32::new(0),
         };
         NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
     }
@@ -163,6 +167,21 @@ impl NodeState {
     /// The flag of a parallel node that [`NodeState::look_again`] sets.
     pub(crate) fn unsettled(&self) -> Option<&AtomicBool> {
         self.parallel.as_ref().map(|parallel| &parallel.unsettled)
+    }
+
+    /// A worker begins an activation of the node. Whether no other worker is in one: always true for a node that one
+    /// thread activates at a time. An estimate, for statistics.
+    #[inline]
+    pub(crate) fn enter(&self) -> bool {
+        self.parallel.as_ref().is_none_or(|parallel| parallel.inside.fetch_add(1, Ordering::Relaxed) == 0)
+    }
+
+    /// The worker has ended the activation that [`NodeState::enter`] began.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        if let Some(parallel) = &self.parallel {
+            parallel.inside.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// The number of tickets that a parallel node has retired.

@@ -145,7 +145,10 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),
-        stamped: !options.unaccounted || deadline.is_some() || net.sched.ready.affinity().is_some(),
+        stamped: !options.unaccounted
+            || options.timeline > 0
+            || deadline.is_some()
+            || net.sched.ready.affinity().is_some(),
         timeline: options.timeline,
         deadline,
     }

@@ -145,14 +145,16 @@ impl Prepared<'_> {
         policy: String,
         run: impl FnOnce(&Net<'_>, &Options) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
-        let (started, net) = (Instant::now(), &*self.net);
-        let ran = net.signals.viewed.during(net, started, || {
+        let net = &*self.net;
+        let ran = net.signals.viewed.during(net, || {
             self.options.on_start.call(&self.handle())?;
+            let started = Instant::now();
             let has_nodes = net.sched.live.load(Ordering::Relaxed) > 0;
-            Ok(if has_nodes { apart(|| run(net, &self.options)) } else { Ok(()) })
+            let ran = if has_nodes { apart(|| run(net, &self.options)) } else { Ok(()) };
+            Ok((ran, started.elapsed()))
         });
         match ran {
-            Ok(ran) => ran.and_then(|()| outcome(self.number, self.net, policy, started.elapsed())),
+            Ok((ran, wall)) => ran.and_then(|()| outcome(self.number, self.net, policy, wall)),
             Err(panic) => {
                 // An outlet may wait for items on another thread.
                 net.fail(Error::Cancelled);

@@ -1,6 +1,7 @@
 //! The report of a run whose threads have ended.
 
-use crate::measure::account::{Account, duration};
+use crate::measure::account::Account;
+use crate::measure::clock::Scale;
 use crate::measure::recorder::Recorder;
 use crate::measure::service;
 use crate::net::{Net, NodeState};
@@ -17,34 +18,35 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     report.plan = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_by_key(|(worker, _)| *worker);
-    report.workers = accounts.iter().map(|(_, account)| account.report()).collect();
+    let scale = Scale::now();
+    report.workers = accounts.iter().map(|(_, account)| account.report(scale)).collect();
     for id in net.topology.graph.node_ids() {
-        fill_node(net, id, &mut report.nodes[id.index()]);
+        fill_node(net, id, scale, &mut report.nodes[id.index()]);
     }
     for id in net.topology.graph.channel_ids() {
-        fill_channel(net, id, &accounts, &mut report);
+        fill_channel(net, id, &accounts, scale, &mut report);
     }
     report.growths = lock(&net.liveness.growths).clone();
     report.searches = net.liveness.search.searches() as u64;
     report.partitions = net.sched.partitions.load(Ordering::Relaxed);
-    fill_threads(net, accounts, &mut report);
+    fill_threads(net, accounts, scale, &mut report);
     report
 }
 
-fn fill_node(net: &Net<'_>, node: NodeId, to: &mut NodeReport) {
+fn fill_node(net: &Net<'_>, node: NodeId, scale: Scale, to: &mut NodeReport) {
     let state = &net.node(node).state;
     to.firings = state.firings.load(Ordering::Relaxed);
     to.activations = state.activations.load(Ordering::Relaxed);
-    to.busy = duration(state.busy.load(Ordering::Relaxed));
+    to.busy = scale.duration(state.busy.load(Ordering::Relaxed));
     to.moves = state.moves.load(Ordering::Relaxed);
-    to.waits = waits(net, node, state);
+    to.waits = waits(net, node, state, scale);
 }
 
 /// The times for which a node waited for something other than a channel.
-fn waits(net: &Net<'_>, node: NodeId, state: &NodeState) -> NodeWaits {
+fn waits(net: &Net<'_>, node: NodeId, state: &NodeState, scale: Scale) -> NodeWaits {
     let (data, mut waits) = (net.topology.graph.node(node), NodeWaits::default());
-    waits.worker = duration(state.waits.worker.load(Ordering::Relaxed));
-    let own = duration(state.waits.own.load(Ordering::Relaxed));
+    waits.worker = scale.duration(state.waits.worker.load(Ordering::Relaxed));
+    let own = scale.duration(state.waits.own.load(Ordering::Relaxed));
     match data.kind {
         _ if data.merge => waits.any_input = own,
         Kind::Parallel => waits.window = own,
@@ -53,7 +55,13 @@ fn waits(net: &Net<'_>, node: NodeId, state: &NodeState) -> NodeWaits {
     waits
 }
 
-fn fill_channel(net: &Net<'_>, id: ChannelId, accounts: &[(usize, Account)], report: &mut Report) {
+fn fill_channel(
+    net: &Net<'_>,
+    id: ChannelId,
+    accounts: &[(usize, Account)],
+    scale: Scale,
+    report: &mut Report,
+) {
     let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
     let to = &mut report.channels[id.index()];
     let items = meter.tail() - data.link.initial;
@@ -63,8 +71,8 @@ fn fill_channel(net: &Net<'_>, id: ChannelId, accounts: &[(usize, Account)], rep
     to.capacity = meter.capacity();
     to.leftover = meter.unread() as u64;
     to.remote = meter.remote() as u64;
-    to.consumer_waited = duration(meter.consumer_waited().load(Ordering::Relaxed));
-    to.producer_waited = duration(meter.producer_waited().load(Ordering::Relaxed));
+    to.consumer_waited = scale.duration(meter.consumer_waited().load(Ordering::Relaxed));
+    to.producer_waited = scale.duration(meter.producer_waited().load(Ordering::Relaxed));
     let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
     let (sum, count, peak) =
         seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
@@ -73,9 +81,9 @@ fn fill_channel(net: &Net<'_>, id: ChannelId, accounts: &[(usize, Account)], rep
 }
 
 /// Adds the service times and the timelines that the run's threads have measured.
-fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, report: &mut Report) {
+fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, report: &mut Report) {
     let mut tracks = Vec::new();
-    let track = |recorder: Recorder, name| recorder.track(name, net.began());
+    let track = |recorder: Recorder, name| recorder.track(name, net.began(), scale);
     for (worker, account) in accounts {
         account.services.report(&mut report.nodes);
         tracks.extend(account.recorder.map(|recorder| track(recorder, format!("worker {worker}"))));

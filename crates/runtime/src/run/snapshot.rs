@@ -4,7 +4,7 @@
 //! cost to the run is cache traffic: each line that a thread has written since the last snapshot is fetched once, and once
 //! more by the thread that writes it next. Its own time is linear in nodes and channels, with one allocation for each of the two.
 
-use crate::measure::account::duration;
+use crate::measure::clock::Scale;
 use crate::net::{Need, Net, NodeCell, UNSTUCK, View};
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn node(net: &Net<'_>, id: NodeId) -> NodeSnapshot {
     let mut node = NodeSnapshot::default();
     node.firings = cell.state.firings.load(Ordering::Relaxed);
     node.activations = cell.state.activations.load(Ordering::Relaxed);
-    node.busy = duration(cell.state.busy.load(Ordering::Relaxed));
+    node.busy = Scale::now().duration(cell.state.busy.load(Ordering::Relaxed));
     node.status = status(net, id, cell);
     node
 }

@@ -32,7 +32,7 @@ use crate::channel::Meter;
 use crate::coroutine::leave_node;
 use crate::liveness::search;
 use crate::measure::account::DedicatedAccount;
-use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
+use crate::measure::clock::{Scale, Ticks, ticks};
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Measured;
 use crate::measure::waits;
@@ -53,6 +53,10 @@ const OPERATIONS: usize = 1 << 14;
 
 /// The target time after which a kernel that is not blocking publishes, in nanoseconds.
 const SLICE_NS: f64 = 10_000.0;
+/// The longest time of a blocking node's activation, in nanoseconds, as far as single firings allow.
+const BLOCKING_NS: f64 = 20_000_000.0;
+/// The firings of its first activation.
+const FIRST_BLOCKING: usize = if cfg!(loom) { usize::MAX } else { 16 };
 /// The most firings of such a slice.
 const SLICE: usize = 256;
 /// The number of slices of an activation.
@@ -73,7 +77,8 @@ pub(crate) fn run(
     let body = cell.body.as_ref()?;
     let mut wait_strategy = WaitStrategy::default();
     let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
-    let mut slice = 1;
+    let longest = net.topology.plan.claim_lengths[node.index()].min(SLICE);
+    let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);
     let mut measures = Measures { service: Box::default(), recorder: Recorder::new(config.timeline) };
     while !net.stopped() && !cell.state.is_done() {
@@ -82,8 +87,9 @@ pub(crate) fn run(
             // A process whose consumers have all left never waits, so only a budget makes it return and see that.
             Kind::Process => OPERATIONS,
             _ if slices => slice * SLICES,
-            _ => usize::MAX,
+            _ => blocking,
         };
+        let budget = budget.min(net.topology.plan.batch);
         cx.begin(node, &cell.state, (budget, slice), alerted);
         let from = ticks();
         if waits::is_counted(cell, from, true) {
@@ -97,8 +103,9 @@ pub(crate) fn run(
         cell.state.since.store(after, Ordering::Relaxed);
         let each = measures.note(node, cx.fired, event.as_ref().ok(), (from, after));
         if let Some(each) = each.filter(|_| slices) {
-            slice = ((SLICE_NS / each.max(1.0)) as usize).clamp(1, SLICE);
+            slice = ((SLICE_NS / each.max(1.0)) as usize).clamp(1, longest);
         }
+        blocking = next_budget(blocking, Scale::now().ns(after.saturating_sub(from)));
         if net.sched.ready.notifies() || cell.kind == Kind::Process {
             changed_outside(net, node);
         }
@@ -125,6 +132,21 @@ pub(crate) fn run(
     Some(DedicatedAccount { node, service: measures.service, recorder: measures.recorder })
 }
 
+/// The firings of a blocking node's next activation, after one of at most `budget` that took `ns` nanoseconds. An
+/// activation ends about every [`BLOCKING_NS`], because firings count when it ends, and snapshots of the run show them.
+/// In a loom model, which has no clock, it ends when the node waits.
+fn next_budget(budget: usize, ns: f64) -> usize {
+    if cfg!(loom) {
+        usize::MAX
+    } else if ns > BLOCKING_NS {
+        ((budget as f64 * BLOCKING_NS / ns) as usize).max(1)
+    } else if ns < BLOCKING_NS / 8.0 {
+        budget.saturating_mul(4)
+    } else {
+        budget
+    }
+}
+
 /// What the thread measures of its node. All activations are measured: beside the wait after each, that costs little.
 struct Measures {
     service: Box<Service>,
@@ -144,10 +166,12 @@ impl Measures {
         if let (Some(recorder), Some(event)) = (&mut self.recorder, event) {
             recorder.activation(node, fired, *event, (from, after));
         }
-        let ns = after.saturating_sub(from) as f64 / ticks_per_ns();
+        let ns = Scale::now().ns(after.saturating_sub(from));
         (fired > 0).then(|| {
-            Measured { ns, fired, always: true, firing: None }.record(&mut self.service);
-            ns / fired as f64
+            let each = ns / fired as f64;
+            Measured { ns, fired, always: true, firing: Some((each, fired as u64)) }
+                .record(&mut self.service);
+            each
         })
     }
 

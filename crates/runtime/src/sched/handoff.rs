@@ -66,13 +66,15 @@ impl<'a, P: Policy> Worker<'a, P> {
             left -= 1;
             self.sampler.step_plain();
             let Some(body) = &cell.body else { break None };
-            if stamped && waits::is_counted(cell, now, self.sampler.is_frequent()) {
-                waits::count(net, node, waits::ended(cell, now));
-            }
+            let is_counted = stamped && waits::is_counted(cell, now, self.sampler.is_frequent());
+            let waited = is_counted.then(|| waits::ended(cell, now));
             cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
             self.running = Some(node);
             let event = body.activate(cx);
             self.running = None;
+            if let Some(waited) = waited.filter(|_| event != Event::Refused) {
+                waits::count(net, node, waited);
+            }
             let mut span = (0, 0);
             if stamped {
                 let after = ticks();

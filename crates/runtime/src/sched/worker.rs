@@ -42,7 +42,7 @@ use crate::liveness::search;
 use crate::liveness::suspects::Suspects;
 use crate::measure::account::Account;
 use crate::measure::clock::{Laps, Part, Ticks, ticks};
-use crate::measure::sampler::Sampler;
+use crate::measure::sampler::{SAMPLE, Sampler};
 use crate::measure::service::{ALWAYS_MEASURED, Measured};
 use crate::measure::waits;
 use crate::net::{ActivationContext, By, NO_WORKER, Net, NodeCell};
@@ -312,7 +312,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         if sampled {
             cx.laps = Some(self.begin_sample(before));
         }
-        if self.config.stamped && waits::is_counted(cell, before, self.sampler.is_frequent()) {
+        if self.config.stamped
+            && cell.state.enter()
+            && waits::is_counted(cell, before, self.sampler.is_frequent())
+        {
             self.waited = Some(waits::ended(cell, before));
         }
         cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
@@ -485,8 +488,11 @@ impl<'a, P: Policy> Worker<'a, P> {
         (before, after): (Ticks, Ticks),
         exclusive: bool,
     ) {
-        if self.config.stamped && event != Event::Refused {
-            cell.state.since.store(after, Ordering::Relaxed);
+        if self.config.stamped {
+            if event != Event::Refused {
+                cell.state.since.store(after, Ordering::Relaxed);
+            }
+            cell.state.leave();
         }
         if after.saturating_sub(before) > self.measured_above {
             self.measure(cx, event, (before, after));
@@ -528,8 +534,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
         let firing = laps.map(|laps| {
-            let (fired, spent) = laps.measured.unwrap_or((fired, laps.application));
-            ns(spent) / fired as f64
+            let (of, spent) = laps.measured.unwrap_or((fired, laps.application));
+            (ns(spent) / of as f64, (fired as u64).saturating_mul(u64::from(SAMPLE)))
         });
         let measured = Measured { ns: ns(spent), fired, always, firing };
         self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
@@ -565,6 +571,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let affinity = net.sched.ready.affinity();
         affinity.inspect(|affinity| affinity.idle_begin(self.host.worker, before));
         self.account.spins += 1;
+        let mut parked = false;
         if !self.spin_for_work() && !net.stopped() {
             // A sleeping worker searches from all suspects (`park`), so others may note these from now on.
             self.suspects.clear(net);
@@ -574,14 +581,15 @@ impl<'a, P: Policy> Worker<'a, P> {
             if any_work(net, start) || net.stopped() {
                 self.searching = net.sleep.withdraw(self.host.worker);
             } else {
-                self.park();
+                self.park(before);
+                parked = true;
             }
         }
         let now = ticks();
         affinity.inspect(|affinity| affinity.idle_end(self.host.worker, now));
         self.account.idle += now.saturating_sub(before);
-        if let Some(recorder) = &mut self.host.recorder {
-            recorder.add(before, What::Spin { ns: now.saturating_sub(before) });
+        if !parked {
+            self.record(before, What::Spin { ns: now.saturating_sub(before) });
         }
         now
     }
@@ -607,9 +615,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Commits to sleep, after `announce` and a check that found no work. If this thread is the last one active, it
+    /// Commits to sleep, after `announce` and a check that found no work; the worker has spun since `before`. If this thread is the last one active, it
     /// examines the graph, and makes ready what the examination has made claimable.
-    fn park(&mut self) {
+    fn park(&mut self, before: Ticks) {
         let net = self.host.net;
         let deadline = self.config.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
         let patience = (!self.has_searched).then_some(search::PATIENCE);
@@ -619,9 +627,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         let woken = net.sleep.commit(self.host.worker, timeout, || crate::liveness::quiesce::examine(net));
         let parked = ticks().saturating_sub(from);
         self.account.parked += parked;
-        if let Some(recorder) = &mut self.host.recorder {
-            recorder.add(from, What::Park { ns: parked });
-        }
+        self.record(before, What::Spin { ns: from.saturating_sub(before) });
+        self.record(from, What::Park { ns: parked });
         match woken {
             ParkOutcome::Rung => self.searching = true,
             ParkOutcome::Over => {}
@@ -633,6 +640,13 @@ impl<'a, P: Policy> Worker<'a, P> {
                     search::sweep(net);
                 }
             }
+        }
+    }
+
+    /// Adds an event to the timeline, if the run records one. Lengths are in ticks.
+    fn record(&mut self, at: Ticks, what: What) {
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.add(at, what);
         }
     }
 
