@@ -11,7 +11,7 @@
 //! Invariant: an account has one writer, its worker's thread, and is read after that thread has left the run.
 
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
-use crate::measure::cpu_time::{CpuTime, thread_cpu_time};
+use crate::measure::cpu_time::Measurement;
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ pub(crate) struct Account {
     /// The worker's timeline, if the run records one.
     pub(crate) recorder: Option<Recorder>,
     /// The start, on the clock and in processor time of the worker's thread.
-    started: Option<(Instant, CpuTime)>,
+    started: Option<(Instant, Measurement)>,
     /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
     off_cpu: Duration,
     /// The part of the thread's processor time in the kernel. Set by [`Account::finish`].
@@ -100,7 +100,7 @@ impl Account {
     /// Starts the account. Called by the worker's thread, as is [`Account::finish`], since both read its processor
     /// time.
     pub(crate) fn start(&mut self) {
-        self.started = Some((Instant::now(), thread_cpu_time()));
+        self.started = Some((Instant::now(), Measurement::start()));
     }
 
     /// Starts the account of a worker that has had no thread since the run began, at `began` and tick `at`. The time
@@ -108,7 +108,7 @@ impl Account {
     pub(crate) fn start_late(&mut self, (began, at): (Instant, Ticks)) {
         let parked = ticks().saturating_sub(at);
         (self.idle, self.parked, self.parks) = (parked, parked, 1);
-        self.started = Some((began, thread_cpu_time()));
+        self.started = Some((began, Measurement::start()));
     }
 
     /// The account of a worker that never had a thread: parked since tick `at`.
@@ -123,9 +123,8 @@ impl Account {
         if let Some((start, cpu)) = self.started {
             let parked = Scale::now().duration(self.parked);
             let wanted = start.elapsed().saturating_sub(parked);
-            let now = thread_cpu_time();
-            self.off_cpu = wanted.saturating_sub(now.total.saturating_sub(cpu.total));
-            self.kernel = now.kernel.saturating_sub(cpu.kernel);
+            let cpu = cpu.elapsed();
+            (self.off_cpu, self.kernel) = (wanted.saturating_sub(cpu.total), cpu.kernel);
         }
     }
 
