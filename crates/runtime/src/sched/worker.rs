@@ -492,7 +492,10 @@ impl<'a, P: Policy> Worker<'a, P> {
             if event != Event::Refused {
                 cell.state.since.store(after, Ordering::Relaxed);
             }
-            cell.state.leave();
+            // A node with one token is not parallel.
+            if !exclusive {
+                cell.state.leave();
+            }
         }
         if after.saturating_sub(before) > self.measured_above {
             self.measure(cx, event, (before, after));
