@@ -77,7 +77,7 @@ pub struct Run {
 
 impl Run {
     /// A run with these options. Their budget and run length have no effect: the pipelines of this crate choose
-    /// their own. So a plan of the caller's must come by [`Options::plan_with`]; [`Options::plan`] is refused.
+    /// their own. A plan ([`Options::plan`], [`Options::plan_with`]) decides all, also these two.
     pub fn new(options: &Options) -> Self {
         Run { options: options.clone(), ..Run::default() }
     }
@@ -104,7 +104,10 @@ impl Run {
     pub(crate) fn execute(&self, end: Output<'_, ()>, budget: usize) -> Result<Report> {
         // A firing takes microseconds to milliseconds, so claims of several firings would only take work away
         // from other threads.
-        let options = self.options.clone().run_length(1).budget(budget);
+        let options = match self.options.planned() {
+            Some(_) => self.options.clone(),
+            None => self.options.clone().run_length(1).budget(budget),
+        };
         let prepared = end.graph().prepare(&options)?;
         self.stop.attach(prepared.handle());
         let ran = prepared.run();

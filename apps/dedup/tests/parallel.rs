@@ -6,6 +6,7 @@ use std::io::{self, Read};
 
 use common::{CODECS, noise, pack, small, text};
 use thalweg::Options;
+use thalweg::plan::Plan;
 use thalweg_dedup::{
     Archive, Codec, Discard, Entry, Error, Limits, Result, Run, Sink, Stop, StreamSink, Summary, extract,
     extract_parallel,
@@ -54,6 +55,24 @@ fn every_policy_and_thread_count_gives_the_same_content() {
             outcome(&archive, |archive, sink| extract_parallel(archive, sink, blocking).map(|(s, _)| s));
         assert!(found == expected);
     }
+}
+
+/// The run's own budget and run length give way to a plan.
+#[test]
+fn a_plan_of_the_caller_is_followed() {
+    let archive = sample(Codec::None);
+    let run = |options: &Options| {
+        let archive = Archive::open(&archive[..], &Limits::default()).unwrap();
+        extract_parallel(archive, &mut Discard, options).unwrap()
+    };
+    let (summary, report) = run(&Options::new().threads(2));
+    let plan = report.plan.expect("a run of the engine has a plan");
+    assert!(plan.budget.is_some() && plan.claim_lengths.iter().all(|claim| *claim == 1), "{plan}");
+    let mut plan = Plan::clone(&plan);
+    (plan.threads, plan.budget) = (1, plan.budget.map(|budget| budget + 1));
+    plan.claim_lengths.fill(3);
+    let (again, report) = run(&Options::new().plan(plan.clone()));
+    assert_eq!((again, report.plan.as_deref()), (summary, Some(&plan)));
 }
 
 #[test]

@@ -61,10 +61,10 @@ pub(super) const SECTIONS: [Section; 5] = [
     },
     Section {
         title: "Report and idling",
-        prefixes: &["report", "live", "idle"],
+        prefixes: &["report", "timeline", "live", "idle"],
         subject: "report",
-        text: "The cost of the report's time stamps if an activation does 1 us of work; the cost of the live view in the same run, and\n\
-               the time of a snapshot; the processor time of a run that waits for 5 s.",
+        text: "The cost of the report's time stamps if an activation does 1 us of work; the costs of a timeline and of the live view\n\
+               in the same run, and the time of a snapshot; the processor time of a run that waits for 5 s.",
         plots: |_| Vec::new(),
     },
 ];

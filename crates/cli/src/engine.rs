@@ -1,5 +1,7 @@
 //! The options of all verbs that run on the engine.
 
+use std::path::Path;
+
 use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
@@ -40,14 +42,26 @@ fn policies() -> String {
     format!("Scheduling policy: {}", names.join(", "))
 }
 
+/// How many graphs with results a command runs. Of several, not all need a plan where plans are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Graphs {
+    One,
+    Several,
+}
+
 impl Engine {
     /// The settings of a run with these options, which a signal stops.
-    pub fn run(&self, interrupt: &Interrupt) -> Result<Run> {
-        Ok(Run::new(&self.options()?).stop(interrupt.stop()))
+    pub fn run(&self, graphs: Graphs, interrupt: &Interrupt) -> Result<Run> {
+        Ok(Run::new(&self.options(graphs)?).stop(interrupt.stop()))
     }
 
     /// The engine's options.
-    pub fn options(&self) -> Result<Options> {
+    pub fn options(&self, graphs: Graphs) -> Result<Options> {
+        self.plan.add_to(self.results.options(self.plain()?), graphs)
+    }
+
+    /// The engine's options for a run without results, which follows no given plan.
+    pub fn plain(&self) -> Result<Options> {
         let options = Options::new().policy(&self.policy);
         let options = if self.pin { options.pinned() } else { options };
         let options = match self.threads {
@@ -55,8 +69,13 @@ impl Engine {
             None => options,
         };
         options.check()?;
-        let options = if self.watch { self.runs.follow(options) } else { options };
-        self.plan.add_to(self.results.options(options))
+        Ok(if self.watch { self.runs.follow(options) } else { options })
+    }
+
+    /// Checks the names of the files that the runs named `parts` write, or the only run if there are none, before the
+    /// first one, which may read and write the files in `others`.
+    pub fn check<'p>(&'p self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+        self.results.check(parts, others.into_iter().chain(self.plan.files()))
     }
 
     /// The display of a run that reads `total` bytes, if their number is known: a progress bar, or the live view.

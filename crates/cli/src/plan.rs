@@ -1,5 +1,6 @@
 //! The options `--plan` and `--show-plan`.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,14 +8,15 @@ use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
 use thalweg::Options;
 use thalweg::graph::GraphData;
-use thalweg::plan::{Fingerprint, Plan, ReadError};
+use thalweg::plan::{Fingerprint, Place, Plan, ReadError};
 
+use crate::engine::Graphs;
 use crate::standard;
 
 /// Which plan the engine follows, and whether it is printed.
 #[derive(Debug, Args)]
 pub(crate) struct PlanOptions {
-    /// Follow this plan, as printed by --show-plan and edited. Of several plans, each graph takes the one that was made
+    /// Follow this plan, as written by --save-plan and edited. Of several plans, each graph takes the one that was made
     /// for it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["threads", "policy"])]
     plan: Vec<PathBuf>,
@@ -31,9 +33,14 @@ struct Saved {
 }
 
 impl PlanOptions {
+    /// The files that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.plan.iter().map(PathBuf::as_path)
+    }
+
     /// Adds the plans to the engine's options. Reads the files, so that a mistake in their text ends the command before
     /// it writes anything.
-    pub fn add_to(&self, options: Options) -> Result<Options> {
+    pub fn add_to(&self, options: Options, graphs: Graphs) -> Result<Options> {
         if self.plan.is_empty() && !self.show_plan {
             return Ok(options);
         }
@@ -45,7 +52,7 @@ impl PlanOptions {
         };
         let show = self.show_plan;
         Ok(options.plan_with(move |graph, made| {
-            let plan = choose(&saved, graph, made)?;
+            let plan = choose(&saved, graphs, graph, made)?;
             if show {
                 standard::eprint(&plan.on(graph).to_string());
             }
@@ -58,19 +65,42 @@ impl Saved {
     fn open(path: &Path) -> Result<Saved> {
         let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
         let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
-        let plan = text.parse().map_err(|error| in_file(path, error))?;
+        let plan: Plan = text.parse().map_err(|error: ReadError| in_file(path, error.line, error.what))?;
+        // Parsing knows no policies.
+        let known = Options::new().policy(&plan.policy).check();
+        let line = Place::Policy.line_in(&text).unwrap_or(1);
+        known.map_err(|unknown| in_file(path, line, unknown))?;
         Ok(Saved { path: path.to_owned(), text, plan })
     }
 }
 
-/// The saved plan of the graph, or else the first; without saved plans the one that the engine has made.
-fn choose(saved: &[Saved], graph: &GraphData, made: Plan) -> Result<Plan> {
+/// The saved plan of the graph. Where plans are saved, but none of this graph, the first is refused if the graph is the
+/// only one; one of several graphs gets the plan that the engine has made, with a warning.
+fn choose(saved: &[Saved], graphs: Graphs, graph: &GraphData, made: Plan) -> Result<Plan> {
     let Some(first) = saved.first() else { return Ok(made) };
     let of_graph = Fingerprint::of(graph);
-    let Saved { path, text, .. } = saved.iter().find(|saved| saved.plan.graph == of_graph).unwrap_or(first);
-    Plan::read(text, graph).map_err(|error| in_file(path, error))
+    let found = saved.iter().find(|saved| saved.plan.graph == of_graph);
+    if found.is_none() && graphs == Graphs::Several {
+        standard::eprint(&format!(
+            "warning: no plan is given for graph `{of_graph}` ({}), which follows the engine's own",
+            first_nodes(graph)
+        ));
+        return Ok(made);
+    }
+    let Saved { path, text, .. } = found.unwrap_or(first);
+    Plan::read(text, graph).map_err(|error| in_file(path, error.line, error.what))
 }
 
-fn in_file(path: &Path, error: ReadError) -> Error {
-    anyhow!("{}, line {}: {}", path.display(), error.line, error.what)
+/// The names of the first nodes, by which a reader knows the graph.
+fn first_nodes(graph: &GraphData) -> String {
+    const SHOWN: usize = 3;
+    let mut names: Vec<&str> = graph.nodes().iter().take(SHOWN).map(|node| &*node.name).collect();
+    if graph.nodes().len() > SHOWN {
+        names.push("..");
+    }
+    names.join(", ").escape_debug().to_string()
+}
+
+fn in_file(path: &Path, line: usize, what: impl Display) -> Error {
+    anyhow!("{}, line {line}: {what}", path.display())
 }

@@ -1,4 +1,4 @@
-//! What a run says about itself: the printed report, and the files of the report and the timeline.
+//! What a run says about itself: the printed report, and the files of the report, the timeline and the plan.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -6,16 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use thalweg::plan::Plan;
+use thalweg::trace::Timeline;
 use thalweg::{Options, Report};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::standard;
 
-/// The marks of the formats, near the beginning of their files.
-const MARKS: [&str; 2] = ["\"thalweg-report\"", "\"thalweg-timeline\""];
-
-/// Where the report and the timeline of a run go.
+/// Where the report, the timeline and the plan of a run go.
 #[derive(Debug, Args)]
 pub(crate) struct Results {
     /// Print counts, and a report of where the time went
@@ -27,6 +26,9 @@ pub(crate) struct Results {
     /// Write what each thread did, and when, as JSON that Perfetto (ui.perfetto.dev) opens
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
+    /// Write the plan that the run follows, which --plan reads
+    #[arg(long, value_name = "FILE")]
+    save_plan: Option<PathBuf>,
     /// Events that the timeline keeps of each thread: the latest ones
     #[arg(long, value_name = "N", default_value_t = 65_536, requires = "timeline", value_parser = events)]
     timeline_events: usize,
@@ -44,22 +46,41 @@ impl Results {
         if self.timeline.is_some() { options.timeline(self.timeline_events) } else { options }
     }
 
-    /// Checks the names of the files before the run, which may read and write the files in `others`.
-    pub fn check<'p>(&self, others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        let mut others: Vec<&Path> = others.into_iter().filter(|path| !standard::is_dash(path)).collect();
-        for path in [&self.save_report, &self.timeline].into_iter().flatten() {
+    /// The files to write, by run of `parts`.
+    fn files(&self, parts: &[&str]) -> Result<Vec<(PathBuf, Kind)>> {
+        let asked = [
+            (&self.save_report, Kind::Result),
+            (&self.timeline, Kind::Result),
+            (&self.save_plan, Kind::Plan),
+        ];
+        let mut files = Vec::new();
+        for (path, kind) in asked.iter().filter_map(|(path, kind)| Some((path.as_ref()?, *kind))) {
             ensure!(
                 !standard::is_dash(path),
-                "the report and the timeline are not written to standard output\nhelp: name a file"
+                "reports, timelines and plans are not written to standard output\nhelp: name a file"
             );
+            match parts {
+                [] => files.push((path.clone(), kind)),
+                parts => files.extend(parts.iter().map(|part| (name(path, Some(part)), kind))),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Checks the names of the files before the runs, which may read and write the files in `others`. Several runs
+    /// have `parts` in the names of their files.
+    pub fn check<'p>(&self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
+        let others = others.into_iter().filter(|path| !standard::is_dash(path));
+        let mut others: Vec<PathBuf> = others.map(Path::to_owned).collect();
+        for (path, kind) in self.files(parts)? {
             for other in &others {
                 ensure!(
-                    !is_same(path, other),
+                    !is_same(&path, other),
                     "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
                     path.display()
                 );
             }
-            check_replaceable(path)?;
+            kind.check_replaceable(&path)?;
             others.push(path);
         }
         Ok(())
@@ -86,11 +107,17 @@ impl Results {
     /// Writes the files of one of several runs, which has its name in those of the files.
     pub fn save(&self, report: &Report, part: Option<&str>, interrupt: &Interrupt) -> Result<()> {
         if let Some(path) = &self.save_report {
-            save(&name(path, part), interrupt, |out| out.write_all(report.to_json().as_bytes()))?;
+            let write = |out: &mut dyn Write| out.write_all(report.to_json().as_bytes());
+            save(&name(path, part), Kind::Result, interrupt, write)?;
         }
         if let Some(path) = &self.timeline {
             let Some(timeline) = &report.timeline else { bail!("the run has recorded no timeline") };
-            save(&name(path, part), interrupt, |out| timeline.write_json(&report.graph, out))?;
+            let write = |out: &mut dyn Write| timeline.write_json(&report.graph, out);
+            save(&name(path, part), Kind::Result, interrupt, write)?;
+        }
+        if let Some(path) = &self.save_plan {
+            let write = |out: &mut dyn Write| out.write_all(report.plan_text().as_bytes());
+            save(&name(path, part), Kind::Plan, interrupt, write)?;
         }
         Ok(())
     }
@@ -111,11 +138,12 @@ fn name(path: &Path, part: Option<&str>) -> PathBuf {
 /// Writes a file that appears when it is complete. A guard keeps a signal from ending the process in between.
 fn save(
     path: &Path,
+    kind: Kind,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let _guard = interrupt.guard();
-    check_replaceable(path)?;
+    kind.check_replaceable(path)?;
     let mut out = BufWriter::new(OutFile::create(path, true)?.durable(false));
     let writing = || format!("writing {}", path.display());
     write(&mut out).with_context(writing)?;
@@ -123,29 +151,45 @@ fn save(
     Ok(())
 }
 
-/// Refuses to replace a file that is neither a report nor a timeline. Devices and pipes are written directly.
-fn check_replaceable(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let writing = || format!("writing {}", path.display());
-    ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
-    let Ok(meta) = fs::metadata(path) else { return Ok(()) };
-    ensure!(!meta.is_dir(), "{}: it is a folder", writing());
-    if meta.is_file() && meta.len() > 0 && !is_result(path).with_context(writing)? {
-        bail!(
-            "refusing to overwrite {}, which is neither a report nor a timeline\n\
-             help: choose another name, or delete the file",
-            path.display()
-        );
-    }
-    Ok(())
+/// What a file holds, which decides what it may replace: no plan that was edited is lost to a report.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// A report or a timeline.
+    Result,
+    Plan,
 }
 
-/// Whether a file begins as reports and timelines do.
-fn is_result(path: &Path) -> io::Result<bool> {
-    let mut head = Vec::new();
-    File::open(path)?.take(200).read_to_end(&mut head)?;
-    let head = String::from_utf8_lossy(&head);
-    Ok(MARKS.iter().any(|mark| head.contains(mark)))
+impl Kind {
+    /// Refuses to replace a file that holds anything else. Devices and pipes are written directly.
+    fn check_replaceable(self, path: &Path) -> Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let writing = || format!("writing {}", path.display());
+        ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
+        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+        ensure!(!meta.is_dir(), "{}: it is a folder", writing());
+        if meta.is_file() && meta.len() > 0 && !self.is_in(path).with_context(writing)? {
+            bail!(
+                "refusing to overwrite {}, which is {}\nhelp: choose another name, or delete the file",
+                path.display(),
+                match self {
+                    Kind::Result => "neither a report nor a timeline",
+                    Kind::Plan => "no plan",
+                }
+            );
+        }
+        Ok(())
+    }
+
+    /// Whether a file begins as files of this kind do.
+    fn is_in(self, path: &Path) -> io::Result<bool> {
+        let mut head = Vec::new();
+        File::open(path)?.take(200).read_to_end(&mut head)?;
+        let head = String::from_utf8_lossy(&head);
+        Ok(match self {
+            Kind::Result => Report::is_json(&head) || Timeline::is_json(&head),
+            Kind::Plan => Plan::is_text(&head),
+        })
+    }
 }
 
 /// Whether two paths name one file, which need not exist.

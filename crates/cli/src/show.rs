@@ -144,14 +144,9 @@ impl<'a> Document<'a> {
         Ok(Document { path, text })
     }
 
-    /// Whether the mark of timelines comes before that of reports. A text without marks counts as a report, whose
-    /// reader says what is wrong with it.
+    /// Whether this is a timeline. A text that is neither counts as a report, whose reader says what is wrong with it.
     fn is_timeline(&self) -> bool {
-        let place = |mark: &str| self.text.find(mark);
-        match (place("\"thalweg-timeline\""), place("\"thalweg-report\"")) {
-            (Some(timeline), Some(report)) => timeline < report,
-            (timeline, _) => timeline.is_some(),
-        }
+        Timeline::is_json(&self.text)
     }
 
     fn timeline(&self, report: &Report) -> Result<Timeline> {

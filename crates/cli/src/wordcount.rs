@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use thalweg_wordcount::{Case, Ranking, count};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::standard::{self, Input};
@@ -42,8 +42,8 @@ pub(crate) struct Wordcount {
 
 impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let options = self.engine.options()?;
-        self.engine.results.check(self.files.iter().map(PathBuf::as_path))?;
+        let options = self.engine.options(Graphs::One)?;
+        self.engine.check(&[], self.files.iter().map(PathBuf::as_path))?;
         let progress = self.engine.progress(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));

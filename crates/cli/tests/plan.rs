@@ -1,4 +1,4 @@
-//! The options `--plan` and `--show-plan`.
+//! The options `--plan`, `--show-plan` and `--save-plan`.
 #![cfg(unix)]
 
 use std::fs;
@@ -82,6 +82,67 @@ fn of_several_plans_each_graph_takes_its_own() {
     assert!(why.contains("pack, line 2: ") && why.contains("help: make a new plan for this graph"), "{why}");
 }
 
+/// The demo runs two graphs, and a plan for one of them leaves the other to the engine.
+#[test]
+fn a_demo_reads_back_the_plans_that_it_saves() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::rename(folder.path().join("file"), folder.path().join("tree/file")).unwrap();
+    fs::create_dir(folder.path().join("tmp")).unwrap();
+    let demo = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args([&["dedup", "demo", "tree"], more].concat()).current_dir(folder.path());
+        let output = command.env("TMPDIR", folder.path().join("tmp")).output().expect("starts");
+        assert!(output.status.success(), "{more:?}: {output:?}");
+        stderr(&output)
+    };
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(demo(&["--save-plan", "p.txt", "--threads", "3"]), "");
+    let plans = [read("p-pack.txt"), read("p-unpack.txt")];
+    assert!(plans.iter().all(|plan| plan.contains("\nthreads 3\n")), "{plans:?}");
+
+    let both = ["--plan", "p-pack.txt", "--plan", "p-unpack.txt", "--save-plan", "q.txt"];
+    assert_eq!(demo(&both), "");
+    assert_eq!([read("q-pack.txt"), read("q-unpack.txt")], plans);
+
+    let warning = demo(&["--plan", "p-pack.txt"]);
+    let graph = plans[1].lines().nth(1).unwrap().strip_prefix("graph ").unwrap();
+    let expected = format!(
+        "warning: no plan is given for graph `{graph}` (read, decode, assemble), which follows the engine's own\n"
+    );
+    assert_eq!(warning, expected);
+
+    let why = bad(folder.path(), &["dedup", "demo", "tree", "--plan", "p-pack.txt", "--save-plan", "p.txt"]);
+    assert!(why.contains("refusing to overwrite p-pack.txt, which this command also reads"), "{why}");
+    let edited = plans[0].replace("policy auto", "policy fifo");
+    fs::write(folder.path().join("p-pack.txt"), edited).unwrap();
+    let output = run(folder.path(), &["dedup", "demo", "tree", "--plan", "p-pack.txt"]);
+    assert!(
+        stderr(&output).contains("p-pack.txt, line 4: unknown policy") && output.stdout.is_empty(),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn a_plan_is_saved_over_plans_alone() {
+    let folder = folder();
+    let save = ["wordcount", "file", "--save-plan", "plan"];
+    good(folder.path(), &save);
+    let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
+    assert_eq!(
+        shown(&good(folder.path(), &["wordcount", "file", "--plan", "plan", "--show-plan"])),
+        plan.trim_end()
+    );
+    good(folder.path(), &save);
+    let why = bad(folder.path(), &[&save[..], &["--plan", "plan"]].concat());
+    assert!(why.contains("refusing to overwrite plan, which this command also reads"), "{why}");
+    let why = bad(folder.path(), &["wordcount", "file", "--save-report", "plan"]);
+    assert!(why.contains("plan, which is neither a report nor a timeline"), "{why}");
+    fs::write(folder.path().join("plan"), "precious").unwrap();
+    assert!(bad(folder.path(), &save).contains("refusing to overwrite plan, which is no plan\nhelp: "));
+    assert_eq!(fs::read_to_string(folder.path().join("plan")).unwrap(), "precious");
+}
+
 #[test]
 fn mistakes_are_named_with_file_and_line() {
     let folder = folder();
@@ -99,7 +160,7 @@ fn mistakes_are_named_with_file_and_line() {
     let why = with(&shown.replace("window", "window 3 #"));
     assert!(why.contains("plan, line 6: ") && why.contains("expected a power of two"), "{why}");
     let why = with(&shown.replace("policy auto", "policy fifo"));
-    assert!(why.contains("unknown policy `fifo`"), "{why}");
+    assert!(why.contains("error: plan, line 4: unknown policy `fifo`\nhelp: known policies are"), "{why}");
     fs::write(folder.path().join("plan"), b"\xFF").unwrap();
     assert!(bad(folder.path(), &["wordcount", "file", "--plan", "plan"]).contains("plan is not UTF-8"));
     assert!(bad(folder.path(), &["wordcount", "file", "--plan", "none"]).contains("reading none"));

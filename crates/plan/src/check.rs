@@ -2,7 +2,7 @@
 
 use crate::explain::MOST_BYTES;
 use crate::passes::batch::MOST_FIRINGS;
-use crate::passes::capacities::{has_process, min_capacity};
+use crate::passes::capacities::{CHANNEL_BYTES, has_process, min_capacity};
 use crate::passes::regions::parts;
 use crate::passes::threads::MOST_THREADS;
 use crate::passes::window::MOST_TICKETS;
@@ -11,9 +11,16 @@ use std::collections::HashMap;
 use thalweg_analysis::regions_through;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
+/// The most bytes of all channels' slots (64 GiB), beside [`BYTES_OF_EACH`].
+const MOST_BYTES_IN_ALL: usize = 1 << 36;
+/// The most bytes that a channel takes by default: its limit, and the next power of two.
+const BYTES_OF_EACH: usize = 2 * CHANNEL_BYTES;
+
 impl Plan {
     /// Checks that the plan can run `graph`. A plan that [`Plan::new`] has made for `graph` always can, unless the
-    /// graph's rates or the wished capacities lead to channels of more than 16 GiB.
+    /// graph's rates or the wished capacities lead to larger channels than [`Plan::check_sizes`] allows. The policy's
+    /// name and the record of raised capacities ([`Plan::raised`]) are not compared with anything, except that the
+    /// channels of the latter exist.
     ///
     /// # Errors
     /// The first misfit found.
@@ -28,24 +35,33 @@ impl Plan {
         check.regions()
     }
 
-    /// Checks that no channel would take more than 16 GiB.
+    /// Checks that no channel would take more than 16 GiB, and all together no more than 64 GiB and 2 MiB for each
+    /// channel. Slots count as many as are allocated: a power of two. (By default a channel takes at most 2 MiB, so a
+    /// graph of many channels is not refused for its size.)
     ///
     /// # Errors
-    /// The first channel that would.
+    /// The first channel that would take too much, or else the largest of all.
     pub fn check_sizes(&self, graph: &GraphData) -> Result<(), PlanError> {
+        let (mut total, mut largest) = (0usize, (0, ChannelId(0)));
+        let error = |id: ChannelId, misfit| {
+            let (place, name) = (Place::Channel(id), graph.channel_name(id));
+            Err(PlanError { place, name, misfit })
+        };
         for id in graph.channel_ids().take(self.capacities.len()) {
             let (items, bytes) = (self.slots_of(id), graph.channel(id).item.bytes.max(1));
             let slots = items.checked_next_power_of_two();
-            if slots.and_then(|slots| slots.checked_mul(bytes)).is_none_or(|bytes| bytes > MOST_BYTES) {
-                let name = graph.channel_name(id);
-                return Err(PlanError {
-                    place: Place::Channel(id),
-                    name,
-                    misfit: Misfit::Bytes { items, bytes },
-                });
+            let all = slots.and_then(|slots| slots.checked_mul(bytes)).filter(|all| *all <= MOST_BYTES);
+            let Some(all) = all else { return error(id, Misfit::Bytes { items, bytes }) };
+            total = total.saturating_add(all);
+            if all > largest.0 {
+                largest = (all, id);
             }
         }
-        Ok(())
+        let most = MOST_BYTES_IN_ALL.saturating_add(graph.channels().len().saturating_mul(BYTES_OF_EACH));
+        if total <= most {
+            return Ok(());
+        }
+        error(largest.1, Misfit::BytesInAll { total, most, largest: largest.0 })
     }
 }
 
@@ -130,7 +146,7 @@ impl Check<'_> {
             let misfit = Misfit::Worker { worker: *worker, threads: plan.threads };
             self.node(*id, (*worker as usize) < plan.threads, misfit)?;
             self.node(*id, !self.is_parallel(*id), Misfit::WorkerOfParallel)?;
-            self.node(*id, !plan.own_threads.contains(id), Misfit::WorkerBesideThread)?;
+            self.node(*id, !plan.own_threads.contains(id), Misfit::WorkerAndOwnThread)?;
         }
         Ok(())
     }
@@ -162,6 +178,7 @@ impl Check<'_> {
             self.channel(*id, plan.budget.is_some(), Misfit::Unbudgeted)?;
             self.channel(*id, *bytes > 0, Misfit::ByteLimit)?;
         }
+        plan.raised.iter().try_for_each(|raised| known(raised.channel))?;
         Ok(())
     }
 
@@ -226,8 +243,8 @@ impl Check<'_> {
             let place = Place::Region(i);
             ensure(nodes.len() > 1, || general(place, Misfit::TooFew))?;
             self.set(place, nodes, &mut seen)?;
-            let across = nodes.iter().find(|node| segment[node.index()] != segment[nodes[0].index()]);
-            across.map_or(Ok(()), |node| Err(self.of_node(place, *node, Misfit::Across)))?;
+            let other = nodes.iter().find(|node| segment[node.index()] != segment[nodes[0].index()]);
+            other.map_or(Ok(()), |node| Err(self.of_node(place, *node, Misfit::OtherSegment)))?;
         }
         let joined = self.joined();
         for (i, nodes) in plan.regions.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The reasons why a plan does not fit a graph.
 
-use crate::Fingerprint;
+use crate::{Fingerprint, Plan};
 use thalweg_graph::{ChannelId, NodeId};
 
 /// A reason why a plan cannot run a graph: what does not fit, and where. It prints as a message with a line of help.
@@ -9,10 +9,18 @@ use thalweg_graph::{ChannelId, NodeId};
 pub struct PlanError {
     /// The part of the plan that does not fit.
     pub place: Place,
-    /// The name of the node or channel that it concerns; empty if it concerns none.
+    /// The name of the node, channel or policy that it concerns; empty if it concerns none.
     pub name: String,
     /// What does not fit.
     pub misfit: Misfit,
+}
+
+impl PlanError {
+    /// The error of a plan whose policy's name is refused. Plans do not know the policies: the host that runs them
+    /// checks the name.
+    pub fn policy(plan: &Plan, why: impl std::fmt::Display) -> PlanError {
+        PlanError { place: Place::Policy, name: plan.policy.clone(), misfit: Misfit::Policy(why.to_string()) }
+    }
 }
 
 /// A part of a plan.
@@ -23,6 +31,8 @@ pub enum Place {
     Fingerprint,
     /// The number of workers.
     Threads,
+    /// The policy.
+    Policy,
     /// The most firings of an activation.
     Batch,
     /// The tickets of a reorder window.
@@ -62,6 +72,8 @@ pub enum Misfit {
         /// The fingerprint of the graph.
         graph: Fingerprint,
     },
+    /// The policy is unknown, or has another setting: what is wrong with it.
+    Policy(String),
     /// The number of workers is out of range.
     Threads(usize),
     /// The most firings of an activation are out of range.
@@ -86,7 +98,7 @@ pub enum Misfit {
     /// A parallel node belongs to a worker.
     WorkerOfParallel,
     /// A node with a thread of its own belongs to a worker.
-    WorkerBesideThread,
+    WorkerAndOwnThread,
     /// A parallel node has a thread of its own.
     ThreadOfParallel,
     /// A node that blocks has no thread of its own.
@@ -104,6 +116,15 @@ pub enum Misfit {
         items: usize,
         /// Bytes of an item.
         bytes: usize,
+    },
+    /// All channels together would take too many bytes. The error names the largest.
+    BytesInAll {
+        /// Bytes of all channels' slots.
+        total: usize,
+        /// The most bytes for this graph.
+        most: usize,
+        /// Bytes of the largest channel's slots.
+        largest: usize,
     },
     /// A channel has fewer slots than capacity.
     Slots {
@@ -143,5 +164,5 @@ pub enum Misfit {
     /// A node of a region is not joined to the others by channels of static rates inside the region.
     Unconnected,
     /// The nodes of a region are in different segments.
-    Across,
+    OtherSegment,
 }

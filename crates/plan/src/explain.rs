@@ -28,6 +28,7 @@ impl fmt::Display for PlanError {
                 "the plan is for another graph: it names graph `{plan}`, this graph is `{graph}`\n\
                  help: make a new plan for this graph"
             ),
+            Misfit::Policy(why) => write!(f, "the plan names policy `{node}`: {why}"),
             Misfit::Threads(threads) => {
                 write!(f, "the plan has {threads} threads, expected 1 to {MOST_THREADS}")
             }
@@ -59,7 +60,7 @@ impl fmt::Display for PlanError {
                 "node `{node}` belongs to a worker in the plan and is parallel, so any worker may run it\n\
                  help: leave out `worker`, or limit its workers by `replicas`"
             ),
-            Misfit::WorkerBesideThread => write!(
+            Misfit::WorkerAndOwnThread => write!(
                 f,
                 "node `{node}` belongs to a worker in the plan and has a thread of its own\n\
                  help: leave out `worker` or `own-thread`"
@@ -79,7 +80,13 @@ impl fmt::Display for PlanError {
             ),
             Misfit::Bytes { items, bytes } => write!(
                 f,
-                "channel `{node}` would hold {items} items of {bytes} bytes: more than {MOST_BYTES} bytes"
+                "channel `{node}` would hold {items} items of {bytes} bytes: more than {MOST_BYTES} bytes\n\
+                 help: lower its capacity, or its slots"
+            ),
+            Misfit::BytesInAll { total, most, largest } => write!(
+                f,
+                "the channels would take {total} bytes, more than {most}: the largest, `{node}`, takes {largest}\n\
+                 help: lower the capacities"
             ),
             Misfit::Slots { slots, capacity } => write!(
                 f,
@@ -134,7 +141,7 @@ impl fmt::Display for PlanError {
                 "node `{node}` is in {set}, and no channels of static rates inside the region join it to the others\n\
                  help: take it out of the region"
             ),
-            Misfit::Across => write!(
+            Misfit::OtherSegment => write!(
                 f,
                 "node `{node}` of {set} is in another segment than a node before it\n\
                  help: cut the region at the segment's end"

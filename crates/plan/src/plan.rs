@@ -15,7 +15,7 @@ pub struct Plan {
     pub graph: Fingerprint,
     /// Number of workers, from 1 to [`MOST_THREADS`](crate::MOST_THREADS).
     pub threads: usize,
-    /// Name of the scheduling policy.
+    /// Name of the scheduling policy. The host that runs the plan checks that it has one of this name.
     pub policy: String,
     /// The most bytes that all channels together may hold. `None` is no limit.
     pub budget: Option<usize>,
@@ -33,8 +33,15 @@ pub struct Plan {
     /// The most workers that may fire a parallel node at the same time, for nodes with such a limit. The graph's own
     /// limit ([`Node::workers`](thalweg_graph::Node::workers)) holds too.
     pub replicas: BTreeMap<NodeId, u32>,
-    /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one:
-    /// see [`Plan::workers`].
+    /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one
+    /// ([`Plan::workers`] adds those of segments and regions). Which policies use it:
+    ///
+    /// | policy | use |
+    /// |---|---|
+    /// | `ws-cur`, `ws-last`, `random` | the node's first token is dealt to that worker; other workers may steal it |
+    /// | `partition` | the node belongs to the worker until the graph is divided again |
+    /// | `auto` | a tie-break: among nodes that are equally ready the worker takes its own first; with processes in the graph as `ws-cur` |
+    /// | `qes`, `pss`, `prs` | none |
     pub affinity: BTreeMap<NodeId, u32>,
     /// The nodes with a thread of their own: all that block, and others that are not parallel.
     pub own_threads: BTreeSet<NodeId>,
@@ -44,7 +51,8 @@ pub struct Plan {
     pub slots: BTreeMap<ChannelId, usize>,
     /// The most bytes that a channel of weighed items may hold, for channels with such a limit.
     pub byte_limits: BTreeMap<ChannelId, usize>,
-    /// The user's capacities that were too small for a single firing, and were raised.
+    /// The user's capacities that were too small for a single firing, and were raised when the plan was made: a record.
+    /// A capacity that was edited later differs from it, so [`Plan::check`] does not compare the two.
     pub raised: Vec<Raised>,
     /// Segments: lists of nodes that follow each other in the order of the data, each for one worker.
     pub segments: Vec<Vec<NodeId>>,
@@ -60,7 +68,7 @@ pub struct Raised {
     pub channel: ChannelId,
     /// The capacity that the user set, in items.
     pub asked: usize,
-    /// The capacity in the plan, in items.
+    /// The capacity that the plan got instead, in items.
     pub given: usize,
 }
 

@@ -56,6 +56,24 @@ impl Plan {
     }
 }
 
+impl Place {
+    /// The line of this part in the text of a plan, counted from 1: to name the line of an error that was found later
+    /// than by [`Plan::read`]. `None` for a text that is no plan.
+    ///
+    /// ```
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_plan::{Place, Plan, Wishes};
+    ///
+    /// let mut graph = GraphData::new();
+    /// graph.add(Node::sequential("a"));
+    /// let text = Plan::new(&graph, &Wishes::default()).to_string();
+    /// assert_eq!(Place::Policy.line_in(&text), Some(4));
+    /// ```
+    pub fn line_in(self, text: &str) -> Option<usize> {
+        parse(text).ok().map(|(_, lines)| lines.of(self))
+    }
+}
+
 fn parse(text: &str) -> Result<(Plan, Lines), ReadError> {
     let mut reader = Reader::default();
     let mut last = 0;
@@ -75,6 +93,7 @@ fn parse(text: &str) -> Result<(Plan, Lines), ReadError> {
 struct Lines {
     graph: usize,
     threads: usize,
+    policy: usize,
     batch: usize,
     window: usize,
     nodes: Vec<usize>,
@@ -89,6 +108,7 @@ impl Lines {
         match place {
             Place::Fingerprint => self.graph,
             Place::Threads => self.threads,
+            Place::Policy => self.policy,
             Place::Batch => self.batch,
             Place::Window => self.window,
             Place::Node(node) => at(&self.nodes, node.index()),
@@ -141,9 +161,11 @@ impl Reader {
                 self.lines.threads = self.at;
                 once(&mut self.threads, between(n, 1, MOST_THREADS)?, "threads")
             }
-            ["policy", name] => once(&mut self.policy, policy(name)?, "policy"),
             // A plan may hold an empty name. The registry of policies refuses it.
-            ["policy"] => once(&mut self.policy, String::new(), "policy"),
+            ["policy", ref name @ ..] if name.len() < 2 => {
+                self.lines.policy = self.at;
+                once(&mut self.policy, name.first().map_or(Ok(String::new()), |name| policy(name))?, "policy")
+            }
             ["budget", n, "bytes"] => once(&mut self.budget, number(n)?, "budget"),
             ["batch", n] => {
                 self.lines.batch = self.at;

@@ -45,6 +45,17 @@ pub struct Annotated<'a> {
 }
 
 impl Plan {
+    /// Whether a text, or its first line, has the mark of a plan. [`Plan::read`] may refuse it nevertheless.
+    ///
+    /// ```
+    /// use thalweg_plan::Plan;
+    ///
+    /// assert!(Plan::is_text("thalweg-plan 2\n") && !Plan::is_text("# my notes\n"));
+    /// ```
+    pub fn is_text(text: &str) -> bool {
+        text.split_whitespace().next() == HEADER.split_whitespace().next()
+    }
+
     /// The plan, to print with the names of nodes and channels of `graph`.
     pub fn on<'a>(&'a self, graph: &'a GraphData) -> Annotated<'a> {
         Annotated { plan: self, graph }

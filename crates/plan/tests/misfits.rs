@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
-use thalweg_plan::{Misfit, NodeProfile, Place, Plan, Profile, ReadError, Wishes};
+use thalweg_plan::{Misfit, NodeProfile, Place, Plan, PlanError, Profile, ReadError, Wishes};
 
 /// `read` blocks, `split` and `sum` are sequential with static rates between them, `decode` is parallel and in a branch
 /// of dynamic rates, `ask` is a process.
@@ -278,6 +278,49 @@ fn plans_with_unknown_nodes_and_channels_are_refused() {
     assert_eq!(plan.check(&graph).unwrap_err().place, Place::Region(1));
     plan.claim_lengths.pop();
     assert_eq!(plan.check(&graph).unwrap_err().misfit, Misfit::Nodes { plan: 5, graph: 6 });
+}
+
+/// Each channel is within its own limit.
+#[test]
+fn channels_that_are_too_large_together_are_refused_with_the_largest() {
+    let large = |count: usize| {
+        let mut plan = plan();
+        plan.slots.clear();
+        plan.capacities[..count].fill((1 << 30) + 1); // 2^31 slots, 16 GiB
+        plan.capacities[3] = 1 << 20;
+        plan.check(&graph())
+    };
+    assert_eq!(large(4), Ok(()), "48 GiB and 8 MiB");
+    let error = large(6).unwrap_err();
+    let (total, most) = ((5 << 34) + (8 << 20), (64 << 30) + 6 * (2 << 20));
+    assert_eq!(error.misfit, Misfit::BytesInAll { total, most, largest: 1 << 34 });
+    assert_eq!(error.place, Place::Channel(ChannelId(0)), "the first of the largest");
+    let message = error.to_string();
+    assert!(
+        message
+            .starts_with("the channels would take 85907734528 bytes, more than 68732059648: the largest, ")
+    );
+    assert!(
+        message.ends_with("`read.out -> split.in`, takes 17179869184\nhelp: lower the capacities"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_record_of_raised_capacities_names_channels_of_the_graph() {
+    let text = text().replace("segment 5", "raised 5 from 1 to 8\nsegment 5");
+    let mut plan = Plan::read(&text, &graph()).expect("a capacity may be edited after it was raised");
+    plan.raised[0].channel = ChannelId(6);
+    assert_eq!(plan.check(&graph()).unwrap_err().place, Place::Channel(ChannelId(6)));
+}
+
+#[test]
+fn a_refused_policy_is_named_with_its_line() {
+    let error = PlanError::policy(&plan(), "why not");
+    assert_eq!(error.to_string(), "the plan names policy `auto`: why not");
+    assert_eq!(error.place.line_in(&text()), Some(4));
+    assert_eq!(Place::Region(0).line_in(&text()), Some(23));
+    assert_eq!(Place::Policy.line_in("thalweg-plan 2"), None);
 }
 
 #[test]

@@ -19,7 +19,7 @@
 //! let unknown = registry::dispatch("fifo", SizeOfLocal).unwrap_err();
 //! assert_eq!(
 //!     unknown.to_string(),
-//!     "unknown policy `fifo`\n  help: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
+//!     "unknown policy `fifo`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
 //! );
 //! ```
 
@@ -73,14 +73,14 @@ impl fmt::Display for Unknown {
         match self {
             Unknown::Policy { name } => {
                 let known: Vec<&str> = names().collect();
-                write!(f, "unknown policy `{name}`\n  help: known policies are {}", known.join(", "))
+                write!(f, "unknown policy `{name}`\nhelp: known policies are {}", known.join(", "))
             }
             Unknown::Setting { policy, setting, known: [] } => {
-                write!(f, "policy `{policy}` has no setting `{setting}`\n  help: it has no settings")
+                write!(f, "policy `{policy}` has no setting `{setting}`\nhelp: it has no settings")
             }
             Unknown::Setting { policy, setting, known } => {
                 let known = known.join(", ");
-                write!(f, "policy `{policy}` has no setting `{setting}`\n  help: known settings are {known}")
+                write!(f, "policy `{policy}` has no setting `{setting}`\nhelp: known settings are {known}")
             }
             Unknown::Value { policy, setting, expected } => {
                 write!(f, "setting `{setting}` of policy `{policy}`: expected {expected}")
@@ -311,10 +311,10 @@ mod tests {
     fn errors_name_the_mistake_and_the_accepted_values() {
         assert_eq!(
             error("fast"),
-            "unknown policy `fast`\n  help: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
+            "unknown policy `fast`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
         );
-        assert_eq!(error("qes:C=3"), "policy `qes` has no setting `C=3`\n  help: it has no settings");
-        assert_eq!(error("prs:D=3"), "policy `prs` has no setting `D=3`\n  help: known settings are C");
+        assert_eq!(error("qes:C=3"), "policy `qes` has no setting `C=3`\nhelp: it has no settings");
+        assert_eq!(error("prs:D=3"), "policy `prs` has no setting `D=3`\nhelp: known settings are C");
         let value = "expected a whole number of at least 1, as in `prs:C=1000`";
         for bad in ["C=0", "C=-1", "C=", "C=1e4"] {
             assert_eq!(error(&format!("prs:{bad}")), format!("setting `{bad}` of policy `prs`: {value}"));
@@ -326,7 +326,7 @@ mod tests {
         }
         assert_eq!(
             error("partition:tau"),
-            "policy `partition` has no setting `tau`\n  help: known settings are tau, apart"
+            "policy `partition` has no setting `tau`\nhelp: known settings are tau, apart"
         );
         let interval = error("partition:apart=-1");
         assert!(

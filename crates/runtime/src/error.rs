@@ -30,8 +30,24 @@ pub enum Error {
     /// An option is out of range, names something unknown, or excludes another one.
     #[error("{0}")]
     Options(String),
-    /// The plan of [`Options::plan`](crate::Options::plan) or [`Options::plan_with`](crate::Options::plan_with) does
-    /// not fit the graph, or the function returned this error.
+    /// The plan of the run does not fit the graph: a [`PlanError`](thalweg_plan::PlanError). Or it is the error that a
+    /// function of [`Options::plan_with`](crate::Options::plan_with) has returned.
+    ///
+    /// The plan is that of [`Options::plan`](crate::Options::plan) or of such a function. A plan that the engine has
+    /// made itself fits, unless the capacities of the options or the rates of the graph lead to channels that are
+    /// [too large](thalweg_plan::Plan::check_sizes).
+    ///
+    /// ```
+    /// use thalweg_plan::{Misfit, PlanError};
+    /// use thalweg_runtime::{Error, Graph, Options};
+    ///
+    /// let graph = Graph::new();
+    /// let sum = graph.source(1..=4u64).fold(0, |sum, n| sum + n);
+    /// let result = sum.run(&Options::new().capacity(usize::MAX));
+    /// let Err(Error::Plan(why)) = result else { panic!("2^64 items fit into no memory") };
+    /// let error = why.downcast_ref::<PlanError>().expect("a misfit");
+    /// assert!(matches!(error.misfit, Misfit::Bytes { bytes: 8, .. }));
+    /// ```
     #[error("{0}")]
     Plan(Box<dyn std::error::Error + Send + Sync>),
     /// A kernel panicked.

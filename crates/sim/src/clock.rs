@@ -20,7 +20,8 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
 }
 
 /// Runs a model as [`run`] does, with this plan for the policy to see. The model and the settings decide capacities,
-/// claims and the number of workers, whatever the plan says.
+/// claims and the number of workers, whatever the plan says: a node of a worker that the settings lack is dealt to
+/// another one.
 ///
 /// # Errors
 /// As [`run`].
@@ -28,8 +29,10 @@ pub fn run_planned<P: Policy>(
     policy: &P,
     model: &Model,
     settings: &Settings,
-    plan: Plan,
+    mut plan: Plan,
 ) -> Result<Report, Failure> {
+    plan.threads = settings.workers;
+    plan.affinity.retain(|_, worker| (*worker as usize) < settings.workers);
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings, plan);
     let needs = policy.needs(&model.graph);
     let (notifications, affinity) = (needs.notifications(), needs.affinity());

@@ -4,8 +4,9 @@
 //! while some node is claimable (the liveness law of `thalweg-policy`).
 
 use thalweg_graph::{Kind, Link, NodeId};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::{Decision, Event, Policy, registry};
-use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, shapes};
+use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, run_planned, shapes};
 
 /// A run under the policy that the registry passes.
 struct Run<'a>(&'a Model, Settings);
@@ -48,6 +49,33 @@ fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
 fn expected_firings(model: &Model) -> Vec<u64> {
     let settings = Settings { slice: 1, run: 1, budget: 1, ..Settings::default() };
     play("random", model, settings).firings
+}
+
+/// A run that follows a plan for 64 workers, the last of which has all nodes.
+struct Planned<'a>(&'a Model, Settings);
+
+impl registry::Visit for Planned<'_> {
+    type Out = Result<Report, Failure>;
+
+    fn visit<P: Policy>(self, policy: &P) -> Self::Out {
+        let graph = &self.0.graph;
+        let mut plan = Plan::new(graph, &Wishes { threads: Some(64), ..Wishes::default() });
+        plan.affinity.extend(graph.node_ids().map(|node| (node, 63)));
+        plan.segments = vec![graph.node_ids().collect()];
+        run_planned(policy, self.0, &self.1, plan)
+    }
+}
+
+#[test]
+fn workers_of_a_plan_that_the_settings_lack_are_replaced() {
+    for (shape, model) in shapes::all() {
+        for name in policies() {
+            let settings = Settings { workers: 3, ..Settings::default() };
+            let report = registry::dispatch(name, Planned(&model, settings)).unwrap();
+            let firings = report.map(|report| report.firings);
+            assert_eq!(firings, Ok(play(name, &model, settings).firings), "{name}, {shape}");
+        }
+    }
 }
 
 #[test]

@@ -253,7 +253,7 @@ fn the_largest_weight_blocks_no_channel() {
 fn an_unbounded_loop_is_refused_by_name() {
     let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
     let error = all.collect().run(&Options::new()).unwrap_err();
-    assert!(matches!(error, Error::Options(_)) && error.to_string().contains("par_round"), "{error}");
+    assert!(matches!(error, Error::Plan(_)) && error.to_string().contains("par_round"), "{error}");
 }
 
 /// The text of an error ends with its chain of causes, each of them once.

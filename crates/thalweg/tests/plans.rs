@@ -8,6 +8,7 @@ use crate::support;
 
 use proptest::prelude::*;
 use std::collections::HashSet;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -106,7 +107,7 @@ fn a_saved_plan_replays() {
 }
 
 #[test]
-fn a_plan_beside_a_wish_is_refused_with_both_names() {
+fn a_plan_and_an_option_that_it_decides_are_refused_with_both_names() {
     let plan = || Options::new().plan(prepared(&Options::new()).plan().clone());
     assert!(plan().check().is_ok());
     assert!(plan().seed(3).counted().pinned().deadline(Duration::from_secs(9)).check().is_ok());
@@ -139,10 +140,39 @@ fn a_plan_that_does_not_fit_is_refused() {
     assert!(message(change(|plan| plan.claim_lengths[2] = 0)).contains("node `add` has `claim 0`"));
     assert!(message(change(|plan| plan.own_threads.clear())).contains("node `read` blocks"));
     assert!(message(change(|plan| plan.graph.hash ^= 1)).contains("the plan is for another graph"));
-    let Error::Options(what) = change(|plan| plan.policy = "fifo".to_owned()) else { panic!() };
-    assert!(what.contains("unknown policy `fifo`"), "{what}");
+    let unknown = message(change(|plan| plan.policy = "fifo".to_owned()));
+    assert!(unknown.starts_with("the plan names policy `fifo`: unknown policy `fifo`\n"), "{unknown}");
     let refuse = Options::new().plan_with(|_, _| Err("not today".into()));
     assert_eq!(message(squares().run(&refuse).unwrap_err()), "not today");
+}
+
+#[test]
+fn functions_for_the_plan_and_for_the_start_are_called_in_order() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let noted = |options: Options, n: usize| {
+        let (at_plan, at_start) = (calls.clone(), calls.clone());
+        let options = options.plan_with(move |_, mut plan| {
+            at_plan.lock().unwrap().push(("plan", n, plan.batch));
+            plan.batch = n;
+            if n == 9 { Err("nine".into()) } else { Ok(plan) }
+        });
+        options.on_start(move |_| at_start.lock().unwrap().push(("start", n, 0)))
+    };
+    let options = noted(noted(Options::new().threads(1), 5), 7);
+    squares().run(&options).unwrap();
+    let batch = prepared(&Options::new().threads(1)).plan().batch;
+    let expected = [("plan", 5, batch), ("plan", 7, 5), ("start", 5, 0), ("start", 7, 0)];
+    assert_eq!(std::mem::take(&mut *calls.lock().unwrap()), expected);
+
+    let failing = noted(noted(noted(Options::new().threads(1), 5), 9), 7);
+    assert!(matches!(squares().run(&failing), Err(Error::Plan(_))));
+    assert_eq!(*calls.lock().unwrap(), [("plan", 5, batch), ("plan", 9, 5)]);
+}
+
+#[test]
+fn options_can_be_shared_and_survive_panics() {
+    const fn has_traits<T: Send + Sync + UnwindSafe + RefUnwindSafe + 'static>() {}
+    const { has_traits::<Options>() };
 }
 
 #[test]

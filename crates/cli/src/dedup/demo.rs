@@ -17,7 +17,7 @@ use thalweg_dedup::{
 
 use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;
-use crate::engine::Engine;
+use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::{size, standard};
 
@@ -37,6 +37,11 @@ pub(crate) struct Demo {
     engine: Engine,
 }
 
+/// The runs with results, in the names of their files.
+const PACK: &str = "pack";
+/// See [`PACK`].
+const UNPACK: &str = "unpack";
+
 /// The results and times of packing, unpacking and comparing.
 struct RoundTrip {
     summary: Summary,
@@ -54,7 +59,9 @@ impl Demo {
         };
         let meta = fs::metadata(&folder).with_context(|| format!("reading {}", folder.display()))?;
         ensure!(meta.is_dir(), "{} is not a folder", folder.display());
-        self.engine.results.check([folder.as_path()])?;
+        self.engine.check(&[PACK, UNPACK], [folder.as_path()])?;
+        // A mistake in a plan ends the command before it writes anything.
+        self.engine.options(Graphs::Several)?;
         let content = survey(&folder, interrupt.stop())?;
         let temporary = std::env::temp_dir();
         check_temporary_folder(&temporary, &folder, content.bytes)?;
@@ -72,8 +79,8 @@ impl Demo {
         if self.engine.results.prints() {
             standard::eprint(&format!("\npack: {}\n\nunpack: {}", done.pack.0, done.unpack.0));
         }
-        self.engine.results.save(&done.pack.0, Some("pack"), interrupt)?;
-        self.engine.results.save(&done.unpack.0, Some("unpack"), interrupt)?;
+        self.engine.results.save(&done.pack.0, Some(PACK), interrupt)?;
+        self.engine.results.save(&done.unpack.0, Some(UNPACK), interrupt)?;
         match done.found.count {
             0 => Ok(()),
             count => bail!("{count} entries differ from the original: {}", done.found.first.join("; ")),
@@ -94,7 +101,8 @@ impl Demo {
         let ((unpacked, unpack_report), unpack_took) = (unpack.context("unpacking")?, took);
         ensure!(unpacked == summary, "packing and unpacking have different counts");
         let progress = self.engine.progress(Some(content.bytes));
-        let options = self.engine.options()?;
+        // The comparison checks the results and is none of them.
+        let options = self.engine.plain()?;
         let (found, took) = timed(|| compare(folder, &copy, &options, interrupt.stop(), &progress));
         progress.end(&found);
         Ok(RoundTrip {
@@ -118,7 +126,7 @@ impl Demo {
         let source = Source::Tree { root: folder.into(), leave_out: None };
         let progress = self.engine.progress(Some(content.bytes));
         let observer = Box::new(progress.clone());
-        let run = self.engine.run(interrupt)?;
+        let run = self.engine.run(Graphs::Several, interrupt)?;
         let done = pack_source(source, &mut output, &Params::default(), observer, run);
         progress.end(&done);
         let done = done?;
@@ -131,7 +139,7 @@ impl Demo {
         let progress = self.engine.progress(file.metadata().ok().map(|meta| meta.len()));
         let archive = Archive::open(progress.read(file), &Limits::default())?;
         let mut sink = TreeSink::create(copy, false)?.durable(false);
-        let done = extract_parallel(archive, &mut sink, self.engine.run(interrupt)?);
+        let done = extract_parallel(archive, &mut sink, self.engine.run(Graphs::Several, interrupt)?);
         progress.end(&done);
         let done = done?;
         sink.commit()?;

@@ -9,7 +9,7 @@ use clap::Args;
 use thalweg_dedup::{Codec, Params, Source, pack_source};
 
 use super::{OutputOptions, report};
-use crate::engine::Engine;
+use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::standard::Input;
 use crate::{size, standard};
@@ -55,8 +55,8 @@ pub(crate) struct Pack {
 
 impl Pack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let run = self.engine.run(interrupt)?;
-        self.engine.results.check([self.input.as_path(), &self.output])?;
+        let run = self.engine.run(Graphs::One, interrupt)?;
+        self.engine.check(&[], [self.input.as_path(), &self.output])?;
         let params = self.params();
         params.validate()?;
         let input = self.input(interrupt)?;

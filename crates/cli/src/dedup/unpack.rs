@@ -9,7 +9,7 @@ use clap::Args;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
 use super::{OutputOptions, ReadLimits, report};
-use crate::engine::Engine;
+use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::standard::{self, Input};
 
@@ -39,8 +39,8 @@ pub(crate) struct Unpack {
 
 impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let run = self.engine.run(interrupt)?;
-        self.engine.results.check([self.archive.as_path(), &self.output])?;
+        let run = self.engine.run(Graphs::One, interrupt)?;
+        self.engine.check(&[], [self.archive.as_path(), &self.output])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);

@@ -8,7 +8,7 @@ use clap::Args;
 use thalweg_dedup::{Archive, Discard, extract_parallel};
 
 use super::{ReadLimits, report};
-use crate::engine::Engine;
+use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::standard::{self, Input};
 
@@ -28,8 +28,8 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let run = self.engine.run(interrupt)?;
-        self.engine.results.check([self.archive.as_path()])?;
+        let run = self.engine.run(Graphs::One, interrupt)?;
+        self.engine.check(&[], [self.archive.as_path()])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let progress = self.engine.progress(length);
         let started = Instant::now();

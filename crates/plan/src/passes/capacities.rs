@@ -13,7 +13,7 @@ use thalweg_graph::{Channel, GraphData, Kind, Rate};
 /// Claims that a channel has room for, for each thread.
 const CLAIMS_PER_THREAD: usize = 2;
 /// The most bytes of a channel's buffer, unless a single firing needs more.
-pub(super) const CHANNEL_BYTES: usize = 1 << 20;
+pub(crate) const CHANNEL_BYTES: usize = 1 << 20;
 
 /// Items that a firing moves. A dynamic rate counts as one item.
 pub(super) fn items_per_firing(rate: Rate) -> usize {

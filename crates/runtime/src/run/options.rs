@@ -9,9 +9,9 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
-use thalweg_plan::{MOST_THREADS, Plan, PlanError, Wishes};
+use thalweg_plan::{MOST_THREADS, Plan, Wishes};
 use thalweg_policy::Policy;
-use thalweg_policy::registry::{Visit, dispatch};
+use thalweg_policy::registry::{Unknown, Visit, dispatch};
 
 /// The options of a run. The plan chooses values for those that are not set.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,7 @@ impl Options {
     }
 
     /// Follows this plan: that of an earlier run ([`Prepared::plan`](crate::Prepared::plan)), printed, edited and read
-    /// back ([`Plan::read`]), or one made from a profile ([`Plan::with_profile`]).
+    /// back ([`Plan::read`]), or one made from a profile ([`Plan::with_profile`]). A second call replaces the plan.
     ///
     /// The plan decides what [`threads`](Self::threads), [`policy`](Self::policy), [`budget`](Self::budget),
     /// [`capacity`](Self::capacity), [`run_length`](Self::run_length) and [`one_to_one`](Self::one_to_one) wish, so none
@@ -100,12 +100,14 @@ impl Options {
     /// replace a plan before it has seen the graph, and wishes that a library has set give way. [`Options::plan`] is
     /// the simple case; only one of both may be set.
     ///
-    /// An error that `choose` returns is [`Error::Plan`] of the run.
+    /// A second call adds a function, which gets the plan that the first one returned.
+    ///
+    /// An error that `choose` returns is [`Error::Plan`] of the run, and ends it before the next function is called.
     pub fn plan_with(
         mut self,
         choose: impl Fn(&GraphData, Plan) -> Result<Plan, Cause> + Send + Sync + 'static,
     ) -> Self {
-        self.plan_with = Some(Chooser::new(choose));
+        self.plan_with = Some(Chooser::new(choose).after(self.plan_with));
         self
     }
 
@@ -187,9 +189,9 @@ impl Options {
     /// Calls a function with the run's handle when all nodes and channels are made and before the first firing, on the
     /// thread that runs the graph: to observe ([`Handle::snapshot`]) or stop a run that is started elsewhere. The run
     /// begins when the function returns. If it panics, no node fires, and the panic continues in the caller of the run.
-    /// A second call replaces the function.
+    /// A second call adds a function, which is called after the first.
     pub fn on_start(mut self, call: impl Fn(&Handle) + Send + Sync + 'static) -> Self {
-        self.on_start = OnStart(Some(Arc::new(call)));
+        self.on_start = self.on_start.then(call);
         self
     }
 
@@ -197,9 +199,10 @@ impl Options {
     ///
     /// # Errors
     /// [`Error::Options`] for an unknown policy, for too many threads, for 0 threads, items of capacity or firings, and
-    /// for a plan beside a wish that it decides.
+    /// for a plan together with an option that it decides.
     pub fn check(&self) -> Result<(), Error> {
-        self.policy.as_deref().map_or(Ok(()), check_policy)?;
+        let known = self.policy.as_deref().map_or(Ok(()), policy);
+        known.map_err(|unknown| Error::Options(unknown.to_string()))?;
         self.check_plan()?;
         let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
@@ -213,7 +216,7 @@ impl Options {
         }
     }
 
-    /// Refuses a plan beside a wish that it decides.
+    /// Refuses a plan together with an option that it decides.
     fn check_plan(&self) -> Result<(), Error> {
         if self.plan.is_none() {
             return Ok(());
@@ -234,6 +237,11 @@ impl Options {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// The plan of [`Options::plan`], if it is set: for a library whose own settings give way to a plan.
+    pub fn planned(&self) -> Option<&Plan> {
+        self.plan.as_deref()
     }
 
     /// The number of worker threads of a run with these options. (A function of [`Options::plan_with`] may choose
@@ -258,13 +266,8 @@ impl Options {
 }
 
 /// Checks that a policy of this name exists.
-pub(super) fn check_policy(name: &str) -> Result<(), Error> {
-    dispatch(name, Known).map_err(|unknown| Error::Options(unknown.to_string()))
-}
-
-/// The error of a plan that the engine has made, which follows from an option or the graph.
-pub(super) fn explain(error: PlanError) -> Error {
-    Error::Options(error.to_string())
+pub(super) fn policy(name: &str) -> Result<(), Unknown> {
+    dispatch(name, Known)
 }
 
 type StartFn = dyn Fn(&Handle) + Send + Sync;
@@ -284,6 +287,16 @@ impl std::fmt::Debug for OnStart {
 }
 
 impl OnStart {
+    fn then(self, second: impl Fn(&Handle) + Send + Sync + 'static) -> OnStart {
+        OnStart(Some(match self.0 {
+            Some(first) => Arc::new(move |run: &Handle| {
+                first(run);
+                second(run);
+            }),
+            None => Arc::new(second),
+        }))
+    }
+
     /// Calls the function, if there is one. The error is its panic.
     pub(super) fn call(&self, run: &Handle) -> Result<(), Panic> {
         self.0.as_ref().map_or(Ok(()), |call| catch_unwind(AssertUnwindSafe(|| call(run))))

@@ -1,12 +1,13 @@
 //! The plan of a run: made from the options' wishes, or the caller's own.
 
 use super::Options;
-use super::options::{check_policy, explain};
+use super::options::policy;
 use crate::error::Error;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use thalweg_graph::GraphData;
-use thalweg_plan::Plan;
+use thalweg_plan::{Plan, PlanError};
 
 /// The error that a caller's function for plans may return.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -23,7 +24,19 @@ impl Chooser {
     ) -> Chooser {
         Chooser(Arc::new(choose))
     }
+
+    /// Calls `first`, if there is one, and then this function with the plan that it returns.
+    pub(super) fn after(self, first: Option<Chooser>) -> Chooser {
+        match first {
+            Some(Chooser(first)) => Chooser::new(move |graph, made| (self.0)(graph, first(graph, made)?)),
+            None => self,
+        }
+    }
 }
+
+// Options have these traits whatever they call: the panic of the function continues in the caller of the run.
+impl UnwindSafe for Chooser {}
+impl RefUnwindSafe for Chooser {}
 
 impl fmt::Debug for Chooser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,13 +54,16 @@ pub(super) fn decide(graph: &GraphData, options: &Options, keepers: usize) -> Re
     let plan = Plan::new(graph, &options.wishes(keepers));
     match &options.plan_with {
         Some(Chooser(choose)) => fit(graph, choose(graph, plan).map_err(Error::Plan)?),
-        None => plan.check_sizes(graph).map_err(explain).map(|()| plan),
+        None => plan.check_sizes(graph).map_err(misfit).map(|()| plan),
     }
 }
 
 /// The plan, if it fits the graph and names a policy.
 fn fit(graph: &GraphData, plan: Plan) -> Result<Plan, Error> {
-    check_policy(&plan.policy)?;
-    plan.check(graph).map_err(|error| Error::Plan(Box::new(error)))?;
-    Ok(plan)
+    policy(&plan.policy).map_err(|unknown| misfit(PlanError::policy(&plan, unknown)))?;
+    plan.check(graph).map_err(misfit).map(|()| plan)
+}
+
+fn misfit(error: PlanError) -> Error {
+    Error::Plan(Box::new(error))
 }

@@ -7,6 +7,7 @@
 
 mod channel;
 mod error;
+mod format;
 mod graph;
 mod misfit;
 mod node;

@@ -25,7 +25,7 @@ use std::io::{self, Write};
 use thalweg_graph::GraphData;
 
 /// The mark of the format.
-const FORMAT: &str = "thalweg-timeline";
+pub(super) const FORMAT: &str = "thalweg-timeline";
 
 /// The version of the format that this crate writes and reads.
 const VERSION: u64 = 1;
