@@ -201,6 +201,22 @@ fn a_parallel_node_waits_once() {
     }
 }
 
+/// A parallel node before a slow one waits for room, also where each of its claims was granted.
+#[test]
+fn a_parallel_node_waits_for_room() {
+    let graph = Graph::new();
+    let squares = graph.source(0..3000).named("numbers").par_map(|number: u64| number * number);
+    let slow = |_| spin(Duration::from_micros(20));
+    squares.named("square").capacity(64).for_each(slow).named("sink");
+    let report = graph.run(&Options::new().threads(2)).unwrap().into_report();
+    let square = node(&report, "square");
+    let output = report.graph.node(square).outputs[0].channel.unwrap();
+    let waits = report.waits(square);
+    let room =
+        waits.iter().find(|(cause, _)| *cause == Cause::Room(output)).map_or(Duration::ZERO, |at| at.1);
+    assert!(room > report.wall / 4, "{waits:?} of {report}");
+}
+
 /// In the first milliseconds of a process, too, what a thread does follows what it did before.
 #[test]
 fn timelines_of_short_runs_do_not_overlap() {

@@ -17,7 +17,8 @@
 //! # Parallel nodes
 //!
 //! Several workers may be in activations of a parallel node. It waits while none is: `NodeState::enter` says whether the
-//! worker that begins is the first, and only that one counts a wait. It ended when the last of them left.
+//! worker that begins is the first, and only that one counts a wait. It began when the last of them left, which notes
+//! what the node lacked then: after a claim that was granted the wait word says nothing.
 //!
 //! All counters are statistics: `Relaxed`, read after the threads were joined, or as estimates.
 
@@ -76,7 +77,8 @@ pub(crate) fn ended(cell: &NodeCell<'_>, now: Ticks) -> Ended {
 /// The wait of a node whose activation begins at `now`, however short it was.
 pub(crate) fn ended_always(cell: &NodeCell<'_>, now: Ticks) -> Ended {
     let since = cell.state.since.load(Ordering::Relaxed);
-    Ended { cause: cell.state.wait.read().cause(), since, until: now, weight: 1 }
+    let cause = cell.state.wait.read().cause().or_else(|| cell.state.lacked());
+    Ended { cause, since, until: now, weight: 1 }
 }
 
 /// Counts a wait of the node.

@@ -19,7 +19,7 @@
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
-//! | `inside` | each worker that begins or ends an activation | `Relaxed` | a statistic |
+//! | `inside`, `lacked` | each worker that begins or ends an activation; the last one that leaves | `Relaxed` | statistics |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
 //!
 //! # When a node has something to do
@@ -31,14 +31,15 @@
 use crate::channel::Meter;
 use crate::channel::operation::{channel, sends};
 use crate::measure::waits::OtherWaits;
-use crate::net::Net;
 use crate::net::wait::{Wait, Waiting, waited_by};
+use crate::net::{Need, Net};
 use crate::sched::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use thalweg_graph::NodeId;
+use thalweg_graph::{ChannelId, NodeId};
+use thalweg_trace::Cause;
 
 /// The value of `last` for a node that no worker has activated.
 pub(crate) const NO_WORKER: u32 = u32::MAX;
@@ -106,6 +107,8 @@ struct ParallelState {
     retired: Arc<CachePadded<AtomicUsize>>,
     /// Workers in activations of the node: see [`waits`](crate::measure::waits).
     inside: AtomicU32,
+    /// What the node lacked when the last of them left, packed; 0 for nothing.
+    lacked: AtomicU64,
 }
 
 impl NodeState {
@@ -121,6 +124,7 @@ impl NodeState {
             unsettled: AtomicBool::new(false),
             retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
             inside: AtomicU32::new(0),
+            lacked: AtomicU64::new(0),
         };
         NodeState { parallel: Some(Box::new(parallel)), ..NodeState::new(workers) }
     }
@@ -176,11 +180,30 @@ impl NodeState {
         self.parallel.as_ref().is_none_or(|parallel| parallel.inside.fetch_add(1, Ordering::Relaxed) == 0)
     }
 
-    /// The worker has ended the activation that [`NodeState::enter`] began.
+    /// The worker has ended the activation that [`NodeState::enter`] began. If it was the last worker in the node,
+    /// `lack` says what the node lacks now: its wait word says so only after a refused claim.
     #[inline]
-    pub(crate) fn leave(&self) {
-        if let Some(parallel) = &self.parallel {
-            parallel.inside.fetch_sub(1, Ordering::Relaxed);
+    pub(crate) fn leave(&self, lack: impl FnOnce() -> Option<Need>) {
+        if let Some(parallel) = &self.parallel
+            && parallel.inside.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            let packed = match lack() {
+                None => 0,
+                Some(Need::Items(channel, _)) => u64::from(channel.0) << 2 | 1,
+                Some(Need::Room(channel, _)) => u64::from(channel.0) << 2 | 2,
+            };
+            parallel.lacked.store(packed, Ordering::Relaxed);
+        }
+    }
+
+    /// What a parallel node lacked when the last worker left it, if that is known.
+    pub(crate) fn lacked(&self) -> Option<Cause> {
+        let packed = self.parallel.as_ref()?.lacked.load(Ordering::Relaxed);
+        let channel = ChannelId((packed >> 2) as u32);
+        match packed & 3 {
+            1 => Some(Cause::Items(channel)),
+            2 => Some(Cause::Room(channel)),
+            _ => None,
         }
     }
 

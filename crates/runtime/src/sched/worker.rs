@@ -494,7 +494,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             }
             // A node with one token is not parallel.
             if !exclusive {
-                cell.state.leave();
+                cell.state.leave(|| cx.net.missing(cx.node));
             }
         }
         if after.saturating_sub(before) > self.measured_above {
