@@ -53,7 +53,8 @@ impl Report {
             "stall" => "stall 0 % by construction".to_owned(),
             name => format!("{name} {}", units::percent(share)),
         });
-        writeln!(f, "as in DANBI's Figure 4: {}\n", shares.collect::<Vec<_>>().join(", "))
+        let shares = shares.collect::<Vec<_>>().join(", ");
+        writeln!(f, "as in DANBI's Figure 4: {shares} (counted in ticks: 0 in short runs)\n")
     }
 
     fn node_table(&self) -> Table {

@@ -47,7 +47,7 @@ impl Report {
     /// node's last activation, except for the part that sampling estimates. For a parallel node they are the times
     /// between an activation's end and the next one's beginning, on whichever worker.
     pub fn waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
-        let (data, own) = (self.graph.node(node), self.nodes[node.index()].waits);
+        let (data, own) = (self.graph.node(node), self.nodes[node.index()].other_waits);
         let inputs = data.inputs.iter().filter_map(|port| port.channel);
         let outputs = data.outputs.iter().filter_map(|port| port.channel);
         let items = inputs.map(|id| (Cause::Items(id), self.channels[id.index()].consumer_waited));
@@ -85,8 +85,9 @@ impl Report {
         }
     }
 
-    /// The total of [`Report::waits`].
-    pub fn waited(&self, node: NodeId) -> Duration {
+    /// The time for which a node waited, for whatever: the total of [`Report::waits`]. `node` must be one of the
+    /// graph's.
+    pub fn total_wait(&self, node: NodeId) -> Duration {
         self.waits(node).iter().map(|(_, time)| *time).sum()
     }
 }

@@ -117,7 +117,7 @@ fn a_blocking_node_is_not_called_serial() {
 #[test]
 fn waits_lead_to_the_world_outside() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[5, 5, 5], &[[10, 1, 1, 88, 0]; 2]);
-    report.nodes[0].waits.outside = ms(90);
+    report.nodes[0].other_waits.outside = ms(90);
     report.channels[0].consumer_waited = ms(90);
     report.channels[1].consumer_waited = ms(90);
     let finding = find(&report, FindingKind::Outside);
@@ -208,7 +208,7 @@ fn workers_show_what_the_machine_did() {
     with(|worker| (worker.queue, worker.idle) = (ms(30), ms(28)), FindingKind::ShortFirings);
     with(|worker| (worker.queue, worker.refused) = (ms(12), 4_000), FindingKind::RefusedClaims);
     let mut report = run(graph(2, &[(0, 1)]), &[50, 50], &[[90, 2, 1, 6, 1], [5, 2, 1, 91, 1]]);
-    report.nodes[1].waits.worker = ms(40);
+    report.nodes[1].other_waits.worker = ms(40);
     find(&report, FindingKind::Imbalance);
     report.channels[0].items = 100_000;
     report.channels[0].remote = 90_000;

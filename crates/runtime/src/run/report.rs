@@ -37,7 +37,7 @@ fn fill_node(net: &Net<'_>, node: NodeId, to: &mut NodeReport) {
     to.activations = state.activations.load(Ordering::Relaxed);
     to.busy = duration(state.busy.load(Ordering::Relaxed));
     to.moves = state.moves.load(Ordering::Relaxed);
-    to.waits = waits(net, node, state);
+    to.other_waits = waits(net, node, state);
 }
 
 /// The times for which a node waited for something other than a channel.

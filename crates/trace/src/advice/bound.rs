@@ -125,7 +125,7 @@ impl Report {
         let node = dedicated.or(waited)?;
         let (name, load) = (self.quoted(node), units::percent(self.load(node)));
         if !self.graph.node(node).blocking {
-            let time = units::time(self.nodes[node.index()].waits.outside);
+            let time = units::time(self.nodes[node.index()].other_waits.outside);
             let what = format!("{name} waits for an event outside the graph");
             let help =
                 "the world outside bounds the run: ask it for more at a time, or for several things at once";

@@ -96,7 +96,7 @@ impl Report {
         };
         let parts = || self.workers.iter().map(part);
         let (most, least) = (parts().fold(0.0, f64::max), parts().fold(1.0, f64::min));
-        let unserved: Duration = self.nodes.iter().map(|node| node.waits.worker).sum();
+        let unserved: Duration = self.nodes.iter().map(|node| node.other_waits.worker).sum();
         if most - least < UNEVEN || self.share(unserved) < UNSERVED {
             return None;
         }

@@ -4,7 +4,7 @@ use super::bars::{Part, bar, histogram, legend};
 use super::graph::kind;
 use super::put;
 use super::table::{Cell, ROWS, left_out, table};
-use crate::{Cause, Report, Service, units};
+use crate::{Cause, Distribution, Report, units};
 use std::cmp::Reverse;
 use std::time::Duration;
 use thalweg_graph::NodeId;
@@ -43,21 +43,17 @@ pub(super) fn section(out: &mut String, report: &Report) {
     left_out(out, order.len(), ROWS, "nodes");
     out.push_str(
         "<p class=\"quiet\">The columns of a histogram are powers of two of the time, from short on the left to long on \
-         the right.</p>\n</section>\n",
+         the right. Histogram, deviation and quantile are those of a sample of the firings; the mean is that of all.</p>\n\
+         </section>\n",
     );
 }
 
 fn row(report: &Report, node: NodeId) -> Vec<Cell> {
     let stats = &report.nodes[node.index()];
-    let times = stats.service.as_deref().map(
-        |Service { firing, activation }| {
-            if firing.is_empty() { activation } else { firing }
-        },
-    );
-    let times = times.filter(|times| !times.is_empty());
+    // A sample: the mean is that of all firings.
+    let times = stats.service.as_deref().map(|service| &service.firing).filter(|times| !times.is_empty());
     let dash = || "-".to_owned();
-    let nanos = |ns: f64| units::time(Duration::from_nanos(ns as u64));
-    let mean = times.map(|times| nanos(times.mean())).or_else(|| stats.per_firing().map(units::time));
+    let deviation = |times: &Distribution| units::time(Duration::from_nanos(times.variance().sqrt() as u64));
     let high = times.and_then(|times| times.quantile(0.99)).map(units::time);
     vec![
         Cell::Name(report.graph.node(node).name.to_string()),
@@ -66,8 +62,8 @@ fn row(report: &Report, node: NodeId) -> Vec<Cell> {
         Cell::Number(units::time(stats.busy)),
         Cell::Number(units::percent(report.load(node))),
         Cell::Markup(times.map_or(String::new(), histogram)),
-        Cell::Number(mean.unwrap_or_else(dash)),
-        Cell::Number(times.map_or_else(dash, |times| nanos(times.variance().sqrt()))),
+        Cell::Number(stats.per_firing().map_or_else(dash, units::time)),
+        Cell::Number(times.map_or_else(dash, deviation)),
         Cell::Number(high.unwrap_or_else(dash)),
         Cell::Markup(bar(&parts(report, node))),
         Cell::Words(longest(report, node)),

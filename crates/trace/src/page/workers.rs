@@ -76,6 +76,7 @@ fn danbi(out: &mut String, report: &Report) {
     table(out, "DANBI’s categories", &["category", "#time", "#of all"], rows);
     out.push_str(
         "<p class=\"quiet\">Stall is 0 by construction: no worker waits for its turn to commit. The time in the kernel \
-         of the operating system is also part of the others.</p></details>\n",
+         of the operating system is also part of the others; the operating system counts it in ticks of up to 10 ms, so it \
+         is 0 in many short runs.</p></details>\n",
     );
 }
