@@ -100,7 +100,7 @@ impl Report {
     /// What a node waited for longest, and for which share of the wall time.
     fn longest_wait(&self, id: NodeId) -> String {
         match self.known_waits(id).first() {
-            Some((cause, time)) => format!("{} for {}", self.of_wall(*time), self.in_words(*cause)),
+            Some((cause, time)) => format!("{} for {}", self.of_wall(*time), cause.describe(&self.graph)),
             None => "-".to_owned(),
         }
     }

@@ -134,9 +134,9 @@ fn causes_are_named() {
         let text = report.to_string();
         assert!(text.contains(&format!("50.0 % for {cause}\n")), "{text}");
     };
-    named(|waits| &mut waits.any_input, "any input");
-    named(|waits| &mut waits.window, "its tickets in flight");
-    named(|waits| &mut waits.outside, "an outside event");
+    named(|waits| &mut waits.any_input, "an item on any input");
+    named(|waits| &mut waits.window, "its own tickets in flight");
+    named(|waits| &mut waits.outside, "an event outside the graph");
     named(|waits| &mut waits.worker, "a worker");
 }
 

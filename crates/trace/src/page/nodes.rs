@@ -1,8 +1,8 @@
 //! The section about the nodes: how busy each was, how long its firings took, and what it waited for.
 
 use super::bars::{Part, bar, histogram, legend};
+use super::escape::shortened;
 use super::graph::kind;
-use super::put;
 use super::table::{Cell, ROWS, left_out, table};
 use crate::{Cause, Distribution, Report, units};
 use std::cmp::Reverse;
@@ -14,9 +14,9 @@ const PARTS: [(&str, &str); 7] = [
     ("busy", "busy"),
     ("items", "waits for items"),
     ("room", "waits for room"),
-    ("merged", "waits for any input"),
-    ("window", "waits for its own tickets"),
-    ("outside", "waits for an event outside"),
+    ("merged", "waits for an item on any input"),
+    ("window", "waits for its own tickets in flight"),
+    ("outside", "waits for an event outside the graph"),
     ("unserved", "waits for a worker"),
 ];
 
@@ -92,19 +92,9 @@ fn parts(report: &Report, node: NodeId) -> Vec<Part> {
         .collect()
 }
 
-/// The longest wait of a node, and the neighbour that blocked it.
+/// The longest wait of a node.
 fn longest(report: &Report, node: NodeId) -> String {
     let Some((cause, time)) = report.waits(node).into_iter().next() else { return String::new() };
-    let name = |node: NodeId| super::escape::shortened(&report.graph.node(node).name, 24);
-    let cause = match cause {
-        Cause::Items(channel) => format!("items from {}", name(report.graph.channel(channel).from.0)),
-        Cause::Room(channel) => format!("room before {}", name(report.graph.channel(channel).to.0)),
-        Cause::AnyInput => "any input".to_owned(),
-        Cause::Window => "its own tickets".to_owned(),
-        Cause::Outside => "an event outside".to_owned(),
-        Cause::Worker => "a worker".to_owned(),
-    };
-    let mut text = cause;
-    put!(text, ", {}", units::time(time));
-    text
+    let cause = cause.describe_with(&report.graph, |name| shortened(name, 32));
+    format!("{cause}, {}", units::time(time))
 }
