@@ -21,8 +21,9 @@ pub struct WorkerReport {
     pub scheduler: Duration,
     /// Time without work, spinning or parked.
     pub idle: Duration,
-    /// Time in which the worker was runnable but the operating system did not run it. (Time in system calls counts
-    /// in the category that made the call.)
+    /// Time in which the worker had work but did not run: the operating system ran other threads, or the code of a node
+    /// blocked, in a sleep or a read for example. (Processor time in system calls counts in the category that made the
+    /// call.)
     pub preempted: Duration,
     /// Activations of nodes, including refused ones.
     pub activations: u64,

@@ -3,7 +3,7 @@
 use crate::{Report, WorkerReport, table::Table, units};
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::{Kind, Node, NodeId};
+use thalweg_graph::NodeId;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -76,7 +76,7 @@ impl Report {
             let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
             table.row(vec![
                 node.name.escape_debug().to_string(),
-                kind(node).to_owned(),
+                if node.blocking { "blocking".to_owned() } else { node.kind.to_string() },
                 stats.firings.to_string(),
                 stats.activations.to_string(),
                 stats.moves.to_string(),
@@ -162,15 +162,6 @@ fn worker_row(name: String, times: impl Iterator<Item = String>, counts: &Worker
     let WorkerReport { activations, refused, steal_attempts, steals, spins, parks, .. } = *counts;
     let counts = [activations, refused, steal_attempts, steals, spins, parks].map(|count| count.to_string());
     [name].into_iter().chain(times).chain(counts).collect()
-}
-
-fn kind(node: &Node) -> &'static str {
-    match node.kind {
-        _ if node.blocking => "blocking",
-        Kind::Sequential => "sequential",
-        Kind::Parallel => "parallel",
-        Kind::Process => "process",
-    }
 }
 
 /// A quantity that may be unknown.

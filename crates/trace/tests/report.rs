@@ -93,13 +93,13 @@ squeeze.out -> write.in  10000  100 k/s     300  78.1 KiB      1024  800.0  511.
 
 grew squeeze.out -> write.in from 512 to 1024 items after 21 ms
 
-the workers spend part of their time outside nodes: 7.0 % of it idle; parallel `squeeze` has 85.2 % of the time in \
-nodes; others wait for `squeeze` for 111 ms in all; sequential `read`: busy for 20.0 % of the wall time; more threads cannot take the run below its 20 ms, \
-5.00 times faster than this run
+the workers spend part of their time outside nodes: they are idle for 7.0 % of it; parallel `squeeze` takes 85.2 % of \
+the time in nodes; other nodes wait for `squeeze` for 111 ms in all; sequential `read` is busy for 20.0 % of the wall \
+time, so more threads cannot make the run shorter than 20 ms (5.00 times faster)
 `squeeze.out -> write.in` grew, because `squeeze`, `write` waited for each other: from 512 to 1024 items in 1 step, \
 the last after 21 ms
-  help: set `capacity(1024)` on `squeeze.out -> write.in`: each growth waits for a search, and fails where the byte \
-budget ends
+  help: set `capacity(1024)` on `squeeze.out -> write.in`: each growth waits for a search for deadlocked \
+nodes, and the byte budget may refuse it
 ";
     assert_eq!(report().to_string(), expected);
 }
