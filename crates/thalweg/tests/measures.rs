@@ -49,7 +49,7 @@ fn busy_time_and_waits_add_up_to_the_run() {
     for options in [Options::new().threads(1), Options::new().threads(2), Options::new().one_to_one()] {
         let report = chain(20_000, Duration::from_micros(5), &options);
         for id in report.graph.node_ids() {
-            let (busy, waited) = (report.nodes[id.index()].busy, report.waited(id));
+            let (busy, waited) = (report.nodes[id.index()].busy, report.total_wait(id));
             // The nodes before the slow one end before the run does, by what the channels hold.
             let early = if id < node(&report, "slow") { 0.5 } else { 0.1 };
             let sum = busy + waited;
@@ -105,7 +105,7 @@ fn nodes_wait_for_the_only_worker() {
     }
     let report = graph.run(&Options::new().threads(1)).unwrap().into_report();
     let waits: Duration = ["one-sink", "two-sink", "three-sink"]
-        .map(|name| report.nodes[node(&report, name).index()].waits.worker)
+        .map(|name| report.nodes[node(&report, name).index()].other_waits.worker)
         .iter()
         .sum();
     assert!(waits > report.wall, "{waits:?} of {report}");

@@ -109,8 +109,8 @@ fn a_held_firing_runs_and_its_neighbours_wait_for_it() {
                     snapshot,
                     &[
                         ("hold", "runs"),
-                        ("read", "waits for room in read.out -> hold.in, read by hold"),
-                        ("sum", "waits for items of hold.out -> sum.in, from hold"),
+                        ("read", "waits for room in hold.in"),
+                        ("sum", "waits for items of hold.out"),
                         ("short", "has ended"),
                         ("done", "has ended"),
                     ],
@@ -178,9 +178,7 @@ fn dedicated_nodes_run_and_wait_like_others() {
     };
     observed("dedicated", run, || {
         let open = open;
-        started.until(|snapshot| {
-            is(snapshot, &[("read", "runs"), ("write", "waits for items of read.out -> write.in, from read")])
-        });
+        started.until(|snapshot| is(snapshot, &[("read", "runs"), ("write", "waits for items of read.out")]));
         drop(open);
     });
     // A full channel in front of a held sink.
@@ -193,12 +191,7 @@ fn dedicated_nodes_run_and_wait_like_others() {
     };
     let ran = observed("dedicated sink", run, || {
         let open = open;
-        started.until(|snapshot| {
-            is(
-                snapshot,
-                &[("write", "runs"), ("read", "waits for room in read.out -> write.in, read by write")],
-            )
-        });
+        started.until(|snapshot| is(snapshot, &[("write", "runs"), ("read", "waits for room in write.in")]));
         drop(open);
     });
     ran.unwrap();
@@ -244,9 +237,9 @@ fn processes_wait_for_messages_for_room_and_for_the_outside() {
                     is(
                         snapshot,
                         &[
-                            ("ask", "waits for room in ask.out -> wait.in, read by wait"),
+                            ("ask", "waits for room in wait.in"),
                             ("wait", "waits for an event outside the graph"),
-                            ("end", "waits for items of wait.out -> end.in, from wait"),
+                            ("end", "waits for items of wait.out"),
                         ],
                     )
                 });
@@ -295,7 +288,7 @@ fn the_reader_of_an_outlet_blocks_its_producer_and_waits_for_it() {
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| outlet.by_ref().sum::<u64>());
             started.until(|snapshot| {
-                let waits = "waits for items of hold.out -> outlet.in, from hold";
+                let waits = "waits for items of hold.out";
                 is(snapshot, &[("hold", "runs"), ("outlet", waits)])
             });
             open.send(()).unwrap();
@@ -431,7 +424,7 @@ fn the_run_begins_after_its_start_function() {
         let snapshot = run.snapshot().unwrap();
         assert!(snapshot.nodes.iter().all(|node| node.firings == 0));
         assert_eq!(words(&snapshot, "read"), "is ready");
-        assert_eq!(words(&snapshot, "end"), "waits for items of read.out -> end.in, from read");
+        assert_eq!(words(&snapshot, "end"), "waits for items of read.out");
         assert_eq!(seen.load(Ordering::Relaxed), 0);
         run.cancel();
     });

@@ -112,7 +112,7 @@ fn measured(graph: GraphData) -> Report {
     report.wall = Duration::from_secs(1);
     for (i, node) in report.nodes.iter_mut().enumerate() {
         (node.firings, node.activations, node.busy) = (20_000, 300, Duration::from_nanos(2_345_678));
-        node.waits.worker = Duration::from_nanos(987_654_321);
+        node.other_waits.worker = Duration::from_nanos(987_654_321);
         let mut service = Service::default();
         for (ns, weight) in [(5_000.0, 200), (9_000.0, 90), (70_000.0, 10)] {
             service.activation.record(ns + i as f64, weight);

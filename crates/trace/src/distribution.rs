@@ -91,7 +91,7 @@ impl Distribution {
         self.samples == 0
     }
 
-    /// The mean, in nanoseconds; 0 if nothing was measured.
+    /// The mean, as a number of nanoseconds with a fraction; 0 if nothing was measured.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum / self.count as f64 }
     }
@@ -111,8 +111,8 @@ impl Distribution {
         &self.buckets
     }
 
-    /// The time below which the fraction `q` of the events lies, interpolated within a bucket: exact to a factor of 2.
-    /// `None` if nothing was measured, or if `q` is no number.
+    /// The time, in whole nanoseconds as a [`Duration`], below which the fraction `q` of the events lies. It is
+    /// interpolated within a bucket, so it is exact to a factor of 2. `None` if nothing was measured, or if `q` is no number.
     ///
     /// ```
     /// use std::time::Duration;

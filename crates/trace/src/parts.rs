@@ -21,16 +21,17 @@ pub struct WorkerReport {
     pub scheduler: Duration,
     /// Time without work, spinning or parked.
     pub idle: Duration,
-    /// Time in which the worker was runnable but the operating system did not run it. (Time in system calls counts
-    /// in the category that made the call.)
+    /// Time in which the worker had work but did not run: the operating system ran other threads, or the code of a node
+    /// blocked, in a sleep or a read for example. (Processor time in system calls counts in the category that made the
+    /// call.)
     pub preempted: Duration,
     /// Activations of nodes, including refused ones.
     pub activations: u64,
     /// Activations that ended at once because another worker held the node.
     pub refused: u64,
     /// The part of this time that the operating system spent in its kernel for the worker's thread, in system calls
-    /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the system does not
-    /// say it.
+    /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the operating system
+    /// does not report it. The operating system counts it in ticks of up to 10 ms, so it is 0 in many short runs.
     pub kernel: Duration,
     /// Tries to steal a node from the queue of another worker.
     pub steal_attempts: u64,
@@ -87,7 +88,7 @@ pub struct NodeReport {
     pub moves: u64,
     /// The times for which the node waited for something other than one channel. [`Report::waits`](crate::Report::waits)
     /// has all its waits.
-    pub waits: NodeWaits,
+    pub other_waits: NodeWaits,
     /// How long its activations and firings took. `None` if none was measured.
     pub service: Option<Box<Service>>,
 }
@@ -104,7 +105,8 @@ pub struct Service {
 }
 
 impl NodeReport {
-    /// The mean time of a firing. `None` if there was none.
+    /// The mean time of a firing: the busy time by the number of firings, of all of them and not of a sample. `None` if
+    /// there was none.
     pub fn per_firing(&self) -> Option<Duration> {
         (self.firings > 0).then(|| self.busy.div_f64(self.firings as f64))
     }

@@ -3,7 +3,7 @@
 use crate::{Report, WorkerReport, table::Table, units};
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::{Kind, Node, NodeId};
+use thalweg_graph::NodeId;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +53,8 @@ impl Report {
             "stall" => "stall 0 % by construction".to_owned(),
             name => format!("{name} {}", units::percent(share)),
         });
-        writeln!(f, "as in DANBI's Figure 4: {}\n", shares.collect::<Vec<_>>().join(", "))
+        let shares = shares.collect::<Vec<_>>().join(", ");
+        writeln!(f, "as in DANBI's Figure 4: {shares} (counted in ticks: 0 in short runs)\n")
     }
 
     fn node_table(&self) -> Table {
@@ -75,7 +76,7 @@ impl Report {
             let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
             table.row(vec![
                 node.name.escape_debug().to_string(),
-                kind(node).to_owned(),
+                if node.blocking { "blocking".to_owned() } else { node.kind.to_string() },
                 stats.firings.to_string(),
                 stats.activations.to_string(),
                 stats.moves.to_string(),
@@ -99,7 +100,7 @@ impl Report {
     /// What a node waited for longest, and for which share of the wall time.
     fn longest_wait(&self, id: NodeId) -> String {
         match self.known_waits(id).first() {
-            Some((cause, time)) => format!("{} for {}", self.of_wall(*time), self.in_words(*cause)),
+            Some((cause, time)) => format!("{} for {}", self.of_wall(*time), cause.describe(&self.graph)),
             None => "-".to_owned(),
         }
     }
@@ -161,15 +162,6 @@ fn worker_row(name: String, times: impl Iterator<Item = String>, counts: &Worker
     let WorkerReport { activations, refused, steal_attempts, steals, spins, parks, .. } = *counts;
     let counts = [activations, refused, steal_attempts, steals, spins, parks].map(|count| count.to_string());
     [name].into_iter().chain(times).chain(counts).collect()
-}
-
-fn kind(node: &Node) -> &'static str {
-    match node.kind {
-        _ if node.blocking => "blocking",
-        Kind::Sequential => "sequential",
-        Kind::Parallel => "parallel",
-        Kind::Process => "process",
-    }
 }
 
 /// A quantity that may be unknown.

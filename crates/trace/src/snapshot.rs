@@ -4,7 +4,7 @@ use crate::{Cause, table::Table, units};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{GraphData, NodeId};
 
 /// The state of a run at one moment: what each node does or waits for, and how full each channel is.
 ///
@@ -26,7 +26,7 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 /// let mut early = Snapshot::new(Arc::new(graph));
 /// early.nodes[count.index()].status = NodeStatus::Waits(Cause::Items(channel));
 /// assert_eq!(early.blocked_by(count), Some(read));
-/// assert_eq!(early.describe(count), "waits for items of read.out -> count.in, from read");
+/// assert_eq!(early.describe(count), "waits for items of read.out");
 ///
 /// let mut late = early.clone();
 /// late.at = Duration::from_secs(2);
@@ -155,8 +155,7 @@ impl Snapshot {
     /// on which it lacks room. `None` if it waits for no single node. `node` must be one of the graph's.
     pub fn blocked_by(&self, node: NodeId) -> Option<NodeId> {
         match self.nodes[node.index()].status {
-            NodeStatus::Waits(Cause::Items(channel)) => Some(self.graph.channel(channel).from.0),
-            NodeStatus::Waits(Cause::Room(channel)) => Some(self.graph.channel(channel).to.0),
+            NodeStatus::Waits(cause) => cause.other_end(&self.graph),
             _ => None,
         }
     }
@@ -164,25 +163,11 @@ impl Snapshot {
     /// What a node does, in words. Names are escaped, so a terminal obeys none of them. `node` must be one of the
     /// graph's.
     pub fn describe(&self, node: NodeId) -> String {
-        let cause = match self.nodes[node.index()].status {
-            NodeStatus::Running => return "runs".to_owned(),
-            NodeStatus::Ready => return "is ready".to_owned(),
-            NodeStatus::Ended => return "has ended".to_owned(),
-            NodeStatus::Waits(cause) => cause,
-        };
-        let channel = |id: ChannelId| self.graph.channel_name(id).escape_debug().to_string();
-        let name = |id: NodeId| self.graph.node(id).name.escape_debug().to_string();
-        match cause {
-            Cause::Items(id) => {
-                format!("waits for items of {}, from {}", channel(id), name(self.graph.channel(id).from.0))
-            }
-            Cause::Room(id) => {
-                format!("waits for room in {}, read by {}", channel(id), name(self.graph.channel(id).to.0))
-            }
-            Cause::AnyInput => "waits for an item on any input".to_owned(),
-            Cause::Window => "waits for its own firings".to_owned(),
-            Cause::Outside => "waits for an event outside the graph".to_owned(),
-            Cause::Worker => "waits for a worker".to_owned(),
+        match self.nodes[node.index()].status {
+            NodeStatus::Running => "runs".to_owned(),
+            NodeStatus::Ready => "is ready".to_owned(),
+            NodeStatus::Ended => "has ended".to_owned(),
+            NodeStatus::Waits(cause) => format!("waits for {}", cause.describe(&self.graph)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// What a node waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +21,54 @@ pub enum Cause {
     Outside,
     /// A worker: the node could fire, and no worker activated it.
     Worker,
+}
+
+impl Cause {
+    /// The cause in words that follow "waits for": with the producer's output or the consumer's input where a channel
+    /// is the cause. Names are escaped, so a terminal obeys none of them. A channel that the graph lacks has its number.
+    ///
+    /// ```
+    /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort};
+    /// use thalweg_trace::Cause;
+    ///
+    /// let mut graph = GraphData::new();
+    /// let read = graph.add(Node::sequential("read").output(OutPort::new("out", Item::of::<u8>())));
+    /// let hash = graph.add(Node::sequential("hash").input(InPort::new("in", Item::of::<u8>())));
+    /// let channel = graph.connect((read, 0), (hash, 0), Link::default()).unwrap();
+    /// assert_eq!(Cause::Items(channel).describe(&graph), "items of read.out");
+    /// assert_eq!(Cause::Room(channel).describe(&graph), "room in hash.in");
+    /// assert_eq!(Cause::Worker.describe(&graph), "a worker");
+    /// ```
+    pub fn describe(&self, graph: &GraphData) -> String {
+        self.describe_with(graph, |name| name.escape_debug().to_string())
+    }
+
+    /// [`Cause::describe`], with the names of ports as `show` writes them.
+    pub(crate) fn describe_with(&self, graph: &GraphData, show: impl Fn(&str) -> String) -> String {
+        let port = |id: ChannelId, name: &dyn Fn(ChannelId) -> String| match id.index() {
+            index if index < graph.channels().len() => show(&name(id)),
+            index => format!("channel {index}"),
+        };
+        match *self {
+            Cause::Items(id) => {
+                format!("items of {}", port(id, &|id| graph.output_name(graph.channel(id).from)))
+            }
+            Cause::Room(id) => format!("room in {}", port(id, &|id| graph.input_name(graph.channel(id).to))),
+            Cause::AnyInput => "an item on any input".to_owned(),
+            Cause::Window => "its own tickets in flight".to_owned(),
+            Cause::Outside => "an event outside the graph".to_owned(),
+            Cause::Worker => "a worker".to_owned(),
+        }
+    }
+
+    /// The node at the other end of the channel, if a channel of the graph is the cause.
+    pub(crate) fn other_end(&self, graph: &GraphData) -> Option<NodeId> {
+        match *self {
+            Cause::Items(id) => graph.channels().get(id.index()).map(|channel| channel.from.0),
+            Cause::Room(id) => graph.channels().get(id.index()).map(|channel| channel.to.0),
+            _ => None,
+        }
+    }
 }
 
 /// The times for which a node waited for something other than one channel. The times for which it waited for a channel
@@ -47,7 +95,7 @@ impl Report {
     /// node's last activation, except for the part that sampling estimates. For a parallel node they are the times
     /// between an activation's end and the next one's beginning, on whichever worker.
     pub fn waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
-        let (data, own) = (self.graph.node(node), self.nodes[node.index()].waits);
+        let (data, own) = (self.graph.node(node), self.nodes[node.index()].other_waits);
         let inputs = data.inputs.iter().filter_map(|port| port.channel);
         let outputs = data.outputs.iter().filter_map(|port| port.channel);
         let items = inputs.map(|id| (Cause::Items(id), self.channels[id.index()].consumer_waited));
@@ -69,29 +117,9 @@ impl Report {
         if whole && node.index() < self.nodes.len() { self.waits(node) } else { Vec::new() }
     }
 
-    /// A cause in words that follow "for": the port that blocks the node, or what else does.
-    pub(crate) fn in_words(&self, cause: Cause) -> String {
-        match cause {
-            Cause::Items(id) => {
-                format!("items of {}", escaped(self.graph.output_name(self.graph.channel(id).from)))
-            }
-            Cause::Room(id) => {
-                format!("room in {}", escaped(self.graph.input_name(self.graph.channel(id).to)))
-            }
-            Cause::AnyInput => "any input".to_owned(),
-            Cause::Window => "its tickets in flight".to_owned(),
-            Cause::Outside => "an outside event".to_owned(),
-            Cause::Worker => "a worker".to_owned(),
-        }
-    }
-
-    /// The total of [`Report::waits`].
-    pub fn waited(&self, node: NodeId) -> Duration {
+    /// The time for which a node waited, for whatever: the total of [`Report::waits`]. `node` must be one of the
+    /// graph's.
+    pub fn total_wait(&self, node: NodeId) -> Duration {
         self.waits(node).iter().map(|(_, time)| *time).sum()
     }
-}
-
-/// A name that a terminal can show.
-fn escaped(name: String) -> String {
-    name.escape_debug().to_string()
 }

@@ -52,10 +52,11 @@ fn changed() -> [Report; 2] {
     after.channels[1].capacity = 256;
     after.channels[2].mean = 0.5;
     after.channels[1].consumer_waited = Duration::from_millis(30);
-    after.nodes[0].waits.worker = Duration::from_millis(2);
+    after.nodes[0].other_waits.worker = Duration::from_millis(2);
     after.workers[0].steal_attempts = 40;
     after.workers[1].steals = 3;
-    for (report, times) in [(&mut before, [9e3, 11e3]), (&mut after, [20e3, 40e3])] {
+    // Of a sample, whose means are other than those of all firings.
+    for (report, times) in [(&mut before, [49e3, 51e3]), (&mut after, [20e3, 40e3])] {
         let mut service = Service::default();
         times.iter().for_each(|ns| service.firing.record(*ns, 1000));
         report.nodes[2].service = Some(Box::new(service));

@@ -1,7 +1,9 @@
 //! What reports show: each finding where its evidence is planted, and none of them in a healthy run.
 
+use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{Finding, FindingKind, Growth, Limit, Report, WorkerReport};
 
 fn ms(ms: u64) -> Duration {
@@ -71,10 +73,15 @@ fn a_healthy_run_has_one_finding() {
     assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
     let text = report.advice();
     assert!(
-        text.starts_with("the workers are in nodes for nearly all of their time: 96.0 % of it, parallel `b`"),
+        text.starts_with(
+            "the workers are in nodes for nearly all of their time: 96.0 % of it; parallel `b` takes"
+        ),
         "{text}"
     );
-    assert!(text.ends_with("help: more threads on more cores, or less work in `b`"), "{text}");
+    assert!(
+        text.ends_with("help: run with more `threads` on more cores, or reduce the work in `b`"),
+        "{text}"
+    );
     let report = run(graph(2, &[(0, 1)]), &[36, 60], &[BUSY]);
     assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
 }
@@ -85,15 +92,70 @@ fn a_sequential_node_bounds_the_run() {
     let finding = find(&report, FindingKind::SerialBound);
     assert_eq!(finding.nodes, [NodeId(1)]);
     assert_eq!(finding.what, "sequential `b` bounds the run");
-    assert!(
-        finding.evidence.ends_with("below its 80 ms, 1.25 times faster than this run"),
-        "{}",
-        finding.evidence
-    );
+    let evidence = "it is busy for 80.0 % of the wall time, so more threads cannot make the run shorter than 80 ms \
+                    (1.25 times faster)";
+    assert_eq!(finding.evidence, evidence);
     assert!(finding.help.contains("divide `b`"), "{}", finding.help);
     let report = run(graph(1, &[]), &[300], &[IDLE, IDLE]);
     let evidence = find(&report, FindingKind::SerialBound).evidence;
-    assert!(evidence.ends_with("below its 300 ms, which is the whole time of this run"), "{evidence}");
+    assert!(evidence.ends_with("so more threads cannot make the run shorter"), "{evidence}");
+}
+
+/// Busy times include preemption, so they are no limit of a run on a machine without other load.
+#[test]
+fn preempted_workers_say_no_limit() {
+    let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[10, 85, 6], &[[60, 2, 1, 7, 30]; 2]);
+    let evidence = find(&report, FindingKind::SerialBound).evidence;
+    assert!(
+        evidence.contains("this includes time off the processor, which is 30.0 % of the workers' time"),
+        "{evidence}"
+    );
+    assert!(!evidence.contains("cannot") && !evidence.contains("faster"), "{evidence}");
+    find(&report, FindingKind::Preempted);
+    report.nodes[1].busy = ms(60);
+    assert_eq!(kinds(&report), [FindingKind::Unsaturated, FindingKind::Preempted], "{}", report.advice());
+    let evidence = report.findings().remove(0).evidence;
+    assert!(evidence.starts_with("they are preempted for 30.0 % of it"), "{evidence}");
+    assert!(!evidence.contains("cannot") && !evidence.contains("faster"), "{evidence}");
+}
+
+/// The plan of a report, changed.
+fn with_plan(report: &mut Report, change: impl FnOnce(&mut Plan)) {
+    let mut plan = Plan::new(&report.graph, &Wishes::default());
+    change(&mut plan);
+    report.plan = Some(Arc::new(plan));
+}
+
+#[test]
+fn the_plan_limits_workers_too() {
+    let mut report = run(graph(2, &[(0, 1)]), &[190, 5], &[IDLE, IDLE, IDLE, IDLE]);
+    report.graph.node_mut(NodeId(0)).kind = Kind::Parallel;
+    for of_graph in [None, Some(3)] {
+        report.graph.node_mut(NodeId(0)).workers = of_graph;
+        with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 2));
+        let finding = find(&report, FindingKind::WorkersLimit);
+        assert!(finding.what.contains("the limit of 2 workers on parallel `a`"), "{finding}");
+        assert!(finding.help.contains("raise `replicas 2` of `a` in the plan"), "{finding}");
+        assert!(report.to_html().contains("parallel ≤ 2"));
+    }
+    // The graph's own limit is the smaller one.
+    report.graph.node_mut(NodeId(0)).workers = Some(2);
+    with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 3));
+    assert!(find(&report, FindingKind::WorkersLimit).help.contains("raise `workers(2)` of `a`"));
+    with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 1));
+    let finding = find(&report, FindingKind::SerialBound);
+    assert_eq!(finding.nodes, [NodeId(0)]);
+    assert!(finding.help.contains("raise `replicas 1` of `a` in the plan"), "{finding}");
+}
+
+/// In a run of one to one, a node on its own thread bounds the run although the one worker is always in others.
+#[test]
+fn the_plan_gives_nodes_threads_of_their_own() {
+    let mut report = run(graph(2, &[(0, 1)]), &[97, 94], &[BUSY]);
+    assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
+    with_plan(&mut report, |plan| _ = plan.own_threads.insert(NodeId(0)));
+    assert_eq!(find(&report, FindingKind::SerialBound).nodes, [NodeId(0)]);
+    assert!(report.to_html().contains("sequential, own thread"));
 }
 
 #[test]
@@ -111,13 +173,13 @@ fn a_blocking_node_is_not_called_serial() {
     report.graph.node_mut(NodeId(0)).blocking = true;
     let finding = find(&report, FindingKind::Outside);
     assert!(finding.what.contains("`a`, which has a thread of its own"), "{finding}");
-    assert!(finding.evidence.contains("include the time in which it was blocked"), "{finding}");
+    assert!(finding.evidence.contains("includes the time in which calls block it"), "{finding}");
 }
 
 #[test]
 fn waits_lead_to_the_world_outside() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[5, 5, 5], &[[10, 1, 1, 88, 0]; 2]);
-    report.nodes[0].waits.outside = ms(90);
+    report.nodes[0].other_waits.outside = ms(90);
     report.channels[0].consumer_waited = ms(90);
     report.channels[1].consumer_waited = ms(90);
     let finding = find(&report, FindingKind::Outside);
@@ -130,7 +192,7 @@ fn waits_lead_to_the_node_that_blocks_the_others() {
     (report.channels[0].producer_waited, report.channels[1].producer_waited) = (ms(85), ms(85));
     report.channels[2].consumer_waited = ms(85);
     let finding = find(&report, FindingKind::Unsaturated);
-    assert!(finding.evidence.contains("others wait for `c` for 255 ms in all"), "{finding}");
+    assert!(finding.evidence.contains("other nodes wait for `c` for 255 ms in all"), "{finding}");
 }
 
 #[test]
@@ -208,7 +270,7 @@ fn workers_show_what_the_machine_did() {
     with(|worker| (worker.queue, worker.idle) = (ms(30), ms(28)), FindingKind::ShortFirings);
     with(|worker| (worker.queue, worker.refused) = (ms(12), 4_000), FindingKind::RefusedClaims);
     let mut report = run(graph(2, &[(0, 1)]), &[50, 50], &[[90, 2, 1, 6, 1], [5, 2, 1, 91, 1]]);
-    report.nodes[1].waits.worker = ms(40);
+    report.nodes[1].other_waits.worker = ms(40);
     find(&report, FindingKind::Imbalance);
     report.channels[0].items = 100_000;
     report.channels[0].remote = 90_000;

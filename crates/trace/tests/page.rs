@@ -6,7 +6,7 @@ use crate::common::invented;
 use proptest::prelude::*;
 use std::fs;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{Ended, Event, Report, Timeline, Track, What};
@@ -171,6 +171,16 @@ fn edges_run_beside_boxes() {
         }
         assert!(lines > 0);
     }
+}
+
+/// A hundred times what it takes on a machine without other load, which the example `page_time` prints.
+#[test]
+fn the_page_of_a_large_graph_is_made_at_once() {
+    let report = invented::report(10_000);
+    let start = Instant::now();
+    let page = report.to_html();
+    let took = start.elapsed();
+    assert!(!page.is_empty() && took < Duration::from_secs(2), "{took:?}");
 }
 
 #[test]

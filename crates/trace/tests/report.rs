@@ -52,8 +52,8 @@ fn report() -> Report {
     }
     report.channels[0].producer_waited = ms(70);
     report.channels[1].consumer_waited = ms(41);
-    report.nodes[0].waits.worker = ms(5);
-    report.nodes[1].waits.worker = ms(12);
+    report.nodes[0].other_waits.worker = ms(5);
+    report.nodes[1].other_waits.worker = ms(12);
     let mut service = Service::default();
     service.activation.record(2e6, 98);
     service.activation.record(30e6, 2);
@@ -79,7 +79,8 @@ worker  application  queue  scheduler   idle  preempted  kernel  activations  re
 1             83 ms   2 ms       1 ms  12 ms       2 ms    3 ms           40        3         9       1      5     12
 all          88.0 %  2.0 %      1.0 %  7.0 %      2.0 %   3.0 %           80        6        18       2     10     14
 
-as in DANBI's Figure 4: application 88.0 %, queue 2.0 %, scheduler 1.0 %, stall 0 % by construction, OS kernel 3.0 %
+as in DANBI's Figure 4: application 88.0 %, queue 2.0 %, scheduler 1.0 %, stall 0 % by construction, OS kernel 3.0 % \
+(counted in ticks: 0 in short runs)
 
 node           kind  firings  activations  moves    busy  per firing  activation p99  of wall  gain                     longest wait
 read     sequential    10000           30      4   20 ms        2 us               -   20.0 %     -    70.0 % for room in squeeze.in
@@ -92,13 +93,13 @@ squeeze.out -> write.in  10000  100 k/s     300  78.1 KiB      1024  800.0  511.
 
 grew squeeze.out -> write.in from 512 to 1024 items after 21 ms
 
-the workers spend part of their time outside nodes: 7.0 % of it idle; parallel `squeeze` has 85.2 % of the time in \
-nodes; others wait for `squeeze` for 111 ms in all; sequential `read`: busy for 20.0 % of the wall time; more threads cannot take the run below its 20 ms, \
-5.00 times faster than this run
+the workers spend part of their time outside nodes: they are idle for 7.0 % of it; parallel `squeeze` takes 85.2 % of \
+the time in nodes; other nodes wait for `squeeze` for 111 ms in all; sequential `read` is busy for 20.0 % of the wall \
+time, so more threads cannot make the run shorter than 20 ms (5.00 times faster)
 `squeeze.out -> write.in` grew, because `squeeze`, `write` waited for each other: from 512 to 1024 items in 1 step, \
 the last after 21 ms
-  help: set `capacity(1024)` on `squeeze.out -> write.in`: each growth waits for a search, and fails where the byte \
-budget ends
+  help: set `capacity(1024)` on `squeeze.out -> write.in`: each growth waits for a search for deadlocked \
+nodes, and the byte budget may refuse it
 ";
     assert_eq!(report().to_string(), expected);
 }
@@ -129,13 +130,13 @@ fn tables_are_at_most_160_columns_wide() {
 fn causes_are_named() {
     let named = |change: fn(&mut NodeWaits) -> &mut Duration, cause: &str| {
         let mut report = report();
-        *change(&mut report.nodes[1].waits) = Duration::from_millis(50);
+        *change(&mut report.nodes[1].other_waits) = Duration::from_millis(50);
         let text = report.to_string();
         assert!(text.contains(&format!("50.0 % for {cause}\n")), "{text}");
     };
-    named(|waits| &mut waits.any_input, "any input");
-    named(|waits| &mut waits.window, "its tickets in flight");
-    named(|waits| &mut waits.outside, "an outside event");
+    named(|waits| &mut waits.any_input, "an item on any input");
+    named(|waits| &mut waits.window, "its own tickets in flight");
+    named(|waits| &mut waits.outside, "an event outside the graph");
     named(|waits| &mut waits.worker, "a worker");
 }
 

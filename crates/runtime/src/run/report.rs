@@ -39,7 +39,7 @@ fn fill_node(net: &Net<'_>, node: NodeId, scale: Scale, to: &mut NodeReport) {
     to.activations = state.activations.load(Ordering::Relaxed);
     to.busy = scale.duration(state.busy.load(Ordering::Relaxed));
     to.moves = state.moves.load(Ordering::Relaxed);
-    to.waits = waits(net, node, state, scale);
+    to.other_waits = waits(net, node, state, scale);
 }
 
 /// The times for which a node waited for something other than a channel.

@@ -49,8 +49,9 @@ impl Report {
             let wait = self.dominant_wait(at).filter(|(_, time)| *time >= self.nodes[at.index()].busy);
             at = match wait {
                 None => break Root::Busy(at),
-                Some((Cause::Items(channel), _)) => self.graph.channel(channel).from.0,
-                Some((Cause::Room(channel), _)) => self.graph.channel(channel).to.0,
+                Some((cause @ (Cause::Items(_) | Cause::Room(_)), _)) => {
+                    cause.other_end(&self.graph).expect("a wait of the report is for a channel of its graph")
+                }
                 Some((Cause::Outside, _)) => break Root::Outside(at),
                 // A node whose own tickets fill its window is at work.
                 Some((Cause::Window, _)) => break Root::Busy(at),

@@ -89,11 +89,11 @@ impl Report {
             let name = self.quoted_channel(grown.channel);
             match grown.limit {
                 Limit::Items => format!("set `capacity({})` on {name}", grown.to),
-                Limit::Bytes => format!("allow {} in {name}", units::bytes(grown.to as u64)),
+                Limit::Bytes => format!("set `bytes {}` on {name} in the plan", grown.to),
             }
         });
         let help = help.collect::<Vec<_>>().join(", ")
-            + ": each growth waits for a search, and fails where the byte budget ends";
+            + ": each growth waits for a search for deadlocked nodes, and the byte budget may refuse it";
         Finding::new(FindingKind::GrownCycle, what, evidence, help).at(&nodes).through(&channels)
     }
 

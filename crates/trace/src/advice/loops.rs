@@ -80,7 +80,7 @@ impl Report {
         let back = channels.iter().find(|id| self.graph.channel(**id).link.initial > 0);
         let place = back.map_or("its feedback".to_owned(), |id| self.quoted_channel(*id));
         let help = format!(
-            "give {place} more initial items, at least {}, if the algorithm allows it; or put the nodes of the loop \
+            "give {place} more initial items, at least {}, if the algorithm allows it; or merge the nodes of the loop \
              into one",
             nodes.len()
         );

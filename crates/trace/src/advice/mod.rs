@@ -51,7 +51,7 @@ pub struct Finding {
     pub channels: Vec<ChannelId>,
 }
 
-/// The kind of a [`Finding`]. The first six say what bounded the run; a report has at most one of them.
+/// The kind of a [`Finding`]. One finding of a report says what bounded the run: see [`FindingKind::is_bound`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum FindingKind {
@@ -67,7 +67,7 @@ pub enum FindingKind {
     Outside,
     /// None of these: the workers spent part of their time outside nodes.
     Unsaturated,
-    /// Channels grew because nodes waited for each other: a deadlock but for the byte budget.
+    /// Channels grew because nodes waited for each other. Without the growth the run would have ended in a deadlock.
     GrownCycle,
     /// The nodes of a loop waited for each other's items: few items are in flight.
     StarvedLoop,
@@ -77,12 +77,29 @@ pub enum FindingKind {
     Imbalance,
     /// Workers began to activate nodes that others held.
     RefusedClaims,
-    /// The operating system ran other threads on the workers' cores.
+    /// The workers were off their cores while they had work: the operating system ran other threads there, or the code
+    /// of nodes blocked.
     Preempted,
     /// Firings are too short for the cost of passing them on.
     ShortFirings,
     /// Most items moved between cores.
     RemoteTraffic,
+}
+
+impl FindingKind {
+    /// Whether such a finding says what bounded the run. Each report has one, the first of its findings.
+    ///
+    /// ```
+    /// use thalweg_trace::{FindingKind, Report};
+    ///
+    /// let findings = Report::default().findings();
+    /// assert!(findings[0].kind.is_bound());
+    /// assert!(!FindingKind::Preempted.is_bound());
+    /// ```
+    pub fn is_bound(self) -> bool {
+        use FindingKind::*;
+        matches!(self, Unmeasured | SerialBound | WorkersLimit | Saturated | Outside | Unsaturated)
+    }
 }
 
 impl fmt::Display for Finding {

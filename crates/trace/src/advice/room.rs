@@ -25,7 +25,10 @@ impl Report {
         let stats = &self.channels[first.index()];
         let names: Vec<String> = channels.iter().take(NAMED).map(|id| self.quoted_channel(*id)).collect();
         let more = if all > NAMED { format!(" and {} more channels", all - NAMED) } else { String::new() };
-        let what = format!("the ends of {}{more} wait for each other in turn", names.join(", "));
+        let what = format!(
+            "the producer and the consumer of {}{more} wait for each other in turn",
+            names.join(", ")
+        );
         let evidence = format!(
             "the producer waited {} for room and the consumer {} for items, at a capacity of {}",
             units::time(stats.producer_waited),

@@ -17,9 +17,6 @@ const REFUSED: (f64, f64) = (0.25, 0.1);
 /// Activations below which a share of them says nothing.
 const ACTIVATIONS: u64 = 1000;
 
-/// Time that the operating system gave to other threads.
-const PREEMPTED: f64 = 0.1;
-
 /// Time in claims, publications and the policy.
 const OVERHEAD: f64 = 0.2;
 
@@ -56,33 +53,38 @@ impl Report {
         let node = nodes.max_by_key(|node| self.nodes[node.index()].firings)?;
         let stats = &self.nodes[node.index()];
         let name = self.quoted(node);
-        let what = format!("firings of {name} are short for what it costs to pass them on");
+        let what =
+            format!("the firings of {name} are short compared with the cost of passing their items on");
         let evidence = format!(
-            "{} for each of {} firings; queues and policy take {} of the workers' time",
+            "each of {1} firings takes {0}; queues and policy take {2} of the workers' time",
             stats.per_firing().map_or_else(String::new, units::time),
             stats.firings,
             units::percent(self.overhead())
         );
         let help = match self.graph.node(node).kind {
             Kind::Process => {
-                format!("send larger messages to {name}, or put it into one process with its neighbour")
+                format!("send larger messages to {name}, or merge it with a neighbour into one process")
             }
             _ => {
-                format!("give {name} more to do at a time: `chunks(64)` before it, or a larger `run_length`")
+                format!(
+                    "give {name} more work at a time: put `chunks(64)` before it, or set a larger `run_length`"
+                )
             }
         };
         Some(Finding::new(FindingKind::ShortFirings, what, evidence, help).at(&[node]))
     }
 
     fn preempted(&self) -> Option<Finding> {
-        let share = self.breakdown()[4];
-        if share < PREEMPTED {
+        if !self.is_preempted() {
             return None;
         }
-        let what = "the operating system ran other threads on the workers' cores".to_owned();
-        let evidence = format!("{} of the workers' time", units::percent(share));
-        let help =
-            "end other programs, or take fewer `threads`; a comparison of such runs shows the others' load";
+        let what = "the workers had work and were off the processor".to_owned();
+        let evidence = format!(
+            "for {} of their time the operating system ran other threads, or the code of nodes blocked",
+            units::percent(self.breakdown()[4])
+        );
+        let help = "end other programs, run with fewer `threads`, or make nodes that block `blocking`; the times of such \
+                    runs vary with the load of other programs, so do not compare them";
         Some(Finding::new(FindingKind::Preempted, what, evidence, help))
     }
 
@@ -96,18 +98,20 @@ impl Report {
         };
         let parts = || self.workers.iter().map(part);
         let (most, least) = (parts().fold(0.0, f64::max), parts().fold(1.0, f64::min));
-        let unserved: Duration = self.nodes.iter().map(|node| node.waits.worker).sum();
+        let unserved: Duration = self.nodes.iter().map(|node| node.other_waits.worker).sum();
         if most - least < UNEVEN || self.share(unserved) < UNSERVED {
             return None;
         }
         let what = "some workers have much more work than others".to_owned();
         let evidence = format!(
-            "in nodes for {} to {} of their time, while nodes that could fire waited {} for a worker",
+            "the least busy worker is in nodes for {} of its time and the busiest for {}, while nodes that could fire waited \
+             {} for a worker",
             units::percent(least),
             units::percent(most),
             units::time(unserved)
         );
-        let help = "compare with `policy(\"auto\")`; under a policy with affinity, or with a plan that has some, change it";
+        let help =
+            "run with `policy(\"auto\")`; if the run follows a plan that gives nodes a `worker`, remove that";
         Some(Finding::new(FindingKind::Imbalance, what, evidence, help))
     }
 
@@ -120,7 +124,8 @@ impl Report {
         }
         let what = "workers begin to activate nodes that other workers hold".to_owned();
         let evidence = format!("{refused} of {all} activations were refused, {}", units::percent(share));
-        let help = "more work in a firing (`chunks`), or fewer `threads`: there are fewer claimable nodes than workers";
+        let help = "do more work in a firing (`chunks`), or run with fewer `threads`: fewer nodes can be claimed than there are \
+                    workers";
         Some(Finding::new(FindingKind::RefusedClaims, what, evidence, help))
     }
 
@@ -132,10 +137,9 @@ impl Report {
             return None;
         }
         let most = self.graph.channel_ids().max_by_key(|id| self.channels[id.index()].remote)?;
-        let what =
-            format!("most items move between cores, most of all those of {}", self.quoted_channel(most));
+        let what = format!("most items move between cores, above all those of {}", self.quoted_channel(most));
         let evidence = format!("{remote} of {items} items, {}", units::percent(share));
-        let help = "keep the two ends on one worker: `policy(\"partition\")` or `\"auto\"`, or put them into one node";
+        let help = "keep both ends on one worker: use `policy(\"partition\")` or `policy(\"auto\")`, or merge the two nodes";
         Some(Finding::new(FindingKind::RemoteTraffic, what, evidence, help).through(&[most]))
     }
 }

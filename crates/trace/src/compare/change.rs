@@ -55,23 +55,20 @@ pub struct NodeChange {
     pub name: String,
     /// Its measurements.
     pub node: Change<NodeReport>,
-    /// The total of its waits ([`Report::waited`](crate::Report::waited)).
+    /// The total of its waits ([`Report::total_wait`](crate::Report::total_wait)).
     pub waited: Change<Duration>,
     /// What it waited for longest, in words that follow "for". `None` if it did not wait.
     pub longest_wait: Change<Option<String>>,
 }
 
 impl NodeChange {
-    /// The mean time of a firing: by the distributions of service times if both reports have one, otherwise the busy
-    /// time by the number of firings. `None` where a report has no firing.
+    /// The mean time of a firing ([`NodeReport::per_firing`]), which is exact. `None` where a report has no firing.
     pub fn per_firing(&self) -> Change<Option<Duration>> {
-        match self.firing_times() {
-            Some(times) => times.map(|times| Some(Duration::from_nanos(times.mean().round() as u64))),
-            None => self.node.map(NodeReport::per_firing),
-        }
+        self.node.map(NodeReport::per_firing)
     }
 
-    /// The variance of the time of a firing, in square nanoseconds, if both reports have a distribution of it.
+    /// The variance of the time of a firing, in square nanoseconds, if both reports have a distribution of it. It is
+    /// an estimate from a sample of the firings.
     ///
     /// ```
     /// use thalweg_graph::{GraphData, Node};
@@ -102,11 +99,10 @@ impl NodeChange {
     /// The time of a firing after as a multiple of the time of a firing before. `None` if a report has no firing of the
     /// node, or the first report no time in it.
     pub fn ratio(&self) -> Option<f64> {
-        let each = match self.firing_times() {
-            Some(times) => times.map(|times| times.mean()),
-            None if self.node.before.firings == 0 || self.node.after.firings == 0 => return None,
-            None => self.node.map(|node| nanos(&node.busy) / node.firings as f64),
-        };
+        if self.node.before.firings == 0 || self.node.after.firings == 0 {
+            return None;
+        }
+        let each = self.node.map(|node| nanos(&node.busy) / node.firings as f64);
         (each.before > 0.0).then(|| each.after / each.before)
     }
 

@@ -97,7 +97,7 @@ fn steals(report: &Report) -> [u64; 2] {
 /// What a node waited for longest, and the total of its waits.
 fn longest(report: &Report, node: usize) -> (Option<String>, Duration) {
     let waits = report.known_waits(NodeId(node as u32));
-    let longest = waits.first().map(|(cause, _)| report.in_words(*cause));
+    let longest = waits.first().map(|(cause, _)| cause.describe(&report.graph));
     (longest, waits.iter().map(|(_, time)| *time).sum())
 }
 

@@ -7,8 +7,8 @@ use crate::{NodeReport, NodeWaits};
 
 /// Writes the measurements of the node with this name, which a report without a graph lacks.
 pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) {
-    let NodeReport { firings, activations, busy, moves, waits, service } = node;
-    let NodeWaits { any_input, window, outside, worker } = *waits;
+    let NodeReport { firings, activations, busy, moves, other_waits, service } = node;
+    let NodeWaits { any_input, window, outside, worker } = *other_waits;
     if let Some(name) = name {
         to.string("node", name);
     }
@@ -33,7 +33,7 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<NodeReport> {
         activations: value.count("activations")?,
         busy: value.nanos("busy_ns")?,
         moves: value.count("moves")?,
-        waits: NodeWaits {
+        other_waits: NodeWaits {
             any_input: value.any_nanos("waited_any_input_ns")?,
             window: value.any_nanos("waited_window_ns")?,
             outside: value.any_nanos("waited_outside_ns")?,

@@ -18,7 +18,7 @@ pub(super) fn section(out: &mut String, report: &Report) {
     let heads = [
         "channel",
         "#items",
-        "#items/s",
+        "#rate",
         "#bytes",
         "#capacity",
         "#mean",
@@ -38,7 +38,6 @@ pub(super) fn section(out: &mut String, report: &Report) {
 
 fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
     let stats = &report.channels[id.index()];
-    let rate = report.rate(id);
     let full = if stats.capacity == 0 { 0.0 } else { (stats.mean / stats.capacity as f64).clamp(0.0, 1.0) };
     let width = 60.0 * if full.is_nan() { 0.0 } else { full };
     let gauge = format!(
@@ -54,7 +53,7 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
     vec![
         Cell::Name(report.graph.channel_name(id) + &feedback),
         Cell::Number(stats.items.to_string()),
-        Cell::Number(large(rate)),
+        Cell::Number(units::rate(report.rate(id))),
         Cell::Number(units::bytes(stats.bytes)),
         Cell::Number(stats.capacity.to_string()),
         Cell::Number(units::items(stats.mean)),
@@ -65,16 +64,6 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
         Cell::Number(stats.remote.to_string()),
         Cell::Number(stats.leftover.to_string()),
     ]
-}
-
-/// A number with k, M or G.
-fn large(number: f64) -> String {
-    match number {
-        n if n >= 1e9 => format!("{:.1} G", n / 1e9),
-        n if n >= 1e6 => format!("{:.1} M", n / 1e6),
-        n if n >= 1e3 => format!("{:.1} k", n / 1e3),
-        n => format!("{n:.0}"),
-    }
 }
 
 fn growths(out: &mut String, report: &Report) {

@@ -139,7 +139,7 @@ fn graph_section(
             ("fill", "items in the channel, of its capacity"),
         ],
     );
-    let bounds: Vec<_> = findings.iter().filter(|finding| words::is_bound(finding.kind)).collect();
+    let bounds: Vec<_> = findings.iter().filter(|finding| finding.kind.is_bound()).collect();
     let bounds: Vec<_> = bounds.iter().flat_map(|finding| finding.nodes.iter().copied()).take(1).collect();
     put!(out, "<div class=\"scroll\">\n{}</div>\n", graph::draw(report, picture, colours, &bounds));
     let nodes = report.graph.nodes().len();

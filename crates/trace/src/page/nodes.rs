@@ -1,10 +1,10 @@
 //! The section about the nodes: how busy each was, how long its firings took, and what it waited for.
 
 use super::bars::{Part, bar, histogram, legend};
+use super::escape::shortened;
 use super::graph::kind;
-use super::put;
 use super::table::{Cell, ROWS, left_out, table};
-use crate::{Cause, Report, Service, units};
+use crate::{Cause, Distribution, Report, units};
 use std::cmp::Reverse;
 use std::time::Duration;
 use thalweg_graph::NodeId;
@@ -14,9 +14,9 @@ const PARTS: [(&str, &str); 7] = [
     ("busy", "busy"),
     ("items", "waits for items"),
     ("room", "waits for room"),
-    ("merged", "waits for any input"),
-    ("window", "waits for its own tickets"),
-    ("outside", "waits for an event outside"),
+    ("merged", "waits for an item on any input"),
+    ("window", "waits for its own tickets in flight"),
+    ("outside", "waits for an event outside the graph"),
     ("unserved", "waits for a worker"),
 ];
 
@@ -43,21 +43,17 @@ pub(super) fn section(out: &mut String, report: &Report) {
     left_out(out, order.len(), ROWS, "nodes");
     out.push_str(
         "<p class=\"quiet\">The columns of a histogram are powers of two of the time, from short on the left to long on \
-         the right.</p>\n</section>\n",
+         the right. Histogram, deviation and quantile are those of a sample of the firings; the mean is that of all.</p>\n\
+         </section>\n",
     );
 }
 
 fn row(report: &Report, node: NodeId) -> Vec<Cell> {
     let stats = &report.nodes[node.index()];
-    let times = stats.service.as_deref().map(
-        |Service { firing, activation }| {
-            if firing.is_empty() { activation } else { firing }
-        },
-    );
-    let times = times.filter(|times| !times.is_empty());
+    // A sample: the mean is that of all firings.
+    let times = stats.service.as_deref().map(|service| &service.firing).filter(|times| !times.is_empty());
     let dash = || "-".to_owned();
-    let nanos = |ns: f64| units::time(Duration::from_nanos(ns as u64));
-    let mean = times.map(|times| nanos(times.mean())).or_else(|| stats.per_firing().map(units::time));
+    let deviation = |times: &Distribution| units::time(Duration::from_nanos(times.variance().sqrt() as u64));
     let high = times.and_then(|times| times.quantile(0.99)).map(units::time);
     vec![
         Cell::Name(report.graph.node(node).name.to_string()),
@@ -66,8 +62,8 @@ fn row(report: &Report, node: NodeId) -> Vec<Cell> {
         Cell::Number(units::time(stats.busy)),
         Cell::Number(units::percent(report.load(node))),
         Cell::Markup(times.map_or(String::new(), histogram)),
-        Cell::Number(mean.unwrap_or_else(dash)),
-        Cell::Number(times.map_or_else(dash, |times| nanos(times.variance().sqrt()))),
+        Cell::Number(stats.per_firing().map_or_else(dash, units::time)),
+        Cell::Number(times.map_or_else(dash, deviation)),
         Cell::Number(high.unwrap_or_else(dash)),
         Cell::Markup(bar(&parts(report, node))),
         Cell::Words(longest(report, node)),
@@ -96,19 +92,9 @@ fn parts(report: &Report, node: NodeId) -> Vec<Part> {
         .collect()
 }
 
-/// The longest wait of a node, and the neighbour that blocked it.
+/// The longest wait of a node.
 fn longest(report: &Report, node: NodeId) -> String {
     let Some((cause, time)) = report.waits(node).into_iter().next() else { return String::new() };
-    let name = |node: NodeId| super::escape::shortened(&report.graph.node(node).name, 24);
-    let cause = match cause {
-        Cause::Items(channel) => format!("items from {}", name(report.graph.channel(channel).from.0)),
-        Cause::Room(channel) => format!("room before {}", name(report.graph.channel(channel).to.0)),
-        Cause::AnyInput => "any input".to_owned(),
-        Cause::Window => "its own tickets".to_owned(),
-        Cause::Outside => "an event outside".to_owned(),
-        Cause::Worker => "a worker".to_owned(),
-    };
-    let mut text = cause;
-    put!(text, ", {}", units::time(time));
-    text
+    let cause = cause.describe_with(&report.graph, |name| shortened(name, 32));
+    format!("{cause}, {}", units::time(time))
 }

@@ -11,14 +11,15 @@
   var canvas = zoom.querySelector("canvas"), says = zoom.querySelector("output"), pen = canvas.getContext("2d");
   var view = { from: 0, to: data.end }, dark = window.matchMedia("(prefers-color-scheme: dark)"), colours = {};
 
-  // Each track: starts, lengths and codes, in order of the starts.
+  // Each track: starts, lengths and codes, in order of the starts. `reached` has the latest end so far.
   var tracks = data.tracks.map(function (track) {
-    var starts = [], lengths = [], codes = [], at = 0;
+    var starts = [], lengths = [], codes = [], reached = [], at = 0, latest = 0;
     for (var i = 0; i < track.events.length; i += 3) {
       at += track.events[i];
       starts.push(at); lengths.push(track.events[i + 1]); codes.push(track.events[i + 2]);
+      latest = Math.max(latest, at + track.events[i + 1]); reached.push(latest);
     }
-    return { name: track.name, starts: starts, lengths: lengths, codes: codes };
+    return { name: track.name, starts: starts, lengths: lengths, codes: codes, reached: reached };
   });
 
   function readColours() {
@@ -37,14 +38,14 @@
   function place(at) { return LEFT + (at - view.from) / (view.to - view.from) * width(); }
   function moment(x) { return view.from + (x - LEFT) / width() * (view.to - view.from); }
 
-  // The first event that may reach into the view: events of one thread do not overlap.
+  // The first event that ends at `at` or later.
   function first(track, at) {
-    var low = 0, high = track.starts.length;
+    var low = 0, high = track.reached.length;
     while (low < high) {
       var middle = (low + high) >> 1;
-      if (track.starts[middle] < at) { low = middle + 1; } else { high = middle; }
+      if (track.reached[middle] < at) { low = middle + 1; } else { high = middle; }
     }
-    return Math.max(0, low - 1);
+    return low;
   }
 
   function fill(code) {

@@ -2,7 +2,7 @@
 
 use super::escape::{Lines, Text, shortened};
 use super::put;
-use crate::{Finding, FindingKind, Report, units};
+use crate::{Finding, Report, units};
 
 /// Nodes of a chain that the head names.
 const NAMED: usize = 6;
@@ -21,7 +21,7 @@ pub(super) fn head(out: &mut String, report: &Report, findings: &[Finding]) {
     out.push_str(
         "</header>\n<section aria-labelledby=\"bound\">\n<h2 id=\"bound\">What bounded the run</h2>\n",
     );
-    let (bounds, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| is_bound(finding.kind));
+    let (bounds, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.kind.is_bound());
     bounds.iter().for_each(|finding| one(out, finding));
     if !others.is_empty() {
         out.push_str("<h3>Also found</h3>\n");
@@ -30,14 +30,8 @@ pub(super) fn head(out: &mut String, report: &Report, findings: &[Finding]) {
     out.push_str("</section>\n");
 }
 
-/// Whether a finding says what bounded the run.
-pub(super) fn is_bound(kind: FindingKind) -> bool {
-    use FindingKind::*;
-    matches!(kind, Unmeasured | SerialBound | WorkersLimit | Saturated | Outside | Unsaturated)
-}
-
 fn one(out: &mut String, finding: &Finding) {
-    let class = if is_bound(finding.kind) { "finding" } else { "finding also" };
+    let class = if finding.kind.is_bound() { "finding" } else { "finding also" };
     put!(out, "<div class=\"{class}\"><p><strong>{}</strong></p>", Long(&capital(&finding.what)));
     if !finding.evidence.is_empty() {
         put!(out, "<p>{}.</p>", Long(&capital(&finding.evidence)));

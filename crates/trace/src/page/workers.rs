@@ -29,11 +29,7 @@ pub(super) fn section(out: &mut String, report: &Report) {
         "#steals",
         "#parks",
     ];
-    let sum = |of: fn(&WorkerReport) -> u64| report.workers.iter().map(of).fold(0, u64::saturating_add);
-    let mut all = WorkerReport::default();
-    (all.activations, all.refused) = (sum(|w| w.activations), sum(|w| w.refused));
-    (all.steals, all.parks) = (sum(|w| w.steals), sum(|w| w.parks));
-    let all = row("all".to_owned(), report.breakdown(), &all);
+    let all = row("all".to_owned(), report.breakdown(), &report.all_counts());
     let rows = report.workers.iter().take(ROWS).enumerate().map(|(i, w)| row(i.to_string(), shares(w), w));
     table(out, "The time of each worker", &heads, rows.chain([all]));
     left_out(out, report.workers.len(), ROWS, "workers");
@@ -65,8 +61,7 @@ fn danbi(out: &mut String, report: &Report) {
     }
     put!(out, "<details><summary>In the categories of DANBI’s Figure 4</summary>\n");
     let sums = (0..5).map(|i| -> Duration { report.workers.iter().map(|worker| worker.danbi()[i]).sum() });
-    let rows = WorkerReport::DANBI.into_iter().zip(sums).map(|(name, time)| {
-        let share = time.as_secs_f64() / all.as_secs_f64();
+    let rows = WorkerReport::DANBI.into_iter().zip(sums).zip(report.danbi()).map(|((name, time), share)| {
         vec![
             Cell::Name(name.to_owned()),
             Cell::Number(units::time(time)),
@@ -76,6 +71,7 @@ fn danbi(out: &mut String, report: &Report) {
     table(out, "DANBI’s categories", &["category", "#time", "#of all"], rows);
     out.push_str(
         "<p class=\"quiet\">Stall is 0 by construction: no worker waits for its turn to commit. The time in the kernel \
-         of the operating system is also part of the others.</p></details>\n",
+         of the operating system is also part of the others; the operating system counts it in ticks of up to 10 ms, so it \
+         is 0 in many short runs.</p></details>\n",
     );
 }

@@ -72,7 +72,7 @@ pub enum What {
         /// The worker that had it.
         from: u32,
     },
-    /// The worker had no work, and spun.
+    /// The worker had no work, and spun until it found some or parked.
     Spin {
         /// Its length, in nanoseconds.
         ns: u64,
@@ -129,7 +129,8 @@ impl What {
         Duration::from_nanos(self.ns())
     }
 
-    fn ns(&self) -> u64 {
+    /// [`What::length`] in nanoseconds.
+    pub(crate) fn ns(&self) -> u64 {
         match *self {
             What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => ns,
             What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,

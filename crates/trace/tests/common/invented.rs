@@ -157,7 +157,7 @@ fn measured(graph: GraphData) -> Report {
         let busy = if i as u64 == nodes / 2 { WALL * 93 / 100 } else { random.below(WALL / 5 + 1) };
         (node.busy, node.firings) = (ns(busy), 100 + random.below(100_000));
         node.activations = node.firings / 20;
-        node.waits.worker = ns(random.below(WALL / 40));
+        node.other_waits.worker = ns(random.below(WALL / 40));
         let mut service = Service::default();
         for _ in 0..40 {
             let long = node.busy.as_nanos() as f64 / node.firings as f64;

@@ -60,13 +60,13 @@ fn measured(graph: GraphData) -> Report {
     for node in &mut report.nodes {
         (node.firings, node.activations, node.moves) = (next(), next(), next());
         node.busy = Duration::from_nanos(next());
-        let waits = &mut node.waits;
+        let waits = &mut node.other_waits;
         for time in [&mut waits.any_input, &mut waits.window, &mut waits.outside, &mut waits.worker] {
             *time = Duration::from_nanos(next());
         }
     }
     // One node has no service times, and one node no waits.
-    report.nodes[0].waits = NodeWaits::default();
+    report.nodes[0].other_waits = NodeWaits::default();
     for node in &mut report.nodes[..3] {
         let mut service = Service::default();
         service.activation.record(next() as f64, 3);
@@ -234,7 +234,7 @@ fn any_node_report() -> impl Strategy<Value = NodeReport> {
         |([firings, activations, busy, moves], waits, service)| {
             let mut node = NodeReport::default();
             (node.firings, node.activations, node.moves) = (firings, activations, moves);
-            (node.busy, node.waits) = (Duration::from_nanos(busy), waits);
+            (node.busy, node.other_waits) = (Duration::from_nanos(busy), waits);
             node.service = service.map(|(activation, firing)| {
                 let mut service = Service::default();
                 (service.activation, service.firing) = (activation, firing);

@@ -49,11 +49,12 @@ impl Timeline {
     /// | process `threads` | a track for each thread: activations with the node's name, `spin` and `park` as complete events, steals and growths as instants |
     /// | `thread_name` | its arguments say also how many `events` the thread has, and how many it `lost` |
     /// | counters | the items in each channel, by the channel's name |
-    /// | process `waits of nodes` | a track for each node that waits: the channel it waits for and the node that blocks it, from the end of an activation to the beginning of the next on any thread |
+    /// | process `waits of nodes` | a track for each node that waits: what it waits for and the node that blocks it, from the end of an activation to the beginning of the next on any thread |
     ///
     /// Waits are tracks of their own, and no asynchronous events: the waits of a node do not overlap, so that one track
     /// shows all of them below each other, in the order of the graph. They follow from the activations, and a reader
-    /// ignores them. They begin where no event is lost, since an activation that is lost may have ended a wait.
+    /// ignores them. As in the report, a wait for a channel ends, and one for a worker begins, at the last end of an
+    /// activation of the node at the other end of the channel. They begin where no event is lost, since an activation that is lost may have ended a wait.
     ///
     /// [`Timeline::from_json`] reads the text back, to an equal timeline.
     ///

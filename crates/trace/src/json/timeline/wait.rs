@@ -2,12 +2,12 @@
 
 use super::{Lines, WAITS, event, micros, write_place};
 use crate::timeline::waits::Wait;
-use crate::{Ended, Timeline};
+use crate::{Cause, Timeline};
 use std::io;
 use thalweg_graph::GraphData;
 
 pub(super) fn write(timeline: &Timeline, graph: &GraphData, lines: &mut Lines<'_>) -> io::Result<()> {
-    let waits = timeline.waits();
+    let waits = timeline.waits(graph);
     // Behind the ids of the threads: no two tracks of the file have the same one.
     let tid = |wait: &Wait| timeline.tracks.len() + 1 + wait.node.index();
     if !waits.is_empty() {
@@ -22,7 +22,7 @@ pub(super) fn write(timeline: &Timeline, graph: &GraphData, lines: &mut Lines<'_
             lines.line(|to| {
                 write_place("X", WAITS, tid(wait), wait.at[0], to);
                 micros("dur", wait.at[1] - wait.at[0], to);
-                write_cause(wait.ended, graph, to);
+                write_cause(wait.cause, graph, to);
             })?;
         }
     }
@@ -30,22 +30,12 @@ pub(super) fn write(timeline: &Timeline, graph: &GraphData, lines: &mut Lines<'_
 }
 
 /// Writes what the node waited for, and the node that blocked it.
-fn write_cause(ended: Ended, graph: &GraphData, to: &mut super::Fields<'_>) {
-    let (name, blocked) = match ended {
-        Ended::Empty(channel) => {
-            let producer = graph.channels().get(channel.index()).map(|channel| channel.from.0);
-            (format!("items of {}", event::channel_name(graph, channel)), producer)
-        }
-        Ended::Full(channel) => {
-            let consumer = graph.channels().get(channel.index()).map(|channel| channel.to.0);
-            (format!("room in {}", event::channel_name(graph, channel)), consumer)
-        }
-        _ => ("not for one channel".to_owned(), None),
-    };
-    to.string("name", &name);
+fn write_cause(cause: Cause, graph: &GraphData, to: &mut super::Fields<'_>) {
+    // The writer of JSON escapes the names.
+    to.string("name", &cause.describe_with(graph, str::to_owned));
     to.string("cat", "wait");
     to.object("args", |to| {
-        if let Some(node) = blocked {
+        if let Some(node) = cause.other_end(graph) {
             to.string("blocked by", &event::node_name(graph, node));
         }
     });

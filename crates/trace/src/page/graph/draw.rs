@@ -147,7 +147,7 @@ fn draw_box(
     let (x, y) = corner;
     let node = report.graph.node(shape.first);
     let corners = if node.kind == Kind::Process { 14 } else { 4 };
-    let dedicated = if node.blocking { " dedicated" } else { "" };
+    let dedicated = if report.has_own_thread(shape.first) { " dedicated" } else { "" };
     let bound_class = if bound { " bound" } else { "" };
     let mean = report.share(shape.busy) / shape.nodes as f64;
     put!(

@@ -91,14 +91,14 @@ fn number<K: std::hash::Hash + Eq>(
 
 fn by_name(report: &Report) -> Groups {
     let nodes = report.graph.nodes();
-    let key = |node: usize| {
-        let node = &nodes[node];
+    let key = |index: usize| {
+        let node = &nodes[index];
         let kind = match node.kind {
             Kind::Sequential => 0,
             Kind::Parallel => 1,
             Kind::Process => 2,
         };
-        (base(&node.name), kind, node.blocking)
+        (base(&node.name), kind, report.has_own_thread(NodeId(index as u32)))
     };
     number(nodes.len(), key, |_| Why::Name)
 }

@@ -5,7 +5,7 @@ use super::names::base;
 use crate::Report;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, Kind, NodeId};
+use thalweg_graph::{ChannelId, NodeId};
 
 /// The most edges in a drawing: those with the most items.
 const EDGES: usize = 120;
@@ -141,17 +141,12 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
     edges.into_values().collect()
 }
 
-/// How a node runs, in a word or two.
+/// How a node runs, in a word or two: by the graph and the plan.
 pub(crate) fn kind(report: &Report, node: NodeId) -> String {
+    let thread = if report.has_own_thread(node) { ", own thread" } else { "" };
+    let limit = report.worker_limit(node).map_or(String::new(), |workers| format!(" ≤ {workers}"));
     let node = report.graph.node(node);
-    let kind = match node.kind {
-        Kind::Sequential => "sequential",
-        Kind::Parallel => "parallel",
-        Kind::Process => "process",
-    };
-    let thread = if node.blocking { ", own thread" } else { "" };
-    let limit = node.workers.map_or(String::new(), |workers| format!(" ≤ {workers}"));
     let order = if node.unordered { ", unordered" } else { "" };
     let merge = if node.merge { ", merge" } else { "" };
-    format!("{kind}{limit}{thread}{order}{merge}")
+    format!("{}{limit}{thread}{order}{merge}", node.kind)
 }

@@ -1,6 +1,6 @@
 //! The events for the script, in few bytes: for each event three numbers, the first as a difference.
 
-use super::{Shown, length};
+use super::Shown;
 use crate::page::escape::ScriptString;
 use crate::page::put;
 use crate::{Ended, Event, What};
@@ -23,7 +23,7 @@ pub(super) fn json(shown: &Shown<'_>) -> (String, usize) {
             tracks,
             "{}\n{{\"name\":{},\"events\":[",
             if i == 0 { "" } else { "," },
-            ScriptString(&track.name)
+            ScriptString(track.name)
         );
         let mut before = 0_i128;
         let mut events: Vec<&Event> = track.events.iter().filter(|event| counts(event, least)).collect();
@@ -31,13 +31,7 @@ pub(super) fn json(shown: &Shown<'_>) -> (String, usize) {
         for (i, event) in events.into_iter().enumerate() {
             let Some((kind, id)) = code(event, &mut names) else { continue };
             let comma = if i == 0 { "" } else { "," };
-            put!(
-                tracks,
-                "{comma}{},{},{}",
-                i128::from(event.at) - before,
-                length(&event.what),
-                kind + 16 * id
-            );
+            put!(tracks, "{comma}{},{},{}", i128::from(event.at) - before, event.what.ns(), kind + 16 * id);
             before = i128::from(event.at);
         }
         tracks.push_str("]}");
@@ -79,7 +73,7 @@ impl Names {
 /// Events shorter than this are left out: none, if all fit.
 fn shortest(shown: &Shown<'_>) -> (u64, usize) {
     let mut lengths: Vec<u64> =
-        shown.tracks.iter().flat_map(|track| &track.events).map(|e| length(&e.what)).collect();
+        shown.tracks.iter().flat_map(|track| track.events.iter()).map(|e| e.what.ns()).collect();
     if lengths.len() <= EVENTS {
         return (0, 0);
     }
@@ -95,7 +89,7 @@ fn counts(event: &Event, least: u64) -> bool {
     match event.what {
         What::Fill { .. } => false,
         What::Growth { .. } => true,
-        _ => length(&event.what) >= least,
+        _ => event.what.ns() >= least,
     }
 }
 

@@ -8,7 +8,8 @@ mod script;
 use super::escape::{Text, shortened};
 use super::graph::Picture;
 use super::{COLOURS, put};
-use crate::{Report, Timeline, Track, What};
+use crate::{Event, Report, Timeline, Track, What};
+use std::borrow::Cow;
 use thalweg_graph::NodeId;
 
 /// Threads that the page shows, of those with events.
@@ -19,12 +20,19 @@ const OTHER: usize = COLOURS;
 
 /// What both pictures need to know.
 struct Shown<'a> {
-    tracks: Vec<&'a Track>,
+    tracks: Vec<ShownTrack<'a>>,
     report: &'a Report,
     picture: &'a Picture,
     colours: &'a [Option<usize>],
     /// The end of the run, in nanoseconds. Above 0.
     end: u64,
+}
+
+/// A track whose events do not overlap: a spin ends where the thread parks.
+struct ShownTrack<'a> {
+    name: &'a str,
+    lost: u64,
+    events: Cow<'a, [Event]>,
 }
 
 impl Shown<'_> {
@@ -47,16 +55,14 @@ pub(super) fn section(
     colours: &[Option<usize>],
 ) {
     out.push_str("<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n");
-    let tracks: Vec<&Track> = timeline
+    let tracks: Vec<ShownTrack<'_>> = timeline
         .tracks
         .iter()
         .filter(|track| !track.events.is_empty() || track.lost > 0)
         .take(TRACKS)
+        .map(ShownTrack::new)
         .collect();
-    let ends = tracks
-        .iter()
-        .flat_map(|track| &track.events)
-        .map(|event| event.at.saturating_add(length(&event.what)));
+    let ends = tracks.iter().flat_map(|track| track.events.iter()).map(Event::end);
     let end = ends.max().unwrap_or(0).max(u64::try_from(report.wall.as_nanos()).unwrap_or(u64::MAX)).max(1);
     let shown = Shown { tracks, report, picture, colours, end };
     legend(out, &shown);
@@ -66,12 +72,25 @@ pub(super) fn section(
     out.push_str("</section>\n");
 }
 
-/// The length of what happened, in nanoseconds.
-fn length(what: &What) -> u64 {
-    match *what {
-        What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => ns,
-        What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,
+impl<'a> ShownTrack<'a> {
+    fn new(track: &'a Track) -> ShownTrack<'a> {
+        let mut events = Cow::Borrowed(&track.events[..]);
+        for (index, event) in track.events.iter().enumerate() {
+            if let Some(ns) = spun(&track.events[..index], event) {
+                events.to_mut()[index].what = What::Spin { ns };
+            }
+        }
+        ShownTrack { name: &track.name, lost: track.lost, events }
     }
+}
+
+/// For how long a spin lasted before the thread parked in it. `None` if the event is none with a park in it. `before`
+/// has the events that ended before it.
+fn spun(before: &[Event], event: &Event) -> Option<u64> {
+    let What::Spin { .. } = event.what else { return None };
+    let inside = before.iter().rev().take_while(|inner| inner.end() > event.at);
+    let parks = inside.filter(|inner| matches!(inner.what, What::Park { .. }) && inner.at >= event.at);
+    parks.last().map(|park| park.at - event.at)
 }
 
 fn legend(out: &mut String, shown: &Shown<'_>) {
@@ -96,10 +115,10 @@ fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
         "<p class=\"quiet\">The height of a bar is the share of the time in nodes, its colour the node that had most of \
          it. A tick above a row is a steal, a triangle a growth.</p>\n",
     );
-    let lost: Vec<&Track> = shown.tracks.iter().copied().filter(|track| track.lost > 0).collect();
+    let lost: Vec<&ShownTrack<'_>> = shown.tracks.iter().filter(|track| track.lost > 0).collect();
     if !lost.is_empty() {
         let all = lost.iter().fold(0_u64, |sum, track| sum.saturating_add(track.lost));
-        let names: Vec<String> = lost.iter().take(4).map(|track| shortened(&track.name, 30)).collect();
+        let names: Vec<String> = lost.iter().take(4).map(|track| shortened(track.name, 30)).collect();
         let more = if lost.len() > 4 { format!(" and {} more", lost.len() - 4) } else { String::new() };
         let names = names.join(", ") + &more;
         put!(
@@ -112,5 +131,25 @@ fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
     let more = timeline.tracks.len() - shown.tracks.len() - empty;
     if more > 0 {
         put!(out, "<p class=\"quiet\">{more} more threads are not shown.</p>\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Documents of earlier versions have parks inside of spins.
+    #[test]
+    fn a_spin_ends_where_the_thread_parks() {
+        let event = |at, what| Event { at, what };
+        let mut track = Track::new("worker 0");
+        let park = |at| event(at, What::Park { ns: 10 });
+        track.events = vec![park(20), park(40), event(5, What::Spin { ns: 45 }), park(60)];
+        let lengths = |track: &Track| -> Vec<u64> {
+            ShownTrack::new(track).events.iter().map(|event| event.what.ns()).collect()
+        };
+        assert_eq!(lengths(&track), [10, 10, 15, 10]);
+        track.events = vec![event(5, What::Spin { ns: 15 }), park(20), event(30, What::Spin { ns: 7 })];
+        assert_eq!(lengths(&track), [15, 10, 7]);
     }
 }

@@ -1,9 +1,9 @@
 //! A picture of the whole run, without a script: each thread in columns of equal time.
 
-use super::{OTHER, Shown, length};
+use super::{OTHER, Shown, ShownTrack};
 use crate::page::escape::{Text, shortened};
 use crate::page::put;
-use crate::{Track, What, units};
+use crate::{What, units};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -78,8 +78,8 @@ fn nice(end: u64) -> u64 {
     }
 }
 
-fn draw_track(svg: &mut String, shown: &Shown<'_>, track: &Track, y: f64) {
-    let name = shortened(&track.name, 20);
+fn draw_track(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
+    let name = shortened(track.name, 20);
     put!(svg, "<g><text x=\"4\" y=\"{:.1}\">{}</text>", y + 14.0, Text(&name));
     let columns = columns(shown, track);
     // For each class, the outline of all its bars.
@@ -148,11 +148,11 @@ impl Column {
     }
 }
 
-fn columns(shown: &Shown<'_>, track: &Track) -> Vec<Column> {
+fn columns(shown: &Shown<'_>, track: &ShownTrack<'_>) -> Vec<Column> {
     let mut columns = vec![Column::default(); COLUMNS];
     let per = shown.end as f64 / COLUMNS as f64;
-    for event in &track.events {
-        let (from, long) = (event.at as f64, length(&event.what) as f64);
+    for event in track.events.iter() {
+        let (from, long) = (event.at as f64, event.what.ns() as f64);
         if long == 0.0 {
             continue;
         }
@@ -172,10 +172,10 @@ fn columns(shown: &Shown<'_>, track: &Track) -> Vec<Column> {
 }
 
 /// Steals as ticks and growths as triangles. Steals of one column are one tick.
-fn marks(svg: &mut String, shown: &Shown<'_>, track: &Track, y: f64) {
+fn marks(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
     let column = |at: u64| ((at as f64 / shown.end as f64 * COLUMNS as f64) as usize).min(COLUMNS - 1);
     let (mut ticks, mut last, mut growths) = (String::new(), None, 0);
-    for event in &track.events {
+    for event in track.events.iter() {
         let x = LEFT + column(event.at) as f64 * STEP;
         match event.what {
             What::Steal { .. } if last != Some(column(event.at)) => {
