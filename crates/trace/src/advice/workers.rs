@@ -48,7 +48,11 @@ impl Report {
         if self.overhead() < OVERHEAD {
             return None;
         }
-        let short = |node: &NodeId| self.nodes[node.index()].per_firing().is_some_and(|time| time < SHORT);
+        // A source has no items that could come in chunks; the node that gets its items is as short.
+        let short = |node: &NodeId| {
+            let has_inputs = !self.graph.node(*node).inputs.is_empty();
+            has_inputs && self.nodes[node.index()].per_firing().is_some_and(|time| time < SHORT)
+        };
         let nodes = self.graph.node_ids().filter(short);
         let node = nodes.max_by_key(|node| self.nodes[node.index()].firings)?;
         let stats = &self.nodes[node.index()];
