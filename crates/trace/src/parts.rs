@@ -89,7 +89,8 @@ pub struct NodeReport {
     /// The times for which the node waited for something other than one channel. [`Report::waits`](crate::Report::waits)
     /// has all its waits.
     pub other_waits: NodeWaits,
-    /// How long its activations and firings took. `None` if none was measured.
+    /// How long its activations and firings took. `None` if none was measured; the runtime measures the first 16,384
+    /// nodes of a graph.
     pub service: Option<Box<Service>>,
 }
 

@@ -92,8 +92,8 @@ impl Report {
     /// A wait is the time from the end of an activation to the beginning of the next one, so it includes the time from
     /// the event that ends the wait to the activation. For a node with one activation at a time, these times and
     /// [`NodeReport::busy`](crate::NodeReport::busy) add up to the time from the start of the run to the end of the
-    /// node's last activation, except for the part that sampling estimates. For a parallel node they are the times
-    /// between an activation's end and the next one's beginning, on whichever worker.
+    /// node's last activation, except for the part that sampling estimates. A parallel node waits while no worker is in
+    /// an activation of it.
     pub fn waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
         let (data, own) = (self.graph.node(node), self.nodes[node.index()].other_waits);
         let inputs = data.inputs.iter().filter_map(|port| port.channel);

@@ -90,6 +90,12 @@ fn ended(event: policy::Event) -> Ended {
 mod tests {
     use super::*;
 
+    /// As the documentation of `Options::timeline` says.
+    #[test]
+    fn an_event_takes_32_bytes() {
+        assert_eq!(size_of::<Event>(), 32);
+    }
+
     #[test]
     fn the_ring_keeps_the_latest_events_in_order() {
         let mut recorder = Recorder::new(3).unwrap();

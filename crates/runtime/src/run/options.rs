@@ -153,7 +153,7 @@ impl Options {
         self
     }
 
-    /// Records what each thread does, and when: the latest `events` of each thread, which take 40 bytes each. The
+    /// Records what each thread does, and when: the latest `events` of each thread, which take 32 bytes each. The
     /// timeline is in the report ([`Report::timeline`](thalweg_trace::Report::timeline)). 0 records nothing, as by
     /// default.
     pub fn timeline(mut self, events: usize) -> Self {
