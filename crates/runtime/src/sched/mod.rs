@@ -6,6 +6,9 @@
 //! | module | question it answers |
 //! |---|---|
 //! | [`worker`] | what does a worker do between two decisions of the policy? |
+//! | [`pace`] | how long is an activation? |
+//! | [`statistics`] | what does a worker measure of an activation? |
+//! | [`idle`] | what does a worker do without work? |
 //! | [`host`] | what can a policy ask and do? |
 //! | [`make_ready`] | how does a change reach the thread that acts on it? |
 //! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
@@ -22,9 +25,12 @@ pub(crate) mod dedicated;
 pub(crate) mod ending;
 pub(crate) mod handoff;
 pub(crate) mod host;
+mod idle;
 pub(crate) mod injector;
 pub(crate) mod make_ready;
 pub(crate) mod notify;
+pub(crate) mod pace;
 pub(crate) mod ready;
 pub(crate) mod sleep;
+mod statistics;
 pub(crate) mod worker;

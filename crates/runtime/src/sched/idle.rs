@@ -1,0 +1,98 @@
+//! What a worker does without work: it spins, announces sleep, and parks. See the states of
+//! [`worker`](crate::sched::worker).
+
+use crate::liveness::search;
+use crate::measure::clock::{Ticks, ticks};
+use crate::sched::make_ready::{any_work, make_all_ready};
+use crate::sched::sleep::ParkOutcome;
+use crate::sched::worker::Worker;
+use std::time::Instant;
+use thalweg_policy::Policy;
+use thalweg_trace::What;
+
+/// The time for which an idle worker spins before it announces sleep, in nanoseconds.
+pub(super) const SPIN_NS: u64 = 20_000;
+
+impl<P: Policy> Worker<'_, P> {
+    /// Spins, and then sleeps, until there may be work. Returns the time, in ticks; the time since `before` counts as
+    /// idle.
+    ///
+    /// The order matters: announce, fence (in `announce`), check for work, commit. See [`sleep`](crate::sched::sleep).
+    #[cold]
+    pub(super) fn idle(&mut self, before: Ticks) -> Ticks {
+        let net = self.host.net;
+        let affinity = net.sched.ready.affinity();
+        affinity.inspect(|affinity| affinity.idle_begin(self.host.worker, before));
+        self.account.spins += 1;
+        let mut parked = false;
+        if !self.spin_for_work() && !net.stopped() {
+            // A sleeping worker searches from all suspects (`park`), so others may note these from now on.
+            self.suspects.clear(net);
+            net.sleep.announce(self.host.worker, self.searching);
+            self.searching = false;
+            let start = self.host.worker;
+            if any_work(net, start) || net.stopped() {
+                self.searching = net.sleep.withdraw(self.host.worker);
+            } else {
+                self.park(before);
+                parked = true;
+            }
+        }
+        let now = ticks();
+        affinity.inspect(|affinity| affinity.idle_end(self.host.worker, now));
+        self.account.idle += now.saturating_sub(before);
+        if !parked {
+            self.record(before, What::Spin { ns: now.saturating_sub(before) });
+        }
+        now
+    }
+
+    /// Checks for work until there is some (true), the run stops (true), or the time for spinning is over (false). At
+    /// least one check.
+    fn spin_for_work(&self) -> bool {
+        let net = self.host.net;
+        let until = ticks() + (SPIN_NS as f64 * self.ticks_per_ns) as u64;
+        loop {
+            if net.stopped() || any_work(net, self.host.worker) {
+                return true;
+            }
+            if !self.config.spin || ticks() > until {
+                return false;
+            }
+            if self.config.yields {
+                std::thread::yield_now();
+            }
+            for _ in 0..32 {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    /// Commits to sleep, after `announce` and a check that found no work; the worker has spun since `before`. If this thread is the last one active, it
+    /// examines the graph, and makes ready what the examination has made claimable.
+    fn park(&mut self, before: Ticks) {
+        let net = self.host.net;
+        let deadline = self.config.deadline.map(|(at, _)| at.saturating_duration_since(Instant::now()));
+        let patience = (!self.has_searched).then_some(search::PATIENCE);
+        let timeout = [deadline, patience].into_iter().flatten().min();
+        self.account.parks += 1;
+        let from = ticks();
+        let woken = net.sleep.commit(self.host.worker, timeout, || crate::liveness::quiesce::examine(net));
+        let parked = ticks().saturating_sub(from);
+        self.account.parked += parked;
+        self.record(before, What::Spin { ns: from.saturating_sub(before) });
+        self.record(from, What::Park { ns: parked });
+        match woken {
+            ParkOutcome::Rung => self.searching = true,
+            ParkOutcome::Over => {}
+            ParkOutcome::Resumed => make_all_ready(net),
+            ParkOutcome::TimedOut => {
+                self.check_deadline();
+                if !self.has_searched {
+                    self.has_searched = true;
+                    search::sweep(net);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The length of an activation.
+//!
+//! A node's `pace` is the smoothed time of a firing; its `batch` follows from the pace and holds the two limits of an
+//! activation: the *budget*, in firings, and the *slice*, the firings after which it publishes. Workers write both
+//! `Relaxed` and may overwrite each other: any value is a valid limit. `batch` packs the limits into one word, so that
+//! a reader gets two that belong together.
+
+use crate::measure::clock::Ticks;
+use crate::net::{ActivationContext, NodeCell};
+use crate::sched::worker::Worker;
+use crate::sync::Ordering;
+use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::Policy;
+
+/// The target time of an activation of a sequential node, in nanoseconds.
+const ACTIVATION_NS: u64 = 50_000;
+/// The target time after which an activation of a sequential node publishes, in nanoseconds.
+const SLICE_NS: u64 = 15_000;
+/// The target time of a claim of a parallel node, in nanoseconds.
+const CLAIM_NS: u64 = 60_000;
+/// The least target time of a claim of a parallel node, in nanoseconds. A shorter one costs more than it gains, however
+/// few items there are to share.
+const MIN_CLAIM_NS: u64 = 5_000;
+/// How an activation's length is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// By the measured time of a firing.
+    Timed,
+    /// By count, without a clock, so that a run of one worker can be repeated exactly.
+    Counted,
+}
+
+impl<P: Policy> Worker<'_, P> {
+    /// The budget of the node's next activation, and its slice: see the documentation of the module. In firings.
+    #[inline]
+    pub(crate) fn batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
+        match cell.state.batch.load(Ordering::Relaxed) {
+            0 => self.first_batch(cell, node),
+            batch => {
+                let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
+                (budget, if cell.kind == Kind::Parallel { self.claim_size(cell, node, slice) } else { slice })
+            }
+        }
+    }
+
+    /// The most firings of a claim of a parallel node: half of a worker's equal share of the items that have arrived,
+    /// so that all workers end at about the same time, but no less than [`MIN_CLAIM_NS`] of work. This is guided
+    /// self-scheduling (Polychronopoulos and Kuck, 1987) with half of its share.
+    #[inline(never)] // once for a claim; inlined it would slow the activations of processes
+    fn claim_size(&self, cell: &NodeCell<'_>, node: NodeId, slice: usize) -> usize {
+        let pace = u64::from(cell.state.pace.load(Ordering::Relaxed));
+        let least = MIN_CLAIM_NS * 16 / pace.max(1);
+        if self.config.pace == Pace::Counted || slice as u64 <= least {
+            return slice;
+        }
+        let net = self.host.net;
+        let items = net.inputs(node).iter().map(|input| net.meter(*input).items()).min();
+        let share = items.map_or(usize::MAX, |items| items / (2 * net.threads()));
+        slice.min(share.max(least as usize)).max(1)
+    }
+
+    /// The limits of a node that has no `batch` yet: one firing, to measure its pace; or by the plan, without a clock.
+    #[cold]
+    #[inline(never)]
+    fn first_batch(&self, cell: &NodeCell<'_>, node: NodeId) -> (usize, usize) {
+        if self.config.pace == Pace::Timed {
+            return (1, 1);
+        }
+        let plan = &self.host.net.topology.plan;
+        let claim = plan.claim_lengths[node.index()].clamp(1, 1 << 29);
+        let budget = (claim * 4).min(plan.batch.max(1));
+        let slice = claim.min(budget);
+        cell.state.batch.store((budget as u64) << 32 | slice as u64, Ordering::Relaxed);
+        (budget, slice)
+    }
+
+    /// Updates the node's pace, in sixteenths of a nanosecond for each firing, and the limits that follow from it.
+    ///
+    /// The new pace is three parts old and one part measured. A measurement counts for at most eight times the old
+    /// pace, so an outlier raises the pace by less than a factor of 3.
+    #[cold]
+    pub(super) fn set_pace(&self, cell: &NodeCell<'_>, cx: &ActivationContext<'_>, spent: Ticks) {
+        let state = &cell.state;
+        let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
+        let old = u64::from(state.pace.load(Ordering::Relaxed));
+        let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
+        state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
+        let plan = &cx.net.topology.plan;
+        let claim = (plan.claim_lengths[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
+        let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));
+        let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
+        let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
+        let slice = (time * 16 / pace).clamp(1, claim.min(batch));
+        state.batch.store(budget << 32 | slice, Ordering::Relaxed);
+    }
+}

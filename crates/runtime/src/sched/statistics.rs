@@ -1,0 +1,164 @@
+//! The measurements of activations: a worker adds each of them to its account and to the statistics of the node.
+//!
+//! | what | of which activations | where |
+//! |---|---|---|
+//! | time, firings | all | the node's state, the worker's account |
+//! | the wait before it | long waits, and a sample | [`waits`](crate::measure::waits) |
+//! | service times | long ones, and a sample | [`service`](crate::measure::service) |
+//! | laps, occupancy of channels | a sample | [`account`](crate::measure::account) |
+//! | an event of the timeline | all, if the run records one | [`recorder`](crate::measure::recorder) |
+
+use crate::measure::clock::{Laps, Part, Ticks, ticks};
+use crate::measure::sampler::SAMPLE;
+use crate::measure::service::{ALWAYS_MEASURED, Measured};
+use crate::net::{ActivationContext, NO_WORKER, NodeCell};
+use crate::sched::pace::Pace;
+use crate::sched::worker::Worker;
+use crate::sync::Ordering;
+use std::sync::atomic::AtomicU64;
+use thalweg_graph::Kind;
+use thalweg_policy::{Event, Policy};
+use thalweg_trace::What;
+
+/// The ticks from which on every activation updates its node's pace: the update costs little beside it. Of shorter
+/// activations one in 16 does.
+const LONG_ACTIVATION: Ticks = 4096;
+impl<P: Policy> Worker<'_, P> {
+    /// Begins the laps of a sampled activation. The time since `before` counts as the scheduler's.
+    #[cold]
+    pub(super) fn begin_sample(&mut self, before: Ticks) -> Laps {
+        let start = ticks();
+        self.account.scheduler_sample(start.saturating_sub(before));
+        Laps::start(start)
+    }
+
+    /// Adds the laps of a sampled activation, and the occupancy of the node's channels, to the account. It ended at
+    /// `after`.
+    #[cold]
+    pub(super) fn end_sample(&mut self, cx: &mut ActivationContext<'_>, after: Ticks) {
+        if let Some(laps) = &mut cx.laps {
+            laps.lap(Part::Queue);
+            self.account.lap_sample(laps);
+        }
+        for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
+            let items = cx.net.meter(*channel).items();
+            self.account.occupancy(*channel, items);
+            if let Some(recorder) = &mut self.host.recorder {
+                recorder.fill(after, *channel, items);
+            }
+        }
+    }
+
+    /// Notes this worker as the one that activated the node last, and counts a move if it was another. Only where the
+    /// policy is notified; where it scans, only pinned nodes have a latest worker (`NodeCell::try_pin`).
+    #[inline]
+    pub(super) fn note_move(&self, cell: &NodeCell<'_>) {
+        let (last, me) = (cell.state.last.load(Ordering::Relaxed), self.host.worker as u32);
+        if last == me {
+            return;
+        }
+        cell.state.last.store(me, Ordering::Relaxed);
+        if last != NO_WORKER && cell.kind != Kind::Parallel {
+            // A load and a store suffice: this worker holds the node's only token, so it is the only writer.
+            let moves = cell.state.moves.load(Ordering::Relaxed);
+            cell.state.moves.store(moves + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds an activation to the worker's account and to the node's statistics. Before the token is released.
+    #[inline(always)]
+    pub(super) fn note(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        span: (Ticks, Ticks),
+    ) {
+        let account = &mut self.account;
+        account.busy += span.1.saturating_sub(span.0);
+        account.activations += 1;
+        account.refused += u64::from(event == Event::Refused);
+        // A parallel node has a token for each worker, and a policy that scans has no tokens: then other workers may
+        // write too.
+        self.note_firings(cx, cell, event, span, self.notified && cell.kind != Kind::Parallel);
+    }
+
+    /// Adds an activation to the node's statistics, and updates its pace. `exclusive` says that this worker is the only
+    /// writer, because it holds the node's only token; otherwise each addition is a read-modify-write.
+    #[inline(always)]
+    pub(crate) fn note_firings(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        cell: &NodeCell<'_>,
+        event: Event,
+        (before, after): (Ticks, Ticks),
+        exclusive: bool,
+    ) {
+        if self.config.stamped {
+            if event != Event::Refused {
+                cell.state.since.store(after, Ordering::Relaxed);
+            }
+            // A node with one token is not parallel.
+            if !exclusive {
+                cell.state.leave(|| cx.net.missing(cx.node));
+            }
+        }
+        if after.saturating_sub(before) > self.measured_above {
+            self.measure(cx, event, (before, after));
+        }
+        if cx.fired == 0 {
+            return;
+        }
+        let spent = after.saturating_sub(before);
+        let add = |counter: &AtomicU64, more: u64| match exclusive {
+            true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
+            false => _ = counter.fetch_add(more, Ordering::Relaxed),
+        };
+        add(&cell.state.firings, cx.fired as u64);
+        add(&cell.state.activations, 1);
+        if spent > 0 {
+            add(&cell.state.busy, spent);
+        }
+        // A budget of 1 is that of a node without a pace. Without time stamps the pace is never known, and the limits
+        // are those of the plan (`Options::unaccounted` implies `counted`).
+        if self.config.stamped
+            && self.config.pace == Pace::Timed
+            && (spent > LONG_ACTIVATION || cx.budget == 1 || (spent > 0 && self.sampler.is_frequent()))
+        {
+            self.set_pace(cell, cx, spent);
+        }
+    }
+
+    /// Adds a stamped activation to the timeline, and to the service times of its node if it is long or a sample.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn measure(
+        &mut self,
+        cx: &mut ActivationContext<'_>,
+        event: Event,
+        (before, after): (Ticks, Ticks),
+    ) {
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.activation(cx.node, cx.fired, event, (before, after));
+        }
+        let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
+        let always = spent > ALWAYS_MEASURED;
+        if fired == 0 || !(always || laps.is_some()) {
+            return;
+        }
+        let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
+        let firing = laps.map(|laps| {
+            let (of, spent) = laps.measured.unwrap_or((fired, laps.application));
+            (ns(spent) / of as f64, (fired as u64).saturating_mul(u64::from(SAMPLE)))
+        });
+        let measured = Measured { ns: ns(spent), fired, always, firing };
+        self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
+    }
+
+    /// Adds an event to the timeline, if the run records one. Lengths are in ticks.
+    pub(super) fn record(&mut self, at: Ticks, what: What) {
+        if let Some(recorder) = &mut self.host.recorder {
+            recorder.add(at, what);
+        }
+    }
+}
