@@ -66,7 +66,7 @@ impl Saved {
         let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
         let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
         let plan: Plan = text.parse().map_err(|error: ReadError| in_file(path, error.line, error.what))?;
-        // Parsing knows no policies.
+        // The parser has no list of policies.
         let known = Options::new().policy(&plan.policy).check();
         let line = Place::Policy.line_in(&text).unwrap_or(1);
         known.map_err(|unknown| in_file(path, line, unknown))?;
@@ -91,7 +91,7 @@ fn choose(saved: &[Saved], graphs: Graphs, graph: &GraphData, made: Plan) -> Res
     Plan::read(text, graph).map_err(|error| in_file(path, error.line, error.what))
 }
 
-/// The names of the first nodes, by which a reader knows the graph.
+/// The names of the first nodes, which identify the graph for a reader.
 fn first_nodes(graph: &GraphData) -> String {
     const SHOWN: usize = 3;
     let mut names: Vec<&str> = graph.nodes().iter().take(SHOWN).map(|node| &*node.name).collect();

@@ -20,7 +20,7 @@ use crate::standard;
 /// With --output, the report becomes a page for a browser: the graph drawn with loads and fill levels, the times, the
 /// bottleneck, advice, and the timeline if it is given. The page is one file without references to others.
 ///
-/// A report is the JSON of `Report::to_json`, a timeline that of `Timeline::to_json`. The command knows them apart by
+/// A report is the JSON of `Report::to_json`, a timeline that of `Timeline::to_json`. The command distinguishes them by
 /// their content, so their order and their names are free.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -101,7 +101,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the thread of a view knows.
+/// The state of the view's thread.
 struct View {
     runs: Runs,
     on_terminal: bool,

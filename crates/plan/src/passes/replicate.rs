@@ -16,7 +16,7 @@ use thalweg_graph::{Kind, NodeId};
 /// The need up to which one worker suffices: one in this many.
 const IDLE_SHARE: u128 = 4;
 
-/// The limits of the parallel nodes that cannot use all workers. Nodes that the profile does not know have none.
+/// The limits of the parallel nodes that cannot use all workers. Nodes without a profile have none.
 pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> {
     let Some(profile) = given.profile else { return BTreeMap::new() };
     let (graph, threads) = (given.graph, so_far.threads as u128);

@@ -36,7 +36,7 @@ impl Sampler {
     pub(crate) fn step(&mut self) -> bool {
         self.phase = self.phase.wrapping_add(STEP);
         let is_sample = self.left == 0;
-        // The mean of the two terms is half a sample's distance less a half each; the step to the sample adds one.
+        // From 0 to 64, in the mean 32: so `left` is 63 in the mean, and the next sample comes `left + 1` steps later.
         let random = (self.phase >> 26) + (self.phase >> 25 & 1);
         self.left = if is_sample { SAMPLE / 2 - 1 + random } else { self.left - 1 };
         is_sample

@@ -101,11 +101,16 @@ pub(crate) fn run(
         let after = ticks();
         cell.state.busy.fetch_add(after.saturating_sub(from), Ordering::Relaxed);
         cell.state.since.store(after, Ordering::Relaxed);
-        let each = measures.note(node, cx.fired, event.as_ref().ok(), (from, after));
-        if let Some(each) = each.filter(|_| slices) {
-            slice = ((SLICE_NS / each.max(1.0)) as usize).clamp(1, longest);
+        let ns = Scale::now().ns(after.saturating_sub(from));
+        measures.note_service(cx.fired, ns);
+        if let Ok(event) = &event {
+            measures.note_event(node, cx.fired, *event, (from, after));
         }
-        blocking = next_budget(blocking, Scale::now().ns(after.saturating_sub(from)));
+        if !slices {
+            blocking = next_budget(blocking, ns);
+        } else if cx.fired > 0 {
+            slice = ((SLICE_NS * cx.fired as f64 / ns.max(1.0)) as usize).clamp(1, longest);
+        }
         if net.sched.ready.notifies() || cell.kind == Kind::Process {
             changed_outside(net, node);
         }
@@ -154,25 +159,19 @@ struct Measures {
 }
 
 impl Measures {
-    /// Adds an activation from `from` to `after`, which ended with `event` unless it panicked. Returns the mean time of
-    /// its firings, in nanoseconds.
-    fn note(
-        &mut self,
-        node: NodeId,
-        fired: usize,
-        event: Option<&Event>,
-        (from, after): (Ticks, Ticks),
-    ) -> Option<f64> {
-        if let (Some(recorder), Some(event)) = (&mut self.recorder, event) {
-            recorder.activation(node, fired, *event, (from, after));
+    /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds.
+    fn note_service(&mut self, fired: usize, ns: f64) {
+        if fired > 0 {
+            let firing = Some((ns / fired as f64, fired as u64));
+            Measured { ns, fired, always: true, firing }.record(&mut self.service);
         }
-        let ns = Scale::now().ns(after.saturating_sub(from));
-        (fired > 0).then(|| {
-            let each = ns / fired as f64;
-            Measured { ns, fired, always: true, firing: Some((each, fired as u64)) }
-                .record(&mut self.service);
-            each
-        })
+    }
+
+    /// Adds an activation to the timeline, if the run records one.
+    fn note_event(&mut self, node: NodeId, fired: usize, event: Event, span: (Ticks, Ticks)) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.activation(node, fired, event, span);
+        }
     }
 
     /// Adds a wait that began at `from` and ends now.

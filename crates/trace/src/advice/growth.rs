@@ -8,7 +8,7 @@ use thalweg_graph::{ChannelId, NodeId};
 /// Cycles that are searched and named. The page and the text list all growths.
 const NAMED: usize = 3;
 
-/// Nodes that the search for a cycle looks at.
+/// The most nodes that the search for a cycle visits.
 const SEARCHED: usize = 100_000;
 
 /// What happened to a channel that grew.

@@ -1,4 +1,4 @@
-//! Knows reports and timelines apart by their text.
+//! Distinguishes reports from timelines by their text.
 
 use super::{FORMAT as REPORT, timeline::FORMAT as TIMELINE};
 use crate::{Report, Timeline};

@@ -93,7 +93,7 @@ fn counts(event: &Event, least: u64) -> bool {
     }
 }
 
-/// The kind of an event as the script knows it, and the number of its node.
+/// The kind of an event in the script's numbers, and the number of its node.
 fn code(event: &Event, names: &mut Names) -> Option<(u64, u64)> {
     Some(match event.what {
         What::Activation { node, ended, .. } => {

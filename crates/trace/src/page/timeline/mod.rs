@@ -18,7 +18,7 @@ const TRACKS: usize = 32;
 /// The colour of nodes that have none of their own.
 const OTHER: usize = COLOURS;
 
-/// What both pictures need to know.
+/// The data that both pictures share.
 struct Shown<'a> {
     tracks: Vec<ShownTrack<'a>>,
     report: &'a Report,
