@@ -1,8 +1,9 @@
 //! The graph itself: a vector of nodes and a vector of channels, which refer to each other by id.
 
+use crate::details::Details;
 use crate::names::Names;
 use crate::shapes::Shapes;
-use crate::{Channel, ChannelId, Fault, Link, Node, NodeId, Port};
+use crate::{Channel, ChannelId, Fault, Link, Messages, Node, NodeId, Port, Router, Span};
 
 /// Nodes and the channels between them.
 #[derive(Clone, Default, Debug)]
@@ -11,13 +12,14 @@ pub struct GraphData {
     channels: Vec<Channel>,
     names: Names,
     shapes: Shapes,
+    details: Details,
 }
 
 impl PartialEq for GraphData {
-    /// Whether the nodes and channels are equal, with their ids. The index of names and the sharing of shapes depend on
+    /// Whether the nodes with their details and the channels are equal, with their ids. The index of names and the sharing of shapes depend on
     /// how a graph was made, and count for nothing.
     fn eq(&self, other: &GraphData) -> bool {
-        self.nodes == other.nodes && self.channels == other.channels
+        self.nodes == other.nodes && self.channels == other.channels && self.details == other.details
     }
 }
 
@@ -103,6 +105,40 @@ impl GraphData {
     /// The channel with this id, to change its settings.
     pub fn channel_mut(&mut self, id: ChannelId) -> &mut Channel {
         &mut self.channels[id.index()]
+    }
+
+    /// The place of a node in a source text, if it has one.
+    pub fn span(&self, node: NodeId) -> Option<Span> {
+        *self.details.spans.get(node.index())?
+    }
+
+    /// Sets the place of a node in a source text.
+    pub fn set_span(&mut self, node: NodeId, span: Span) {
+        let spans = &mut self.details.spans;
+        if spans.len() <= node.index() {
+            spans.resize(node.index() + 1, None);
+        }
+        spans[node.index()] = Some(span);
+    }
+
+    /// How a node moves items, if it is a splitter or joiner.
+    pub fn router(&self, node: NodeId) -> Option<&Router> {
+        self.details.routers.get(&node)
+    }
+
+    /// Makes a node a splitter or joiner.
+    pub fn set_router(&mut self, node: NodeId, router: Router) {
+        self.details.routers.insert(node, router);
+    }
+
+    /// The pairs of nodes that send each other messages, past the channels.
+    pub fn messages(&self) -> &[Messages] {
+        &self.details.messages
+    }
+
+    /// Records that a node sends messages to another.
+    pub fn add_messages(&mut self, messages: Messages) {
+        self.details.messages.push(messages);
     }
 
     /// All node ids.

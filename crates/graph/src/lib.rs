@@ -16,6 +16,7 @@
 
 mod channel;
 mod check;
+mod details;
 mod dot;
 mod graph;
 mod id;
@@ -27,7 +28,8 @@ mod text;
 
 pub use channel::{Channel, Link};
 pub use check::Fault;
+pub use details::{Messages, Router, Span, Weights};
 pub use graph::GraphData;
 pub use id::{ChannelId, NodeId, Port};
 pub use item::Item;
-pub use node::{InPort, InShape, Kind, Node, OutPort, OutShape, Rate};
+pub use node::{Bounds, FirstPop, InPort, InShape, Kind, Node, OutPort, OutShape, Rate};

@@ -9,19 +9,30 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rate {
     /// The same number at every firing.
-    Static(u32),
+    Static(u64),
     /// A number that may differ at each firing.
     Dynamic,
 }
 
 impl Rate {
     /// The number of a static rate.
-    pub fn fixed(self) -> Option<u32> {
+    pub fn fixed(self) -> Option<u64> {
         match self {
             Rate::Static(n) => Some(n),
             Rate::Dynamic => None,
         }
     }
+}
+
+/// What a node declares about a dynamic rate. Nothing follows from it but estimates and messages.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Bounds {
+    /// The least number of items of a firing.
+    pub least: u64,
+    /// The expected number.
+    pub average: Option<u64>,
+    /// The greatest number, if there is one.
+    pub most: Option<u64>,
 }
 
 /// Whether firings of a node may overlap.
@@ -47,7 +58,20 @@ pub struct InShape {
     /// Items that a firing pops.
     pub pop: Rate,
     /// Items that a firing may read, including those it pops. At least the static pop rate.
-    pub peek: u32,
+    pub peek: u64,
+    /// What the node declares about a dynamic pop rate.
+    pub bounds: Option<Bounds>,
+    /// The first firing, where it differs from all others (StreamIt's `prework`).
+    pub first: Option<FirstPop>,
+}
+
+/// What the first firing of a node does at an input port.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FirstPop {
+    /// Items that it pops.
+    pub pop: Rate,
+    /// Items that it may read, including those it pops. At least the static pop rate.
+    pub peek: u64,
 }
 
 /// An input port: an [`InShape`], which equal ports share, and its channel.
@@ -76,7 +100,8 @@ impl DerefMut for InPort {
 impl InPort {
     /// A port that pops one item a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> InPort {
-        let shape = InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1 };
+        let shape =
+            InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1, bounds: None, first: None };
         InPort { shape: Arc::new(shape), channel: None }
     }
 
@@ -88,8 +113,20 @@ impl InPort {
     }
 
     /// Sets the number of items that a firing may read, at least the static pop rate.
-    pub fn peek(mut self, peek: u32) -> InPort {
+    pub fn peek(mut self, peek: u64) -> InPort {
         self.peek = peek.max(self.pop.fixed().unwrap_or(0));
+        self
+    }
+
+    /// Declares the bounds of a dynamic pop rate.
+    pub fn bounds(mut self, bounds: Bounds) -> InPort {
+        self.bounds = Some(bounds);
+        self
+    }
+
+    /// Sets what the first firing pops and may read, where that differs from later firings.
+    pub fn first(mut self, pop: Rate, peek: u64) -> InPort {
+        self.first = Some(FirstPop { pop, peek: peek.max(pop.fixed().unwrap_or(0)) });
         self
     }
 }
@@ -104,6 +141,10 @@ pub struct OutShape {
     pub item: Item,
     /// Items that a firing pushes.
     pub push: Rate,
+    /// What the node declares about a dynamic push rate.
+    pub bounds: Option<Bounds>,
+    /// Items that the first firing pushes, where that differs from all others (StreamIt's `prework`).
+    pub first: Option<Rate>,
 }
 
 /// An output port: an [`OutShape`], which equal ports share, and its channel.
@@ -132,13 +173,25 @@ impl DerefMut for OutPort {
 impl OutPort {
     /// A port that pushes any number of items a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> OutPort {
-        let shape = OutShape { name: name.into(), item, push: Rate::Dynamic };
+        let shape = OutShape { name: name.into(), item, push: Rate::Dynamic, bounds: None, first: None };
         OutPort { shape: Arc::new(shape), channel: None }
     }
 
     /// Sets the push rate.
     pub fn push(mut self, push: Rate) -> OutPort {
         self.push = push;
+        self
+    }
+
+    /// Declares the bounds of a dynamic push rate.
+    pub fn bounds(mut self, bounds: Bounds) -> OutPort {
+        self.bounds = Some(bounds);
+        self
+    }
+
+    /// Sets what the first firing pushes, where that differs from later firings.
+    pub fn first(mut self, push: Rate) -> OutPort {
+        self.first = Some(push);
         self
     }
 }
