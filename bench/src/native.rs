@@ -1,8 +1,7 @@
 //! Programs of `apps/str` as native code, with files in memory.
 
-use std::cell::RefCell;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::Arc;
 
 use thalweg_codegen::{Cache, Config, Level, Native, Threads};
@@ -92,6 +91,10 @@ impl Ours {
         self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
+    fn locked(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The output of the last run.
     pub fn output(&self) -> Vec<u32> {
         self.files.output()
@@ -109,8 +112,8 @@ struct Output {
 /// of the memory affect the time.
 #[derive(Clone)]
 pub struct Cells {
-    input: Rc<Vec<u8>>,
-    output: Rc<RefCell<Output>>,
+    input: Arc<Vec<u8>>,
+    output: Arc<Mutex<Output>>,
 }
 
 impl Cells {
@@ -118,7 +121,7 @@ impl Cells {
     pub fn new(input: &[u32]) -> Cells {
         let input: Vec<u8> = input.iter().flat_map(|cell| cell.to_ne_bytes()).collect();
         let output = Output { items: vec![0; 2 * input.len()], filled: 0 };
-        Cells { input: Rc::new(input), output: Rc::new(RefCell::new(output)) }
+        Cells { input: Arc::new(input), output: Arc::new(Mutex::new(output)) }
     }
 
     /// The number of cells of input.
@@ -128,13 +131,13 @@ impl Cells {
 
     /// Runs a function on the input and the room for output; it returns the number of bytes written.
     pub fn run(&self, run: impl FnOnce(&[u8], &mut [u8]) -> usize) {
-        let Output { items, filled } = &mut *self.output.borrow_mut();
+        let Output { items, filled } = &mut *self.locked();
         *filled = run(&self.input, items);
     }
 
     /// The output of the last run.
     pub fn output(&self) -> Vec<u32> {
-        let output = self.output.borrow();
+        let output = self.locked();
         output.items[..output.filled].as_chunks().0.iter().map(|cell| u32::from_ne_bytes(*cell)).collect()
     }
 }
@@ -145,12 +148,12 @@ impl Files for Cells {
     }
 
     fn sink(&mut self, _name: &str, _item: &Layout<'_>) -> io::Result<Box<dyn Sink>> {
-        let output = Output { filled: 0, ..self.output.take() };
+        let output = Output { filled: 0, ..std::mem::take(&mut *self.locked()) };
         Ok(Box::new(Writer { output, shared: self.output.clone() }))
     }
 }
 
-struct Reader(Rc<Vec<u8>>);
+struct Reader(Arc<Vec<u8>>);
 
 impl Source for Reader {
     fn next(&mut self) -> io::Result<Option<Value>> {
@@ -168,7 +171,7 @@ impl Source for Reader {
 
 struct Writer {
     output: Output,
-    shared: Rc<RefCell<Output>>,
+    shared: Arc<Mutex<Output>>,
 }
 
 impl Sink for Writer {
@@ -195,7 +198,7 @@ impl Sink for Writer {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.shared.replace(self.output);
+        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = self.output;
         Ok(())
     }
 }

@@ -1,9 +1,7 @@
 //! Runs a program with the interpreter.
 
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 use thalweg_lang::{Diagnostic, Sources, compile};
 use thalweg_str::{Item, Memory, Program};
@@ -44,11 +42,11 @@ fn rendered(sources: &Sources, errors: &[Diagnostic]) -> String {
 }
 
 #[derive(Clone, Default)]
-struct SharedBuffer(Rc<RefCell<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        self.0.lock().unwrap().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -2,11 +2,9 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native, Split, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
@@ -22,7 +20,7 @@ pub struct Memory {
     pub any: Option<usize>,
     /// Whether integers in those files are bytes.
     pub small: bool,
-    pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
+    pub written: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
 }
 
 /// A file that is read, and the position in it.
@@ -41,11 +39,11 @@ impl Source for Given {
 }
 
 /// A file that is written, and the map of all output.
-pub struct Written(pub String, pub Rc<RefCell<BTreeMap<String, Vec<Value>>>>);
+pub struct Written(pub String, pub Arc<Mutex<BTreeMap<String, Vec<Value>>>>);
 
 impl Sink for Written {
     fn push(&mut self, item: &Value) -> io::Result<()> {
-        self.1.borrow_mut().entry(self.0.clone()).or_default().push(item.clone());
+        self.1.lock().unwrap().entry(self.0.clone()).or_default().push(item.clone());
         Ok(())
     }
 
@@ -108,11 +106,11 @@ pub struct Seen {
 }
 
 #[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
+        self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -135,7 +133,7 @@ pub fn bits(value: &Value) -> String {
 }
 
 fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
-    let mut files = Memory { written: Rc::default(), ..files.clone() };
+    let mut files = Memory { written: Arc::default(), ..files.clone() };
     let written = files.written.clone();
     see_with(&mut files, &written, run)
 }
@@ -143,7 +141,7 @@ fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Sto
 /// Runs with files; those that are written are in `written` afterwards.
 pub fn see_with(
     files: &mut dyn Files,
-    written: &RefCell<BTreeMap<String, Vec<Value>>>,
+    written: &Mutex<BTreeMap<String, Vec<Value>>>,
     run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>,
 ) -> Seen {
     let out = Shared::default();
@@ -153,9 +151,9 @@ pub fn see_with(
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     });
-    let written = written.borrow();
+    let written = written.lock().unwrap();
     let written = written.iter().map(|(name, items)| (name.clone(), items.iter().map(bits).collect()));
-    let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
+    let printed = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
     Seen { end, printed, written: written.collect() }
 }
 

@@ -1,11 +1,10 @@
 //! Files in memory: items are used in place, and the output is the same at every length.
 
 use crate::common::{compiled, has_compiler};
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use thalweg_codegen::{Cache, Config, Level, Native, Threads, build};
 use thalweg_lang::Compiled;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
@@ -16,7 +15,7 @@ use thalweg_lang::value::Value;
 struct Shelf {
     inputs: BTreeMap<String, Vec<u8>>,
     off: usize,
-    written: Rc<RefCell<BTreeMap<String, Written>>>,
+    written: Arc<Mutex<BTreeMap<String, Written>>>,
     lends_room: bool,
 }
 
@@ -36,7 +35,7 @@ impl Shelf {
         };
         let file = |seed| vec![0; off].into_iter().chain((0..bytes).map(|at| byte(at, seed))).collect();
         let inputs = [("in", 89), ("in2", 41)].map(|(name, seed)| (name.to_owned(), file(seed)));
-        Shelf { inputs: inputs.into(), off, written: Rc::default(), lends_room: true }
+        Shelf { inputs: inputs.into(), off, written: Arc::default(), lends_room: true }
     }
 }
 
@@ -84,7 +83,7 @@ struct Taker {
     room: Vec<u8>,
     lends: bool,
     name: String,
-    all: Rc<RefCell<BTreeMap<String, Written>>>,
+    all: Arc<Mutex<BTreeMap<String, Written>>>,
 }
 
 impl Sink for Taker {
@@ -108,7 +107,7 @@ impl Sink for Taker {
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.written.complete = true;
         let Taker { name, written, all, .. } = *self;
-        all.borrow_mut().insert(name, written);
+        all.lock().unwrap().insert(name, written);
         Ok(())
     }
 }
@@ -122,7 +121,7 @@ fn see(shelf: &mut Shelf, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, 
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     });
-    (end, shelf.written.take())
+    (end, std::mem::take(&mut *shelf.written.lock().unwrap()))
 }
 
 /// Runs a program both ways; returns the number of bytes written in place.
@@ -286,17 +285,17 @@ fn an_interrupted_run_leaves_what_was_done_before() {
     let meant = see(&mut shelf, |around| native.run(Options::default(), around)).1["out"].bytes.clone();
     // The interruption may be noticed after all is done; but not each time.
     let mut some_left = |threads| {
-        let begun = Rc::new(Cell::new(false));
+        let begun = Arc::new(AtomicBool::new(false));
         let seen = begun.clone();
         let around = Surroundings {
             files: &mut shelf,
             out: Box::new(io::sink()),
-            interrupted: Box::new(move || seen.get()),
-            progress: &mut |_| begun.set(true),
+            interrupted: Box::new(move || seen.load(Ordering::Relaxed)),
+            progress: &mut |_| begun.store(true, Ordering::Relaxed),
         };
         let end = native.run_on(&Threads::new(threads), Options::default(), around);
         assert_eq!(end, Err(Stop::Interrupted));
-        let done = &shelf.written.borrow()["out"].bytes;
+        let done = &shelf.written.lock().unwrap()["out"].bytes;
         assert!(!done.is_empty() && meant.starts_with(done), "{threads} threads: {} bytes", done.len());
         done.len() < meant.len()
     };

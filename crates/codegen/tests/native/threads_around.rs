@@ -2,8 +2,9 @@
 //! every policy of the engine, and programs that several threads run at once.
 
 use crate::common::{Memory, compiled, difference, floats, has_compiler, interpreted, run_on};
-use std::cell::Cell;
-use std::rc::Rc;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use thalweg_codegen::{Cache, Config, Level, Native, Split, Threads, build, source};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, interpret};
 
@@ -87,15 +88,15 @@ fn run(
     run: impl FnOnce(Options, Surroundings<'_>) -> Result<u64, Stop>,
 ) -> Result<u64, Stop> {
     let options = Options { iterations, repeat_input: true };
-    let reached = Rc::new(Cell::new(0));
+    let reached = Arc::new(AtomicU64::new(0));
     let seen = reached.clone();
     let around = Surroundings {
         files,
         out: Box::new(std::io::sink()),
-        interrupted: Box::new(move || seen.get() >= stop_after),
+        interrupted: Box::new(move || seen.load(Ordering::Relaxed) >= stop_after),
         progress: &mut |done| {
-            assert!(done >= reached.get(), "progress goes forward");
-            reached.set(done);
+            assert!(done >= reached.load(Ordering::Relaxed), "progress goes forward");
+            reached.store(done, Ordering::Relaxed);
         },
     };
     run(options, around)
@@ -119,7 +120,7 @@ fn input_restarts() {
                 .map(|outcome| outcome.iterations)
         });
         assert_eq!(first, second);
-        assert!(*meant.written.borrow() == *done.written.borrow(), "{count} items again and again");
+        assert!(*meant.written.lock().unwrap() == *done.written.lock().unwrap(), "{count} items again and again");
     }
 }
 
@@ -138,14 +139,14 @@ fn a_cancelled_run_ends_soon_with_what_was_done() {
                 .map(|outcome| outcome.iterations)
         });
         assert_eq!(end, Err(Stop::Interrupted));
-        let done = files.written.borrow()["out"].len() as u64;
+        let done = files.written.lock().unwrap()["out"].len() as u64;
         assert!((500..3000).contains(&done), "{done} items");
         let mut meant = floats("in", 77);
         run(&mut meant, Some(done), u64::MAX, |options, around| {
             interpret(&program, options, around).map(|outcome| outcome.iterations)
         })
         .unwrap();
-        assert!(*meant.written.borrow() == *files.written.borrow(), "{split:?}");
+        assert!(*meant.written.lock().unwrap() == *files.written.lock().unwrap(), "{split:?}");
     }
 }
 

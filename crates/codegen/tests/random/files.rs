@@ -1,10 +1,9 @@
 //! In-memory files for random programs.
 
 use crate::common::{Given, Written, made};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
@@ -15,7 +14,7 @@ pub struct Random {
     pub seed: u64,
     /// Items of the longest.
     pub most: u32,
-    pub written: Rc<RefCell<BTreeMap<String, Vec<Value>>>>,
+    pub written: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
 }
 
 impl Random {

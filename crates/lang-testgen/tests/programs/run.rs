@@ -1,11 +1,9 @@
 //! Runs programs with files in a temporary folder.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use thalweg_lang::files::{Disk, Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, interpret};
 use thalweg_lang::{Compiled, Sources, compile};
@@ -80,16 +78,16 @@ pub fn execute(compiled: &Arc<Compiled>, inputs: &[(String, Vec<u8>)], iteration
     let files = entries.map(|entry| entry.file_name().into_string().expect("a UTF-8 name"));
     let files = files.filter(|name| inputs.iter().all(|(input, _)| input != name));
     let files = files.map(|name| (name.clone(), std::fs::read(path(&name)).expect("a file"))).collect();
-    let printed = String::from_utf8(out.0.borrow().clone()).expect("text");
+    let printed = String::from_utf8(out.0.lock().unwrap().clone()).expect("text");
     Run { printed, files, end }
 }
 
 #[derive(Clone, Default)]
-struct Printed(Rc<RefCell<Vec<u8>>>);
+struct Printed(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Printed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        self.0.lock().unwrap().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// An input of bytes. A pipe without data blocks its reader.
-pub trait Input: Read {
+pub trait Input: Read + Send {
     /// Whether the next read would block for longer than `timeout`; false for inputs that never block.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ impl<R: Read> Read for MayBlock<R> {
     }
 }
 
-impl<R: Read> Input for MayBlock<R> {
+impl<R: Read + Send> Input for MayBlock<R> {
     fn would_block(&mut self, _patience: Duration) -> io::Result<bool> {
         Ok(true)
     }
@@ -47,7 +47,7 @@ pub(super) fn standard() -> Box<dyn Input> {
 }
 
 /// Opens an input; called again when the file is read again.
-pub type Open = Box<dyn Fn() -> io::Result<Box<dyn Input>>>;
+pub type Open = Box<dyn Fn() -> io::Result<Box<dyn Input>> + Send>;
 
 /// The size of one read: the capacity of a pipe.
 const READ_SIZE: usize = 64 << 10;

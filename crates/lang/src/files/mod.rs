@@ -22,8 +22,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A source of items.
-pub trait Source {
+/// A source of items. A run may read it on any thread.
+pub trait Source: Send {
     /// The next item; `None` at the end.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ pub trait Source {
     fn rewind(&mut self) -> io::Result<bool>;
 }
 
-/// A sink of items.
-pub trait Sink {
+/// A sink of items. A run may write it on any thread.
+pub trait Sink: Send {
     /// Writes an item.
     ///
     /// # Errors

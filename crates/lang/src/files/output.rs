@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 /// A byte output.
 pub enum Output {
     /// An output written directly: standard output, a device, a named pipe.
-    Open(Box<dyn Write>),
+    Open(Box<dyn Write + Send>),
     /// A file that does not have its name yet.
     New(UnfinishedFile),
 }

@@ -94,16 +94,16 @@ pub struct Outcome {
     pub firings: u64,
 }
 
-/// The environment of a run.
+/// The environment of a run, which may use it on any of its threads, one at a time.
 pub struct Surroundings<'a> {
     /// The file system.
     pub files: &'a mut dyn Files,
     /// The output of `print`.
-    pub out: Box<dyn Write>,
+    pub out: Box<dyn Write + Send>,
     /// Whether the run must end at once.
-    pub interrupted: Box<dyn Fn() -> bool>,
+    pub interrupted: Box<dyn Fn() -> bool + Send + Sync>,
     /// Called after each steady state with the number of steady states so far.
-    pub progress: &'a mut dyn FnMut(u64),
+    pub progress: &'a mut (dyn FnMut(u64) + Send),
 }
 
 /// Runs a program to its end. Output files appear if it succeeds or is interrupted.

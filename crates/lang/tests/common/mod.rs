@@ -2,11 +2,9 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Outcome, RunLimits, Stop, Surroundings, interpret_within};
 use thalweg_lang::value::Value;
@@ -55,8 +53,8 @@ pub fn run_within(
     };
     let options = Options { iterations, repeat_input: false };
     let end = interpret_within(&compiled(text), options, limits, around);
-    let printed = String::from_utf8(out.0.borrow().clone()).unwrap();
-    let files = memory.output.borrow().clone();
+    let printed = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+    let files = memory.output.lock().unwrap().clone();
     Run { printed, files, end }
 }
 
@@ -68,11 +66,11 @@ pub fn lines(text: &str, iterations: u64) -> Vec<String> {
 }
 
 #[derive(Clone, Default)]
-struct Shared(Rc<RefCell<Vec<u8>>>);
+struct Shared(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Shared {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().write(bytes)
+        self.0.lock().unwrap().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -80,7 +78,7 @@ impl Write for Shared {
     }
 }
 
-type Written = Rc<RefCell<HashMap<String, Vec<Value>>>>;
+type Written = Arc<Mutex<HashMap<String, Vec<Value>>>>;
 
 #[derive(Default)]
 struct Memory {
@@ -129,7 +127,7 @@ impl Sink for MemorySink {
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.to.borrow_mut().insert(self.name, self.items);
+        self.to.lock().unwrap().insert(self.name, self.items);
         Ok(())
     }
 }
