@@ -132,9 +132,9 @@ fn is_live(nodes: usize, wires: &[Wire], period: &[u64]) -> bool {
 /// A random ring with chords: strongly connected, consistent, with peeks and initial items.
 fn ring() -> impl Strategy<Value = (usize, Vec<Wire>)> {
     let end = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
-    let extra = (0u32..4, prop_oneof![2 => Just(0usize), 2 => 1usize..6, 1 => 6usize..16]);
+    let extra = (0u64..4, prop_oneof![2 => Just(0usize), 2 => 1usize..6, 1 => 6usize..16]);
     (1usize..6).prop_flat_map(move |nodes| {
-        let firings = proptest::collection::vec(1u32..5, nodes);
+        let firings = proptest::collection::vec(1u64..5, nodes);
         let chords = proptest::collection::vec(end(), 0..4);
         let extras = proptest::collection::vec(extra.clone(), nodes + 4);
         (firings, chords, extras).prop_map(move |(firings, chords, extras)| {
