@@ -111,18 +111,16 @@ fn is_live(nodes: usize, wires: &[Wire], period: &[u64]) -> bool {
     let mut items: Vec<u64> = wires.iter().map(|w| w.initial as u64).collect();
     let mut fired = vec![0u64; nodes];
     while (0..nodes).any(|node| fired[node] < period[node]) {
-        let ready = |node: &usize| {
-            wires.iter().zip(&items).all(|(w, has)| w.to != *node || *has >= u64::from(w.peek))
-        };
+        let ready = |node: &usize| wires.iter().zip(&items).all(|(w, has)| w.to != *node || *has >= w.peek);
         let progress = |node: &usize| fired[*node] * 1000 / period[*node];
         let Some(node) = (0..nodes).filter(ready).min_by_key(progress) else { return false };
         fired[node] += 1;
         for (wire, has) in wires.iter().zip(&mut items) {
             if wire.to == node {
-                *has -= u64::from(wire.pop);
+                *has -= wire.pop;
             }
             if wire.from == node {
-                *has += u64::from(wire.push);
+                *has += wire.push;
             }
         }
     }

@@ -61,7 +61,7 @@ proptest! {
     fn repetitions_balance_and_are_the_smallest((firings, wires) in consistent()) {
         let found = repetitions_of_all(&graph(firings.len(), &wires));
         for wire in &wires {
-            prop_assert_eq!(found[wire.from] * u64::from(wire.push), found[wire.to] * u64::from(wire.pop));
+            prop_assert_eq!(found[wire.from] * wire.push, found[wire.to] * wire.pop);
         }
         prop_assert!(found.iter().all(|count| *count > 0));
         prop_assert_eq!(found.iter().fold(0, |common, count| gcd(common, *count)), 1);
