@@ -1,8 +1,8 @@
 //! Programs of `apps/str` as native code, with files in memory.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codegen::{Cache, Config, Level, Native, Threads};
 use thalweg_lang::Sources;

@@ -61,7 +61,7 @@ fn one(session: &mut Session, name: &str, program: &str) -> Result<(), String> {
     };
     let mut contestants = vec![with("one thread", Role::Yardstick, Threads::new(1))];
     for (name, role, split) in SPLITS {
-        contestants.push(with(name, role, Threads { split, ..Threads::new(2) }));
+        contestants.push(with(name, role, Threads::new(2).split(split)));
     }
     session.figure(name, Measure::Speed, 2, contestants);
     Ok(())

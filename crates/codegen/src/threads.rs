@@ -1,5 +1,7 @@
 //! How the work of a run is partitioned over threads.
 
+use thalweg::Options;
+
 /// The partition of the work over threads. The result does not depend on it.
 ///
 /// A program with dynamic rates is cut into groups of neighbouring regions, balanced by cost, and only the
@@ -25,15 +27,14 @@ pub enum Split {
     DataParallel,
 }
 
-/// Threads for a run.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+/// The engine's settings for a run, and how the work is partitioned.
+#[derive(Clone, Default, Debug)]
+#[non_exhaustive]
 pub struct Threads {
-    /// The number of threads.
-    pub count: usize,
+    /// The engine's options: threads, policy, plan, results.
+    pub engine: Options,
     /// How the work is partitioned.
     pub split: Split,
-    /// The engine's policy; by default the engine chooses it.
-    pub policy: Option<String>,
     /// Steady states in a batch (of the sources, with dynamic rates); chosen automatically by default. What
     /// is recomputed for a batch never exceeds a batch.
     pub batch: Option<u64>,
@@ -42,12 +43,34 @@ pub struct Threads {
 impl Threads {
     /// This many threads, and defaults for the rest.
     pub fn new(count: usize) -> Threads {
-        Threads { count, split: Split::default(), policy: None, batch: None }
+        Threads::of(Options::new().threads(count))
     }
 
-    /// Whether the caller has left the partition and the policy open.
+    /// These options of the engine, and defaults for the rest.
+    pub fn of(engine: Options) -> Threads {
+        Threads { engine, split: Split::default(), batch: None }
+    }
+
+    /// Sets how the work is partitioned.
+    pub fn split(mut self, split: Split) -> Threads {
+        self.split = split;
+        self
+    }
+
+    /// Sets the steady states in a batch.
+    pub fn batch(mut self, batch: impl Into<Option<u64>>) -> Threads {
+        self.batch = batch.into();
+        self
+    }
+
+    /// The number of workers.
+    pub fn count(&self) -> usize {
+        self.engine.workers()
+    }
+
+    /// Whether the caller has left the partition open.
     pub(crate) fn leaves_it_to_us(&self) -> bool {
-        self.split == Split::Auto && self.policy.is_none()
+        self.split == Split::Auto
     }
 
     /// Whether the partition depends on the cost of each step.
@@ -57,11 +80,5 @@ impl Threads {
             Split::Pipeline => true,
             Split::Filters => false,
         }
-    }
-}
-
-impl Default for Threads {
-    fn default() -> Threads {
-        Threads::new(1)
     }
 }

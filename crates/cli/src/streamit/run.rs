@@ -274,7 +274,7 @@ impl Run {
             RunMode::Pipeline => Split::Pipeline,
             RunMode::Data => Split::DataParallel,
         };
-        Threads { split, ..Threads::new(count.map_or(1, NonZeroUsize::get)) }
+        Threads::new(count.map_or(1, NonZeroUsize::get)).split(split)
     }
 
     fn with_batch_and_budget(&self, native: Native) -> Native {

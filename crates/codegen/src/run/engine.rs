@@ -1,59 +1,75 @@
-//! Runs an engine graph beside the caller's thread.
+//! A run as a graph of the engine.
 //!
-//! **Actors.** The *caller* feeds the graph through one channel and takes results from another; the *engine*
-//! runs the graph on its own threads. **Ends.** The caller ends the graph by dropping its sender; the engine
-//! ends the caller by dropping its senders, or by failing (`Handle::is_over`).
+//! ```text
+//!         ┌──────────────── finished batches ◀───────────────┐
+//!      driver ──batches──▶ body ──▶ body ──▶ ... ──▶ body ───┘
+//! ```
 //!
-//! **Interruption.** `stopped` goes from false to true once. The caller sets it; the program reads it through
-//! [`Host::stops`](crate::build::Host). Both accesses are relaxed, since the flag publishes no data: results
-//! pass through channels, and the caller joins the engine's thread before it reads anything else.
+//! **Nodes.** The *driver* is a process that has the run: it reads and writes the files, prints, and executes the
+//! program itself where one thread does so. A *body* executes a part of the program for one batch after the other. A
+//! program that one thread executes is a driver alone.
+//!
+//! **Ends.** The driver ends the graph by returning; the bodies then find the end of their stream. If the engine ends
+//! first, for a panic in a body or a deadline, the driver's next receive unwinds it.
 
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread::Builder;
-use std::time::Duration;
-use thalweg::{Error, Finished, Graph, Handle, Options};
-use thalweg_lang::interpret::Stop;
+use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Report, Stream, Value, input, output};
 
-/// Interval at which a waiting caller checks for interruption.
-const LOOK: Duration = Duration::from_millis(50);
-
-/// Runs a graph while the caller runs `f`, and returns both results. If the engine fails, its error is
-/// returned.
-pub(super) fn beside<R>(
-    graph: Graph<'_>,
-    options: &Options,
-    f: impl FnOnce(&Handle) -> Result<R, Stop>,
-) -> Result<(R, Finished), Stop> {
-    let told = |error: Error| Stop::Output(error.to_string());
-    let engine = graph.prepare(options).map_err(told)?;
-    let handle = engine.handle();
-    std::thread::scope(|scope| {
-        let ran = Builder::new().spawn_scoped(scope, move || engine.run());
-        let ran = ran.map_err(|error| told(Error::Thread(error)))?;
-        let done = f(&handle);
-        let over = ran.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(told)?;
-        Ok((done?, over))
-    })
+/// The settings of the driver as a node.
+pub(super) struct Driver<'n> {
+    /// Its name in the graph.
+    pub(super) name: &'n str,
+    /// The bytes of its stack.
+    pub(super) stack: usize,
+    /// Whether it may wait for input, so that it needs a thread of its own beside the workers.
+    pub(super) waits: bool,
 }
 
-/// The next result; `None` where there will be no more. Sets `stopped` if the run is interrupted while it
-/// waits, since a worker may be in a firing that never ends.
-pub(super) fn next<T>(
-    results: &Receiver<T>,
-    engine: &Handle,
-    stopped: &AtomicBool,
-    interrupted: &dyn Fn() -> bool,
-) -> Option<T> {
-    loop {
-        match results.recv_timeout(LOOK) {
-            Ok(result) => return Some(result),
-            Err(RecvTimeoutError::Disconnected) => return None,
-            // The graph's output may still wait for a thread that waits for the caller, so the channel need
-            // not be closed yet.
-            Err(RecvTimeoutError::Timeout) if engine.is_over() => return results.try_recv().ok(),
-            Err(RecvTimeoutError::Timeout) => _ = stopped.fetch_or(interrupted(), Ordering::Relaxed),
-        }
+/// The driver's ends of the chain of bodies.
+pub(super) struct Link<T> {
+    jobs: BlockingTx<T>,
+    results: BlockingRx<T>,
+}
+
+impl<T: Send> Link<T> {
+    /// Sends a batch to the first body.
+    pub(super) fn send(&mut self, batch: T) {
+        self.jobs.send(batch);
     }
+
+    /// Waits for the next finished batch. `None` if there will be no more: the engine has ended.
+    pub(super) fn next(&mut self) -> Option<T> {
+        self.results.recv()
+    }
+}
+
+/// Runs a driver alone.
+pub(super) fn alone<'e, R: Send + 'e>(
+    driver: &Driver<'_>,
+    options: &Options,
+    drive: impl FnOnce() -> R + Send + 'e,
+) -> Result<(R, Report), Error> {
+    let graph = Graph::new();
+    let kernel = graph.kernel(driver.name, (), ()).stack(driver.stack);
+    let done = kernel.coroutine(move |(), ()| Value(drive()));
+    let finished = graph.run(options)?;
+    Ok((finished.take(done)?, finished.into_report()))
+}
+
+/// Runs a driver with a chain of bodies, among which at most `most` batches are under way.
+pub(super) fn with_chain<'e, T: Send + 'e, R: Send + 'e>(
+    driver: &Driver<'_>,
+    options: &Options,
+    most: usize,
+    chain: impl FnOnce(Stream<'e, T>) -> Stream<'e, T>,
+    drive: impl FnOnce(Link<T>) -> R + Send + 'e,
+) -> Result<(R, Report), Error> {
+    let graph = Graph::new();
+    let (back, results) = graph.feedback([]);
+    let kernel = graph.kernel(driver.name, input("finished", results), output("batches"));
+    let kernel = kernel.stack(driver.stack);
+    let kernel = if driver.waits { kernel.blocking() } else { kernel };
+    let (jobs, done) = kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results })));
+    chain(jobs.capacity(most)).capacity(most).feed(back);
+    let finished = graph.run(options)?;
+    Ok((finished.take(done)?, finished.into_report()))
 }

@@ -9,7 +9,6 @@
 
 use super::Run;
 use crate::Native;
-use crate::threads::Threads;
 use thalweg_lang::files::Disk;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -35,7 +34,7 @@ impl Native {
             interrupted: Box::new(move || asked()),
             progress: &mut |_| {},
         };
-        let done = again.rounds(if ahead { 0 } else { sure }, most, &Threads::new(1), &mut around);
+        let done = again.rounds(if ahead { 0 } else { sure }, most, None, &mut around);
         done.err().unwrap_or(stop)
     }
 }

@@ -1,9 +1,10 @@
 //! Runs of native programs.
 //!
-//! **Actors.** A [`Run`] belongs to one thread. It calls the loaded program, which calls back through
+//! **Actors.** A program runs as a graph of the engine ([`engine`]): a driver, which has the [`Run`], and bodies, where
+//! several threads pay. One thread at a time uses a `Run`. It calls the loaded program, which calls back through
 //! [`Host`], implemented by [`Around`]: to print, to grow a queue, to exchange messages, and to ask whether
-//! to stop. Several threads run one program with one `Run` each ([`groups`], [`filters`]), or with a part of
-//! the state for each batch ([`parallel`]); files and standard output always belong to the caller's thread.
+//! to stop. A body has a `Run` of its own ([`groups`]), or a part of the state for each batch ([`parallel`]); files and
+//! standard output always belong to the driver.
 //!
 //! **Phases** of a program of one region:
 //!
@@ -44,19 +45,23 @@ use crate::Native;
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
-use crate::ir::{Code, Piece};
+use crate::ir::{Code, MemKind, Piece};
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
-use crate::threads::Threads;
+use crate::threads::{Split, Threads};
 use ends::Ends;
+use engine::{Driver, Link, alone, with_chain};
+use groups::Groups;
 use input::{SHORT, There};
 use lend::Gates;
 use messages::RunMessages;
+use parallel::Segments;
 use queues::{Budget, Queues};
 use std::io::Write;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use thalweg::{Error, Report};
 use thalweg_lang::Diagnostic;
-use thalweg_lang::flat::ChannelId;
+use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, counted, counted_were, over_budget};
 use thalweg_lang::value::Value;
@@ -75,6 +80,12 @@ pub(crate) struct Run<'a> {
     /// By node: the firings that the schedule of its region has passed.
     passed: Vec<u64>,
     regions: Vec<parts::Region<'a>>,
+    /// Of a program of one region: whether its initialisation is complete.
+    begun: Begun,
+    /// Of a program of one region: the steady states done.
+    iterations: u64,
+    /// Of a program of several regions: the progress of the sources, between the first batches and the others.
+    sources: Option<parts::Sources>,
     /// Whether anything has fired.
     moved: bool,
     /// If batches of several regions have failed: the steady states of the sources that were complete before,
@@ -83,13 +94,34 @@ pub(crate) struct Run<'a> {
     around: Around<'a>,
 }
 
+/// Whether a run must end at once.
+type Interrupted = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// How far a program of one region has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begun {
+    No,
+    /// Its initialisation is complete.
+    Yes,
+    /// It ended within its initialisation, or had nothing to do.
+    Ended,
+}
+
+/// A program cut for several threads.
+enum Cut<'a> {
+    /// One thread runs it.
+    Whole,
+    Segments(Box<parallel::Cut<'a>>),
+    Groups(Groups<'a>),
+}
+
 /// The host side of callbacks.
 struct Around<'a> {
     printer: Printer<'a>,
     queues: Queues,
     /// Present where there are messages.
     messages: Option<RunMessages>,
-    interrupted: Rc<dyn Fn() -> bool>,
+    interrupted: Interrupted,
 }
 
 impl Around<'_> {
@@ -136,7 +168,29 @@ impl Native {
         &self,
         threads: &Threads,
         options: Options,
+        around: Surroundings<'_>,
+    ) -> Result<Outcome, Stop> {
+        self.run_reported(threads, options, around).0
+    }
+
+    /// Like [`Native::run_on`]; also returns the engine's report, unless the run ended before the engine began. The
+    /// report covers what follows the first steady states, by which the program is cut for several threads.
+    pub fn run_reported(
+        &self,
+        threads: &Threads,
+        options: Options,
+        around: Surroundings<'_>,
+    ) -> (Result<Outcome, Stop>, Option<Report>) {
+        let mut report = None;
+        (self.execute(threads, options, around, &mut report), report)
+    }
+
+    fn execute(
+        &self,
+        threads: &Threads,
+        options: Options,
         mut around: Surroundings<'_>,
+        report: &mut Option<Report>,
     ) -> Result<Outcome, Stop> {
         let mut ends = Ends::open(&self.compiled, options, around.files)?;
         if self.may_fail_first() {
@@ -146,15 +200,7 @@ impl Native {
         let interrupted = shared(&mut around);
         let mut run = Run::new(self, ends, (out, interrupted));
         run.around.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
-        let iterations = match self.parts.len() {
-            _ if self.on_demand() => run.drive_on_demand(options, &mut around),
-            1 if !self.flows() => run.drive(threads, options, &mut around),
-            _ => run.drive_parts(threads, options, &mut around),
-        };
-        let iterations = match iterations {
-            Err(stop @ Stop::Fault(_)) if !(around.interrupted)() => Err(self.first_failure(&mut run, stop)),
-            other => other,
-        };
+        let iterations = run.on_engine(threads, options, &mut around, report);
         // A run stopped in the middle of a firing ends like one stopped between two firings.
         let iterations = match iterations {
             Err(Stop::Interrupted) => 0,
@@ -169,13 +215,50 @@ impl Native {
         }
         Ok(Outcome { iterations, firings: run.fired.iter().sum() })
     }
+
+    /// The name of a part of the program: those of its first and last node, without that of the whole.
+    fn name_of(&self, nodes: &[NodeId]) -> String {
+        let whole = format!("{}.", self.compiled.tree.root.name);
+        let name = |node: &NodeId| {
+            let name = &self.compiled.flat.node(*node).name;
+            name.strip_prefix(&whole).unwrap_or(name).to_owned()
+        };
+        match (nodes.iter().min(), nodes.iter().max()) {
+            (Some(first), Some(last)) if first != last => format!("{} .. {}", name(first), name(last)),
+            (Some(one), _) => name(one),
+            _ => String::new(),
+        }
+    }
+
+    /// Bytes of the local variables of all code.
+    fn local_bytes(&self) -> usize {
+        let codes = self.codes.iter().flatten().flat_map(NodeCode::all);
+        let locals = codes.flat_map(|code| code.mems.iter().filter(|mem| mem.kind == MemKind::Local));
+        locals.map(|mem| 8 * mem.cells).sum()
+    }
+
+    /// Bytes of the driver's stack.
+    fn stack(&self) -> usize {
+        STACK + self.local_bytes()
+    }
+
+    /// Bytes of a stack for code whose local variables are too large for that of a worker.
+    fn large_stack(&self) -> Option<usize> {
+        (self.local_bytes() > LARGE).then(|| self.stack())
+    }
 }
+
+/// Bytes of a stack besides the local variables of its code: as for a process's first thread.
+const STACK: usize = 8 << 20;
+
+/// The most bytes of local variables on a worker's stack.
+const LARGE: usize = 512 << 10;
 
 impl<'a> Run<'a> {
     fn new(
         native: &'a Native,
         ends: Ends,
-        (out, interrupted): (Box<dyn Write>, Rc<dyn Fn() -> bool>),
+        (out, interrupted): (Box<dyn Write + Send>, Interrupted),
     ) -> Run<'a> {
         let channels = native.compiled.flat.channels.len();
         let stage = |part: &'a Part| {
@@ -199,6 +282,9 @@ impl<'a> Run<'a> {
             awaited: vec![None; native.compiled.flat.nodes.len()],
             passed: vec![0; native.compiled.flat.nodes.len()],
             regions: Vec::new(),
+            begun: Begun::No,
+            iterations: 0,
+            sources: None,
             moved: false,
             failed: None,
             around: Around {
@@ -212,34 +298,149 @@ impl<'a> Run<'a> {
         run
     }
 
-    fn drive(
+    /// Runs the program as a graph of the engine; returns the iterations.
+    fn on_engine(
         &mut self,
         threads: &Threads,
         options: Options,
         around: &mut Surroundings<'_>,
+        report: &mut Option<Report>,
     ) -> Result<u64, Stop> {
+        let cut = self.cut(threads, options, around);
+        let cut = cut.map_err(|stop| self.settled(stop))?;
+        let native = self.native;
+        let driver = Driver {
+            name: &native.compiled.tree.root.name,
+            stack: native.stack(),
+            waits: self.ends.readers.iter().any(|(_, reader)| reader.may_wait()),
+        };
+        let engine = threads.engine.clone().run_length(1);
+        let engine = if threads.split == Split::Filters { engine.one_to_one() } else { engine };
+        let ran = match &cut {
+            Cut::Whole => alone(&driver, &engine, || self.drive(options, around)),
+            Cut::Segments(cut) => {
+                let flags = parallel::Flags::new(self.around.interrupted.clone());
+                let segments = Segments::new(cut, threads, &flags);
+                let drive = |mut link| self.drive_one(Some((&segments, &mut link)), options, around);
+                with_chain(&driver, &engine, segments.most(), |stream| segments.chain(stream), drive)
+            }
+            Cut::Groups(groups) => {
+                let drive = |mut link| {
+                    let done = self.drive_parts(Some((groups, &mut link)), options, around);
+                    done.map_err(|stop| self.settled(stop))
+                };
+                with_chain(&driver, &engine, groups.most(), |stream| groups.chain(stream), drive)
+            }
+        };
+        let (done, made) = ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
+        *report = Some(made);
+        done
+    }
+
+    /// Cuts the program for several threads, after what one thread has to do before. The whole if they do not pay.
+    fn cut(
+        &mut self,
+        threads: &Threads,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<Cut<'a>, Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
-        if most == 0 || (around.interrupted)() {
-            return Ok(0);
+        if self.is_static() {
+            if parallel::may_share(self, threads) && self.begin_one(options, around)? == Begun::Yes {
+                let cut = parallel::cut(self, threads, options, around)?;
+                return Ok(cut.map_or(Cut::Whole, |cut| Cut::Segments(Box::new(cut))));
+            }
+        } else if !self.native.on_demand() {
+            self.begin_regions();
+            if most > 0 && !self.exact(options) && groups::may_share(self, threads) {
+                let mut sources = self.begin_sources(most, around)?;
+                let cut =
+                    if sources.over { Ok(None) } else { groups::cut(self, &mut sources, threads, around) };
+                self.note_failure(&cut, &sources);
+                self.sources = Some(sources);
+                return Ok(cut?.map_or(Cut::Whole, Cut::Groups));
+            }
         }
-        let region = &self.native.parts[0].region;
-        if self.phases(&region.init)? == Flow::Over {
+        Ok(Cut::Whole)
+    }
+
+    /// Whether the program is one region without dynamic rates, which no demand drives.
+    fn is_static(&self) -> bool {
+        self.native.parts.len() == 1 && !self.native.flows() && !self.native.on_demand()
+    }
+
+    /// Runs the program on this thread.
+    fn drive(&mut self, options: Options, around: &mut Surroundings<'_>) -> Result<u64, Stop> {
+        if self.is_static() {
+            return self.drive_one(None, options, around);
+        }
+        let done = if self.native.on_demand() {
+            self.drive_on_demand(options, around)
+        } else {
+            if self.regions.is_empty() {
+                self.begin_regions();
+            }
+            self.drive_parts(None, options, around)
+        };
+        done.map_err(|stop| self.settled(stop))
+    }
+
+    /// The failure to report for a run that has stopped.
+    fn settled(&mut self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Fault(_) if !(self.around.interrupted)() => self.native.first_failure(self, stop),
+            stop => stop,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        (self.around.interrupted)()
+    }
+
+    /// Runs the initialisation of a program of one region.
+    fn begin_one(&mut self, options: Options, around: &mut Surroundings<'_>) -> Result<Begun, Stop> {
+        if self.begun != Begun::No {
+            return Ok(self.begun);
+        }
+        self.begun = Begun::Ended;
+        if options.iterations == Some(0) || (around.interrupted)() {
+            return Ok(self.begun);
+        }
+        if self.phases(&self.native.parts[0].region.init)? == Flow::Over {
             self.flush(&*around.interrupted)?;
-            return Ok(0);
+            return Ok(self.begun);
         }
         self.fill_buffers(0, 0);
-        let mut iterations = 0;
+        self.begun = Begun::Yes;
+        Ok(self.begun)
+    }
+
+    /// Runs a program of one region; the segments do steady states where there are segments, and input for them.
+    fn drive_one(
+        &mut self,
+        mut segments: Option<(&Segments<'_, 'a>, &mut Link<parallel::Batch>)>,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<u64, Stop> {
+        if self.begin_one(options, around)? == Begun::Ended {
+            return Ok(0);
+        }
+        let most = options.iterations.unwrap_or(u64::MAX);
         loop {
-            let (first, again) = parallel::drive(self, threads, (iterations, options), around)?;
+            let again = match &mut segments {
+                Some((segments, link)) => segments.drive(self, link, options, around)?,
+                None => None,
+            };
+            let first = self.iterations;
             let (done, over) = self.steady_states(first, (most, again), around)?;
             self.count(0, done - first);
-            iterations = done;
+            self.iterations = done;
             if over {
-                self.empty_buffers(0, iterations);
-                return self.last(&region.steady, iterations, most, around);
+                self.empty_buffers(0, done);
+                return self.last(&self.native.parts[0].region.steady, done, most, around);
             }
-            if iterations == most || (around.interrupted)() {
-                return Ok(iterations);
+            if done == most || (around.interrupted)() {
+                return Ok(done);
             }
         }
     }
@@ -319,12 +520,17 @@ impl<'a> Run<'a> {
 }
 
 /// Makes the interruption check shareable.
-fn shared(around: &mut Surroundings<'_>) -> Rc<dyn Fn() -> bool> {
+fn shared(around: &mut Surroundings<'_>) -> Interrupted {
     let interrupted = std::mem::replace(&mut around.interrupted, Box::new(|| false));
-    let interrupted: Rc<dyn Fn() -> bool> = interrupted.into();
+    let interrupted: Interrupted = interrupted.into();
     let other = interrupted.clone();
     around.interrupted = Box::new(move || other());
     interrupted
+}
+
+/// Locks a mutex, poisoned or not: no holder leaves a value half changed.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why the last call failed.
@@ -382,7 +588,7 @@ fn print(
 /// Prints for the program.
 struct Printer<'a> {
     codes: &'a [Option<NodeCode>],
-    out: Box<dyn Write>,
+    out: Box<dyn Write + Send>,
     error: Option<String>,
 }
 

@@ -20,9 +20,10 @@
 
 use super::batches::Many;
 use super::by_schedule::Pause;
-use super::{Run, filters, groups};
+use super::engine::Link;
+use super::groups::{Groups, Packet};
+use super::{Run, filters};
 use crate::Mode;
-use crate::threads::Threads;
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_deadlock};
 use thalweg_lang::schedule::{self, Cursor};
@@ -116,17 +117,16 @@ impl<'a> Region<'a> {
 
 impl<'a> Run<'a> {
     /// Runs until the iterations are done, the input has ended, or the run is interrupted; returns the
-    /// iterations.
+    /// iterations. The regions have begun.
     pub(super) fn drive_parts(
         &mut self,
-        threads: &Threads,
+        groups: Option<(&Groups<'a>, &mut Link<Packet>)>,
         options: Options,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
-        self.begin_regions();
         let most = options.iterations.unwrap_or(u64::MAX);
         let batched = if self.exact(options) { 0 } else { most };
-        self.rounds(batched, most, threads, around)
+        self.rounds(batched, most, groups, around)
     }
 
     /// Runs `most` steady states of the sources, of which the first `batched` may go in batches.
@@ -134,13 +134,13 @@ impl<'a> Run<'a> {
         &mut self,
         batched: u64,
         most: u64,
-        threads: &Threads,
+        groups: Option<(&Groups<'a>, &mut Link<Packet>)>,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
         let loops = may_deadlock(&self.native.compiled);
         let mut iterations = 0;
         if batched > 0 {
-            iterations = self.in_batches(batched, threads, around)?;
+            iterations = self.in_batches(batched, groups, around)?;
             if iterations > 0 {
                 self.settle(around)?;
             }
@@ -218,37 +218,56 @@ impl<'a> Run<'a> {
     fn in_batches(
         &mut self,
         most: u64,
-        threads: &Threads,
+        groups: Option<(&Groups<'a>, &mut Link<Packet>)>,
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
-        let mut sources = Sources { most, done: 0, sure: 0, batch: self.batch(), over: most == 0 };
-        let done = self.batches_of(&mut sources, threads, around);
-        if done.is_err() {
-            self.failed = Some((sources.sure, sources.done.max(1)));
-        }
+        let mut sources = match self.sources.take() {
+            Some(sources) => sources,
+            None => self.begin_sources(most, around)?,
+        };
+        let done = self.batches_of(&mut sources, groups, around);
+        self.note_failure(&done, &sources);
         done?;
         self.by_schedule();
         Ok(sources.done)
     }
 
-    fn batches_of(
+    /// Remembers which batches were complete before a failure.
+    pub(super) fn note_failure<T>(&mut self, done: &Result<T, Stop>, sources: &Sources) {
+        if done.is_err() {
+            self.failed = Some((sources.sure, sources.done.max(1)));
+        }
+    }
+
+    /// Runs the initialisation of the sources, before the first batch.
+    pub(super) fn begin_sources(
         &mut self,
-        sources: &mut Sources,
-        threads: &Threads,
+        most: u64,
         around: &mut Surroundings<'_>,
-    ) -> Result<(), Stop> {
-        let most = sources.most;
+    ) -> Result<Sources, Stop> {
+        let mut sources = Sources { most, done: 0, sure: 0, batch: self.batch(), over: most == 0 };
         if most > 0 && !(around.interrupted)() {
             for region in 0..self.regions.len() {
                 if self.regions[region].source {
-                    sources.over |= !self.begin(region)?;
+                    let begun = self.begin(region);
+                    self.note_failure(&begun, &sources);
+                    sources.over |= !begun?;
                 }
             }
         }
+        Ok(sources)
+    }
+
+    fn batches_of(
+        &mut self,
+        sources: &mut Sources,
+        groups: Option<(&Groups<'a>, &mut Link<Packet>)>,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
         if !sources.over && self.native.mode == Mode::OsThread {
             filters::drive(self, sources, around)?;
-        } else if !sources.over {
-            groups::drive(self, sources, threads, around)?;
+        } else if let Some((groups, link)) = groups {
+            groups.drive(self, sources, link, around)?;
         }
         let mut many = Many::default();
         self.state.set_patient(self.native.is_patient());

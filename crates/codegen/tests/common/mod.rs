@@ -251,7 +251,7 @@ pub fn agree_at(
         for ((files, iterations), meant) in runs.iter().zip(&meant) {
             let done = run_native(&native, files, *iterations);
             assert!(*meant == done, "at {level:?}:\n{name}\n{}", difference(meant, &done));
-            let plain = [Threads::new(2), Threads { batch: Some(1), ..Threads::new(3) }];
+            let plain = [Threads::new(2), Threads::new(3).batch(1)];
             let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
             for threads in plain.into_iter().chain(more) {
                 let done = run_on(&native, &threads, files, *iterations);
@@ -264,7 +264,8 @@ pub fn agree_at(
 
 /// Each policy of the engine, on 2 to 8 threads.
 fn every_policy() -> Vec<Threads> {
-    let of = |(policy, count): (&str, usize)| Threads { policy: Some(policy.into()), ..Threads::new(count) };
+    let of =
+        |(policy, count): (&str, usize)| Threads::of(thalweg::Options::new().threads(count).policy(policy));
     thalweg::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
 }
 
@@ -303,14 +304,8 @@ pub fn agree_runs(
 
 /// Threads for programs with dynamic rates, with batches so short that there are many.
 fn on_threads() -> Vec<Threads> {
-    let short = |count, batch| Threads { batch: Some(batch), ..Threads::new(count) };
-    vec![
-        short(2, 1),
-        short(3, 2),
-        short(8, 5),
-        Threads { split: Split::Filters, ..short(4, 3) },
-        Threads::new(4),
-    ]
+    let short = |count, batch| Threads::new(count).batch(batch);
+    vec![short(2, 1), short(3, 2), short(8, 5), short(4, 3).split(Split::Filters), Threads::new(4)]
 }
 
 fn all_agree(native: &Native, how: &str, name: &str, runs: &[(Memory, Option<u64>)], meant: &[Seen]) {

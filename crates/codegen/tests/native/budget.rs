@@ -15,7 +15,7 @@ fn native(level: Level, bytes: usize) -> Native {
 
 fn run(native: &Native, threads: usize, items: usize) -> Seen {
     let files: Memory = ints("in", items);
-    run_on(native, &Threads { batch: (threads > 1).then_some(20), ..Threads::new(threads) }, &files, None)
+    run_on(native, &Threads::new(threads).batch((threads > 1).then_some(20)), &files, None)
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
         for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread] {
             for threads in [1, 2] {
                 let native = build(&program, &config).unwrap().in_mode(mode).within(bytes).in_batches_of(100);
-                let threads = Threads { batch: (threads > 1).then_some(20), ..Threads::new(threads) };
+                let threads = Threads::new(threads).batch((threads > 1).then_some(20));
                 let done = run_on(&native, &threads, files, None);
                 assert_eq!(done, meant, "{level:?}, {mode:?}, {threads:?}");
             }

@@ -144,7 +144,7 @@ fn on_threads() {
         let native = build(&program, &config).unwrap();
         let meant = interpreted(&program, &files, None);
         for (count, batch) in [(2, Some(1)), (2, Some(3)), (3, Some(50)), (2, None)] {
-            let threads = Threads { count, batch, ..Threads::default() };
+            let threads = Threads::new(count).batch(batch);
             let done = run_on(&native, &threads, &files, None);
             assert!(meant == done, "{threads:?}: {text}\n{}", difference(&meant, &done));
         }

@@ -230,7 +230,7 @@ fn several_failures_with_input_from_a_pipe() {
     let meant = interpreted(&compiled, &files, None);
     let native =
         thalweg_codegen::build(&compiled, &Config { cache: Cache::None, ..Config::default() }).unwrap();
-    for threads in [Threads::new(1), Threads { batch: Some(7), ..Threads::new(2) }] {
+    for threads in [Threads::new(1), Threads::new(2).batch(7)] {
         let (written, mut files) = (files.written.clone(), Pipes(files.clone()));
         let done =
             see_with(&mut files, &written, |around| native.run_on(&threads, Options::default(), around));

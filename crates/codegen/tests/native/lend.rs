@@ -137,7 +137,7 @@ fn agree(
     let in_room = written.values_mut().map(|written| std::mem::take(&mut written.in_room)).sum();
     assert_eq!(meant.0, end, "{what}");
     assert!(meant.1 == written, "{what}");
-    for threads in [Threads::new(2), Threads { batch: Some(37), ..Threads::new(3) }] {
+    for threads in [Threads::new(2), Threads::new(3).batch(37)] {
         let (end, mut written) = see(shelf, |around| native.run_on(&threads, options, around));
         written.values_mut().for_each(|written| written.in_room = 0);
         assert_eq!(meant.0, end, "{what}, {threads:?}");

@@ -24,7 +24,7 @@ fn native(text: &str, level: Level) -> Native {
 }
 
 fn threads(count: usize, split: Split, batch: Option<u64>) -> Threads {
-    Threads { count, split, batch, ..Threads::default() }
+    Threads::new(count).split(split).batch(batch)
 }
 
 /// Compares runs on threads with the interpreter's.

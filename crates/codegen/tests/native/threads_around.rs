@@ -18,7 +18,7 @@ fn native(text: &str) -> Native {
 }
 
 fn some(count: usize, batch: u64) -> Threads {
-    Threads { batch: Some(batch), ..Threads::new(count) }
+    Threads::new(count).batch(batch)
 }
 
 fn filtered(stream: &str) -> String {
@@ -56,7 +56,8 @@ fn every_policy_gives_the_same() {
         let meant = interpreted(&compiled(&text), &files, None);
         for policy in thalweg::policy::registry::names() {
             for count in [2, 5] {
-                let threads = Threads { policy: Some(policy.to_owned()), ..some(count, 3) };
+                let engine = thalweg::Options::new().threads(count).policy(policy);
+                let threads = Threads::of(engine).batch(3);
                 let done = run_on(&native, &threads, &files, None);
                 assert!(meant == done, "{policy}: {}", difference(&meant, &done));
             }
@@ -120,7 +121,10 @@ fn input_restarts() {
                 .map(|outcome| outcome.iterations)
         });
         assert_eq!(first, second);
-        assert!(*meant.written.lock().unwrap() == *done.written.lock().unwrap(), "{count} items again and again");
+        assert!(
+            *meant.written.lock().unwrap() == *done.written.lock().unwrap(),
+            "{count} items again and again"
+        );
     }
 }
 
@@ -134,9 +138,7 @@ fn a_cancelled_run_ends_soon_with_what_was_done() {
     for split in [Split::Auto, Split::Filters, Split::DataParallel] {
         let mut files = floats("in", 77);
         let end = run(&mut files, None, 500, |options, around| {
-            native
-                .run_on(&Threads { split, ..some(3, 10) }, options, around)
-                .map(|outcome| outcome.iterations)
+            native.run_on(&some(3, 10).split(split), options, around).map(|outcome| outcome.iterations)
         });
         assert_eq!(end, Err(Stop::Interrupted));
         let done = files.written.lock().unwrap()["out"].len() as u64;

@@ -159,12 +159,16 @@ impl Case {
 fn threads(choices: &mut Choices) -> Threads {
     let policies: Vec<&str> = thalweg::policy::registry::names().collect();
     let splits = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
-    Threads {
-        count: 2 + choices.weighted(&[6, 4, 1, 1, 1, 1, 2]),
-        split: splits[choices.weighted(&[4, 1, 2, 2])],
-        policy: choices.chance(50).then(|| policies[choices.weighted(&vec![1; policies.len()])].to_owned()),
-        batch: [None, Some(1), Some(2), Some(5), Some(30)][choices.weighted(&[2, 1, 2, 3, 2])],
-    }
+    let engine = thalweg::Options::new().threads(2 + choices.weighted(&[6, 4, 1, 1, 1, 1, 2]));
+    let split = splits[choices.weighted(&[4, 1, 2, 2])];
+    let policy = choices.chance(50).then(|| policies[choices.weighted(&vec![1; policies.len()])]);
+    let batch = [None, Some(1), Some(2), Some(5), Some(30)][choices.weighted(&[2, 1, 2, 3, 2])];
+    Threads::of(match policy {
+        Some(policy) => engine.policy(policy),
+        None => engine,
+    })
+    .split(split)
+    .batch(batch)
 }
 
 /// Firings of a steady state.

@@ -112,7 +112,7 @@ pub trait Sink: Send {
 }
 
 /// The file system of programs.
-pub trait Files {
+pub trait Files: Send {
     /// Opens a file of items for reading.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! Memory of programs: their own, and memory lent to them.
 
 use super::abi::Block;
-use std::marker::PhantomData;
 
 /// The most memory areas lent for reading, and for writing.
 pub(crate) const LENDERS: usize = 4;
@@ -15,32 +14,36 @@ pub(crate) struct Lent<'a> {
     pub(crate) written: [(usize, &'a mut [u8]); LENDERS],
 }
 
-/// Memory that any thread lends piece by piece.
-pub(crate) struct Pieces<'m> {
-    memory: *mut u8,
-    bytes: usize,
-    lent: PhantomData<&'m mut [u8]>,
-}
+/// An address in the memory of a file, for the batches of a run. Only generated code accesses what is there, and each
+/// batch only the places of its own steady states. The memory stays where it is until all batches are back: the driver
+/// neither reads nor writes the file before that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Address(*mut u8);
 
-// SAFETY: a `Pieces` is a pointer to bytes that it borrows exclusively; `lend` hands out each byte at most
-// once, as its callers vouch, so no byte is accessed by two threads.
-unsafe impl Send for Pieces<'_> {}
-// SAFETY: as for `Send`: `lend` takes `&self`, and its callers vouch that pieces do not overlap.
-unsafe impl Sync for Pieces<'_> {}
+// SAFETY: an address is a number here; what generated code does with it is a matter of `State`.
+unsafe impl Send for Address {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Address {}
 
-impl<'m> Pieces<'m> {
-    pub(crate) fn new(memory: &'m mut [u8]) -> Pieces<'m> {
-        Pieces { memory: memory.as_mut_ptr(), bytes: memory.len(), lent: PhantomData }
+impl Address {
+    /// The beginning of memory that is only read.
+    pub(crate) fn of(memory: &[u8]) -> Address {
+        Address(memory.as_ptr().cast_mut())
     }
 
-    /// Lends `bytes` bytes that begin at offset `from`.
-    ///
-    /// # Safety
-    /// None of them has been lent before.
-    pub(crate) unsafe fn lend(&self, from: usize, bytes: usize) -> &'m mut [u8] {
-        assert!(from <= self.bytes && bytes <= self.bytes - from);
-        // SAFETY: the range is inside, as checked above, and lent only once, as the caller vouches.
-        unsafe { std::slice::from_raw_parts_mut(self.memory.add(from), bytes) }
+    /// The beginning of memory that is written.
+    pub(crate) fn of_mut(memory: &mut [u8]) -> Address {
+        Address(memory.as_mut_ptr())
+    }
+
+    /// The address this many bytes further.
+    pub(crate) fn further(self, bytes: isize) -> Address {
+        Address(self.0.wrapping_offset(bytes))
+    }
+
+    /// The address as generated code takes it.
+    pub(crate) fn pointer(self) -> *mut u8 {
+        self.0
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) use fibers::Fibers;
 pub(crate) use host::{Host, Sent};
 pub(crate) use library::Library;
 use library::Parts;
-pub(crate) use memory::{LENDERS, Lent, Memory, Pieces};
+pub(crate) use memory::{Address, LENDERS, Lent, Memory};
 use std::ffi::c_void;
 
 /// The result of firings at dynamic rates.

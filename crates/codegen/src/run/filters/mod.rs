@@ -37,7 +37,6 @@ use crate::Native;
 use link::{Link, Links};
 use std::io;
 use std::panic::resume_unwind;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle};
@@ -150,7 +149,7 @@ impl<'t> Team<'t> {
         let mut ports = Ports::default();
         let ends = Ends::open(&self.native.compiled, Options::default(), &mut ports);
         let stopped = self.stopped.clone();
-        let interrupted = Rc::new(move || stopped.load(Ordering::Relaxed));
+        let interrupted = Arc::new(move || stopped.load(Ordering::Relaxed));
         let made = ends.map(|ends| Run::new(self.native, ends, (ports.text(), interrupted)));
         let end = made.and_then(|mut run: Run<'a>| {
             run.begin_regions();

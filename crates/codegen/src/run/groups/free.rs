@@ -174,9 +174,9 @@ impl Dealer {
     }
 
     /// After the last packet: returns what is left to the queues.
-    pub(super) fn end(self, run: &mut Run<'_>, base: &Base) {
+    pub(super) fn end(&mut self, run: &mut Run<'_>, base: &Base) {
         run.seek(base, self.states);
-        for input in self.inputs {
+        for input in self.inputs.drain(..) {
             run.put(input.takes.channel, &input.left);
         }
     }

@@ -1,4 +1,4 @@
-//! A group's thread at work on packets.
+//! A group at work on packets.
 
 use super::cut::{Cut, Group};
 use super::free::Base;
@@ -6,20 +6,20 @@ use super::packet::Packet;
 use super::ports::Ports;
 use super::share::Share;
 use crate::Native;
-use crate::run::Run;
+use crate::build::Stack;
 use crate::run::ends::Ends;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use crate::run::{Interrupted, Run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use thalweg_lang::flat::ChannelId;
 use thalweg_lang::interpret::{Options, Stop};
 
 /// A group's run, with its files.
-pub(super) struct Member<'c, 'a> {
+pub(super) struct Member<'a> {
     run: Run<'a>,
-    group: &'c Group,
-    crossing: &'c [ChannelId],
+    cut: Arc<Cut>,
+    at: usize,
+    /// For code with large local variables.
+    stack: Option<Stack>,
     ports: Ports,
     /// For a group with copies: the region's progress before all packets.
     base: Option<Base>,
@@ -27,34 +27,39 @@ pub(super) struct Member<'c, 'a> {
     failure: Option<Stop>,
 }
 
-impl<'c, 'a> Member<'c, 'a> {
+impl<'a> Member<'a> {
     pub(super) fn new(
         native: &'a Native,
-        cut: &'c Cut,
-        group: &'c Group,
+        (cut, at): (Arc<Cut>, usize),
         share: Share<'a>,
-        stopped: &Arc<AtomicBool>,
-    ) -> Result<Member<'c, 'a>, Stop> {
+        (stopped, interrupted): (&Arc<AtomicBool>, &Interrupted),
+    ) -> Result<Member<'a>, Stop> {
         let mut ports = Ports::default();
         let ends = Ends::open(&native.compiled, Options::default(), &mut ports)?;
-        let stopped = stopped.clone();
-        let interrupted = Rc::new(move || stopped.load(Ordering::Relaxed));
-        let mut run = Run::new(native, ends, (ports.text(), interrupted));
+        let (stopped, interrupted) = (stopped.clone(), interrupted.clone());
+        let stops = Arc::new(move || stopped.load(Ordering::Relaxed) || interrupted());
+        let mut run = Run::new(native, ends, (ports.text(), stops));
         run.begin_regions();
         run.adopt(share);
+        let group = &cut.groups[at];
         let base = group.takes.is_some().then(|| run.base(group.regions.start));
         if base.is_some() {
             run.fill_own_buffers(group.regions.start);
         }
-        let mut member = Member { run, group, crossing: &cut.crossing, ports, base, failure: None };
-        member.empty(&group.outputs);
+        let stack = native.large_stack().map(Stack::new).transpose().map_err(Stop::Output)?;
+        let mut member = Member { run, cut: cut.clone(), at, stack, ports, base, failure: None };
+        member.empty(&cut.groups[at].outputs);
         Ok(member)
+    }
+
+    fn group(&self) -> &Group {
+        &self.cut.groups[self.at]
     }
 
     /// Empties the queues of some crossing channels.
     fn empty(&mut self, crossing: &[usize]) {
         for at in crossing {
-            let queue = self.run.queue(self.crossing[*at]);
+            let queue = self.run.queue(self.cut.crossing[*at]);
             (queue.read, queue.written) = (0, 0);
         }
     }
@@ -65,47 +70,56 @@ impl<'c, 'a> Member<'c, 'a> {
             self.failure.clone_from(&packet.failure);
         }
         if self.failure.is_none() {
-            // The caller waits for every packet, so a panic must not escape; after one, the run is not used
-            // again.
-            let done = catch_unwind(AssertUnwindSafe(|| {
-                self.begin(packet);
-                self.read(packet);
-                self.rounds(packet)
-            }));
-            let done = done
-                .unwrap_or_else(|_| Err(Stop::Output("internal error: a group of regions panicked".into())));
-            self.failure = done.err();
+            self.failure = self.do_part(packet).err();
         }
         packet.failure.clone_from(&self.failure);
         self.ports.printed(&mut packet.text);
         self.ports.written(&mut packet.written);
     }
 
+    fn do_part(&mut self, packet: &mut Packet) -> Result<(), Stop> {
+        self.begin(packet);
+        self.read(packet);
+        match self.stack.take() {
+            None => self.rounds(packet)?,
+            Some(mut stack) => {
+                let done = stack.run(|| self.rounds(packet));
+                self.stack = Some(stack);
+                done?;
+            }
+        }
+        // The packet may be incomplete.
+        if self.run.is_interrupted() { Err(Stop::Interrupted) } else { Ok(()) }
+    }
+
     /// For a copy: sets its progress and queues to where the packet begins.
     fn begin(&mut self, packet: &Packet) {
         let Some(base) = &self.base else { return };
         self.run.seek(base, packet.first);
-        self.empty(&self.group.inputs);
+        let cut = self.cut.clone();
+        self.empty(&cut.groups[self.at].inputs);
         for (at, left) in &packet.left {
-            self.run.put(self.crossing[*at], left);
+            self.run.put(cut.crossing[*at], left);
         }
     }
 
     /// Hands the input of a packet to the group's readers.
     fn read(&mut self, packet: &mut Packet) {
-        for at in &self.group.readers {
+        for at in &self.group().readers {
             self.ports.read(*at, &mut packet.read[*at]);
         }
     }
 
     fn rounds(&mut self, packet: &mut Packet) -> Result<(), Stop> {
+        let cut = self.cut.clone();
+        let group = &cut.groups[self.at];
         for round in 0..packet.rounds.len() {
-            for at in &self.group.inputs {
-                self.run.put(self.crossing[*at], packet.crossing[*at].of(round));
+            for at in &group.inputs {
+                self.run.put(cut.crossing[*at], packet.crossing[*at].of(round));
             }
-            self.run.batches(self.group.regions.clone(), packet.rounds[round], 1)?;
-            for at in &self.group.outputs {
-                self.run.move_out(self.crossing[*at], &mut packet.crossing[*at].bytes);
+            self.run.batches(group.regions.clone(), packet.rounds[round], 1)?;
+            for at in &group.outputs {
+                self.run.move_out(cut.crossing[*at], &mut packet.crossing[*at].bytes);
                 packet.crossing[*at].end();
             }
         }
@@ -114,6 +128,7 @@ impl<'c, 'a> Member<'c, 'a> {
 
     /// The share of its regions after the last packet.
     pub(super) fn end(mut self) -> Share<'a> {
-        self.run.give_regions(&self.group.regions)
+        let cut = self.cut.clone();
+        self.run.give_regions(&cut.groups[self.at].regions)
     }
 }

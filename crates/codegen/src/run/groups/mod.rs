@@ -1,65 +1,69 @@
 //! Regions with dynamic rates on several threads, as an engine graph.
 //!
 //! ```text
-//! caller reads ──packets──▶ group ──▶ group ──▶ ... ──packets──▶ caller writes, in order
+//! driver reads ──packets──▶ group ──▶ group ──▶ ... ──packets──▶ driver writes, in order
 //! ```
 //!
 //! **Actors.**
-//! - The *caller* ([`caller`]) reads input into packets, and writes the output of finished packets in order.
-//! - A *group* is a range of regions in data-flow order. It is a node of the engine on a thread of its own,
+//! - The *driver* ([`feed`], [`engine`](super::engine)) reads input into packets, and writes the output of finished
+//!   packets in order.
+//! - A *group* is a range of regions in data-flow order. It is a node of the engine ([`crew`]),
 //!   and has a run of its own ([`share`], [`member`]): state, queues, and the stacks of firings that wait.
 //!   Between its regions items go through its own queues.
 //! - A *packet* ([`packet`]) is several batches, with the items that go from one group to another.
 //! - A region that keeps nothing but what is in its input queues, and is much of the work, is a group by
-//!   itself with a copy on each thread ([`free`]). A *dealer* ([`crew`]) sends packets to the copies in turn;
-//!   the packets return in the same order. [`permits`] limits the threads that run at once to the requested
-//!   number.
+//!   itself with copies, as many as workers ([`free`]): a parallel node. A *dealer* before it records in each packet
+//!   where the packet begins.
 //!
-//! **States** of a packet. Each transition is the send of a channel or an engine stream, which orders all
+//! **States** of a packet. Each transition is a send through a channel of the engine, which orders all
 //! accesses to the packet's memory; only its holder accesses it.
 //!
 //! | state | holder | next |
 //! |---|---|---|
-//! | spare | caller | read |
-//! | read | caller | in the first group's stream |
-//! | under way | a group or a dealer, or a stream between two | the next group's stream, at last `results` |
-//! | finished | caller | spare, once its output is written |
+//! | spare | driver | read |
+//! | read | driver | in the first group's channel |
+//! | under way | a group or a dealer, or a channel between two | the next group's channel, at last the driver's |
+//! | finished | driver | spare, once its output is written |
 //!
 //! **The same answer.** A group does for each batch what one thread would do, with the same items. So output,
 //! prints and the first failure are the same. At the end the shares return to one run, which does what is
 //! left.
 //!
-//! **Progress.** The number of packets is fixed; a caller without a spare packet waits for a finished one. No
+//! **Progress.** The number of packets is fixed; a driver without a spare packet waits for a finished one. No
 //! actor waits for a later packet in order to finish an earlier one, so there is no deadlock. Only the
-//! caller's thread accesses files and standard output.
+//! driver accesses files and standard output.
 //!
 //! **Partitioning** follows the measured cost of each region in some batches. If one region with state
 //! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
 //! threads turn out to be slower, one thread does the rest ([`trial`]).
 
-mod caller;
 mod crew;
 mod cut;
+mod feed;
 mod free;
 mod member;
 mod packet;
-mod permits;
 mod ports;
 mod share;
 mod trial;
 
+pub(super) use packet::Packet;
 pub(super) use ports::Ports;
 pub(super) use share::Share;
 
 use super::Run;
 use super::batches::Many;
+use super::engine::Link;
 use super::parts::Sources;
 use crate::Mode;
 use crate::threads::{Split, Threads};
-use caller::Caller;
+use crew::Crew;
 use cut::{Cut, Stretch};
+use feed::Feeder;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use thalweg::Stream;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// The batches that are timed, and the batches before them that are not.
@@ -78,20 +82,29 @@ const QUICK: Duration = Duration::from_millis(10);
 /// The least part of a thread's share of the work at which a region gets copies.
 const MUCH: f64 = 0.1;
 
-/// Runs batches on several threads, if that pays.
-pub(super) fn drive(
-    run: &mut Run<'_>,
+/// A program cut into groups, and how the driver feeds them.
+pub(super) struct Groups<'a> {
+    cut: Arc<Cut>,
+    crew: Crew<'a>,
+    /// Batches in a packet.
+    rounds: u64,
+    threads: usize,
+    /// The seconds of one thread for a steady state, where threads must be faster.
+    alone: Option<f64>,
+}
+
+/// Whether several threads may run the regions.
+pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
+    threads.count() > 1 && run.native.mode == Mode::Hybrid && run.regions.len() > 1 && readers_at_sources(run)
+}
+
+/// Runs and times some batches on this thread, then cuts the program. `None` where several threads do not pay.
+pub(super) fn cut<'a>(
+    run: &mut Run<'a>,
     sources: &mut Sources,
     threads: &Threads,
     around: &mut Surroundings<'_>,
-) -> Result<(), Stop> {
-    if threads.count < 2
-        || run.native.mode != Mode::Hybrid
-        || run.regions.len() < 2
-        || !readers_at_sources(run)
-    {
-        return Ok(());
-    }
+) -> Result<Option<Groups<'a>>, Stop> {
     if let Some(batch) = threads.batch {
         sources.batch = batch.max(1);
     }
@@ -102,11 +115,41 @@ pub(super) fn drive(
     let all: f64 = costs.iter().sum();
     let one = matches!(&stretches[..], [Stretch { takes: None, .. }]);
     if sources.over || one || (!asked && all < GAIN * longest(&costs, &stretches, threads)) {
-        return Ok(());
+        return Ok(None);
     }
     let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
-    let cut = Cut::new(run, stretches);
-    Caller::new(run, sources, &cut, (rounds as u64, threads.count), alone).run(around)
+    let cut = Arc::new(Cut::new(run, stretches));
+    let crew = Crew::new(run, &cut, threads.count())?;
+    Ok(Some(Groups { cut, crew, rounds: rounds as u64, threads: threads.count(), alone }))
+}
+
+impl<'a> Groups<'a> {
+    /// The most packets under way.
+    pub(super) fn most(&self) -> usize {
+        feed::packets(&self.cut, self.threads)
+    }
+
+    /// The nodes of the engine.
+    pub(super) fn chain<'t>(&'t self, stream: Stream<'t, Packet>) -> Stream<'t, Packet>
+    where
+        'a: 't,
+    {
+        self.crew.chain(stream)
+    }
+
+    /// The driver's part: runs batches, as long as threads pay. The state of the regions is in the run afterwards.
+    pub(super) fn drive(
+        &self,
+        run: &mut Run<'a>,
+        sources: &mut Sources,
+        link: &mut Link<Packet>,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
+        let settings = (self.rounds, self.threads);
+        Feeder::new(run, sources, (&self.cut, &self.crew), settings, self.alone).feed(link, around)?;
+        self.crew.give_back(run);
+        Ok(())
+    }
 }
 
 /// Partitions the regions.
@@ -114,12 +157,12 @@ fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch
     let one_by_one = |regions: Vec<Range<usize>>| regions.into_iter().map(Stretch::one_thread).collect();
     match threads.split {
         Split::Filters => one_by_one((0..costs.len()).map(|region| region..region + 1).collect()),
-        Split::Pipeline => one_by_one(cut::balanced(costs, threads.count)),
+        Split::Pipeline => one_by_one(cut::balanced(costs, threads.count())),
         Split::Auto | Split::DataParallel => {
             run.count_direct();
             let free = (0..costs.len()).map(|region| run.takes(region)).collect();
             let much = if threads.batch.is_some() { 0.0 } else { MUCH };
-            cut::dealt(costs, free, (threads.count, much))
+            cut::dealt(costs, free, (threads.count(), much))
         }
     }
 }
@@ -128,7 +171,7 @@ fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch
 fn longest(costs: &[f64], stretches: &[Stretch], threads: &Threads) -> f64 {
     let cost = |stretch: &Stretch| costs[stretch.regions.clone()].iter().sum::<f64>();
     let alone = stretches.iter().filter(|stretch| stretch.takes.is_none()).map(cost);
-    alone.fold(costs.iter().sum::<f64>() / threads.count as f64, f64::max)
+    alone.fold(costs.iter().sum::<f64>() / threads.count() as f64, f64::max)
 }
 
 /// Whether only sources read files, so that it is known when they do.

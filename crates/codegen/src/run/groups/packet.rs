@@ -4,7 +4,7 @@ use thalweg_lang::interpret::Stop;
 
 /// Several batches, with the items between groups. Only its holder accesses its memory.
 #[derive(Default)]
-pub(super) struct Packet {
+pub(in crate::run) struct Packet {
     /// Steady states of the sources, batch by batch.
     pub(super) rounds: Vec<u64>,
     /// Steady states of the sources up to the end of this packet.

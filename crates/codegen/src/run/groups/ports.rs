@@ -1,8 +1,8 @@
 //! Files and standard output of a run, with items that go through packets.
 
-use std::cell::RefCell;
+use crate::run::locked;
 use std::io::{self, Write};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::value::Value;
 
@@ -13,8 +13,8 @@ struct Bytes {
     taken: usize,
 }
 
-/// One end: bytes shared by the run and the `Ports`, on one thread.
-type End = Rc<RefCell<Bytes>>;
+/// One end: bytes shared by the run and the `Ports`, which one thread at a time has.
+type End = Arc<Mutex<Bytes>>;
 
 /// The files and the output of such a run, in the order of its readers and writers.
 #[derive(Default)]
@@ -26,25 +26,25 @@ pub(in crate::run) struct Ports {
 
 impl Ports {
     /// The sink for prints.
-    pub(in crate::run) fn text(&self) -> Box<dyn Write> {
+    pub(in crate::run) fn text(&self) -> Box<dyn Write + Send> {
         Box::new(Port(self.text.clone()))
     }
 
     /// Moves out what has been printed.
     pub(in crate::run) fn printed(&self, into: &mut Vec<u8>) {
-        into.append(&mut self.text.borrow_mut().all);
+        into.append(&mut locked(&self.text).all);
     }
 
     /// Moves out what has been written, by writer.
     pub(super) fn written(&self, into: &mut [Vec<u8>]) {
         for (written, port) in into.iter_mut().zip(&self.writers) {
-            written.append(&mut port.borrow_mut().all);
+            written.append(&mut locked(port).all);
         }
     }
 
     /// Sets the input of a reader, and returns its old memory for reuse.
     pub(super) fn read(&self, reader: usize, items: &mut Vec<u8>) {
-        let mut port = self.readers[reader].borrow_mut();
+        let mut port = locked(&self.readers[reader]);
         std::mem::swap(&mut port.all, items);
         port.taken = 0;
     }
@@ -71,7 +71,7 @@ impl Source for Port {
     }
 
     fn next_bytes(&mut self, room: &mut [u8]) -> Option<io::Result<usize>> {
-        let Bytes { all, taken } = &mut *self.0.borrow_mut();
+        let Bytes { all, taken } = &mut *locked(&self.0);
         let bytes = room.len().min(all.len() - *taken);
         room[..bytes].copy_from_slice(&all[*taken..][..bytes]);
         *taken += bytes;
@@ -89,7 +89,7 @@ impl Sink for Port {
     }
 
     fn push_bytes(&mut self, items: &[u8]) -> Option<io::Result<()>> {
-        self.0.borrow_mut().all.extend_from_slice(items);
+        locked(&self.0).all.extend_from_slice(items);
         Some(Ok(()))
     }
 
@@ -100,7 +100,7 @@ impl Sink for Port {
 
 impl Write for Port {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().all.extend_from_slice(bytes);
+        locked(&self.0).all.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

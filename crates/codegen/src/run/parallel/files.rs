@@ -1,12 +1,12 @@
-//! Files of a run on threads; only the caller's thread reads and writes them.
+//! Files of a run on threads; only the driver reads and writes them.
 //!
 //! If all files lie in memory, batches use that memory directly. Otherwise items are copied into batches and
 //! out of them.
 
 use super::layout::Layout;
-use super::node::{Batch, Begin, Lent};
+use super::node::{Batch, Begin};
 use super::reach::Front;
-use crate::build::{Memory, Pieces};
+use crate::build::{Address, Memory};
 use crate::plan::{Actor, Facts, Plan, sizes};
 use crate::run::ends::Ends;
 use crate::run::input::{Patience, There};
@@ -22,20 +22,20 @@ struct Carry {
 }
 
 /// Files with items that are copied.
-pub(super) struct Copied<'m> {
-    layout: &'m Layout<'m>,
-    facts: &'m Facts<'m>,
+pub(super) struct Copied<'m, 'a> {
+    layout: &'m Layout<'a>,
+    facts: &'m Facts<'a>,
     ends: &'m mut Ends,
     carries: Vec<Carry>,
 }
 
-impl<'m> Copied<'m> {
+impl<'m, 'a> Copied<'m, 'a> {
     pub(super) fn new(
-        layout: &'m Layout<'m>,
-        facts: &'m Facts<'m>,
+        layout: &'m Layout<'a>,
+        facts: &'m Facts<'a>,
         ends: &'m mut Ends,
         begin: &Begin<'_>,
-    ) -> Copied<'m> {
+    ) -> Copied<'m, 'a> {
         let actors = layout.plan.actors.iter().enumerate();
         let readers = actors.filter(|(_, actor)| ends.is_reader(actor.node));
         let carries = readers.filter_map(|(actor, _)| {
@@ -59,7 +59,7 @@ impl<'m> Copied<'m> {
     }
 
     /// Reads the input of a batch, which is there.
-    fn read(&mut self, batch: &mut Batch<'_>) {
+    fn read(&mut self, batch: &mut Batch) {
         for Carry { actor, front, saved } in &mut self.carries {
             let (actor, root) = (&self.layout.plan.actors[*actor], &self.layout.plan.roots[front.root]);
             let (Some(buffer), Some(reader)) = (&mut batch.set[front.root], self.ends.reader_of(actor.node))
@@ -77,7 +77,7 @@ impl<'m> Copied<'m> {
     }
 
     /// Writes the output of a batch.
-    fn write(&mut self, batch: &Batch<'_>) -> Result<(), Stop> {
+    fn write(&mut self, batch: &Batch) -> Result<(), Stop> {
         let compiled = &self.layout.native.compiled;
         for Actor { node, inputs, firings, .. } in &self.layout.plan.actors {
             let Some(port) = inputs.first().filter(|_| self.ends.is_writer(*node)) else { continue };
@@ -95,45 +95,31 @@ impl<'m> Copied<'m> {
     }
 }
 
-/// A root in memory that is read, from its position 0 at the first batch.
-struct Read<'m> {
+/// A root in memory, from its position 0 at the first batch.
+struct Lender {
     root: usize,
-    memory: &'m [u8],
+    memory: Address,
     /// Bytes of a steady state.
     each: usize,
 }
 
-/// A root in memory that is written, from its position 0 at the first batch.
-struct Written<'m> {
-    root: usize,
-    memory: Pieces<'m>,
-    each: usize,
-}
-
-/// Files that lie in memory.
-pub(super) struct InPlace<'m> {
-    read: Vec<Read<'m>>,
-    written: Vec<Written<'m>>,
+/// Files that lie in memory. Until all batches are back nothing else reads or writes the files.
+pub(super) struct InPlace {
+    lenders: Vec<Lender>,
     first: u64,
     /// Steady states that they have items and room for.
     pub(super) states: u64,
 }
 
-impl<'m> InPlace<'m> {
+impl InPlace {
     /// Up to `most` steady states after `first`; `None` where not all files lie in memory.
-    pub(super) fn new(
-        plan: &Plan,
-        gates: &Gates,
-        ends: &'m mut Ends,
-        first: u64,
-        most: u64,
-    ) -> Option<InPlace<'m>> {
+    pub(super) fn new(plan: &Plan, gates: &Gates, ends: &mut Ends, first: u64, most: u64) -> Option<InPlace> {
         let Ends { readers, writers } = ends;
-        let (mut states, mut read, mut written) = (most, Vec::new(), Vec::new());
+        let (mut states, mut lenders) = (most, Vec::new());
         for gate in &gates.readers {
             let memory = readers[gate.end].1.lend_all(gate.before).filter(|memory| is_aligned(memory))?;
             states = states.min(fitting(plan, gate, memory.len()));
-            read.push(Read { root: gate.root, memory, each: gate.each() });
+            lenders.push(Lender { root: gate.root, memory: Address::of(memory), each: gate.each() });
         }
         if !gates.all_lend() || states == 0 || states == u64::MAX {
             return None;
@@ -142,39 +128,28 @@ impl<'m> InPlace<'m> {
             let gate = gates.writers.iter().find(|gate| gate.end == end)?;
             let bytes = usize::try_from(states).ok()?.checked_mul(gate.each())?.checked_add(gate.beyond())?;
             let room = writer.room(bytes).filter(|room| room.len() >= bytes && is_aligned(room))?;
-            written.push(Written { root: gate.root, memory: Pieces::new(room), each: gate.each() });
+            lenders.push(Lender { root: gate.root, memory: Address::of_mut(room), each: gate.each() });
         }
-        Some(InPlace { read, written, first, states })
+        Some(InPlace { lenders, first, states })
     }
 
-    /// Sets the places of a batch in the files.
-    ///
-    /// # Safety
-    /// No other batch has been lent the places of any of its steady states.
-    pub(super) unsafe fn lend(&self, batch: &mut Batch<'m>) {
+    /// Sets the places of a batch in the files: those of its steady states, which no other batch has.
+    pub(super) fn lend(&self, batch: &mut Batch) {
         batch.n = batch.n.min(self.first + self.states - batch.first);
-        let (before, n) = ((batch.first - self.first) as usize, batch.n as usize);
-        batch.lent.read.clear();
-        let read = self.read.iter().map(|read| (read.root, read.memory, before * read.each));
-        batch.lent.read.extend(read);
-        batch.lent.written.clear();
-        batch.lent.written.extend(self.written.iter().map(|Written { root, memory, each }| {
-            // SAFETY: each steady state has bytes of its own, and only this batch has been lent these, as the
-            // caller vouches.
-            (*root, unsafe { memory.lend(before * each, n * each) })
-        }));
+        let before = (batch.first - self.first) as usize;
+        batch.lent.clear();
+        let zero = |lender: &Lender| (lender.root, lender.memory.further((before * lender.each) as isize));
+        batch.lent.extend(self.lenders.iter().map(zero));
     }
 
     /// The roots that need no other memory.
     pub(super) fn roots(&self) -> Vec<usize> {
-        let read = self.read.iter().map(|read| read.root);
-        read.chain(self.written.iter().map(|written| written.root)).collect()
+        self.lenders.iter().map(|lender| lender.root).collect()
     }
 
     /// Bytes of a steady state.
     pub(super) fn each(&self) -> u64 {
-        let read = self.read.iter().map(|read| read.each);
-        read.chain(self.written.iter().map(|written| written.each)).sum::<usize>() as u64
+        self.lenders.iter().map(|lender| lender.each).sum::<usize>() as u64
     }
 }
 
@@ -193,12 +168,12 @@ fn fitting(plan: &Plan, gate: &Gate, bytes: usize) -> u64 {
 }
 
 /// All files of a run.
-pub(super) enum Files<'m> {
-    Copied(Copied<'m>),
-    InPlace(InPlace<'m>),
+pub(super) enum Files<'m, 'a> {
+    Copied(Copied<'m, 'a>),
+    InPlace(&'m InPlace),
 }
 
-impl<'m> Files<'m> {
+impl Files<'_, '_> {
     /// The steady states, up to `want`, that there is input for.
     pub(super) fn there(&mut self, want: u64, patience: Patience) -> There {
         match self {
@@ -215,15 +190,14 @@ impl<'m> Files<'m> {
         }
     }
 
-    pub(super) fn read(&mut self, batch: &mut Batch<'m>) {
+    pub(super) fn read(&mut self, batch: &mut Batch) {
         match self {
             Files::Copied(files) => files.read(batch),
-            // SAFETY: the caller reads batches in order, each beginning where the one before ends.
-            Files::InPlace(files) => unsafe { files.lend(batch) },
+            Files::InPlace(files) => files.lend(batch),
         }
     }
 
-    pub(super) fn write(&mut self, batch: &Batch<'m>) -> Result<(), Stop> {
+    pub(super) fn write(&mut self, batch: &Batch) -> Result<(), Stop> {
         match self {
             Files::Copied(files) => files.write(batch),
             Files::InPlace(_) => Ok(()),
@@ -251,16 +225,4 @@ pub(super) fn settle(
         ends.writers[gate.end].1.filled(&layout.native.compiled, node, states as usize * gate.each())?;
     }
     Ok(())
-}
-
-impl Lent<'_> {
-    /// The address `further` bytes after position 0 of a root, if the root is lent.
-    pub(super) fn pointer(&mut self, root: usize, further: isize) -> Option<*mut u8> {
-        if let Some((_, memory, zero)) = self.read.iter().find(|(at, ..)| *at == root) {
-            let place = memory.as_ptr().wrapping_add(*zero).wrapping_offset(further);
-            return Some(place.cast_mut());
-        }
-        let (_, memory) = self.written.iter_mut().find(|(at, _)| *at == root)?;
-        Some(memory.as_mut_ptr().wrapping_offset(further))
-    }
 }

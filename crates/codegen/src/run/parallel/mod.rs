@@ -1,17 +1,17 @@
-//! Steady states on several threads, as an engine graph.
+//! Steady states on several threads: the driver and a chain of segments, as a graph of the engine.
 //!
 //! ```text
-//! caller reads ──batches──▶ segment ──▶ segment ──▶ ... ──batches──▶ caller writes, in order
+//! driver reads ──batches──▶ segment ──▶ segment ──▶ ... ──batches──▶ driver writes, in order
 //! ```
 //!
 //! **Actors.**
-//! - The *caller* ([`team`]) reads input into batches, and writes the output of finished batches in order.
+//! - The *driver* ([`team`], [`engine`](super::engine)) reads input into batches, and writes the output of finished
+//!   batches in order.
 //! - A *segment* ([`cut`]) is a range of consecutive steps of the plan: one node of the engine. If all its
 //!   steps are stateless, any number of batches run in it at once; otherwise it runs one batch after the
 //!   other, with state and memory of its own ([`node`]).
 //! - A *batch* is a range of steady states, with the memory of the buffers between segments. Only its holder
-//!   accesses its memory; it moves from holder to holder through channels and engine streams, which order all
-//!   accesses.
+//!   accesses its memory; it moves from holder to holder through the engine's channels, which order all accesses.
 //!
 //! **Overlap.** A batch needs items of the time before it. Those that one segment pushes for another are at
 //! the front of the batch's memory: a stateful segment has kept them; a stateless one recomputes them from
@@ -21,12 +21,13 @@
 //! fails in the same way. The first failure in the order of steady states, and within one of steps, is
 //! reported, and the output of earlier steady states is written ([`node`]).
 //!
-//! **Progress.** The number of batches is fixed; a caller without a spare batch waits for a finished one.
-//! Only the caller's thread accesses files and standard output. Where all is stateless and files lie in
-//! memory, a batch is only places in them, and threads share the steady states without a graph ([`dealt`]).
+//! **Progress.** The number of batches is fixed; a driver without a spare batch waits for a finished one.
+//! Only the driver accesses files and standard output. Where all is stateless and files lie in
+//! memory, a batch is only places in them, and workers share the steady states ([`dealt`]).
 //!
-//! The initialisation and the end of the input are done on one thread ([`run`](super)): afterwards buffers
-//! and state are as if one thread had done everything.
+//! **One thread.** The initialisation, the end of the input and steady states for which there is too little input are
+//! the driver's own ([`run`](super)). Before, the segments give back buffers and state, which are then as if one thread
+//! had done everything; afterwards they begin anew ([`Segments`]).
 
 mod cut;
 mod dealt;
@@ -39,10 +40,11 @@ mod reach;
 mod shares;
 mod team;
 
+pub(super) use node::{Batch, Flags};
+
+use super::engine::Link;
 use super::input::LONG;
-use super::lend::Gates;
-use super::{Printer, Run, Stage};
-use crate::build::{Memory, State};
+use super::{Run, Stage};
 use crate::parts::Part;
 use crate::plan::{Facts, Plan};
 use crate::threads::{Split, Threads};
@@ -50,11 +52,11 @@ use cut::Known;
 use dealt::Dealt;
 use files::{Copied, Files, InPlace};
 use layout::{Layout, deal_roots, repeatable};
-use node::{Batch, Begin, Node};
+use node::{Begin, Node};
 use shares::Shares;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
-use team::Caller;
+use std::sync::Arc;
+use team::Feeder;
+use thalweg::Stream;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// The least bytes of a batch, and the most of all batches together.
@@ -68,40 +70,52 @@ const LEAST_OVERLAP: u64 = 4;
 /// Batches for each thread where the end is known: enough that an interrupted run ends soon.
 const SHARES: u64 = 8;
 
-/// Runs steady states on several threads after `done`, as far as there are batches of them. Returns the
-/// steady states done, and the steady states of input with which threads can continue.
-pub(super) fn drive(
-    run: &mut Run<'_>,
-    threads: &Threads,
-    (done, options): (u64, Options),
-    around: &mut Surroundings<'_>,
-) -> Result<(u64, Option<u64>), Stop> {
+/// A program of one region, cut into segments.
+pub(super) struct Cut<'a> {
+    layout: Layout<'a>,
+    /// The files, where all lie in memory.
+    in_place: Option<InPlace>,
+    /// The number of batches.
+    window: u64,
+    /// The first steady state that the segments may do.
+    first: u64,
+}
+
+/// Whether several threads may run steady states.
+pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     let native = run.native;
-    let [part] = &native.parts[..] else { return Ok((done, None)) };
-    let Some(plan) =
-        part.plan.as_ref().filter(|_| threads.count > 1 && !native.exact && native.one_thread().is_none())
-    else {
-        return Ok((done, None));
-    };
-    let first = if done == 0 { lead_in(run, options)? } else { done };
+    let planned = matches!(&native.parts[..], [part] if part.plan.is_some());
+    planned && threads.count() > 1 && native.one_thread().is_none()
+}
+
+/// Cuts the program, after steady states that one thread has to do. `None` where several threads do not pay.
+pub(super) fn cut<'a>(
+    run: &mut Run<'a>,
+    threads: &Threads,
+    options: Options,
+    around: &mut Surroundings<'_>,
+) -> Result<Option<Cut<'a>>, Stop> {
+    let [part] = &run.native.parts[..] else { return Ok(None) };
+    let Some(plan) = &part.plan else { return Ok(None) };
+    lead_in(run, options)?;
     run.copy_back(0);
-    let (first, mut layout) = deal(run, (part, plan, first), threads, options, around)?;
-    let most = options.iterations.unwrap_or(u64::MAX) - first;
-    let begin = begin(run, &layout, first);
-    let gates = std::mem::take(&mut run.stages[0].gates);
-    let mut team = Team { run, gates: &gates, begin: &begin, threads, around };
-    let written = match team.in_place(&mut layout, most) {
-        Ok(None) => team.copied(&mut layout, most),
-        Ok(Some(written)) => Ok((written, None)),
-        Err(stop) => Err(stop),
-    };
-    run.stages[0].gates = gates;
-    written
+    let mut layout = deal(run, (part, plan), threads, options, around)?;
+    let (first, most) = (run.iterations, options.iterations.unwrap_or(u64::MAX) - run.iterations);
+    let gates = &run.stages[0].gates;
+    let in_place = InPlace::new(plan, gates, &mut run.ends, first, most).and_then(|files| {
+        let window = bounds_in_place(&mut layout, threads, &files, &files.roots())?;
+        Some((files, window))
+    });
+    if let Some((files, window)) = in_place {
+        return Ok(Some(Cut { layout, in_place: Some(files), window, first }));
+    }
+    let window = bounds(&mut layout, threads);
+    Ok(window.map(|window| Cut { layout, in_place: None, window, first }))
 }
 
 /// Runs steady states until the content before the readers' items is in the files: until then it is only in
 /// buffers, where the initialisation has put it.
-fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
+fn lead_in(run: &mut Run<'_>, options: Options) -> Result<(), Stop> {
     let gates = run.stages[0].gates.readers.iter();
     let lacks =
         gates.map(|gate| run.ends.readers[gate.end].1.lacks(gate.before).div_ceil(gate.each().max(1)));
@@ -111,105 +125,39 @@ fn lead_in(run: &mut Run<'_>, options: Options) -> Result<u64, Stop> {
     if n > 0 {
         run.steady(0, 0, n)?;
         run.count(0, n);
+        run.iterations += n;
     }
-    Ok(n)
+    Ok(())
 }
 
-/// Partitions the steps; returns the steady states done by then.
+/// Partitions the steps, after some steady states that are timed where the partition depends on costs.
 fn deal<'a>(
     run: &mut Run<'a>,
-    (part, plan, first): (&'a Part, &'a Plan, u64),
+    (part, plan): (&'a Part, &'a Plan),
     threads: &Threads,
     options: Options,
     around: &mut Surroundings<'_>,
-) -> Result<(u64, Layout<'a>), Stop> {
+) -> Result<Layout<'a>, Stop> {
     let native = run.native;
     let ends = |actor: usize| {
         run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
     };
     let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
     let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.keeps, step)).collect();
-    let (mut first, mut costs) = (first, vec![1.0; plan.steps.len()]);
+    let mut costs = vec![1.0; plan.steps.len()];
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
-        first = measure::costs(run, options, around, (first, &mut costs))?;
+        run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
     }
     let known = Known { free: &free, outside: &outside, costs: &costs };
     let mut segments = match threads.split {
-        Split::Auto | Split::DataParallel => known.stretches(threads.count),
+        Split::Auto | Split::DataParallel => known.stretches(threads.count()),
         Split::Filters => known.filters(),
-        Split::Pipeline => known.balanced(threads.count),
+        Split::Pipeline => known.balanced(threads.count()),
     };
     deal_roots(plan, &mut segments, &outside);
     let facts = Facts::new(&native.compiled, &part.region);
-    Ok((first, Layout::new(native, plan, facts, segments, &outside)))
-}
-
-fn begin<'a>(run: &Run<'a>, layout: &Layout<'_>, first: u64) -> Begin<'a> {
-    let roots = layout.plan.roots.iter().zip(&run.stages[0].buffers);
-    let kept = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
-    Begin { state: run.state.fork(), kept: kept.collect(), first }
-}
-
-/// A run on threads.
-struct Team<'t, 'a, 's> {
-    run: &'t mut Run<'a>,
-    gates: &'t Gates,
-    begin: &'t Begin<'a>,
-    threads: &'t Threads,
-    around: &'t mut Surroundings<'s>,
-}
-
-impl Team<'_, '_, '_> {
-    /// Uses the files' own memory, if all lie in memory; returns the steady states done.
-    fn in_place(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<Option<u64>, Stop> {
-        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
-        let printer = &mut around.printer;
-        let Some(files) = InPlace::new(layout.plan, self.gates, ends, first, most) else { return Ok(None) };
-        let roots = files.roots();
-        let Some(window) = bounds_in_place(layout, self.threads, &files, &roots) else { return Ok(None) };
-        let layout = &*layout;
-        let work = Work { layout, begin: self.begin, threads: self.threads, until: first + files.states };
-        let memory = (state, &mut stages[0].buffers[..]);
-        let (written, end) = if layout.is_bare(&roots) && self.threads.leaves_it_to_us() {
-            work.share(&files, self.around, memory)
-        } else {
-            let spare = (0..window).map(|_| Batch::new(layout.set(&roots))).collect();
-            work.go(Files::InPlace(files), spare, printer, self.around, memory)
-        };
-        files::settle(layout, self.gates, ends, &mut stages[0].buffers, written - first)?;
-        self.count(written - first);
-        end.map(|()| Some(written))
-    }
-
-    /// Copies input and output; also returns the steady states of input with which threads can start.
-    fn copied(&mut self, layout: &mut Layout<'_>, most: u64) -> Result<(u64, Option<u64>), Stop> {
-        let (Run { ends, around, state, stages, .. }, first) = (&mut *self.run, self.begin.first);
-        let printer = &mut around.printer;
-        let Stage { facts, buffers, .. } = &mut stages[0];
-        let Some(window) = bounds(layout, self.threads) else { return Ok((first, None)) };
-        let (there, least) = (ends.there(facts, layout.batch, LONG), layout.least());
-        if most < layout.batch || there.over {
-            return Ok((first, None));
-        }
-        if there.n < least {
-            return Ok((first, Some(least)));
-        }
-        let layout = &*layout;
-        let files = Files::Copied(Copied::new(layout, facts, ends, self.begin));
-        let until = first.saturating_add(most);
-        let work = Work { layout, begin: self.begin, threads: self.threads, until };
-        let spare = (0..window).map(|_| Batch::new(layout.set(&[]))).collect();
-        let (written, end) = work.go(files, spare, printer, self.around, (state, buffers));
-        self.count(written - first);
-        end.map(|()| (written, Some(least)))
-    }
-
-    fn count(&mut self, states: u64) {
-        for (fired, more) in self.run.fired.iter_mut().zip(&self.run.stages[0].facts.firings) {
-            *fired += states * more;
-        }
-    }
+    Ok(Layout::new(native, plan, facts, segments, &outside))
 }
 
 /// Chooses the length and number of batches; `None` where there is not enough memory.
@@ -225,132 +173,229 @@ fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
 fn bounds_in_place(
     layout: &mut Layout<'_>,
     threads: &Threads,
-    files: &InPlace<'_>,
+    files: &InPlace,
     roots: &[usize],
 ) -> Option<u64> {
     let again = layout.reach.states;
-    let share = files.states / (SHARES * threads.count as u64);
+    let share = files.states / (SHARES * threads.count() as u64);
     let least = shortest(layout, files);
     let set = layout.bytes(1, roots) - layout.bytes(0, roots);
     let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
     // Shorter batches rather than fewer than threads.
-    let even = (files.states / threads.count as u64).max(LEAST_OVERLAP * again);
+    let even = (files.states / threads.count() as u64).max(LEAST_OVERLAP * again);
     let chosen = layout.calls(share.max(least).min(even).min(most));
     layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
     if files.states < layout.batch { None } else { window(layout, threads, roots) }
 }
 
 /// The least steady states for which a batch pays.
-fn shortest(layout: &Layout<'_>, files: &InPlace<'_>) -> u64 {
+fn shortest(layout: &Layout<'_>, files: &InPlace) -> u64 {
     (BATCH_BYTES / files.each().max(1)).max(OVERLAP * layout.reach.states)
 }
 
 fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64> {
     let window = match threads.split {
-        Split::DataParallel => threads.count as u64,
-        _ => 3 * threads.count as u64 + 2,
+        // The driver keeps the last one.
+        Split::DataParallel => threads.count() as u64 + 1,
+        _ => 3 * threads.count() as u64 + 2,
     };
     let fits = ALL_BYTES / layout.bytes(layout.batch, lent).max(1);
     (fits >= 2).then(|| window.min(fits))
 }
 
-/// The work of threads, once it is partitioned.
-struct Work<'w, 'a> {
-    layout: &'w Layout<'a>,
-    begin: &'w Begin<'a>,
-    threads: &'w Threads,
-    until: u64,
+/// The segments of a run on the engine, as the driver and the bodies share them.
+pub(super) struct Segments<'s, 'a> {
+    cut: &'s Cut<'a>,
+    threads: &'s Threads,
+    flags: &'s Flags,
+    nodes: Vec<Node<'s, 'a>>,
+    /// Where workers share the steady states.
+    dealt: Option<Dealt<'a>>,
 }
 
-impl<'a> Work<'_, 'a> {
-    /// Runs the graph; returns the steady states done and written, and the failure if that is why there are
-    /// no more.
-    fn go<'m>(
-        &'m self,
-        files: Files<'m>,
-        spare: Vec<Batch<'m>>,
-        printer: &mut Printer<'_>,
+impl<'s, 'a> Segments<'s, 'a> {
+    pub(super) fn new(cut: &'s Cut<'a>, threads: &'s Threads, flags: &'s Flags) -> Segments<'s, 'a> {
+        let node = |at| Node::new(&cut.layout, at, flags);
+        let nodes = (0..cut.layout.segments.len()).map(node).collect();
+        let bare = |files: &&InPlace| cut.layout.is_bare(&files.roots()) && threads.leaves_it_to_us();
+        let dealt = cut.in_place.as_ref().filter(bare).map(|files| cut.shares(files, threads));
+        Segments { cut, threads, flags, nodes, dealt: dealt.map(|shares| Dealt::new(shares, cut.first)) }
+    }
+
+    /// The most batches under way.
+    pub(super) fn most(&self) -> usize {
+        self.cut.window as usize
+    }
+
+    /// The nodes of the engine: a chain, since each segment follows all that it depends on.
+    pub(super) fn chain<'t>(&'t self, mut stream: Stream<'t, Batch>) -> Stream<'t, Batch>
+    where
+        'a: 't,
+    {
+        if let (Some(dealt), Some(files)) = (&self.dealt, &self.cut.in_place) {
+            let node = &self.nodes[0];
+            return stream.par_map(|token| dealt.work(node, files, token)).unordered().named(&self.name(0));
+        }
+        for (at, (segment, node)) in self.cut.layout.segments.iter().zip(&self.nodes).enumerate() {
+            stream = if segment.parallel {
+                stream.par_map(|batch| node.run(batch))
+            } else {
+                stream.map(|batch| node.run(batch))
+            };
+            stream = stream.named(&self.name(at));
+        }
+        stream
+    }
+
+    /// The name of a segment: those of its first and last filter.
+    fn name(&self, segment: usize) -> String {
+        let Layout { native, plan, segments, .. } = &self.cut.layout;
+        let steps = plan.steps[segments[segment].steps.clone()].iter();
+        let nodes: Vec<_> =
+            steps.flat_map(|step| step.actors(plan)).map(|actor| plan.actors[actor].node).collect();
+        native.name_of(&nodes)
+    }
+
+    /// The driver's part: runs steady states as far as there are batches of them. Counts the run's steady states.
+    /// Returns the steady states of input with which the segments can continue.
+    pub(super) fn drive(
+        &self,
+        run: &mut Run<'a>,
+        link: &mut Link<Batch>,
+        options: Options,
         around: &mut Surroundings<'_>,
-        (state, buffers): (&mut State<'_>, &mut [Memory]),
-    ) -> (u64, Result<(), Stop>) {
-        let (failed, stopped) = (Arc::new(AtomicU64::new(u64::MAX)), Arc::new(AtomicBool::new(false)));
-        let node = |at| Node::new(self.layout, self.begin, at, (failed.clone(), stopped.clone()));
-        let nodes: Vec<Node<'m>> = (0..self.layout.segments.len()).map(node).collect();
-        nodes.iter().for_each(|node| node.stock(self.threads.count));
-        let first = self.begin.first;
-        let mut caller = Caller {
-            layout: self.layout,
+    ) -> Result<Option<u64>, Stop> {
+        match &self.cut.in_place {
+            Some(_) if run.iterations > self.cut.first => Ok(None),
+            Some(files) => self.in_place(run, files, link, around).map(|()| None),
+            None => self.copied(run, link, options, around),
+        }
+    }
+
+    /// Uses the files' own memory.
+    fn in_place(
+        &self,
+        run: &mut Run<'a>,
+        files: &InPlace,
+        link: &mut Link<Batch>,
+        around: &mut Surroundings<'_>,
+    ) -> Result<(), Stop> {
+        let (layout, first) = (&self.cut.layout, self.cut.first);
+        self.begin(run);
+        let (written, end) = match &self.dealt {
+            Some(dealt) => {
+                let token = |share| Batch { share, ..Batch::new(layout.no_set()) };
+                let tokens = (0..dealt.shares()).map(token).collect();
+                let (written, end) = dealt.drive(tokens, link, around);
+                let mut last = Batch::new(layout.no_set());
+                last.first = written;
+                files.lend(&mut last);
+                (written, end.map(|()| (written > first).then_some(last)))
+            }
+            None => {
+                let spare = self.spare(&files.roots());
+                let printer = &mut run.around.printer;
+                let mut feeder =
+                    self.feeder(Files::InPlace(files), printer, spare, (first, first + files.states));
+                let end = feeder.feed(link, around);
+                (feeder.written, end)
+            }
+        };
+        let end = end.map(|last| self.give_back(run, last));
+        let gates = std::mem::take(&mut run.stages[0].gates);
+        let settled =
+            files::settle(layout, &gates, &mut run.ends, &mut run.stages[0].buffers, written - first);
+        run.stages[0].gates = gates;
+        self.count(run, written);
+        settled.and(end)
+    }
+
+    /// Copies input and output; returns the steady states of input with which the segments can continue.
+    fn copied(
+        &self,
+        run: &mut Run<'a>,
+        link: &mut Link<Batch>,
+        options: Options,
+        around: &mut Surroundings<'_>,
+    ) -> Result<Option<u64>, Stop> {
+        let (layout, first) = (&self.cut.layout, run.iterations);
+        let most = options.iterations.unwrap_or(u64::MAX) - first;
+        let (there, least) = (run.ends.there(&run.stages[0].facts, layout.batch, LONG), layout.least());
+        if most < layout.batch || there.over {
+            return Ok(None);
+        }
+        if there.n < least {
+            return Ok(Some(least));
+        }
+        run.copy_back(0);
+        let begin = self.begin(run);
+        let Run { ends, around: own, stages, .. } = run;
+        let Stage { facts, .. } = &stages[0];
+        let files = Files::Copied(Copied::new(layout, facts, ends, &begin));
+        let until = first.saturating_add(most);
+        let mut feeder = self.feeder(files, &mut own.printer, self.spare(&[]), (first, until));
+        let end = feeder.feed(link, around);
+        let written = feeder.written;
+        let end = end.map(|last| self.give_back(run, last));
+        self.count(run, written);
+        end.map(|()| Some(least))
+    }
+
+    fn spare(&self, lent: &[usize]) -> Vec<Batch> {
+        (0..self.cut.window).map(|_| Batch::new(self.cut.layout.set(lent))).collect()
+    }
+
+    fn feeder<'f, 'p>(
+        &'f self,
+        files: Files<'f, 'a>,
+        printer: &'f mut super::Printer<'p>,
+        spare: Vec<Batch>,
+        (first, until): (u64, u64),
+    ) -> Feeder<'f, 'a, 'p> {
+        Feeder {
+            layout: &self.cut.layout,
             threads: self.threads,
-            stopped: &stopped,
+            flags: self.flags,
             files,
             printer,
             next: first,
-            until: self.until,
+            until,
             written: first,
             spare,
-        };
-        let end = caller.run(&nodes, around);
-        let written = caller.written;
-        let end = end.map(|last| {
-            if let Some(mut last) = last {
-                self.give_back(&nodes, &mut last, state, buffers);
-            }
-        });
-        (written, end)
-    }
-
-    /// Like [`Work::go`], where threads share the steady states without a graph.
-    fn share<'m>(
-        &'m self,
-        files: &InPlace<'m>,
-        around: &mut Surroundings<'_>,
-        (state, buffers): (&mut State<'_>, &mut [Memory]),
-    ) -> (u64, Result<(), Stop>) {
-        let (layout, all) = (self.layout, self.begin.first..self.until);
-        let stopped = Arc::new(AtomicBool::new(false));
-        let node = Node::new(layout, self.begin, 0, (Arc::new(AtomicU64::new(u64::MAX)), stopped.clone()));
-        let unit = layout.calls(shortest(layout, files)).min(layout.batch);
-        let threads = self.threads.count.min((all.end - all.start).div_ceil(unit) as usize);
-        let dealt = Dealt {
-            node: &node,
-            files,
-            shares: Shares::new(all.clone(), threads, unit, layout.batch),
-            stopped: &stopped,
-            over: AtomicBool::new(false),
-            done: AtomicU64::new(all.start),
-            failure: Mutex::default(),
-        };
-        let (written, end) = dealt.run(threads, around);
-        if end.is_ok() && written > all.start {
-            let mut last = Batch::new(layout.no_set());
-            last.first = written;
-            // SAFETY: the batch has no steady states.
-            unsafe { files.lend(&mut last) };
-            self.give_back(&[node], &mut last, state, buffers);
+            under_way: 0,
         }
-        (written, end)
     }
 
-    /// Sets buffers and state to those after the last batch.
-    fn give_back<'m>(
-        &self,
-        nodes: &[Node<'m>],
-        last: &mut Batch<'m>,
-        state: &mut State<'_>,
-        buffers: &mut [Memory],
-    ) {
-        let (layout, plan) = (self.layout, self.layout.plan);
-        for (node, segment) in nodes.iter().zip(&layout.segments) {
-            let own = node.at_end(last);
+    /// Lets the segments begin with the run's state and the content of its buffers.
+    fn begin(&self, run: &Run<'a>) -> Arc<Begin<'a>> {
+        let roots = self.cut.layout.plan.roots.iter().zip(&run.stages[0].buffers);
+        let kept = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
+        let begin = Arc::new(Begin { state: run.state.fork(), kept: kept.collect(), first: run.iterations });
+        self.nodes.iter().for_each(|node| node.begin(&begin, self.threads.count()));
+        begin
+    }
+
+    fn count(&self, run: &mut Run<'_>, written: u64) {
+        let states = written - run.iterations;
+        run.iterations = written;
+        run.count(0, states);
+    }
+
+    /// Sets the run's buffers and state to those after the last batch.
+    fn give_back(&self, run: &mut Run<'a>, last: Option<Batch>) {
+        let Some(mut last) = last else { return };
+        let (layout, plan) = (&self.cut.layout, self.cut.layout.plan);
+        let Run { state, stages, .. } = run;
+        let buffers = &mut stages[0].buffers;
+        for (node, segment) in self.nodes.iter().zip(&layout.segments) {
+            let own = node.at_end(&mut last);
             for root in &segment.own {
                 if let Some(buffer) = &own.buffers[*root] {
                     let items = buffer.items(0, plan.roots[*root].keep as usize);
                     buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
                 }
             }
-            for actor in
-                plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(self.layout.plan))
-            {
+            for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(plan)) {
                 state.join(&own.state, plan.actors[actor].node.0);
             }
         }
@@ -361,5 +406,15 @@ impl<'a> Work<'_, 'a> {
             }
         }
         state.seek(last.first + last.n);
+    }
+}
+
+impl Cut<'_> {
+    /// The shares of the workers.
+    fn shares(&self, files: &InPlace, threads: &Threads) -> Shares {
+        let (layout, all) = (&self.layout, self.first..self.first + files.states);
+        let unit = layout.calls(shortest(layout, files)).min(layout.batch);
+        let threads = threads.count().min((all.end - all.start).div_ceil(unit) as usize);
+        Shares::new(all, threads, unit, layout.batch)
     }
 }

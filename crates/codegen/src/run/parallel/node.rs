@@ -2,24 +2,24 @@
 //!
 //! **Ownership.** A thread that runs a segment takes an [`Own`], the segment's memory, from the pool, and
 //! returns it after the batch; the pool's lock orders the accesses. A stateful segment has one `Own`, and the
-//! engine runs one batch at a time in it.
+//! engine runs one batch at a time in it. The driver fills the pool ([`Segments::begin`]) and empties it when no batch
+//! is under way.
 //!
 //! **Flags.** `failed` is the first steady state of the first failed batch so far, `u64::MAX` if there is
-//! none. Segments lower it by `fetch_min`, and skip batches behind it. `stopped` is set by the caller on
-//! interruption. Both are relaxed: they publish no data, and a segment that misses a value only does needless
-//! work. The caller receives batches in order and stops at the first failure, so it uses no batch that was
-//! skipped.
+//! none. Segments lower it by `fetch_min`, and skip batches behind it. `stopped` is set by the driver after a failure.
+//! Both are relaxed: they publish no data, and a segment that misses a value only does needless work. The driver
+//! receives batches in order and stops at the first failure, so it uses no batch that was skipped.
 
 use super::layout::Layout;
 use super::memory::Buffer;
-use crate::build::{Host, Inbox, Queue, Sent, State};
-use crate::run::{fault, print};
+use crate::build::{Address, Host, Inbox, Queue, Sent, State};
+use crate::run::{Interrupted, fault, locked, print};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use thalweg_lang::interpret::Stop;
 
 /// A range of steady states on its way through the segments. Only its holder accesses its memory.
-pub(super) struct Batch<'m> {
+pub(in crate::run) struct Batch {
     /// The first steady state.
     pub(super) first: u64,
     /// The number of steady states; reduced if the one after them has failed.
@@ -27,25 +27,23 @@ pub(super) struct Batch<'m> {
     /// By root: the memory of roots that several segments use.
     pub(super) set: Vec<Option<Buffer>>,
     /// Roots that are in files.
-    pub(super) lent: Lent<'m>,
+    pub(super) lent: Lent,
     /// The text that has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
+    /// As a token: its share, and whether nothing is left.
+    pub(super) share: usize,
+    pub(super) is_spent: bool,
 }
 
-/// Memory of files.
-#[derive(Default)]
-pub(super) struct Lent<'m> {
-    /// A root, the memory, and the offset of its position 0.
-    pub(super) read: Vec<(usize, &'m [u8], usize)>,
-    /// A root, and the memory from its position 0 on.
-    pub(super) written: Vec<(usize, &'m mut [u8])>,
-}
+/// Roots that are in the memory of files: each with the address of its position 0.
+pub(super) type Lent = Vec<(usize, Address)>;
 
-impl Batch<'_> {
+impl Batch {
     /// A batch without steady states.
     pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
-        Batch { first: 0, n: 0, set, lent: Lent::default(), text: Vec::new(), failure: None }
+        let (lent, text) = (Lent::default(), Vec::new());
+        Batch { first: 0, n: 0, set, lent, text, failure: None, share: 0, is_spent: false }
     }
 
     /// Whether it has no memory but that of files.
@@ -63,6 +61,7 @@ pub(super) struct Begin<'a> {
 
 /// The memory of a segment, used for one batch at a time.
 pub(super) struct Own<'a> {
+    begin: Arc<Begin<'a>>,
     pub(super) state: State<'a>,
     pub(super) buffers: Vec<Option<Buffer>>,
     /// By actor, the content of its fronts for the next batch.
@@ -72,25 +71,48 @@ pub(super) struct Own<'a> {
 }
 
 /// A segment and its shared state.
-pub(super) struct Node<'a> {
-    layout: &'a Layout<'a>,
-    begin: &'a Begin<'a>,
+pub(super) struct Node<'s, 'a> {
+    layout: &'s Layout<'a>,
     at: usize,
-    pool: Mutex<Vec<Own<'a>>>,
+    pool: Mutex<Pool<'a>>,
+    flags: &'s Flags,
+}
+
+/// The memory of a segment that no thread uses, and what further memory begins with.
+#[derive(Default)]
+struct Pool<'a> {
+    begin: Option<Arc<Begin<'a>>>,
+    free: Vec<Own<'a>>,
+}
+
+/// What all segments and the driver share.
+pub(in crate::run) struct Flags {
     /// The first steady state of the first failed batch; later batches are skipped.
-    failed: Arc<AtomicU64>,
+    failed: AtomicU64,
     /// Tells firings under way to stop.
-    stopped: Arc<AtomicBool>,
+    pub(super) stopped: AtomicBool,
+    interrupted: Interrupted,
+}
+
+impl Flags {
+    pub(in crate::run) fn new(interrupted: Interrupted) -> Flags {
+        Flags { failed: AtomicU64::new(u64::MAX), stopped: AtomicBool::new(false), interrupted }
+    }
+
+    /// Whether firings under way must end.
+    pub(super) fn stops(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) || (self.interrupted)()
+    }
 }
 
 /// A host that prints to a buffer.
-struct Lines<'a> {
-    layout: &'a Layout<'a>,
-    stops: &'a dyn Fn() -> bool,
-    text: &'a mut Vec<u8>,
+struct Lines<'h, 'a> {
+    layout: &'h Layout<'a>,
+    stops: &'h dyn Fn() -> bool,
+    text: &'h mut Vec<u8>,
 }
 
-impl Host for Lines<'_> {
+impl Host for Lines<'_, '_> {
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool {
         let text = print(&self.layout.native.codes, node, which, format, args);
         self.text.extend(text.iter().flat_map(|text| text.bytes()));
@@ -114,26 +136,24 @@ impl Host for Lines<'_> {
     }
 }
 
-impl<'a> Node<'a> {
-    pub(super) fn new(
-        layout: &'a Layout<'a>,
-        begin: &'a Begin<'a>,
-        at: usize,
-        (failed, stopped): (Arc<AtomicU64>, Arc<AtomicBool>),
-    ) -> Node<'a> {
-        Node { layout, begin, at, pool: Mutex::default(), failed, stopped }
+impl<'s, 'a> Node<'s, 'a> {
+    pub(super) fn new(layout: &'s Layout<'a>, at: usize, flags: &'s Flags) -> Node<'s, 'a> {
+        Node { layout, at, pool: Mutex::default(), flags }
     }
 
-    /// Fills the pool for this many threads. The caller's thread allocates this memory, so that it reuses
-    /// pages freed by earlier runs; a thread that has just started would get fresh pages.
-    pub(super) fn stock(&self, threads: usize) {
+    /// Begins anew, with memory for this many threads. No batch may be under way. The driver allocates this memory, so
+    /// that it reuses pages freed by earlier runs; a thread that has just started would get fresh pages.
+    pub(super) fn begin(&self, begin: &Arc<Begin<'a>>, threads: usize) {
+        self.flags.failed.store(u64::MAX, Ordering::Relaxed);
         let ready = if self.is_parallel() { threads } else { 1 };
-        (0..ready).for_each(|_| self.put_back(self.fork()));
+        let free = (0..ready).map(|_| self.fork(begin.clone())).collect();
+        *locked(&self.pool) = Pool { begin: Some(begin.clone()), free };
     }
 
-    /// The segment's memory as after the last batch.
-    pub(super) fn at_end(&self, last: &mut Batch<'_>) -> Own<'a> {
+    /// The segment's memory as after the last batch. The pool is empty afterwards.
+    pub(super) fn at_end(&self, last: &mut Batch) -> Own<'a> {
         let mut own = self.take();
+        *locked(&self.pool) = Pool::default();
         if self.is_parallel() {
             // These firings were done before and did not fail.
             _ = self.repeat(&mut own, last, last.n, &|| false);
@@ -143,20 +163,24 @@ impl<'a> Node<'a> {
 
     /// Takes memory from the pool.
     pub(super) fn take(&self) -> Own<'a> {
-        let pooled = self.pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        pooled.unwrap_or_else(|| self.fork())
+        let (free, begin) = {
+            let mut pool = locked(&self.pool);
+            (pool.free.pop(), pool.begin.clone())
+        };
+        free.unwrap_or_else(|| self.fork(begin.expect("the driver has begun")))
     }
 
     pub(super) fn put_back(&self, own: Own<'a>) {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        locked(&self.pool).free.push(own);
     }
 
-    fn fork(&self) -> Own<'a> {
+    fn fork(&self, begin: Arc<Begin<'a>>) -> Own<'a> {
         let mut own = Own {
-            state: self.begin.state.fork(),
+            state: begin.state.fork(),
             buffers: self.layout.own(self.at),
-            carry: self.first_carry(),
+            carry: self.first_carry(&begin),
             next: None,
+            begin,
         };
         self.set_kept(&mut own);
         for (at, buffer) in own.buffers.iter_mut().enumerate() {
@@ -168,7 +192,7 @@ impl<'a> Node<'a> {
     }
 
     fn set_kept(&self, own: &mut Own<'a>) {
-        for (buffer, kept) in own.buffers.iter_mut().zip(&self.begin.kept) {
+        for (buffer, kept) in own.buffers.iter_mut().zip(&own.begin.kept) {
             if let Some(buffer) = buffer {
                 buffer.items_mut(0, kept.len() / buffer.item().max(1)).copy_from_slice(kept);
             }
@@ -176,9 +200,9 @@ impl<'a> Node<'a> {
     }
 
     /// The content of fronts before the first batch.
-    fn first_carry(&self) -> Vec<Vec<Vec<u8>>> {
+    fn first_carry(&self, begin: &Begin<'_>) -> Vec<Vec<Vec<u8>>> {
         let fronts = self.layout.fronts.iter();
-        fronts.map(|fronts| fronts.iter().map(|front| self.begin.at(self.layout, front)).collect()).collect()
+        fronts.map(|fronts| fronts.iter().map(|front| begin.at(self.layout, front)).collect()).collect()
     }
 
     fn is_parallel(&self) -> bool {
@@ -190,23 +214,23 @@ impl<'a> Node<'a> {
     }
 
     /// Does the segment's part of a batch.
-    pub(super) fn run(&self, mut batch: Batch<'a>) -> Batch<'a> {
+    pub(super) fn run(&self, mut batch: Batch) -> Batch {
         let mut own = self.take();
-        self.run_with(&mut own, &mut batch, &|| self.stopped.load(Ordering::Relaxed));
+        self.run_with(&mut own, &mut batch);
         self.put_back(own);
         batch
     }
 
     /// Like [`Node::run`], with given memory. If that memory was used for the preceding batch, and all other
     /// roots are in files, nothing is recomputed.
-    pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch<'a>, stops: &dyn Fn() -> bool) {
+    pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch) {
         let first = batch.first;
-        let behind = || first > self.failed.load(Ordering::Relaxed);
+        let behind = || first > self.flags.failed.load(Ordering::Relaxed);
         if behind() {
             return;
         }
         // Firings behind a failure may never end.
-        let stops: &dyn Fn() -> bool = &|| stops() || behind();
+        let stops: &dyn Fn() -> bool = &|| self.flags.stops() || behind();
         if own.next.take() != Some(batch.first)
             && let Err(stop) = self.prepare(own, batch, stops)
         {
@@ -215,7 +239,7 @@ impl<'a> Node<'a> {
         }
         self.work(own, batch, stops);
         if batch.failure.is_some() {
-            self.failed.fetch_min(batch.first, Ordering::Relaxed);
+            self.flags.failed.fetch_min(batch.first, Ordering::Relaxed);
         } else if batch.is_bare() {
             own.next = Some(batch.first + batch.n);
         }
@@ -229,11 +253,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The memory of a batch that has none.
-    pub(super) fn no_set(&self) -> Vec<Option<Buffer>> {
-        self.layout.no_set()
-    }
-
     fn each_front(&self, mut f: impl FnMut(usize, usize, &super::reach::Front)) {
         for actor in
             self.layout.plan.steps[self.steps()].iter().flat_map(|step| step.actors(self.layout.plan))
@@ -245,13 +264,8 @@ impl<'a> Node<'a> {
     }
 
     /// Provides what the batch needs of the time before it.
-    fn prepare(
-        &self,
-        own: &mut Own<'a>,
-        batch: &mut Batch<'_>,
-        stops: &dyn Fn() -> bool,
-    ) -> Result<(), Stop> {
-        let anew = self.is_parallel() && batch.first > self.begin.first;
+    fn prepare(&self, own: &mut Own<'a>, batch: &mut Batch, stops: &dyn Fn() -> bool) -> Result<(), Stop> {
+        let anew = self.is_parallel() && batch.first > own.begin.first;
         if anew {
             return self.repeat(own, batch, 0, stops);
         }
@@ -271,7 +285,7 @@ impl<'a> Node<'a> {
     fn repeat(
         &self,
         own: &mut Own<'a>,
-        batch: &mut Batch<'_>,
+        batch: &mut Batch,
         after: u64,
         stops: &dyn Fn() -> bool,
     ) -> Result<(), Stop> {
@@ -301,18 +315,18 @@ impl<'a> Node<'a> {
     }
 
     /// Sets the addresses of the batch's memory, `from` steady states on.
-    fn place(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, from: i64) {
+    fn place(&self, own: &mut Own<'a>, batch: &mut Batch, from: i64) {
         for (at, root) in self.layout.plan.roots.iter().enumerate() {
             let further = from * root.advance;
             if let Some(buffer) = &mut batch.set[at] {
                 own.state.set_buffer(at, buffer.pointer(further));
-            } else if let Some(pointer) = batch.lent.pointer(at, further as isize * root.bytes as isize) {
-                own.state.set_buffer(at, pointer);
+            } else if let Some((_, zero)) = batch.lent.iter().find(|(root, _)| *root == at) {
+                own.state.set_buffer(at, zero.further(further as isize * root.bytes as isize).pointer());
             }
         }
     }
 
-    fn work(&self, own: &mut Own<'a>, batch: &mut Batch<'_>, stops: &dyn Fn() -> bool) {
+    fn work(&self, own: &mut Own<'a>, batch: &mut Batch, stops: &dyn Fn() -> bool) {
         let mut done = 0;
         while done < batch.n {
             let n = self.layout.native.parts[0].scale.min(batch.n - done);
@@ -329,13 +343,7 @@ impl<'a> Node<'a> {
     }
 
     /// Runs `n` steady states after the first `done` of the batch.
-    fn steady(
-        &self,
-        own: &mut Own<'a>,
-        batch: &mut Batch<'_>,
-        (done, n): (u64, u64),
-        stops: &dyn Fn() -> bool,
-    ) {
+    fn steady(&self, own: &mut Own<'a>, batch: &mut Batch, (done, n): (u64, u64), stops: &dyn Fn() -> bool) {
         let layout = self.layout;
         let mut lines = Lines { layout, stops, text: &mut batch.text };
         if !own.state.steps(self.steps(), n, &mut lines) {

@@ -52,6 +52,11 @@ impl Shares {
         Shares { rests: (0..threads).map(rest).collect(), all, unit, most: (most / unit).max(1) }
     }
 
+    /// The number of threads.
+    pub(super) fn count(&self) -> usize {
+        self.rests.len()
+    }
+
     /// The next steady states for a thread, which no other thread gets; `None` where there are no more.
     pub(super) fn take(&self, thread: usize) -> Option<Range<u64>> {
         loop {

@@ -1,26 +1,21 @@
-//! The engine graph, and the caller's thread, which feeds it.
+//! The driver's part of a run in batches: it feeds the chain of segments.
 //!
-//! Batches go out through `jobs` and return through `results`, in order. The caller ends the graph by
-//! dropping `jobs`. How many batches are under way decides how the caller waits for slow input ([`More`]).
+//! How many batches are under way decides how the driver waits for slow input ([`More`]).
 
 use super::files::Files;
 use super::layout::Layout;
-use super::node::{Batch, Node};
+use super::node::{Batch, Flags};
 use crate::run::Printer;
-use crate::run::engine::{beside, next};
+use crate::run::engine::Link;
 use crate::run::input::{BUSY, LONG, There};
 use crate::threads::{Split, Threads};
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use thalweg::{Graph, Handle, Options as Engine, Stream};
+use std::sync::atomic::Ordering;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Whether to read another batch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum More {
     Now,
-    /// As soon as there is more input; a thread is idle.
-    Soon,
     /// When a batch under way is finished.
     Later,
     No,
@@ -29,108 +24,96 @@ enum More {
 /// The least part of a full batch, as a divisor, that pays while others are under way.
 const PART: u64 = 4;
 
-/// The caller's thread.
-pub(super) struct Caller<'c, 'm, 'a> {
-    pub(super) layout: &'m Layout<'m>,
-    pub(super) threads: &'c Threads,
-    /// Tells firings under way to stop.
-    pub(super) stopped: &'c AtomicBool,
-    pub(super) files: Files<'m>,
-    pub(super) printer: &'c mut Printer<'a>,
+/// The driver's part.
+pub(super) struct Feeder<'f, 'a, 'p> {
+    pub(super) layout: &'f Layout<'a>,
+    pub(super) threads: &'f Threads,
+    pub(super) flags: &'f Flags,
+    pub(super) files: Files<'f, 'a>,
+    pub(super) printer: &'f mut Printer<'p>,
     /// The ends of the steady states that have been read, that are to be read, and that have been written.
     pub(super) next: u64,
     pub(super) until: u64,
     pub(super) written: u64,
-    /// Batches that no other actor holds.
-    pub(super) spare: Vec<Batch<'m>>,
+    /// Batches that are not under way.
+    pub(super) spare: Vec<Batch>,
+    pub(super) under_way: usize,
 }
 
-impl<'m> Caller<'_, 'm, '_> {
-    /// Runs until all is done, or the run is interrupted; returns the last batch, if there was one.
-    pub(super) fn run(
+impl Feeder<'_, '_, '_> {
+    /// Keeps all batches busy until all is done, or the run is interrupted. Returns the last batch, if there was one;
+    /// no batch is under way then.
+    pub(super) fn feed(
         &mut self,
-        nodes: &[Node<'m>],
+        link: &mut Link<Batch>,
         around: &mut Surroundings<'_>,
-    ) -> Result<Option<Batch<'m>>, Stop> {
-        let ((jobs, queue), (give, results)) = (channel(), channel());
-        let graph = graph(self.layout, nodes, thalweg::from_iter(queue).blocking(), give);
-        let (last, _) = beside(graph, &self.engine(), |engine| self.feed(jobs, (&results, engine), around))?;
-        Ok(last)
+    ) -> Result<Option<Batch>, Stop> {
+        let fed = self.feed_all(link, around);
+        if fed.is_err() {
+            // Firings behind a failure may never end.
+            self.flags.stopped.store(true, Ordering::Relaxed);
+            while self.under_way > 0 && link.next().is_some() {
+                self.under_way -= 1;
+            }
+        }
+        fed
     }
 
-    fn engine(&self) -> Engine {
-        let engine = Engine::new().threads(self.threads.count).run_length(1);
-        let engine = match &self.threads.policy {
-            Some(policy) => engine.policy(policy),
-            None => engine,
-        };
-        if self.threads.split == Split::Filters { engine.one_to_one() } else { engine }
-    }
-
-    /// Keeps all batches busy; returns the last one.
-    fn feed(
+    fn feed_all(
         &mut self,
-        jobs: Sender<Batch<'m>>,
-        (results, engine): (&Receiver<Batch<'m>>, &Handle),
+        link: &mut Link<Batch>,
         around: &mut Surroundings<'_>,
-    ) -> Result<Option<Batch<'m>>, Stop> {
-        let (mut jobs, mut under_way, mut last) = (Some(jobs), 0, None);
+    ) -> Result<Option<Batch>, Stop> {
+        let (mut goes_on, mut last) = (true, None);
         loop {
-            let mut soon = false;
             // With a barrier all wait for the last one.
-            if under_way == 0 || self.threads.split != Split::DataParallel {
-                while let Some(sender) = &jobs {
-                    if self.next >= self.until || (around.interrupted)() {
-                        jobs = None;
+            if self.under_way == 0 || self.threads.split != Split::DataParallel {
+                while goes_on {
+                    goes_on = self.next < self.until && !(around.interrupted)();
+                    let Some(batch) = self.spare.pop().filter(|_| goes_on) else { break };
+                    let (n, more) = self.input()?;
+                    let batch = self.read(batch, n);
+                    if n == 0 {
+                        self.spare.push(batch);
+                    } else {
+                        link.send(batch);
+                        self.under_way += 1;
+                    }
+                    goes_on = more != More::No;
+                    if more != More::Now {
                         break;
-                    }
-                    let Some(batch) = self.spare.pop() else { break };
-                    let (n, more) = self.input(under_way)?;
-                    soon = more == More::Soon && self.threads.split != Split::DataParallel;
-                    match self.read(batch, n) {
-                        batch if n == 0 => self.spare.push(batch),
-                        batch => under_way += usize::from(sender.send(batch).is_ok()),
-                    }
-                    match more {
-                        More::Now => {}
-                        More::Soon | More::Later => break,
-                        More::No => jobs = None,
                     }
                 }
             }
-            let batch = if soon && !engine.is_over() {
-                let Ok(batch) = results.try_recv() else { continue };
-                Some(batch)
-            } else {
-                // No result comes any more where the engine has failed.
-                (under_way > 0).then(|| next(results, engine, self.stopped, &around.interrupted)).flatten()
-            };
-            let Some(batch) = batch else { return Ok(last) };
-            under_way -= 1;
+            if self.under_way == 0 {
+                return Ok(last);
+            }
+            let Some(batch) = link.next() else { return Ok(last) };
+            self.under_way -= 1;
             let batch = self.write(batch, around)?;
             self.spare.extend(last.replace(batch));
         }
     }
 
-    /// The length of the next batch, with this many under way. It may be short while a thread is idle.
-    fn input(&mut self, under_way: usize) -> Result<(u64, More), Stop> {
+    /// The length of the next batch. It may be short while a worker is idle.
+    fn input(&mut self) -> Result<(u64, More), Stop> {
         let wanted = self.layout.batch.min(self.until - self.next);
         loop {
-            let There { n, over } = self.files.there(wanted, if under_way > 0 { BUSY } else { LONG });
+            let There { n, over } = self.files.there(wanted, if self.under_way > 0 { BUSY } else { LONG });
             if over {
                 return Ok((n, More::No));
             }
             let least = self.layout.least();
-            let enough = match under_way {
+            let enough = match self.under_way {
                 0 => least,
-                _ if under_way < self.threads.count => least.max(wanted / PART),
+                some if some < self.threads.count() => least.max(wanted / PART),
                 _ => wanted,
             };
             if n >= enough.min(wanted) {
                 return Ok((n, More::Now));
             }
-            if under_way > 0 {
-                return Ok((0, if under_way < self.threads.count { More::Soon } else { More::Later }));
+            if self.under_way > 0 {
+                return Ok((0, More::Later));
             }
             if least > 1 {
                 // One thread recomputes nothing.
@@ -141,7 +124,7 @@ impl<'m> Caller<'_, 'm, '_> {
         }
     }
 
-    fn read(&mut self, mut batch: Batch<'m>, n: u64) -> Batch<'m> {
+    fn read(&mut self, mut batch: Batch, n: u64) -> Batch {
         (batch.first, batch.n) = (self.next, n);
         if n > 0 {
             self.files.read(&mut batch);
@@ -150,7 +133,7 @@ impl<'m> Caller<'_, 'm, '_> {
         batch
     }
 
-    fn write(&mut self, mut batch: Batch<'m>, around: &mut Surroundings<'_>) -> Result<Batch<'m>, Stop> {
+    fn write(&mut self, mut batch: Batch, around: &mut Surroundings<'_>) -> Result<Batch, Stop> {
         self.printer.write_bytes(&batch.text).map_err(Stop::Output)?;
         batch.text.clear();
         self.files.write(&batch)?;
@@ -163,27 +146,4 @@ impl<'m> Caller<'_, 'm, '_> {
             }
         }
     }
-}
-
-/// The engine graph: a chain, since each segment follows all that it depends on.
-fn graph<'t, 'm>(
-    layout: &Layout<'_>,
-    nodes: &'t [Node<'m>],
-    batches: Stream<'t, Batch<'m>>,
-    give: Sender<Batch<'m>>,
-) -> Graph<'t>
-where
-    'm: 't,
-{
-    let mut chain = batches.named("input");
-    for (at, (segment, node)) in layout.segments.iter().zip(nodes).enumerate() {
-        chain = if segment.parallel {
-            chain.par_map(move |batch| node.run(batch))
-        } else {
-            chain.map(move |batch| node.run(batch))
-        };
-        chain = chain.named(&format!("segment {at}"));
-    }
-    // If the caller no longer receives, the run is about to end.
-    chain.for_each(move |batch| _ = give.send(batch)).named("output").graph()
 }
