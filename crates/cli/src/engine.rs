@@ -13,13 +13,16 @@ use crate::progress::Progress;
 use crate::results::Results;
 use crate::watch::{Runs, Watch};
 
+/// The policy of a run for which the user has chosen none.
+const DEFAULT_POLICY: &str = "auto";
+
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// Worker threads (default: the number of cores that this process may use)
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    #[arg(long, value_name = "NAME", default_value = "auto", help = policies())]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
     policy: String,
     #[command(flatten)]
     plan: PlanOptions,
@@ -76,6 +79,23 @@ impl Engine {
     /// first one, which may read and write the files in `others`.
     pub fn check<'p>(&'p self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
         self.results.check(parts, others.into_iter().chain(self.plan.files()))
+    }
+
+    /// The number of threads, if the user has chosen it.
+    pub fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// The options that the user has given, except the number of threads: for a run that uses no engine.
+    pub fn given(&self) -> Vec<&'static str> {
+        let own = [("--pin", self.pin), ("--watch", self.watch), ("--policy", self.policy != DEFAULT_POLICY)];
+        let own = own.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
+        own.chain(self.plan.given()).chain(self.results.given()).collect()
+    }
+
+    /// The display of a run of `total` iterations, if their number is known: a progress bar, or the live view.
+    pub fn steps(&self, total: Option<u64>) -> Progress {
+        if self.watch { Progress::watching(Watch::start(self.runs.clone())) } else { Progress::steps(total) }
     }
 
     /// The display of a run that reads `total` bytes, if their number is known: a progress bar, or the live view.

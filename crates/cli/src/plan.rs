@@ -38,6 +38,12 @@ impl PlanOptions {
         self.plan.iter().map(PathBuf::as_path)
     }
 
+    /// The options that the user has given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let given = [("--plan", !self.plan.is_empty()), ("--show-plan", self.show_plan)];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// Adds the plans to the engine's options. Reads the files, so that a mistake in their text ends the command before
     /// it writes anything.
     pub fn add_to(&self, options: Options, graphs: Graphs) -> Result<Options> {

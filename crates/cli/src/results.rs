@@ -41,6 +41,17 @@ fn events(text: &str) -> Result<usize, String> {
 }
 
 impl Results {
+    /// The options that the user has given.
+    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+        let given = [
+            ("--report", self.report),
+            ("--save-report", self.save_report.is_some()),
+            ("--timeline", self.timeline.is_some()),
+            ("--save-plan", self.save_plan.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     /// The options of a run with these results.
     pub fn options(&self, options: Options) -> Options {
         if self.timeline.is_some() { options.timeline(self.timeline_events) } else { options }

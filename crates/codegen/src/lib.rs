@@ -71,7 +71,7 @@ pub struct Config {
 }
 
 /// How the regions of a program with dynamic rates are scheduled (Soulé and others, "Dynamic expressivity
-/// with static optimization for streaming languages", 2013, sections 3 and 5). Only the first mode uses
+/// with static optimization for streaming languages", 2013, sections 3 and 5). Only the first and the last mode use
 /// several threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Mode {
@@ -85,8 +85,9 @@ pub enum Mode {
     Demand,
     /// All regions in each round, for one steady state of the sources; regions without input do nothing.
     NoOp,
-    /// An operating-system thread for each filter, with locks between them, whatever the requested number of
-    /// threads.
+    /// An operating-system thread for each region, whatever the requested number of threads: the engine runs its nodes
+    /// one to one. What a steady state of the sources sets off is handed over by itself, unless the caller chooses a
+    /// larger batch.
     OsThread,
 }
 

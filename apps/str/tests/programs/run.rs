@@ -31,7 +31,7 @@ fn execute(name: &str, changes: &[(&str, String)], mut memory: Memory, iteration
         progress: &mut |_| {},
     };
     match interpret(&Arc::new(compiled), Options { iterations, repeat_input: false }, around) {
-        Ok(_) => String::from_utf8(out.0.take()).expect("text"),
+        Ok(_) => String::from_utf8(std::mem::take(&mut out.0.lock().unwrap())).expect("text"),
         Err(Stop::Fault(fault)) => panic!("{}", rendered(&sources, &[*fault])),
         Err(stop) => panic!("{stop:?}"),
     }

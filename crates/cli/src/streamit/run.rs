@@ -3,22 +3,22 @@
 use super::program_files::ProgramFiles;
 use super::wav::DEFAULT_WAV;
 use super::{SourceFiles, print_errors};
+use crate::engine::Graphs;
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::progress::Progress;
 use crate::standard;
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::{Form, STANDARD};
-use thalweg_lang::interpret::{BUDGET, Options, RunLimits, Stop, Surroundings, interpret_within};
+use thalweg_lang::interpret::{
+    BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_within,
+};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
 
@@ -51,10 +51,6 @@ pub(crate) struct Run {
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
-    /// Worker threads for native code, which do not affect the output (default: the number of cores that this
-    /// process may use)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = threads)]
-    threads: Option<NonZeroUsize>,
     /// Distribution of the program to threads
     #[arg(long, value_enum, default_value_t)]
     mode: RunMode,
@@ -70,6 +66,8 @@ pub(crate) struct Run {
     /// Start input files again from the beginning when they end
     #[arg(long)]
     repeat_input: bool,
+    #[command(flatten)]
+    on: crate::engine::Engine,
 }
 
 impl Run {
@@ -99,8 +97,10 @@ impl Run {
         check_only_file("--in", self.input.is_some(), "reads", reads)?;
         check_only_file("--out", self.output.is_some(), "writes", writes)?;
         self.check_repeat_input(&compiled)?;
+        let engine = self.on.options(Graphs::One)?;
+        self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();
-        let progress = Progress::steps(self.iterations);
+        let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
         let out = SharedOutput::new(Stdout {
             out: standard::stdout()?,
@@ -112,7 +112,7 @@ impl Run {
         // No file has been opened yet.
         ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted before the program started"));
         let native = native?;
-        let threads = self.threads();
+        let threads = Threads::of(engine).split(self.split());
         match &native {
             Some(native) => self.note_unused_options(native),
             None => self.note_unused_options_of_interpreter(),
@@ -138,13 +138,20 @@ impl Run {
                 }
             },
         };
-        let outcome = match native {
-            Some(native) => native.run_on(&threads, options, around),
-            None => interpret_within(&compiled, options, limits, around),
+        let (outcome, report) = match native {
+            Some(native) => native.run_reported(&threads, options, around),
+            None => (interpret_within(&compiled, options, limits, around), None),
         };
-        progress.finish();
+        progress.end(&outcome);
         // The output before a failure is printed before the error.
         _ = out.clone().flush();
+        if let (Some(report), Ok(_) | Err(Stop::Interrupted)) = (&report, &outcome) {
+            let counts = || match &outcome {
+                Ok(Outcome { iterations, firings }) => format!("{iterations} iterations, {firings} firings"),
+                Err(_) => "interrupted".to_owned(),
+            };
+            self.on.results.finish(report, counts, interrupt)?;
+        }
         match outcome {
             Ok(_) => Ok(()),
             Err(Stop::Interrupted) if writes == 0 => bail!(InterruptNote("interrupted")),
@@ -169,7 +176,7 @@ impl Run {
 impl Run {
     /// Prints a note for each option that has no effect on native code of this program.
     fn note_unused_options(&self, native: &Native) {
-        if let (Some(why), true) = (native.one_thread(), self.threads > NonZeroUsize::new(1)) {
+        if let (Some(why), true) = (native.one_thread(), self.on.threads() > Some(1)) {
             standard::eprint(&format!("note: the program runs on one thread: {why}"));
         }
         let for_dynamic_rates = matches!(self.mode, RunMode::Sequential | RunMode::Demand | RunMode::NoOp);
@@ -184,8 +191,11 @@ impl Run {
 
     /// Prints a note for each option that has no effect on the interpreter.
     fn note_unused_options_of_interpreter(&self) {
-        if self.threads > NonZeroUsize::new(1) {
+        if self.on.threads() > Some(1) {
             standard::eprint("note: the program runs on one thread: the interpreter is single-threaded");
+        }
+        for option in self.on.given() {
+            standard::eprint(&format!("note: `{option}` has no effect: the interpreter runs the program"));
         }
         if let (Some(mode), true) = (self.mode.to_possible_value(), self.mode != RunMode::Auto) {
             let mode = mode.get_name();
@@ -214,15 +224,6 @@ impl Run {
 /// The optimisation level with this number.
 pub(super) fn level(number: u8) -> Level {
     [Level::Plain, Level::Fused, Level::Vectors][usize::from(number)]
-}
-
-/// The most threads that `--threads` accepts. More are a mistake on any machine.
-const MAX_THREADS: usize = 4096;
-
-/// Parses a number of threads.
-fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    let count = text.parse().ok().and_then(NonZeroUsize::new).filter(|count| count.get() <= MAX_THREADS);
-    count.ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
 /// Refuses an option that replaces the only file of a program, if the program does not have exactly one.
@@ -266,15 +267,18 @@ enum RunMode {
 }
 
 impl Run {
-    fn threads(&self) -> Threads {
-        let count = self.threads.or_else(|| thread::available_parallelism().ok());
-        let split = match self.mode {
+    /// The files that the command names.
+    fn own_files(&self) -> impl Iterator<Item = &Path> {
+        self.files.files.iter().chain(&self.input).chain(&self.output).map(PathBuf::as_path)
+    }
+
+    fn split(&self) -> Split {
+        match self.mode {
             RunMode::Auto | RunMode::Sequential | RunMode::Demand | RunMode::NoOp => Split::Auto,
             RunMode::Filters | RunMode::OsThread => Split::Filters,
             RunMode::Pipeline => Split::Pipeline,
             RunMode::Data => Split::DataParallel,
-        };
-        Threads::new(count.map_or(1, NonZeroUsize::get)).split(split)
+        }
     }
 
     fn with_batch_and_budget(&self, native: Native) -> Native {
@@ -345,36 +349,40 @@ impl Write for Stdout {
 /// Buffered standard output, which the program writes and [`Run::execute`] flushes.
 #[derive(Clone)]
 pub(super) struct SharedOutput {
-    out: Rc<RefCell<BufWriter<Stdout>>>,
+    out: Arc<Mutex<BufWriter<Stdout>>>,
     /// Standard output is a pipe, and its reader has closed it.
-    closed: Rc<Cell<bool>>,
+    closed: Arc<AtomicBool>,
 }
 
 impl SharedOutput {
     fn new(out: Stdout) -> SharedOutput {
-        SharedOutput { out: Rc::new(RefCell::new(BufWriter::new(out))), closed: Rc::default() }
+        SharedOutput { out: Arc::new(Mutex::new(BufWriter::new(out))), closed: Arc::default() }
     }
 
     fn is_closed(&self) -> bool {
-        self.closed.get()
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BufWriter<Stdout>> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets `closed` if `result` is a broken pipe.
     fn note_closed<T>(&self, result: io::Result<T>) -> io::Result<T> {
         let is_closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        self.closed.set(self.closed.get() || result.as_ref().is_err_and(is_closed));
+        self.closed.fetch_or(result.as_ref().is_err_and(is_closed), Ordering::Relaxed);
         result
     }
 }
 
 impl Write for SharedOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.borrow_mut().write(bytes);
+        let written = self.locked().write(bytes);
         self.note_closed(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let flushed = self.out.borrow_mut().flush();
+        let flushed = self.locked().flush();
         self.note_closed(flushed)
     }
 }

@@ -33,32 +33,6 @@ impl Run<'_> {
         }
     }
 
-    /// Empties all buffers, so that regions run node by node from now on.
-    pub(super) fn empty_all_buffers(&mut self) {
-        for region in 0..self.regions.len() {
-            let steady = self.regions[region].steady.take();
-            if let (Some(stage), Some(steady)) = (self.regions[region].stage, steady) {
-                self.empty_buffers(stage, steady);
-                self.stages[stage].buffers = Vec::new();
-            }
-        }
-    }
-
-    /// Lets regions with nodes ahead of their schedules pass the steady states that all nodes have done.
-    pub(super) fn pass_ahead(&mut self) {
-        for region in &mut self.regions {
-            let fired = |node: &NodeId| self.fired[node.0 as usize];
-            let moving = region.firings.iter().filter(|(.., firings)| *firings > 0);
-            let done = moving.map(|(node, begun, firings)| Some(fired(node).checked_sub(*begun)? / firings));
-            // A region that has not finished its initialisation does that first.
-            let Some(Some(steady)) = done.min() else { continue };
-            for (node, begun, firings) in &region.firings {
-                self.passed[node.0 as usize] = begun + firings * steady;
-            }
-            region.cursor.start_steady_state();
-        }
-    }
-
     /// Does the next firings of a region's schedule, as far as possible; returns whether any could be passed.
     /// Firings done ahead of the schedule are passed.
     pub(super) fn fire_next(&mut self, region: usize) -> Result<bool, Stop> {

@@ -28,7 +28,6 @@ mod demand;
 mod ends;
 mod engine;
 mod failing;
-mod filters;
 mod first;
 mod groups;
 mod input;
@@ -41,7 +40,7 @@ mod queues;
 mod reader;
 mod single;
 
-use crate::Native;
+use crate::{Mode, Native};
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
@@ -315,7 +314,8 @@ impl<'a> Run<'a> {
             waits: self.ends.readers.iter().any(|(_, reader)| reader.may_wait()),
         };
         let engine = threads.engine.clone().run_length(1);
-        let engine = if threads.split == Split::Filters { engine.one_to_one() } else { engine };
+        let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
+        let engine = if by_thread { engine.one_to_one() } else { engine };
         let ran = match &cut {
             Cut::Whole => alone(&driver, &engine, || self.drive(options, around)),
             Cut::Segments(cut) => {

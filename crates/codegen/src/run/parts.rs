@@ -22,7 +22,7 @@ use super::batches::Many;
 use super::by_schedule::Pause;
 use super::engine::Link;
 use super::groups::{Groups, Packet};
-use super::{Run, filters};
+use super::Run;
 use crate::Mode;
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_deadlock};
@@ -196,22 +196,11 @@ impl<'a> Run<'a> {
             self.regions.iter().zip(&inputs).any(|(region, inputs)| {
                 !region.takers.is_empty() && *inputs > 1 && options.iterations.is_some()
             });
-        let by_thread = self.native.mode == Mode::OsThread;
         self.native.exact
             || self.native.has_messages()
             || self.native.mode == Mode::Sequential
-            || (by_thread && !filters::begins_at_sources(self))
-            || (by_thread && options.iterations.is_some() && !filters::in_step(self.native))
-            || (by_thread && options.iterations.is_some() && self.gives_early())
             || ahead
             || flat.channels.iter().filter(between).any(|channel| channel.back)
-    }
-
-    /// Whether a firing that waits in the middle may have pushed items for other nodes of its region, which
-    /// must not continue before it has ended.
-    fn gives_early(&self) -> bool {
-        let waits = |node: &NodeId| self.native.waits[node.0 as usize].is_some_and(|stack| stack > 0);
-        self.regions.iter().any(|region| region.firings.len() > 1 && region.takers.iter().any(waits))
     }
 
     /// Runs steady states in batches, as long as all sources have whole ones; returns their number.
@@ -264,9 +253,7 @@ impl<'a> Run<'a> {
         groups: Option<(&Groups<'a>, &mut Link<Packet>)>,
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
-        if !sources.over && self.native.mode == Mode::OsThread {
-            filters::drive(self, sources, around)?;
-        } else if let Some((groups, link)) = groups {
+        if let Some((groups, link)) = groups {
             groups.drive(self, sources, link, around)?;
         }
         let mut many = Many::default();

@@ -55,6 +55,8 @@ const OPERATIONS: usize = 1 << 14;
 const SLICE_NS: f64 = 10_000.0;
 /// The longest time of a blocking node's activation, in nanoseconds, as far as single firings allow.
 const BLOCKING_NS: f64 = 20_000_000.0;
+/// The time from which on an activation without a firing counts, in nanoseconds.
+const LONG_NS: f64 = 10_000.0;
 /// The firings of its first activation.
 const FIRST_BLOCKING: usize = if cfg!(loom) { usize::MAX } else { 16 };
 /// The most firings of such a slice.
@@ -161,8 +163,9 @@ struct Measures {
 impl Measures {
     /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds.
     fn note_service(&mut self, fired: usize, ns: f64) {
-        if fired > 0 {
-            let firing = Some((ns / fired as f64, fired as u64));
+        // A process may work for long without a message.
+        if fired > 0 || ns > LONG_NS {
+            let firing = (fired > 0).then(|| (ns / fired as f64, fired as u64));
             Measured { ns, fired, always: true, firing }.record(&mut self.service);
         }
     }

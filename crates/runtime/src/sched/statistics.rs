@@ -106,10 +106,11 @@ impl<P: Policy> Worker<'_, P> {
         if after.saturating_sub(before) > self.measured_above {
             self.measure(cx, event, (before, after));
         }
-        if cx.fired == 0 {
+        let spent = after.saturating_sub(before);
+        // A process may work for long without a message.
+        if cx.fired == 0 && spent <= ALWAYS_MEASURED {
             return;
         }
-        let spent = after.saturating_sub(before);
         let add = |counter: &AtomicU64, more: u64| match exclusive {
             true => counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed),
             false => _ = counter.fetch_add(more, Ordering::Relaxed),
@@ -123,6 +124,7 @@ impl<P: Policy> Worker<'_, P> {
         // are those of the plan (`Options::unaccounted` implies `counted`).
         if self.config.stamped
             && self.config.pace == Pace::Timed
+            && cx.fired > 0
             && (spent > LONG_ACTIVATION || cx.budget == 1 || (spent > 0 && self.sampler.is_frequent()))
         {
             self.set_pace(cell, cx, spent);
@@ -143,11 +145,11 @@ impl<P: Policy> Worker<'_, P> {
         }
         let (laps, fired, spent) = (cx.laps.take(), cx.fired, after.saturating_sub(before));
         let always = spent > ALWAYS_MEASURED;
-        if fired == 0 || !(always || laps.is_some()) {
+        if !(always || laps.is_some() && fired > 0) {
             return;
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
-        let firing = laps.map(|laps| {
+        let firing = laps.filter(|_| fired > 0).map(|laps| {
             let (of, spent) = laps.measured.unwrap_or((fired, laps.application));
             (ns(spent) / of as f64, (fired as u64).saturating_mul(u64::from(SAMPLE)))
         });

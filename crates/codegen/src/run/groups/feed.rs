@@ -12,14 +12,6 @@ use std::time::Instant;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
-/// Packets for each thread of the graph.
-const PACKETS: usize = 3;
-
-/// The number of packets for these groups.
-pub(super) fn packets(cut: &Cut, threads: usize) -> usize {
-    PACKETS * cut.groups.iter().map(|group| group.members(threads)).sum::<usize>()
-}
-
 /// The driver's part.
 pub(super) struct Feeder<'f, 'a> {
     run: &'f mut Run<'a>,
@@ -43,14 +35,14 @@ impl<'f, 'a> Feeder<'f, 'a> {
         run: &'f mut Run<'a>,
         sources: &'f mut Sources,
         (cut, crew): (&Cut, &'f Crew<'a>),
-        (rounds, threads): (u64, usize),
+        (rounds, packets): (u64, usize),
         alone: Option<f64>,
     ) -> Feeder<'f, 'a> {
         let firings =
             |node: NodeId| run.stages.iter().map(|stage| stage.facts.firings[node.0 as usize]).sum();
         let readers: Vec<_> = run.ends.readers.iter().map(|(node, _)| (*node, firings(*node))).collect();
         let new = || Packet::new(readers.len(), cut.crossing.len(), run.ends.writers.len());
-        let spare: Vec<_> = std::iter::repeat_with(new).take(packets(cut, threads)).collect();
+        let spare: Vec<_> = std::iter::repeat_with(new).take(packets).collect();
         let trial = alone.map(|alone| Trial::new(alone, spare.len()));
         Feeder { run, sources, crew, rounds, readers, spare, under_way: 0, trial }
     }

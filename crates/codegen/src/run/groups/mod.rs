@@ -48,8 +48,6 @@ mod share;
 mod trial;
 
 pub(super) use packet::Packet;
-pub(super) use ports::Ports;
-pub(super) use share::Share;
 
 use super::Run;
 use super::batches::Many;
@@ -60,7 +58,6 @@ use crate::threads::{Split, Threads};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feeder;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
@@ -69,6 +66,10 @@ use thalweg_lang::interpret::{Stop, Surroundings};
 /// The batches that are timed, and the batches before them that are not.
 const TIMED: u64 = 8;
 const BEFORE: u64 = 2;
+
+/// Packets for each thread of the graph, and where each item is handed over by itself.
+const PACKETS: usize = 3;
+const QUEUED: usize = 64;
 
 /// The least duration of a packet in seconds, and the most batches in one.
 const WORTH: f64 = 600e-6;
@@ -88,14 +89,20 @@ pub(super) struct Groups<'a> {
     crew: Crew<'a>,
     /// Batches in a packet.
     rounds: u64,
-    threads: usize,
+    /// The most packets under way.
+    packets: usize,
     /// The seconds of one thread for a steady state, where threads must be faster.
     alone: Option<f64>,
 }
 
 /// Whether several threads may run the regions.
 pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
-    threads.count() > 1 && run.native.mode == Mode::Hybrid && run.regions.len() > 1 && readers_at_sources(run)
+    let wanted = match run.native.mode {
+        Mode::Hybrid => threads.count() > 1,
+        Mode::OsThread => true,
+        Mode::Sequential | Mode::Demand | Mode::NoOp => false,
+    };
+    wanted && run.regions.len() > 1 && readers_at_sources(run)
 }
 
 /// Runs and times some batches on this thread, then cuts the program. `None` where several threads do not pay.
@@ -105,6 +112,9 @@ pub(super) fn cut<'a>(
     threads: &Threads,
     around: &mut Surroundings<'_>,
 ) -> Result<Option<Groups<'a>>, Stop> {
+    if run.native.mode == Mode::OsThread {
+        return one_by_one(run, sources, threads).map(Some);
+    }
     if let Some(batch) = threads.batch {
         sources.batch = batch.max(1);
     }
@@ -118,15 +128,42 @@ pub(super) fn cut<'a>(
         return Ok(None);
     }
     let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
-    let cut = Arc::new(Cut::new(run, stretches));
-    let crew = Crew::new(run, &cut, threads.count())?;
-    Ok(Some(Groups { cut, crew, rounds: rounds as u64, threads: threads.count(), alone }))
+    Groups::new(run, stretches, threads, (rounds as u64, PACKETS), alone).map(Some)
+}
+
+/// The paper's schedule of the operating system: a thread for each region, each item handed over by itself.
+fn one_by_one<'a>(
+    run: &mut Run<'a>,
+    sources: &mut Sources,
+    threads: &Threads,
+) -> Result<Groups<'a>, Stop> {
+    sources.batch = run.native.batch.unwrap_or(1);
+    let stretches = each_region(run.regions.len());
+    Groups::new(run, stretches, threads, (1, QUEUED), None)
+}
+
+fn each_region(regions: usize) -> Vec<Stretch> {
+    (0..regions).map(|region| Stretch::one_thread(region..region + 1)).collect()
 }
 
 impl<'a> Groups<'a> {
+    /// Groups of these regions, with `packets` packets for each thread of the graph.
+    fn new(
+        run: &mut Run<'a>,
+        stretches: Vec<Stretch>,
+        threads: &Threads,
+        (rounds, packets): (u64, usize),
+        alone: Option<f64>,
+    ) -> Result<Groups<'a>, Stop> {
+        let cut = Arc::new(Cut::new(run, stretches));
+        let crew = Crew::new(run, &cut, threads.count())?;
+        let members: usize = cut.groups.iter().map(|group| group.members(threads.count())).sum();
+        Ok(Groups { cut, crew, rounds, packets: packets * members, alone })
+    }
+
     /// The most packets under way.
     pub(super) fn most(&self) -> usize {
-        feed::packets(&self.cut, self.threads)
+        self.packets
     }
 
     /// The nodes of the engine.
@@ -145,7 +182,7 @@ impl<'a> Groups<'a> {
         link: &mut Link<Packet>,
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
-        let settings = (self.rounds, self.threads);
+        let settings = (self.rounds, self.packets);
         Feeder::new(run, sources, (&self.cut, &self.crew), settings, self.alone).feed(link, around)?;
         self.crew.give_back(run);
         Ok(())
@@ -154,10 +191,11 @@ impl<'a> Groups<'a> {
 
 /// Partitions the regions.
 fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch> {
-    let one_by_one = |regions: Vec<Range<usize>>| regions.into_iter().map(Stretch::one_thread).collect();
     match threads.split {
-        Split::Filters => one_by_one((0..costs.len()).map(|region| region..region + 1).collect()),
-        Split::Pipeline => one_by_one(cut::balanced(costs, threads.count())),
+        Split::Filters => each_region(costs.len()),
+        Split::Pipeline => {
+            cut::balanced(costs, threads.count()).into_iter().map(Stretch::one_thread).collect()
+        }
         Split::Auto | Split::DataParallel => {
             run.count_direct();
             let free = (0..costs.len()).map(|region| run.takes(region)).collect();

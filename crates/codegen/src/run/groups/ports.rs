@@ -18,7 +18,7 @@ type End = Arc<Mutex<Bytes>>;
 
 /// The files and the output of such a run, in the order of its readers and writers.
 #[derive(Default)]
-pub(in crate::run) struct Ports {
+pub(super) struct Ports {
     readers: Vec<End>,
     writers: Vec<End>,
     text: End,
@@ -26,12 +26,12 @@ pub(in crate::run) struct Ports {
 
 impl Ports {
     /// The sink for prints.
-    pub(in crate::run) fn text(&self) -> Box<dyn Write + Send> {
+    pub(super) fn text(&self) -> Box<dyn Write + Send> {
         Box::new(Port(self.text.clone()))
     }
 
     /// Moves out what has been printed.
-    pub(in crate::run) fn printed(&self, into: &mut Vec<u8>) {
+    pub(super) fn printed(&self, into: &mut Vec<u8>) {
         into.append(&mut locked(&self.text).all);
     }
 

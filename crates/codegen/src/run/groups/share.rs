@@ -10,7 +10,7 @@ use thalweg_lang::flat::NodeId;
 
 /// The state of some regions, or of some nodes: the data of nodes, their input queues, buffers, fibers, and
 /// progress. It is either in a run or on its way, so one thread at a time accesses it.
-pub(in crate::run) struct Share<'a> {
+pub(super) struct Share<'a> {
     state: State<'a>,
     fibers: Fibers<'a>,
     /// By channel.
@@ -83,7 +83,7 @@ impl<'a> Run<'a> {
     }
 
     /// Moves the state of some nodes out, except for buffers and schedules, which belong to regions.
-    pub(in crate::run) fn give(&mut self, nodes: &[NodeId]) -> Share<'a> {
+    fn give(&mut self, nodes: &[NodeId]) -> Share<'a> {
         let mut share = Share {
             state: self.state.fork(),
             fibers: self.fibers.of(nodes),
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
     }
 
     /// Installs the state of regions or nodes.
-    pub(in crate::run) fn adopt(&mut self, share: Share<'a>) {
+    pub(super) fn adopt(&mut self, share: Share<'a>) {
         for Counts { node, fired, passed, awaited } in share.nodes {
             self.state.join(&share.state, node.0);
             let at = node.0 as usize;
