@@ -1,7 +1,6 @@
 //! Programs of `apps/str` as native code, with files in memory.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use thalweg_codegen::{Cache, Config, Level, Native, Threads};
@@ -91,10 +90,6 @@ impl Ours {
         self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
-    fn locked(&self) -> MutexGuard<'_, Output> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The output of the last run.
     pub fn output(&self) -> Vec<u32> {
         self.files.output()
@@ -127,6 +122,10 @@ impl Cells {
     /// The number of cells of input.
     pub fn cells(&self) -> usize {
         self.input.len() / size_of::<u32>()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a function on the input and the room for output; it returns the number of bytes written.

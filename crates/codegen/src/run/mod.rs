@@ -316,10 +316,24 @@ impl<'a> Run<'a> {
         let engine = threads.engine.clone().run_length(1);
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
         let engine = if by_thread { engine.one_to_one() } else { engine };
+        // Bodies report progress too.
+        let progress = Mutex::new(&mut *around.progress);
+        let of_bodies = |done: &dyn Fn() -> u64| {
+            if let Ok(mut progress) = progress.try_lock() {
+                progress(done());
+            }
+        };
+        let interrupted = self.around.interrupted.clone();
+        let around = &mut Surroundings {
+            files: &mut *around.files,
+            out: Box::new(std::io::sink()),
+            interrupted: Box::new(move || interrupted()),
+            progress: &mut |done| locked(&progress)(done),
+        };
         let ran = match &cut {
             Cut::Whole => alone(&driver, &engine, || self.drive(options, around)),
             Cut::Segments(cut) => {
-                let flags = parallel::Flags::new(self.around.interrupted.clone());
+                let flags = parallel::Flags::new(self.around.interrupted.clone(), &of_bodies);
                 let segments = Segments::new(cut, threads, &flags);
                 let drive = |mut link| self.drive_one(Some((&segments, &mut link)), options, around);
                 with_chain(&driver, &engine, segments.most(), |stream| segments.chain(stream), drive)

@@ -1,35 +1,33 @@
 //! Stateless programs on files in memory: workers share the steady states.
 //!
-//! **Actors.** The driver sends as many batches as there are workers. Such a batch is a *token*: whoever has it takes
-//! ranges of steady states from its share ([`Shares`]) and executes them, for about a millisecond, and then returns it.
-//! The driver sends a token on until no steady state is left. A batch here has only places in the files, so no data
-//! passes between threads. If consecutive ranges go to one share, its memory is ready for the next one.
+//! **Actors.** The driver sends as many batches as there are workers. Such a batch is a *token*: the body that has it
+//! takes ranges of steady states from its share ([`Shares`]) and executes them, until none is left. A batch here has only
+//! places in the files, so no data passes between threads. If consecutive ranges go to one share, its memory is ready for
+//! the next one. A worker that starts late finds no ranges left.
 //!
-//! **Shared state.** `over` tells bodies to take no more ranges. `done` counts steady states for progress. Both are
-//! relaxed: they publish no data. The memory of a share is under a lock that only the holder of its token takes. The
-//! driver reads results after all tokens are back, which the channels order.
+//! **Shared state.** `over` tells bodies to take no more ranges. `done` counts steady states for progress, which a body
+//! reports about every millisecond, if no other body does. Both are relaxed: they publish no data. The driver reads
+//! results after all tokens are back, which the channels order.
 //!
 //! **Result.** Output is complete up to the first range that was not taken, or up to the first failure if
 //! that comes before.
 
 use super::files::InPlace;
-use super::node::{Batch, Node, Own};
+use super::node::{Batch, Node};
 use super::shares::Shares;
 use crate::run::engine::Link;
 use crate::run::locked;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use thalweg_lang::interpret::{Stop, Surroundings};
+use thalweg_lang::interpret::Stop;
 
-/// The time for which a body keeps a token.
-const STINT: Duration = Duration::from_millis(1);
+/// The time between two reports of progress.
+const REPORT: Duration = Duration::from_millis(1);
 
 /// The state that bodies share.
-pub(super) struct Dealt<'a> {
+pub(super) struct Dealt {
     shares: Shares,
-    /// By share: the memory of its last batch.
-    own: Vec<Mutex<Option<Own<'a>>>>,
     /// Tells bodies to take no more ranges.
     over: AtomicBool,
     done: AtomicU64,
@@ -43,10 +41,9 @@ struct Failure {
     stop: Stop,
 }
 
-impl<'a> Dealt<'a> {
-    pub(super) fn new(shares: Shares, first: u64) -> Dealt<'a> {
+impl Dealt {
+    pub(super) fn new(shares: Shares, first: u64) -> Dealt {
         Dealt {
-            own: (0..shares.count()).map(|_| Mutex::default()).collect(),
             shares,
             over: AtomicBool::new(false),
             done: AtomicU64::new(first),
@@ -60,20 +57,11 @@ impl<'a> Dealt<'a> {
     }
 
     /// The driver's part: runs all ranges; returns how far the output is complete, and the failure if that is why.
-    pub(super) fn drive(
-        &self,
-        tokens: Vec<Batch>,
-        link: &mut Link<Batch>,
-        around: &mut Surroundings<'_>,
-    ) -> (u64, Result<(), Stop>) {
+    pub(super) fn drive(&self, tokens: Vec<Batch>, link: &mut Link<Batch>) -> (u64, Result<(), Stop>) {
         let mut under_way = tokens.len();
         tokens.into_iter().for_each(|token| link.send(token));
-        while under_way > 0
-            && let Some(token) = link.next()
-        {
-            self.over.fetch_or((around.interrupted)(), Ordering::Relaxed);
-            (around.progress)(self.done.load(Ordering::Relaxed));
-            if token.is_spent { under_way -= 1 } else { link.send(token) }
+        while under_way > 0 && link.next().is_some() {
+            under_way -= 1;
         }
         let left = self.shares.first_left();
         match locked(&self.failure).take() {
@@ -83,15 +71,11 @@ impl<'a> Dealt<'a> {
     }
 
     /// The part of a body: executes ranges of a token's share.
-    pub(super) fn work(&self, node: &Node<'_, 'a>, files: &InPlace, mut token: Batch) -> Batch {
-        let (since, share) = (Instant::now(), token.share);
-        let mut own = locked(&self.own[share]).take().unwrap_or_else(|| node.take());
-        while since.elapsed() < STINT {
-            let states = (!self.over.load(Ordering::Relaxed)).then(|| self.shares.take(share)).flatten();
-            let Some(states) = states else {
-                token.is_spent = true;
-                break;
-            };
+    pub(super) fn work(&self, node: &Node<'_, '_>, files: &InPlace, mut token: Batch) -> Batch {
+        let (mut own, mut since) = (node.take(), Instant::now());
+        while !self.over.load(Ordering::Relaxed)
+            && let Some(states) = self.shares.take(token.share)
+        {
             (token.first, token.n) = (states.start, states.end - states.start);
             files.lend(&mut token);
             node.run_with(&mut own, &mut token);
@@ -99,8 +83,13 @@ impl<'a> Dealt<'a> {
             if let Some(stop) = token.failure.take() {
                 self.fail(Failure { batch: token.first, written: token.first + token.n, stop });
             }
+            if since.elapsed() >= REPORT {
+                since = Instant::now();
+                self.over.fetch_or(node.flags().stops(), Ordering::Relaxed);
+                node.flags().report(|| self.done.load(Ordering::Relaxed));
+            }
         }
-        *locked(&self.own[share]) = Some(own);
+        node.put_back(own);
         token
     }
 

@@ -207,14 +207,14 @@ fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64>
 pub(super) struct Segments<'s, 'a> {
     cut: &'s Cut<'a>,
     threads: &'s Threads,
-    flags: &'s Flags,
+    flags: &'s Flags<'s>,
     nodes: Vec<Node<'s, 'a>>,
     /// Where workers share the steady states.
-    dealt: Option<Dealt<'a>>,
+    dealt: Option<Dealt>,
 }
 
 impl<'s, 'a> Segments<'s, 'a> {
-    pub(super) fn new(cut: &'s Cut<'a>, threads: &'s Threads, flags: &'s Flags) -> Segments<'s, 'a> {
+    pub(super) fn new(cut: &'s Cut<'a>, threads: &'s Threads, flags: &'s Flags<'s>) -> Segments<'s, 'a> {
         let node = |at| Node::new(&cut.layout, at, flags);
         let nodes = (0..cut.layout.segments.len()).map(node).collect();
         let bare = |files: &&InPlace| cut.layout.is_bare(&files.roots()) && threads.leaves_it_to_us();
@@ -286,7 +286,7 @@ impl<'s, 'a> Segments<'s, 'a> {
             Some(dealt) => {
                 let token = |share| Batch { share, ..Batch::new(layout.no_set()) };
                 let tokens = (0..dealt.shares()).map(token).collect();
-                let (written, end) = dealt.drive(tokens, link, around);
+                let (written, end) = dealt.drive(tokens, link);
                 let mut last = Batch::new(layout.no_set());
                 last.first = written;
                 files.lend(&mut last);

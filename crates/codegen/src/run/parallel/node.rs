@@ -31,9 +31,8 @@ pub(in crate::run) struct Batch {
     /// The text that has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
-    /// As a token: its share, and whether nothing is left.
+    /// As a token: its share.
     pub(super) share: usize,
-    pub(super) is_spent: bool,
 }
 
 /// Roots that are in the memory of files: each with the address of its position 0.
@@ -43,7 +42,7 @@ impl Batch {
     /// A batch without steady states.
     pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
         let (lent, text) = (Lent::default(), Vec::new());
-        Batch { first: 0, n: 0, set, lent, text, failure: None, share: 0, is_spent: false }
+        Batch { first: 0, n: 0, set, lent, text, failure: None, share: 0 }
     }
 
     /// Whether it has no memory but that of files.
@@ -75,7 +74,7 @@ pub(super) struct Node<'s, 'a> {
     layout: &'s Layout<'a>,
     at: usize,
     pool: Mutex<Pool<'a>>,
-    flags: &'s Flags,
+    flags: &'s Flags<'s>,
 }
 
 /// The memory of a segment that no thread uses, and what further memory begins with.
@@ -86,17 +85,28 @@ struct Pool<'a> {
 }
 
 /// What all segments and the driver share.
-pub(in crate::run) struct Flags {
+pub(in crate::run) struct Flags<'p> {
     /// The first steady state of the first failed batch; later batches are skipped.
     failed: AtomicU64,
     /// Tells firings under way to stop.
     pub(super) stopped: AtomicBool,
     interrupted: Interrupted,
+    /// The caller's function for the steady states done.
+    progress: Progress<'p>,
 }
 
-impl Flags {
-    pub(in crate::run) fn new(interrupted: Interrupted) -> Flags {
-        Flags { failed: AtomicU64::new(u64::MAX), stopped: AtomicBool::new(false), interrupted }
+/// A function that reports the steady states done, unless another thread does so now.
+pub(in crate::run) type Progress<'p> = &'p (dyn Fn(&dyn Fn() -> u64) + Sync);
+
+impl<'p> Flags<'p> {
+    pub(in crate::run) fn new(interrupted: Interrupted, progress: Progress<'p>) -> Flags<'p> {
+        let (failed, stopped) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
+        Flags { failed, stopped, interrupted, progress }
+    }
+
+    /// Reports progress, unless another thread does so now.
+    pub(super) fn report(&self, done: impl Fn() -> u64) {
+        (self.progress)(&done);
     }
 
     /// Whether firings under way must end.
@@ -137,7 +147,7 @@ impl Host for Lines<'_, '_> {
 }
 
 impl<'s, 'a> Node<'s, 'a> {
-    pub(super) fn new(layout: &'s Layout<'a>, at: usize, flags: &'s Flags) -> Node<'s, 'a> {
+    pub(super) fn new(layout: &'s Layout<'a>, at: usize, flags: &'s Flags<'s>) -> Node<'s, 'a> {
         Node { layout, at, pool: Mutex::default(), flags }
     }
 
@@ -159,6 +169,10 @@ impl<'s, 'a> Node<'s, 'a> {
             _ = self.repeat(&mut own, last, last.n, &|| false);
         }
         own
+    }
+
+    pub(super) fn flags(&self) -> &Flags<'s> {
+        self.flags
     }
 
     /// Takes memory from the pool.

@@ -28,7 +28,7 @@ const PART: u64 = 4;
 pub(super) struct Feeder<'f, 'a, 'p> {
     pub(super) layout: &'f Layout<'a>,
     pub(super) threads: &'f Threads,
-    pub(super) flags: &'f Flags,
+    pub(super) flags: &'f Flags<'f>,
     pub(super) files: Files<'f, 'a>,
     pub(super) printer: &'f mut Printer<'p>,
     /// The ends of the steady states that have been read, that are to be read, and that have been written.
