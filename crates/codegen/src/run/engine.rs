@@ -9,6 +9,9 @@
 //! program itself where one thread does so. A *body* executes a part of the program for one batch after the other. A
 //! program that one thread executes is a driver alone.
 //!
+//! With bodies the driver has a thread of its own: it may wait for input, and a process with a stack is pinned to its
+//! worker, so that a long firing of a body there would keep it from sending batches to the other workers.
+//!
 //! **Ends.** The driver ends the graph by returning; the bodies then find the end of their stream. If the engine ends
 //! first, for a panic in a body or a deadline, the driver's next receive unwinds it.
 
@@ -20,8 +23,6 @@ pub(super) struct Driver<'n> {
     pub(super) name: &'n str,
     /// The bytes of its stack.
     pub(super) stack: usize,
-    /// Whether it may wait for input, so that it needs a thread of its own beside the workers.
-    pub(super) waits: bool,
 }
 
 /// The driver's ends of the chain of bodies.
@@ -66,8 +67,7 @@ pub(super) fn with_chain<'e, T: Send + 'e, R: Send + 'e>(
     let graph = Graph::new();
     let (back, results) = graph.feedback([]);
     let kernel = graph.kernel(driver.name, input("finished", results), output("batches"));
-    let kernel = kernel.stack(driver.stack);
-    let kernel = if driver.waits { kernel.blocking() } else { kernel };
+    let kernel = kernel.stack(driver.stack).blocking();
     let (jobs, done) = kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results })));
     chain(jobs.capacity(most)).capacity(most).feed(back);
     let finished = graph.run(options)?;

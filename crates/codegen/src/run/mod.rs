@@ -311,7 +311,6 @@ impl<'a> Run<'a> {
         let driver = Driver {
             name: &native.compiled.tree.root.name,
             stack: native.stack(),
-            waits: self.ends.readers.iter().any(|(_, reader)| reader.may_wait()),
         };
         let engine = threads.engine.clone().run_length(1);
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;

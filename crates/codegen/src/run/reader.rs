@@ -98,11 +98,6 @@ impl Reader {
         matches!(self.source.rewind(), Ok(true))
     }
 
-    /// Whether a read may wait for another program.
-    pub(super) fn may_wait(&self) -> bool {
-        !self.in_memory
-    }
-
     /// The number of items, up to `count`. Blocks until they are read or the file ends.
     pub(super) fn available(&mut self, count: u64) -> u64 {
         let want = (count as usize).saturating_mul(self.told.bytes);
