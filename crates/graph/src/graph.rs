@@ -16,8 +16,8 @@ pub struct GraphData {
 }
 
 impl PartialEq for GraphData {
-    /// Whether the nodes with their details and the channels are equal, with their ids. The index of names and the sharing of shapes depend on
-    /// how a graph was made, and count for nothing.
+    /// Whether the nodes with their details and the channels are equal, with their ids. The index of names and the
+    /// sharing of shapes depend on how a graph was made, and count for nothing.
     fn eq(&self, other: &GraphData) -> bool {
         self.nodes == other.nodes && self.channels == other.channels && self.details == other.details
     }
@@ -109,26 +109,22 @@ impl GraphData {
 
     /// The place of a node in a source text, if it has one.
     pub fn span(&self, node: NodeId) -> Option<Span> {
-        *self.details.spans.get(node.index())?
+        self.details.spans.get(node).copied()
     }
 
     /// Sets the place of a node in a source text.
     pub fn set_span(&mut self, node: NodeId, span: Span) {
-        let spans = &mut self.details.spans;
-        if spans.len() <= node.index() {
-            spans.resize(node.index() + 1, None);
-        }
-        spans[node.index()] = Some(span);
+        self.details.spans.set(node, span);
     }
 
     /// How a node moves items, if it is a splitter or joiner.
     pub fn router(&self, node: NodeId) -> Option<&Router> {
-        self.details.routers.get(&node)
+        self.details.routers.get(node)
     }
 
-    /// Makes a node a splitter or joiner.
+    /// Makes a node, which has the ports and rates of [`Router::node`], a splitter or joiner.
     pub fn set_router(&mut self, node: NodeId, router: Router) {
-        self.details.routers.insert(node, router);
+        self.details.routers.set(node, router);
     }
 
     /// The pairs of nodes that send each other messages, past the channels.

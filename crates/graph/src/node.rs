@@ -61,7 +61,7 @@ pub struct InShape {
     pub peek: u64,
     /// What the node declares about a dynamic pop rate.
     pub bounds: Option<Bounds>,
-    /// The first firing, where it differs from all others (StreamIt's `prework`).
+    /// The first firing, where it has rates of its own (StreamIt's `prework`); they may equal those of later firings.
     pub first: Option<FirstPop>,
 }
 
@@ -124,7 +124,7 @@ impl InPort {
         self
     }
 
-    /// Sets what the first firing pops and may read, where that differs from later firings.
+    /// Sets what the first firing pops and may read, where it has rates of its own.
     pub fn first(mut self, pop: Rate, peek: u64) -> InPort {
         self.first = Some(FirstPop { pop, peek: peek.max(pop.fixed().unwrap_or(0)) });
         self
@@ -143,7 +143,8 @@ pub struct OutShape {
     pub push: Rate,
     /// What the node declares about a dynamic push rate.
     pub bounds: Option<Bounds>,
-    /// Items that the first firing pushes, where that differs from all others (StreamIt's `prework`).
+    /// Items that the first firing pushes, where it has rates of its own (StreamIt's `prework`); they may equal those
+    /// of later firings.
     pub first: Option<Rate>,
 }
 
@@ -189,7 +190,7 @@ impl OutPort {
         self
     }
 
-    /// Sets what the first firing pushes, where that differs from later firings.
+    /// Sets what the first firing pushes, where it has rates of its own.
     pub fn first(mut self, push: Rate) -> OutPort {
         self.first = Some(push);
         self

@@ -7,7 +7,7 @@ use super::net::{ChannelRates, DynamicLine, Line};
 use super::node_error;
 use super::ratio::{Ratio, whole};
 use crate::Diagnostic;
-use crate::flat::{Flat, NodeKind};
+use crate::flat::{Flat, NodeId, NodeKind};
 use std::collections::{HashSet, VecDeque};
 
 /// The solution: relative numbers of firings.
@@ -47,7 +47,7 @@ pub(super) fn balance(
     lines: &[Line],
 ) -> Result<Balance, Vec<Diagnostic>> {
     let mut solver = Solver::new(flat, lines);
-    for node in 0..flat.nodes.len() {
+    for node in 0..flat.nodes().len() {
         if solver.class[node] == NONE {
             solver.visit_class(node);
         }
@@ -74,7 +74,7 @@ struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     fn new(flat: &'a Flat, lines: &'a [Line]) -> Solver<'a> {
-        let count = flat.nodes.len();
+        let count = flat.nodes().len();
         let mut adjacent = vec![Vec::new(); count];
         for (place, line) in lines.iter().enumerate().filter(|(_, line)| moves(line)) {
             adjacent[line.from].push(place);
@@ -141,7 +141,7 @@ impl<'a> Solver<'a> {
         );
         node_error(self.flat, line.from, message)
             .label(format!("`{a}`"))
-            .other(self.flat.nodes[line.to].span, format!("`{b}`"))
+            .other(self.flat.span(NodeId(line.to as u32)), format!("`{b}`"))
             .hint(hint)
     }
 
@@ -189,7 +189,7 @@ impl<'a> Solver<'a> {
         let starved = starved.chain(dynamic.iter().filter(|it| !it.may_push).map(|it| (it.from, it.to)));
         self.mark_dead(starved.collect(), &dynamic);
         for line in flooding {
-            let joins = matches!(self.flat.nodes[line.to].kind, NodeKind::Join(_));
+            let joins = matches!(self.flat.kind(NodeId(line.to as u32)), NodeKind::Join(_));
             if !(joins && self.dead[self.class[line.from]]) {
                 self.errors.push(self.flooded(line));
             }
@@ -204,8 +204,9 @@ impl<'a> Solver<'a> {
         }
         for (from, to) in starved {
             let (producer, consumer) = (self.class[from], self.class[to]);
-            let node = &self.flat.nodes[from];
-            let by_weight = matches!(node.kind, NodeKind::Split(_)) && !node.inputs.is_empty();
+            let node = NodeId(from as u32);
+            let by_weight =
+                matches!(self.flat.kind(node), NodeKind::Split(_)) && !self.flat.node(node).inputs.is_empty();
             if !by_weight || reaches(&next, consumer, producer) {
                 self.errors.push(self.starved(from, to));
             }
@@ -235,7 +236,7 @@ impl<'a> Solver<'a> {
     }
 
     fn name(&self, node: usize) -> &str {
-        &self.flat.nodes[node].name
+        &self.flat.nodes()[node].name
     }
 }
 
@@ -260,7 +261,7 @@ fn moves(line: &Line) -> bool {
 
 /// The error for a node with too many firings.
 pub(super) fn too_many_firings(flat: &Flat, node: usize) -> Diagnostic {
-    let name = &flat.nodes[node].name;
+    let name = &flat.nodes()[node].name;
     let message = format!("`{name}` must fire 2^64 times or more in a steady state");
     node_error(flat, node, message).hint("choose rates and weights with larger common factors")
 }

@@ -15,7 +15,7 @@ pub(super) fn explain(flat: &Flat, part: &Part, stuck: Stuck) -> Box<Diagnostic>
     match stuck {
         Stuck::Loop(back) => Box::new(too_few(flat, part, back)),
         Stuck::TooLong(node) => {
-            let name = &flat.nodes[part.nodes[node]].name;
+            let name = &flat.nodes()[part.nodes[node]].name;
             let message = format!("the schedule of the streams around `{name}` is too long");
             let hint = "choose rates and weights with larger common factors, or enqueue more items";
             Box::new(node_error(flat, part.nodes[node], message).hint(hint))
@@ -31,7 +31,7 @@ fn too_few(flat: &Flat, part: &Part, back: usize) -> Diagnostic {
     let (back, needed) = found.map_or((back, None), |(back, needed)| (back, Some(needed)));
     let line = &part.lines[back];
     let joiner = part.nodes[line.to];
-    let name = flat.nodes[joiner].name.trim_end_matches(".join");
+    let name = flat.nodes()[joiner].name.trim_end_matches(".join");
     let there = line.initial;
     let are = if there == 1 { "is" } else { "are" };
     let count = if there == 0 {

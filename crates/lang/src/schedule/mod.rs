@@ -26,7 +26,7 @@ pub use cursor::Cursor;
 pub use room::{MAX_HELD, fits};
 
 use crate::Diagnostic;
-use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
+use crate::flat::{ChannelId, Flat, NodeId};
 use crate::tree::Tree;
 use net::{ChannelRates, Line};
 use part::Part;
@@ -82,11 +82,11 @@ impl Schedule {
 /// Rates that do not balance, feedback loops with too few items, and numbers that are too large; all errors found,
 /// each once.
 pub fn schedule(flat: &Flat, tree: &Tree) -> Result<Schedule, Vec<Diagnostic>> {
-    let channel_rates = net::channel_rates(flat, tree);
+    let channel_rates = net::channel_rates(flat);
     let lines: Vec<Line> = channel_rates.iter().filter_map(line).collect();
     let balance = balance::balance(flat, &channel_rates, &lines)?;
-    let regions = partition::partition(flat.nodes.len(), &channel_rates);
-    let mut schedule = Schedule { regions: Vec::new(), buffers: vec![None; flat.channels.len()] };
+    let regions = partition::partition(flat.nodes().len(), &channel_rates);
+    let mut schedule = Schedule { regions: Vec::new(), buffers: vec![None; flat.channels().len()] };
     let mut errors = Vec::new();
     for (nodes, lines) in with_lines(regions, &lines) {
         let Some(repetitions) = balance.repetitions(&nodes) else {
@@ -124,7 +124,7 @@ fn with_lines(regions: Vec<Vec<usize>>, lines: &[Line]) -> Vec<(Vec<usize>, Vec<
 }
 
 fn has_prework(flat: &Flat, tree: &Tree, node: usize) -> bool {
-    let NodeKind::Filter(filter) = flat.nodes[node].kind else { return false };
+    let Some(filter) = flat.filter(NodeId(node as u32)) else { return false };
     tree.filters.get(filter.0 as usize).is_some_and(|filter| filter.prework.is_some())
 }
 
@@ -151,13 +151,13 @@ fn phases(part: &Part) -> Result<Phases, simulate::Stuck> {
 
 /// An error at a node.
 fn node_error(flat: &Flat, node: usize, message: String) -> Diagnostic {
-    Diagnostic::new(flat.nodes[node].span, message)
+    Diagnostic::new(flat.span(NodeId(node as u32)), message)
 }
 
 fn too_many_items(flat: &Flat, channel: ChannelId) -> Box<Diagnostic> {
     let channel = flat.channel(channel);
-    let (from, to) = (&flat.node(channel.from).name, &flat.node(channel.to).name);
+    let (from, to) = (&flat.node(channel.from.0).name, &flat.node(channel.to.0).name);
     let message = format!("the channel from `{from}` to `{to}` must hold 2^64 items or more");
     let hint = "choose rates and weights with larger common factors";
-    Box::new(node_error(flat, channel.from.0 as usize, message).hint(hint))
+    Box::new(node_error(flat, channel.from.0.index(), message).hint(hint))
 }

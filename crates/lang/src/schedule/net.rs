@@ -1,7 +1,6 @@
 //! The rates of the flat graph as numbers.
 
-use crate::flat::{ChannelId, Firing, Flat, NodeId};
-use crate::tree::Tree;
+use crate::flat::{ChannelId, Firing, Flat};
 
 /// Items of the first firing and of each later one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,17 +74,17 @@ pub(super) struct DynamicLine {
 }
 
 /// The channels of a graph, by id.
-pub(super) fn channel_rates(flat: &Flat, tree: &Tree) -> Vec<ChannelRates> {
-    let ports = flat.ports();
-    (0..flat.channels.len()).map(|id| rates_of(flat, tree, ChannelId(id as u32), ports[id])).collect()
+pub(super) fn channel_rates(flat: &Flat) -> Vec<ChannelRates> {
+    flat.graph.channel_ids().map(|id| rates_of(flat, id)).collect()
 }
 
-fn rates_of(flat: &Flat, tree: &Tree, id: ChannelId, (output, input): (usize, usize)) -> ChannelRates {
+fn rates_of(flat: &Flat, id: ChannelId) -> ChannelRates {
     let channel = flat.channel(id);
-    let (from, to, back) = (channel.from.0 as usize, channel.to.0 as usize, channel.back);
-    let push = firing_rates(|firing| flat.push(tree, NodeId(from as u32), output, firing));
-    let pop = firing_rates(|firing| flat.pop(tree, NodeId(to as u32), input, firing));
-    let peek = firing_rates(|firing| Some(flat.peek(tree, NodeId(to as u32), input, firing)));
+    let (from, to, back) = (channel.from.0.index(), channel.to.0.index(), channel.link.feedback);
+    let (output, input) = (channel.from, channel.to);
+    let push = firing_rates(|firing| flat.push(output.0, output.1, firing));
+    let pop = firing_rates(|firing| flat.pop(input.0, input.1, firing));
+    let peek = firing_rates(|firing| Some(flat.peek(input.0, input.1, firing)));
     let (Some(push), Some(pop), Some(peek)) = (push, pop, peek) else {
         let some = |rate: Option<FiringRates>| rate != Some(FiringRates { first: 0, later: 0 });
         return ChannelRates::Dynamic(DynamicLine {
@@ -96,7 +95,7 @@ fn rates_of(flat: &Flat, tree: &Tree, id: ChannelId, (output, input): (usize, us
             may_pop: some(pop),
         });
     };
-    let line = Line { id, from, to, push, pop, peek, initial: channel.initial.len() as u64, back };
+    let line = Line { id, from, to, push, pop, peek, initial: channel.link.initial as u64, back };
     if line.is_idle() { ChannelRates::Idle } else { ChannelRates::Static(line) }
 }
 

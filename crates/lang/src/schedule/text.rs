@@ -39,8 +39,8 @@ impl Display for Shown<'_> {
             self.region(region, f)?;
         }
         writeln!(f, "buffers")?;
-        for (channel, size) in self.flat.channels.iter().zip(&self.schedule.buffers) {
-            let (from, to) = (&self.flat.node(channel.from).name, &self.flat.node(channel.to).name);
+        for (channel, size) in self.flat.channels().iter().zip(&self.schedule.buffers) {
+            let (from, to) = (&self.flat.node(channel.from.0).name, &self.flat.node(channel.to.0).name);
             match size {
                 Some(size) => writeln!(f, "  {from} -> {to}: {size}")?,
                 None => writeln!(f, "  {from} -> {to}: queue")?,

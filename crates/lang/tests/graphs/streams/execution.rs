@@ -9,7 +9,7 @@ use thalweg_lang::tree::Tree;
 /// # Errors
 /// The first violation of the schedule's contract.
 pub fn verify(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), String> {
-    order(flat, tree, schedule)?;
+    order(flat, schedule)?;
     for region in &schedule.regions {
         let mut run = Run::new(flat, tree, schedule);
         run.phases(&region.init)?;
@@ -35,19 +35,19 @@ pub fn verify(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), Strin
 }
 
 /// Checks that regions are in data-flow order and that dynamic channels connect different regions.
-fn order(flat: &Flat, tree: &Tree, schedule: &Schedule) -> Result<(), String> {
+fn order(flat: &Flat, schedule: &Schedule) -> Result<(), String> {
     let mut all: Vec<NodeId> = schedule.regions.iter().flat_map(|region| region.nodes.clone()).collect();
     all.sort_unstable();
-    if all != (0..flat.nodes.len() as u32).map(NodeId).collect::<Vec<_>>() {
+    if all != (0..flat.nodes().len() as u32).map(NodeId).collect::<Vec<_>>() {
         return Err("a node is not in exactly one region".into());
     }
     let region = schedule.region_of();
-    for (id, channel) in flat.channels.iter().enumerate() {
-        let (from, to) = (region[channel.from.0 as usize], region[channel.to.0 as usize]);
-        if !channel.back && from > to {
+    for (id, channel) in flat.channels().iter().enumerate() {
+        let (from, to) = (region[channel.from.0.index()], region[channel.to.0.index()]);
+        if !channel.link.feedback && from > to {
             return Err(format!("channel {id} goes back from region {from} to {to}"));
         }
-        if from == to && flat.is_dynamic(tree, ChannelId(id as u32)) {
+        if from == to && flat.is_dynamic(ChannelId(id as u32)) {
             return Err(format!("dynamic channel {id} is inside a region"));
         }
     }
@@ -69,13 +69,13 @@ impl<'a> Run<'a> {
     fn new(flat: &'a Flat, tree: &'a Tree, schedule: &Schedule) -> Run<'a> {
         let region = schedule.region_of();
         let same = |from: NodeId, to: NodeId| region[from.0 as usize] == region[to.0 as usize];
-        let inside = flat.channels.iter().map(|channel| same(channel.from, channel.to)).collect();
-        let held: Vec<u64> = flat.channels.iter().map(|channel| channel.initial.len() as u64).collect();
-        Run { flat, tree, inside, fired: vec![0; flat.nodes.len()], most: held.clone(), held }
+        let inside = flat.channels().iter().map(|channel| same(channel.from.0, channel.to.0)).collect();
+        let held: Vec<u64> = flat.channels().iter().map(|channel| channel.link.initial as u64).collect();
+        Run { flat, tree, inside, fired: vec![0; flat.nodes().len()], most: held.clone(), held }
     }
 
     fn has_prework(&self, node: NodeId) -> bool {
-        let thalweg_lang::flat::NodeKind::Filter(id) = self.flat.node(node).kind else { return false };
+        let Some(id) = self.flat.filter(node) else { return false };
         self.tree.filters[id.0 as usize].prework.is_some()
     }
 
@@ -92,22 +92,22 @@ impl<'a> Run<'a> {
     fn fire(&mut self, node: NodeId) -> Result<(), String> {
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
         self.fired[node.0 as usize] += 1;
-        let fired = self.flat.node(node);
-        for (port, id) in fired.inputs.iter().enumerate() {
+        for (port, id) in self.flat.inputs(node).enumerate() {
             let id = id.0 as usize;
             if !self.inside[id] {
                 continue;
             }
-            let (peek, held) = (self.flat.peek(self.tree, node, port, firing), self.held[id]);
+            let (peek, held) = (self.flat.peek(node, port, firing), self.held[id]);
             if held < peek {
-                return Err(format!("{} needs {peek} items, but the channel holds {held}", fired.name));
+                let name = &self.flat.node(node).name;
+                return Err(format!("{name} needs {peek} items, but the channel holds {held}"));
             }
-            self.held[id] -= self.flat.pop(self.tree, node, port, firing).unwrap();
+            self.held[id] -= self.flat.pop(node, port, firing).unwrap();
         }
-        for (port, id) in fired.outputs.iter().enumerate() {
+        for (port, id) in self.flat.outputs(node).enumerate() {
             let id = id.0 as usize;
             if self.inside[id] {
-                self.held[id] += self.flat.push(self.tree, node, port, firing).unwrap();
+                self.held[id] += self.flat.push(node, port, firing).unwrap();
                 self.most[id] = self.most[id].max(self.held[id]);
             }
         }
