@@ -6,11 +6,11 @@ use thalweg_graph::{Channel, ChannelId, GraphData};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
     /// Items that a firing of the producer pushes.
-    pub push: u32,
+    pub push: u64,
     /// Items that a firing of the consumer pops.
-    pub pop: u32,
+    pub pop: u64,
     /// Items that the channel must hold for a firing of the consumer.
-    pub peek: u32,
+    pub peek: u64,
 }
 
 /// The rates of a channel if both are static and constrain its ends.

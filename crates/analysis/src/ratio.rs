@@ -1,7 +1,7 @@
 //! Exact positive fractions with checked overflow.
 
-/// A positive fraction in lowest terms. Both terms are below 2^64, so the product of a term and a rate fits
-/// into `u128`.
+/// A positive fraction in lowest terms. Both terms are below 2^64, so the product of two terms, or of a term and a
+/// rate, fits into `u128`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ratio {
     pub numer: u64,
@@ -12,7 +12,7 @@ impl Ratio {
     pub(crate) const ONE: Ratio = Ratio { numer: 1, denom: 1 };
 
     /// `self * times / by`, or `None` if a term overflows. Neither number may be 0.
-    pub(crate) fn scale(self, times: u32, by: u32) -> Option<Ratio> {
+    pub(crate) fn scale(self, times: u64, by: u64) -> Option<Ratio> {
         let numer = u128::from(self.numer) * u128::from(times);
         let denom = u128::from(self.denom) * u128::from(by);
         let common = gcd(numer, denom);
@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn too_large_is_none() {
-        let large = Ratio::ONE.scale(u32::MAX, 1).and_then(|r| r.scale(u32::MAX, 1)).unwrap();
-        assert_eq!(large.scale(u32::MAX, 1), None);
-        assert_eq!(large.scale(1, u32::MAX), Ratio::ONE.scale(u32::MAX, 1));
+        let large = Ratio::ONE.scale(u64::MAX, 1).unwrap();
+        assert_eq!(large.scale(3, 2), None);
+        assert_eq!(large.scale(1, u64::MAX), Some(Ratio::ONE));
         assert_eq!(lcm(u64::MAX, u64::MAX - 1), None);
         assert_eq!(lcm(6, 4), Some(12));
     }

@@ -99,12 +99,13 @@ fn balanced(graph: &GraphData, region: &Region, id: ChannelId, ratios: &[Ratio])
         return Err(one_sided(graph, id, push, pop));
     }
     let of = |node| ratios[region.position(node).expect("static channels stay within a region")];
-    let (from, to) = of(channel.from.0).proportion(of(channel.to.0));
-    let pushed = from.saturating_mul(u128::from(push));
-    let popped = to.saturating_mul(u128::from(pop));
-    if pushed == popped {
+    let (producer, consumer) = (of(channel.from.0), of(channel.to.0));
+    if producer.scale(push, pop) == Some(consumer) {
         return Ok(());
     }
+    let (from, to) = producer.proportion(consumer);
+    let pushed = from.saturating_mul(u128::from(push));
+    let popped = to.saturating_mul(u128::from(pop));
     let (producer, consumer) = (&graph.node(channel.from.0).name, &graph.node(channel.to.0).name);
     let detail = format!(
         "by the other channels, `{producer}` fires {from} times while `{consumer}` fires {to} times, which pushes \
@@ -117,7 +118,7 @@ fn static_rates(graph: &GraphData, id: ChannelId) -> Rates {
     rates(graph, id).expect("a region's channels are static")
 }
 
-fn one_sided(graph: &GraphData, id: ChannelId, push: u32, pop: u32) -> Fault {
+fn one_sided(graph: &GraphData, id: ChannelId, push: u64, pop: u64) -> Fault {
     let detail = if push == 0 {
         format!("its producer pushes 0 items a firing and its consumer pops {pop}, so the consumer starves")
     } else {

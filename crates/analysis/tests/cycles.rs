@@ -111,18 +111,16 @@ fn is_live(nodes: usize, wires: &[Wire], period: &[u64]) -> bool {
     let mut items: Vec<u64> = wires.iter().map(|w| w.initial as u64).collect();
     let mut fired = vec![0u64; nodes];
     while (0..nodes).any(|node| fired[node] < period[node]) {
-        let ready = |node: &usize| {
-            wires.iter().zip(&items).all(|(w, has)| w.to != *node || *has >= u64::from(w.peek))
-        };
+        let ready = |node: &usize| wires.iter().zip(&items).all(|(w, has)| w.to != *node || *has >= w.peek);
         let progress = |node: &usize| fired[*node] * 1000 / period[*node];
         let Some(node) = (0..nodes).filter(ready).min_by_key(progress) else { return false };
         fired[node] += 1;
         for (wire, has) in wires.iter().zip(&mut items) {
             if wire.to == node {
-                *has -= u64::from(wire.pop);
+                *has -= wire.pop;
             }
             if wire.from == node {
-                *has += u64::from(wire.push);
+                *has += wire.push;
             }
         }
     }
@@ -132,9 +130,9 @@ fn is_live(nodes: usize, wires: &[Wire], period: &[u64]) -> bool {
 /// A random ring with chords: strongly connected, consistent, with peeks and initial items.
 fn ring() -> impl Strategy<Value = (usize, Vec<Wire>)> {
     let end = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
-    let extra = (0u32..4, prop_oneof![2 => Just(0usize), 2 => 1usize..6, 1 => 6usize..16]);
+    let extra = (0u64..4, prop_oneof![2 => Just(0usize), 2 => 1usize..6, 1 => 6usize..16]);
     (1usize..6).prop_flat_map(move |nodes| {
-        let firings = proptest::collection::vec(1u32..5, nodes);
+        let firings = proptest::collection::vec(1u64..5, nodes);
         let chords = proptest::collection::vec(end(), 0..4);
         let extras = proptest::collection::vec(extra.clone(), nodes + 4);
         (firings, chords, extras).prop_map(move |(firings, chords, extras)| {

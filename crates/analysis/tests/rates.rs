@@ -30,9 +30,9 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// A wire with balanced rates for the given numbers of firings of its ends.
-fn balanced(firings: &[u64], from: usize, to: usize, times: u32) -> Wire {
+fn balanced(firings: &[u64], from: usize, to: usize, times: u64) -> Wire {
     let common = gcd(firings[from], firings[to]);
-    wire(from, to, times * (firings[to] / common) as u32, times * (firings[from] / common) as u32)
+    wire(from, to, times * (firings[to] / common), times * (firings[from] / common))
 }
 
 /// The wires of a random connected graph with consistent rates, and the firings for which they balance. A first
@@ -41,8 +41,8 @@ fn consistent() -> impl Strategy<Value = (Vec<u64>, Vec<Wire>)> {
     (2usize..10).prop_flat_map(|nodes| {
         let firings = proptest::collection::vec(1u64..20, nodes);
         let tree =
-            proptest::collection::vec((any::<prop::sample::Index>(), any::<bool>(), 1u32..4), nodes - 1);
-        let rest = proptest::collection::vec((0..nodes, 0..nodes, 1u32..4), 1..nodes);
+            proptest::collection::vec((any::<prop::sample::Index>(), any::<bool>(), 1u64..4), nodes - 1);
+        let rest = proptest::collection::vec((0..nodes, 0..nodes, 1u64..4), 1..nodes);
         (firings, tree, rest).prop_map(|(firings, tree, rest)| {
             let mut wires = Vec::new();
             for (i, (parent, forward, times)) in tree.into_iter().enumerate() {
@@ -61,7 +61,7 @@ proptest! {
     fn repetitions_balance_and_are_the_smallest((firings, wires) in consistent()) {
         let found = repetitions_of_all(&graph(firings.len(), &wires));
         for wire in &wires {
-            prop_assert_eq!(found[wire.from] * u64::from(wire.push), found[wire.to] * u64::from(wire.pop));
+            prop_assert_eq!(found[wire.from] * wire.push, found[wire.to] * wire.pop);
         }
         prop_assert!(found.iter().all(|count| *count > 0));
         prop_assert_eq!(found.iter().fold(0, |common, count| gcd(common, *count)), 1);

@@ -78,17 +78,24 @@ impl Hash {
         for port in &node.inputs {
             self.text(&port.name);
             self.word(rate(port.pop));
-            self.word(u64::from(port.peek) << 32 ^ port.item.bytes as u64);
+            self.word(port.peek.rotate_left(32) ^ port.item.bytes as u64);
+            if let Some(first) = port.first {
+                self.word(rate(first.pop));
+                self.word(first.peek);
+            }
         }
         for port in &node.outputs {
             self.text(&port.name);
             self.word(rate(port.push));
             self.word(port.item.bytes as u64);
+            if let Some(first) = port.first {
+                self.word(rate(first));
+            }
         }
     }
 }
 
 /// A rate as a number: 0 for a dynamic one.
 fn rate(rate: Rate) -> u64 {
-    rate.fixed().map_or(0, |rate| u64::from(rate) + 1)
+    rate.fixed().map_or(0, |rate| rate.saturating_add(1))
 }

@@ -5,7 +5,7 @@ use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rat
 use thalweg_plan::{Misfit, Plan, Raised, Wishes};
 
 /// A source `a` with push rate `push`, a sink `b` with pop rate `pop` and peek rate `peek`, and a channel of `item`.
-fn pair(item: Item, push: Rate, pop: Rate, peek: u32, link: Link) -> GraphData {
+fn pair(item: Item, push: Rate, pop: Rate, peek: u64, link: Link) -> GraphData {
     let mut graph = GraphData::new();
     let source = graph.add(Node::sequential("a").output(OutPort::new("out", item).push(push)));
     let sink = graph.add(Node::parallel("b").input(InPort::new("in", item).pop(pop).peek(peek)));
@@ -163,13 +163,13 @@ fn chosen_capacities_leave_half_of_a_budget() {
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
-    prop_oneof![Just(Rate::Dynamic), any::<u32>().prop_map(Rate::Static), (0u32..9).prop_map(Rate::Static)]
+    prop_oneof![Just(Rate::Dynamic), any::<u64>().prop_map(Rate::Static), (0u64..9).prop_map(Rate::Static)]
 }
 
 proptest! {
     #[test]
     fn every_new_plan_fits_its_graph(
-        (push, pop, peek) in (any_rate(), any_rate(), any::<u32>()),
+        (push, pop, peek) in (any_rate(), any_rate(), any::<u64>()),
         (capacity, initial) in (any::<Option<usize>>(), any::<usize>()),
         (threads, budget) in (any::<Option<usize>>(), any::<Option<usize>>()),
         (all, claim_length) in (any::<Option<usize>>(), any::<Option<usize>>()),

@@ -77,9 +77,9 @@ pub enum Error {
         /// The output.
         port: String,
         /// Items that each firing must push.
-        rate: u32,
+        rate: u64,
         /// Items that the firing pushed.
-        pushed: u32,
+        pushed: u64,
     },
     /// Nodes wait for each other in a cycle that no growth can resolve. The message names the first ten;
     /// [`Deadlock::waits`] has all.

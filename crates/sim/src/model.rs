@@ -38,7 +38,7 @@ impl Ratio {
     /// The rate that a graph declares for it.
     pub fn rate(self) -> Rate {
         if self.items.is_multiple_of(self.firings) {
-            Rate::Static(self.items / self.firings)
+            Rate::Static((self.items / self.firings).into())
         } else {
             Rate::Dynamic
         }
@@ -185,7 +185,7 @@ impl Model {
     /// Sets the peek rate of the input that was added last to a node, if it is less.
     pub fn peek(&mut self, node: NodeId, peek: u32) {
         let port = self.graph.node_mut(node).inputs.last_mut().expect("the node has an input");
-        port.peek = port.peek.max(peek);
+        port.peek = port.peek.max(peek.into());
     }
 
     /// The capacity of a channel: as set, and at least what one firing at either end, or the initial items, need.
@@ -194,9 +194,9 @@ impl Model {
         let (from, to) = (channel.from, channel.to);
         let push = self.nodes[from.0.index()].pushes[from.1].max();
         let pop = self.nodes[to.0.index()].pops[to.1].max();
-        let peek = self.graph.node(to.0).inputs[to.1].peek as usize;
+        let peek = usize::try_from(self.graph.node(to.0).inputs[to.1].peek).unwrap_or(usize::MAX);
         let set = channel.link.capacity.unwrap_or(self.capacity);
-        set.max(push).max(pop + peek).max(channel.link.initial)
+        set.max(push).max(pop.saturating_add(peek)).max(channel.link.initial)
     }
 
     /// Whether a node is parallel.

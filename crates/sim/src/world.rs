@@ -291,7 +291,7 @@ impl<'m> World<'m> {
         for (i, port) in node.inputs.iter().enumerate() {
             let id = port.channel.expect("models connect all ports");
             let pop = model.pops[i].at(ticket);
-            let need = if pop == 0 { 0 } else { pop.max(port.peek as usize) };
+            let need = if pop == 0 { 0 } else { pop.max(usize::try_from(port.peek).unwrap_or(usize::MAX)) };
             let channel = &self.channels[id.index()];
             if channel.items < of(&tally.pops, i) + need {
                 if channel.closed {

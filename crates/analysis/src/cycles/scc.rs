@@ -6,8 +6,11 @@ use crate::ratio::gcd;
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 
-/// The most periods that a node fires. Keeps all counts of items below 2^127.
+/// The most periods that a node fires.
 const MAX_PERIODS: u128 = 1 << 30;
+
+/// The most items that pass through a channel, so that no sum overflows.
+const MAX_ITEMS: u128 = 1 << 126;
 
 /// A channel within the SCC. `from` and `to` are indices into [`Scc::nodes`].
 pub(super) struct Edge {
@@ -90,7 +93,8 @@ impl<'a> Scc<'a> {
     pub(super) fn run(&mut self) -> Liveness {
         let mut periods = 1;
         let mut steps = (1 << 20) + 64 * self.edges.len();
-        while periods <= MAX_PERIODS {
+        let most = self.periods_allowed();
+        while periods <= most {
             if !self.fire_all(periods, &mut steps) {
                 return Liveness::Unknown;
             }
@@ -104,6 +108,12 @@ impl<'a> Scc<'a> {
             periods *= 2;
         }
         Liveness::Unknown
+    }
+
+    /// The periods after which some channel may have passed [`MAX_ITEMS`] items, or [`MAX_PERIODS`].
+    fn periods_allowed(&self) -> u128 {
+        let items = |edge: &Edge| self.period[edge.from].saturating_mul(edge.rates.push.into());
+        MAX_PERIODS.min(MAX_ITEMS / self.edges.iter().map(items).max().unwrap_or(1))
     }
 
     /// Fires nodes until none can fire without exceeding `periods`. Returns false if `steps` ran out before.

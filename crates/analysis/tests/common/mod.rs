@@ -7,14 +7,14 @@ use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutP
 pub struct Wire {
     pub from: usize,
     pub to: usize,
-    pub push: u32,
-    pub pop: u32,
-    pub peek: u32,
+    pub push: u64,
+    pub pop: u64,
+    pub peek: u64,
     pub initial: usize,
 }
 
 /// A wire without initial items, with a peek rate equal to the pop rate.
-pub fn wire(from: usize, to: usize, push: u32, pop: u32) -> Wire {
+pub fn wire(from: usize, to: usize, push: u64, pop: u64) -> Wire {
     Wire { from, to, push, pop, peek: pop, initial: 0 }
 }
 

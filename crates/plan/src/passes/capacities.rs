@@ -17,7 +17,12 @@ pub(crate) const CHANNEL_BYTES: usize = 1 << 20;
 
 /// Items that a firing moves. A dynamic rate counts as one item.
 pub(super) fn items_per_firing(rate: Rate) -> usize {
-    rate.fixed().unwrap_or(1) as usize
+    rate.fixed().map_or(1, items)
+}
+
+/// A number of items. The largest where it exceeds what this machine counts: no capacity is then enough.
+fn items(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// The rates of a channel. A dynamic rate counts as one item.
@@ -36,7 +41,7 @@ impl Rates {
         Rates {
             push: items_per_firing(output.push),
             pop,
-            peek: pop.max(input.peek as usize),
+            peek: pop.max(items(input.peek)),
             initial: channel.link.initial,
         }
     }

@@ -7,7 +7,7 @@ use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
 /// Adds a node with inputs of these pop rates and outputs of these push rates; 0 is a dynamic rate.
 fn add(graph: &mut GraphData, node: Node, pops: &[u32], pushes: &[u32]) -> NodeId {
-    let rate = |items: u32| if items == 0 { Rate::Dynamic } else { Rate::Static(items) };
+    let rate = |items: u32| if items == 0 { Rate::Dynamic } else { Rate::Static(items.into()) };
     let item = Item::of::<u64>();
     let input =
         |node: Node, (i, n): (usize, &u32)| node.input(InPort::new(format!("in{i}"), item).pop(rate(*n)));

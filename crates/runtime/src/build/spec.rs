@@ -93,7 +93,7 @@ impl<T> PushSpec<T> {
     /// Sets the number of items that every firing pushes, exactly. Items are written in place, which is the fastest
     /// way.
     pub fn push(mut self, items: u32) -> Self {
-        self.push = Rate::Static(items);
+        self.push = Rate::Static(items.into());
         self
     }
 }
@@ -119,15 +119,20 @@ pub trait InputSpec<'env>: Sealed {
 /// The pop rate of an input: the declared one; without one, dynamic under a framing function, and 1 otherwise.
 fn pop_rate(declared: Option<u32>, framed: bool) -> Rate {
     match declared {
-        Some(items) => Rate::Static(items),
+        Some(items) => Rate::Static(items.into()),
         None if framed => Rate::Dynamic,
         None => Rate::Static(1),
     }
 }
 
+/// A number of items as a length. The specifications take `u32`, so no number is too large.
+fn items(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
 /// The rates of a port; pop rate 0 stands for dynamic.
 fn rates(port: &InPort) -> InputRates {
-    InputRates { pop: port.pop.fixed().unwrap_or(0) as usize, peek: port.peek as usize }
+    InputRates { pop: items(port.pop.fixed().unwrap_or(0)), peek: items(port.peek) }
 }
 
 impl<T> Sealed for PopSpec<'_, T> {}
@@ -161,7 +166,7 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
         let pop = pop_rate(self.pop, dynamic);
         // A window contains the items that leave it. A dynamic window is as wide as the firing pops.
         let least = pop.fixed().unwrap_or(1);
-        let peek = if dynamic { least } else { self.peek.max(least) };
+        let peek = if dynamic { least } else { u64::from(self.peek).max(least) };
         InPort::new(&*self.name, Item::of::<T>()).pop(pop).peek(peek)
     }
 
@@ -233,7 +238,7 @@ fn push_port<'env, T: Send + 'env>(
         node: Some(site.node),
         gate: None,
     };
-    let push = push.fixed().map(|items| items as usize);
+    let push = push.fixed().map(items);
     (stream, move || PushPort::new(cell.ring(), cell.id(), push))
 }
 

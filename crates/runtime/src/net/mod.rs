@@ -336,7 +336,7 @@ impl<'env> Net<'env> {
             node: data.name.to_string(),
             port: data.outputs[port].name.to_string(),
             rate,
-            pushed: rate.saturating_sub(missing as u32),
+            pushed: rate.saturating_sub(missing as u64),
         });
     }
 }

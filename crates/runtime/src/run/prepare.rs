@@ -210,10 +210,11 @@ fn layout(graph: &GraphData, id: ChannelId) -> Layout {
 
 /// The items and room that every firing needs; empty if that depends on more than the counters.
 fn needs(node: &Node) -> Vec<Need> {
-    let items = node.inputs.iter().map(|port| {
+    let items = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let taken = node.inputs.iter().map(|port| {
         let pop = port.pop.fixed()?;
-        Some(Need::Items(port.channel?, pop.max(port.peek) as usize))
+        Some(Need::Items(port.channel?, items(pop.max(port.peek))))
     });
-    let room = node.outputs.iter().map(|port| Some(Need::Room(port.channel?, port.push.fixed()? as usize)));
-    items.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
+    let room = node.outputs.iter().map(|port| Some(Need::Room(port.channel?, items(port.push.fixed()?))));
+    taken.chain(room).collect::<Option<Vec<_>>>().unwrap_or_default()
 }

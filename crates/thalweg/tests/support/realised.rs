@@ -125,8 +125,8 @@ impl Builder<'_> {
 
     fn outputs(&self, id: NodeId) -> Vec<thalweg::PushSpec<u64>> {
         let ports = self.model.graph.node(id).outputs.iter();
-        let spec = |rate: Option<u32>, name: &str| match rate {
-            Some(items) => output(name).push(items),
+        let spec = |rate: Option<u64>, name: &str| match rate {
+            Some(rate) => output(name).push(items(rate)),
             None => output(name),
         };
         ports.map(|port| spec(port.push.fixed(), &port.name)).collect()
@@ -159,7 +159,7 @@ impl Builder<'_> {
         let inputs: Vec<_> = (0..node.inputs.len())
             .map(|i| (i, self.stream((id, i)), node.inputs[i].pop.fixed()))
             .map(|(i, stream, pop)| match (input(&node.inputs[i].name, stream), pop) {
-                (input, Some(pop)) => input.pop(pop),
+                (input, Some(pop)) => input.pop(items(pop)),
                 (input, None) => input,
             })
             .collect();
@@ -201,7 +201,9 @@ impl Builder<'_> {
             .map(|i| {
                 let pop =
                     node.inputs[i].pop.fixed().expect("a peeking port has a static rate in these models");
-                window(&node.inputs[i].name, self.stream((id, i))).pop(pop).peek(node.inputs[i].peek)
+                window(&node.inputs[i].name, self.stream((id, i)))
+                    .pop(items(pop))
+                    .peek(items(node.inputs[i].peek))
             })
             .collect();
         let outputs = self.outputs(id);
@@ -225,4 +227,9 @@ fn push_items(model: &NodeModel, ticket: u64, outs: &mut Many<Out<u64>>) {
     for (port, push) in outs.iter_mut().zip(&model.pushes) {
         (0..push.at(ticket)).for_each(|item| port.push(item as u64));
     }
+}
+
+/// A rate as the builder takes it.
+fn items(rate: u64) -> u32 {
+    u32::try_from(rate).expect("the rates of models are small")
 }

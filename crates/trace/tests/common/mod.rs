@@ -187,11 +187,11 @@ fn any_item() -> impl Strategy<Value = Item> {
 }
 
 fn any_rate() -> impl Strategy<Value = Rate> {
-    prop_oneof![Just(Rate::Dynamic), (0..3_u32).prop_map(Rate::Static), any::<u32>().prop_map(Rate::Static)]
+    prop_oneof![Just(Rate::Dynamic), (0..3_u64).prop_map(Rate::Static), any::<u64>().prop_map(Rate::Static)]
 }
 
 fn any_input() -> impl Strategy<Value = InPort> {
-    (any_name(), any_item(), any_rate(), any::<u32>())
+    (any_name(), any_item(), any_rate(), any::<u64>())
         .prop_map(|(name, item, pop, peek)| InPort::new(name, item).pop(pop).peek(peek))
 }
 

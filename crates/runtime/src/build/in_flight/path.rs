@@ -85,7 +85,7 @@ fn ratio(
     graph: &GraphData,
     regions: &[Region],
     from: Port,
-    (to, each): (NodeId, u32),
+    (to, each): (NodeId, u64),
 ) -> Result<Ratio, String> {
     // Repetitions are relative within a static region. The region is that of the output's consumer: the output itself
     // may have a dynamic rate, which separates regions.
@@ -95,8 +95,7 @@ fn ratio(
     let region = regions.iter().find(|region| region.nodes.contains(&next)).ok_or(NO_PATH)?;
     let times = repetitions(graph, region).map_err(|fault| format!("`in_flight`: {fault}"))?;
     let firings = |node: NodeId| region.nodes.binary_search(&node).ok().map(|at| times[at]);
-    let product =
-        |node: NodeId, each: u32| firings(node)?.checked_mul(each.into()).filter(|count| *count > 0);
+    let product = |node: NodeId, each: u64| firings(node)?.checked_mul(each).filter(|count| *count > 0);
     let (items, results) = (product(next, pop).ok_or(NO_PATH)?, product(to, each).ok_or(NO_PATH)?);
     let common = gcd(items, results);
     let small = |count: u64| u32::try_from(count / common).map_err(|_| NO_PATH);
