@@ -111,6 +111,16 @@ impl Flat {
         self.node(node).outputs.iter().filter_map(|port| port.channel)
     }
 
+    /// The first input channel of a node: the only one of a filter or splitter.
+    pub fn input(&self, node: NodeId) -> Option<ChannelId> {
+        self.inputs(node).next()
+    }
+
+    /// The first output channel of a node: the only one of a filter or joiner.
+    pub fn output(&self, node: NodeId) -> Option<ChannelId> {
+        self.outputs(node).next()
+    }
+
     /// The shape of a channel's items.
     pub fn shape(&self, channel: ChannelId) -> &Shape {
         &self.contents[channel.index()].shape

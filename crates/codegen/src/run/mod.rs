@@ -177,7 +177,7 @@ impl<'a> Run<'a> {
         ends: Ends,
         (out, interrupted): (Box<dyn Write>, Rc<dyn Fn() -> bool>),
     ) -> Run<'a> {
-        let channels = native.compiled.flat.channels.len();
+        let channels = native.compiled.flat.channels().len();
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
             let inputs = entries(&facts);
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
         // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
         let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
-        let nodes = native.compiled.flat.nodes.len();
+        let nodes = native.compiled.flat.nodes().len();
         let state = State::new(&native.library, channels);
         let state = if native.has_messages() { state.with_mail(nodes) } else { state };
         let mut run = Run {
@@ -195,9 +195,9 @@ impl<'a> Run<'a> {
             stages: native.parts.iter().map(stage).collect(),
             state,
             ends,
-            fired: vec![0; native.compiled.flat.nodes.len()],
-            awaited: vec![None; native.compiled.flat.nodes.len()],
-            passed: vec![0; native.compiled.flat.nodes.len()],
+            fired: vec![0; native.compiled.flat.nodes().len()],
+            awaited: vec![None; native.compiled.flat.nodes().len()],
+            passed: vec![0; native.compiled.flat.nodes().len()],
             regions: Vec::new(),
             moved: false,
             failed: None,
@@ -344,7 +344,7 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
         return Stop::Interrupted;
     }
     let (compiled, args) = (&native.compiled, failure.args);
-    let node = &compiled.flat.nodes[failure.node as usize];
+    let node = &compiled.flat.nodes()[failure.node as usize];
     let code = code(&native.codes, failure.node, failure.which);
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
         return Stop::Output(format!(

@@ -97,7 +97,7 @@ impl World {
 
     fn split(&self, node: NodeId, weights: &Weights) -> Fired {
         let flat = &self.compiled.flat;
-        let input = flat.inputs(node).next().expect("a splitter that fires has an input");
+        let input = flat.input(node).expect("a splitter that fires has an input");
         let mut input = self.channel(input).borrow_mut();
         match weights {
             Weights::Duplicate => {
@@ -117,7 +117,7 @@ impl World {
     fn join(&self, node: NodeId, weights: &Weights) -> Fired {
         let flat = &self.compiled.flat;
         let Weights::RoundRobin(weights) = weights else { unreachable!("joiners do not duplicate") };
-        let output = flat.outputs(node).next().expect("a joiner that fires has an output");
+        let output = flat.output(node).expect("a joiner that fires has an output");
         let mut output = self.channel(output).borrow_mut();
         for (input, weight) in flat.inputs(node).zip(weights) {
             output.extend(self.channel(input).borrow_mut().drain(..*weight as usize));
@@ -127,7 +127,7 @@ impl World {
 
     fn fire_filter(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
         let flat = &self.compiled.flat;
-        let (input, output) = (flat.inputs(node).next(), flat.outputs(node).next());
+        let (input, output) = (flat.input(node), flat.output(node));
         let pop_input = || input.and_then(|input| self.channel(input).borrow_mut().pop_front());
         let push_output = |item| {
             if let Some(output) = output {
@@ -175,8 +175,8 @@ impl World {
         let mut host = FilterHost {
             world: self,
             node,
-            input: flat.inputs(node).next(),
-            output: flat.outputs(node).next(),
+            input: flat.input(node),
+            output: flat.output(node),
             rates,
             popped: 0,
             pushed: 0,

@@ -20,7 +20,7 @@ impl Suspended {
             DefaultStack::new(STACK).map_err(|error| world.fault(node, &format!("no stack: {error}")))?;
         let world = world.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
-            let input = world.compiled.flat.inputs(node).next().expect("only a node with input suspends");
+            let input = world.compiled.flat.input(node).expect("only a node with input suspends");
             loop {
                 let fired = world.fire(node, &|| yielder.suspend(Ok(Fired::Lacks(input))));
                 yielder.suspend(fired);

@@ -48,7 +48,7 @@ fn windows_of_dynamic_rates() {
         let tree = tree(Pipeline("Main", vec![filter("A", 0, 1), look, filter("B", 1, 0)]));
         assert!(drawn(&tree, Form::Tree).contains(words), "{words}");
         let (flat, peek) = (flatten(&tree).graph.to_string(), if least > 1 { " peek 2" } else { "" });
-        let line = format!("in pop [1, 1]{peek}, out push 1\n");
+        let line = format!("in pop [1, 1]{peek}, out push 1, ");
         assert!(flat.contains(&line), "{flat}");
     }
 }

@@ -100,12 +100,12 @@ pub(super) fn drive(
 ) -> Result<(), Stop> {
     run.empty_all_buffers();
     let (native, flat) = (run.native, &run.native.compiled.flat);
-    let nodes = (0..flat.nodes.len() as u32).map(NodeId);
+    let nodes = (0..flat.nodes().len() as u32).map(NodeId);
     let threads = nodes.filter(|node| !run.ends.is_reader(*node) && !run.ends.is_writer(*node)).collect();
     let team = Team {
         links: Links::default(),
-        queues: flat.channels.iter().map(|_| Link::default()).collect(),
-        leaves: flat.nodes.iter().map(|_| Link::default()).collect(),
+        queues: flat.channels().iter().map(|_| Link::default()).collect(),
+        leaves: flat.nodes().iter().map(|_| Link::default()).collect(),
         threads,
         failed: AtomicBool::new(false),
         stopped: Arc::default(),
@@ -166,7 +166,8 @@ impl<'t> Team<'t> {
 
     fn turns(&self, run: &mut Run<'_>, node: NodeId) -> Result<(), Stop> {
         let ports = self.native.compiled.flat.node(node);
-        let mut given: Vec<(ChannelId, Vec<u8>)> = ports.outputs.iter().map(|to| (*to, Vec::new())).collect();
+        let outputs = self.native.compiled.flat.outputs(node);
+        let mut given: Vec<(ChannelId, Vec<u8>)> = outputs.map(|to| (to, Vec::new())).collect();
         for (channel, _) in &given {
             let queue = run.queue(*channel);
             (queue.read, queue.written) = (0, 0);
@@ -193,7 +194,7 @@ impl<'t> Team<'t> {
 
     /// Passes items on one by one. Stops early on interruption, since a firing may have pushed very many.
     fn hand_over(&self, channel: ChannelId, items: &[u8], bytes: usize) {
-        let to = self.native.compiled.flat.channel(channel).to;
+        let to = self.native.compiled.flat.channel(channel).to.0;
         let counts = self.threads.contains(&to);
         let goes_on = |_: &&[u8]| !self.stopped.load(Ordering::Relaxed);
         for item in items.chunks_exact(bytes.max(1)).take_while(goes_on) {
@@ -203,10 +204,10 @@ impl<'t> Team<'t> {
 
     /// Fetches one item that a node lacks; returns false where there are no more.
     fn fetch(&self, run: &mut Run<'_>, node: NodeId) -> bool {
-        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let flat = &self.native.compiled.flat;
         let firing = if run.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
-        let inputs = &flat.node(node).inputs;
-        let lacks = |port: &usize| run.held(inputs[*port]) < flat.peek(tree, node, *port, firing);
+        let inputs: Vec<ChannelId> = flat.inputs(node).collect();
+        let lacks = |port: &usize| run.held(inputs[*port]) < flat.peek(node, *port, firing);
         let channel = inputs[(0..inputs.len()).find(lacks).unwrap_or(0)];
         let mut item = vec![0; run.item_bytes(channel)];
         let there = self.queues[channel.0 as usize].pop(&self.links, self.threads.len(), &mut item);
@@ -250,8 +251,8 @@ impl<'t> Team<'t> {
                 if run.ends.is_reader(*node) {
                     let items = run.ends.read(*node, firings)?;
                     run.fired[node.0 as usize] += firings;
-                    for output in &ports.outputs {
-                        self.hand_over(*output, &items, run.item_bytes(*output));
+                    for output in self.native.compiled.flat.outputs(*node) {
+                        self.hand_over(output, &items, run.item_bytes(output));
                     }
                 } else if ports.inputs.is_empty() {
                     let leaves = &self.leaves[node.0 as usize];
@@ -266,11 +267,11 @@ impl<'t> Team<'t> {
     fn write(&self, run: &mut Run<'_>) -> Result<(), Stop> {
         let text = std::mem::take(&mut *self.text.lock().unwrap_or_else(PoisonError::into_inner));
         run.around.printer.write_bytes(&text).map_err(Stop::Output)?;
-        for (at, channel) in self.native.compiled.flat.channels.iter().enumerate() {
-            if run.ends.is_writer(channel.to) {
+        for (at, channel) in self.native.compiled.flat.channels().iter().enumerate() {
+            if run.ends.is_writer(channel.to.0) {
                 let items = self.queues[at].take();
-                run.ends.write(&self.native.compiled, channel.to, &items)?;
-                run.fired[channel.to.0 as usize] +=
+                run.ends.write(&self.native.compiled, channel.to.0, &items)?;
+                run.fired[channel.to.0.index()] +=
                     (items.len() / run.item_bytes(ChannelId(at as u32)).max(1)) as u64;
             }
         }
