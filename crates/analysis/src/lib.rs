@@ -35,6 +35,7 @@ mod rates;
 mod ratio;
 mod regions;
 mod repetitions;
+pub mod schedule;
 mod sets;
 
 pub use balance::{Balance, RateFault};

@@ -72,7 +72,7 @@ impl GraphForm {
             GraphForm::Flat => Form::Flat,
             GraphForm::Dot => Form::Dot,
             GraphForm::Svg => Form::Svg,
-            GraphForm::Schedule => return compiled.schedule.show(&compiled.flat).to_string(),
+            GraphForm::Schedule => return compiled.schedule.show(&compiled.flat.graph).to_string(),
         };
         draw(&compiled.tree, &compiled.flat, form)
     }

@@ -71,8 +71,12 @@ fn add(flat: &mut Flat, draft: Draft, (inputs, outputs): (Vec<Item>, Vec<Item>),
             (None, router.node(draft.name, output, &inputs), Some(router))
         }
     };
+    let alone = node.inputs.is_empty() && node.outputs.is_empty();
     let id = flat.graph.add(node);
     flat.graph.set_span(id, draft.span);
+    if alone && filter.is_some_and(|id| tree.filters[id.0 as usize].prework.is_some()) {
+        flat.graph.set_prework(id);
+    }
     if let Some(router) = router {
         flat.graph.set_router(id, router);
     }
