@@ -13,7 +13,7 @@ fn scheduled(draft: Draft) -> String {
     let flat = flatten(&tree);
     match schedule(&flat) {
         Ok(schedule) => {
-            execution::verify(&flat, &tree, &schedule).unwrap();
+            execution::verify(&flat.graph, &schedule).unwrap();
             schedule.show(&flat.graph).to_string()
         }
         Err(errors) => {
@@ -173,7 +173,7 @@ fn steady_states_repeat_in_groups() {
     let tree = tree(Pipeline("Main", filters));
     let flat = flatten(&tree);
     let schedule = schedule(&flat).unwrap();
-    execution::verify(&flat, &tree, &schedule).unwrap();
+    execution::verify(&flat.graph, &schedule).unwrap();
     insta::assert_snapshot!(schedule.show(&flat.graph));
 }
 
@@ -265,7 +265,7 @@ fn scheduled_or_refused(draft: &Draft) -> bool {
     let tree = tree(draft.clone());
     let flat = flatten(&tree);
     match schedule(&flat) {
-        Ok(schedule) => execution::verify(&flat, &tree, &schedule).unwrap(),
+        Ok(schedule) => execution::verify(&flat.graph, &schedule).unwrap(),
         Err(errors) => {
             assert!(!errors.is_empty());
             for error in &errors {
