@@ -96,6 +96,8 @@ pub struct Messages {
 pub(crate) struct Details {
     pub spans: ByNode<Span>,
     pub routers: ByNode<Router>,
+    /// Nodes that were set to have a first firing of their own.
+    pub preworks: ByNode<()>,
     pub messages: Vec<Messages>,
 }
 

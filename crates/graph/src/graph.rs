@@ -127,6 +127,25 @@ impl GraphData {
         self.details.routers.set(node, router);
     }
 
+    /// Whether the first firing of a node differs from all others (StreamIt's `prework`): a port says so, or the node
+    /// itself.
+    pub fn has_prework(&self, node: NodeId) -> bool {
+        let Node { inputs, outputs, .. } = self.node(node);
+        inputs.iter().any(|port| port.first.is_some())
+            || outputs.iter().any(|port| port.first.is_some())
+            || self.is_set_prework(node)
+    }
+
+    /// Whether [`GraphData::set_prework`] was called for a node.
+    pub fn is_set_prework(&self, node: NodeId) -> bool {
+        self.details.preworks.get(node).is_some()
+    }
+
+    /// Records that the first firing of a node differs. A node without ports has no other place for that.
+    pub fn set_prework(&mut self, node: NodeId) {
+        self.details.preworks.set(node, ());
+    }
+
     /// The pairs of nodes that send each other messages, past the channels.
     pub fn messages(&self) -> &[Messages] {
         &self.details.messages
@@ -138,12 +157,12 @@ impl GraphData {
     }
 
     /// All node ids.
-    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + Clone + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
     /// All channel ids.
-    pub fn channel_ids(&self) -> impl Iterator<Item = ChannelId> + use<> {
+    pub fn channel_ids(&self) -> impl Iterator<Item = ChannelId> + Clone + use<> {
         (0..self.channels.len() as u32).map(ChannelId)
     }
 

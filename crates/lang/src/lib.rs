@@ -83,7 +83,7 @@ pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<C
     tree::check_writers(&tree)?;
     let mut flat = flat::flatten(&tree);
     messages::record(&program, &tree, &mut flat);
-    let schedule = schedule::schedule(&flat, &tree)?;
+    let schedule = schedule::schedule(&flat)?;
     schedule::fits(&flat, &tree.structs, &schedule).map_err(|error| vec![error])?;
     let compiled = Compiled { program, tree, flat, schedule, digest: sources.digest() };
     messages::check(&compiled)?;

@@ -106,7 +106,7 @@ impl GraphForm {
             GraphForm::Svg => Form::Svg,
             GraphForm::Flat => return compiled.flat.graph.to_string(),
             GraphForm::Dot => return dot(&compiled.flat.graph),
-            GraphForm::Schedule => return compiled.schedule.show(&compiled.flat).to_string(),
+            GraphForm::Schedule => return compiled.schedule.show(&compiled.flat.graph).to_string(),
         };
         draw(&compiled.tree, &compiled.flat, form)
     }

@@ -75,8 +75,12 @@ fn add(flat: &mut Flat, draft: Draft, items: &[Item], tree: &Tree) {
             (None, router.node(name, first(&outputs), &all(&inputs)), Some(router))
         }
     };
+    let alone = node.inputs.is_empty() && node.outputs.is_empty();
     let id = flat.graph.add(node);
     flat.graph.set_span(id, span);
+    if alone && filter.is_some_and(|id| tree.filters[id.0 as usize].prework.is_some()) {
+        flat.graph.set_prework(id);
+    }
     if let Some(router) = router {
         flat.graph.set_router(id, router);
     }

@@ -29,7 +29,7 @@ pub fn fits(flat: &Flat, structs: &[Vec<Shape>], schedule: &Schedule) -> Result<
          numbers",
         from.name, to.name
     );
-    let error = node_error(flat, channel.from.0.index(), message).label(format!("`{}`", from.name));
+    let error = node_error(flat, channel.from.0, message).label(format!("`{}`", from.name));
     let (first, second) = (flat.span(channel.from.0), flat.span(channel.to.0));
     let error = if first != second { error.other(second, format!("`{}`", to.name)) } else { error };
     Err(error.hint("choose smaller rates and windows, or rates and weights with larger common factors"))
