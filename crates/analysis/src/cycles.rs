@@ -23,15 +23,17 @@ use thalweg_graph::{Fault, GraphData};
 
 /// The dead cycles of `graph`, one for each strongly connected component of a region that has any.
 ///
-/// Only regions with consistent rates are searched. Contrived rates can keep the search of an SCC busy for
-/// millions of steps: it then stops and assumes that the SCC is live. A run finds the deadlock if it is not.
+/// Only regions with consistent rates are searched, and no cycle with a first firing that differs: the
+/// [`schedule`](crate::schedule::schedule) of a region decides about these. Contrived rates can keep the search of an
+/// SCC busy for millions of steps: it then stops and assumes that the SCC is live. A run finds the deadlock if it is
+/// not.
 pub fn dead_cycles(graph: &GraphData) -> Vec<Fault> {
     dead_cycles_of(graph, &all_repetitions(graph).0)
 }
 
 /// The dead cycles of `graph`. `counts` has the repetitions of each node, 0 in regions without a period.
 pub(crate) fn dead_cycles_of(graph: &GraphData, counts: &[u64]) -> Vec<Fault> {
-    let is_static = |id| rates(graph, id).is_some();
+    let is_static = |id| rates(graph, id).is_some_and(|rates| rates.relates());
     let components = components_through(graph, is_static);
     let mut position = vec![0; graph.nodes().len()];
     for members in components.iter() {
@@ -45,7 +47,8 @@ pub(crate) fn dead_cycles_of(graph: &GraphData, counts: &[u64]) -> Vec<Fault> {
             continue;
         }
         let mut scc = Scc::new(graph, &components, i, &position, counts);
-        if scc.has_cycle() && scc.run() == Liveness::Dead {
+        let begins_alike = || !members.iter().any(|node| graph.has_prework(*node));
+        if scc.has_cycle() && begins_alike() && scc.run() == Liveness::Dead {
             faults.push(fault::of(graph, &scc));
         }
     }

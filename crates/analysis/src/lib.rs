@@ -24,15 +24,21 @@
 //! assert_eq!(thalweg_analysis::repetitions(&graph, &regions[0]), Ok(vec![3, 2]));
 //! ```
 
+mod balance;
 mod check;
 mod components;
 mod cycles;
 mod deadlock_candidates;
+mod groups;
+mod order;
 mod rates;
 mod ratio;
 mod regions;
 mod repetitions;
+pub mod schedule;
+mod sets;
 
+pub use balance::{Balance, RateFault};
 pub use check::check;
 pub use components::{Components, components, topological_order};
 pub use cycles::dead_cycles;

@@ -1,135 +1,104 @@
-//! Balance equations (Lee and Messerschmitt, "Synchronous data flow", 1987): the firings of each node of a region
-//! in a period, after which every channel holds as many items as before.
+//! Repetition vectors, and the faults of an engine's graph that has none.
 
 use crate::rates::{Rates, rates};
-use crate::ratio::{Ratio, lcm};
-use crate::{Region, regions};
+use crate::sets::Sets;
+use crate::{Balance, RateFault, Region};
+use std::collections::HashSet;
 use thalweg_graph::{ChannelId, Fault, GraphData, NodeId};
 
 /// The repetition vector of a region: the firings of each of `region.nodes` in the shortest period, that is, the
-/// smallest positive integers for which as many items are pushed to every static channel as are popped.
-/// `region` is one of [`regions`](crate::regions) of the same graph.
+/// smallest positive integers for which as many items are pushed to every static channel as are popped, and 0 for
+/// nodes behind a weight of 0. `region` is one of [`regions`](crate::regions) of the same graph. To ask about many
+/// regions, solve the equations once: [`Balance`].
 ///
 /// # Errors
 /// [`Fault::Rates`] names the first channel found that cannot be balanced, or that needs 2^64 firings or more.
 pub fn repetitions(graph: &GraphData, region: &Region) -> Result<Vec<u64>, Fault> {
-    let ratios = ratios(graph, region)?;
-    for &id in &region.channels {
-        balanced(graph, region, id, &ratios)?;
+    let balance = Balance::of(graph);
+    let inside = |node: NodeId| region.nodes.binary_search(&node).is_ok();
+    let touches = |id: ChannelId| inside(graph.channel(id).from.0) || inside(graph.channel(id).to.0);
+    match constrained(graph, &balance).find(|(fault, _)| touches(fault.channel())) {
+        Some((fault, rates)) => Err(refusal(graph, fault, rates)),
+        None => balance.repetitions(&region.nodes).ok_or_else(|| too_long(graph, inside)),
     }
-    // Scaling by the least common denominator gives the smallest integers, because the ratios are in lowest terms
-    // and one node has ratio 1. A prime p that divides all integers would divide that of this node, which is the
-    // common denominator itself. Take the ratio with the highest power of p in its denominator: scaling cancels
-    // that power, and p does not divide its numerator, so p does not divide its integer.
-    let mut common = 1;
-    for ratio in &ratios {
-        common = lcm(common, ratio.denom).ok_or_else(|| too_long(graph, region))?;
-    }
-    let times = |r: &Ratio| r.numer.checked_mul(common / r.denom).ok_or_else(|| too_long(graph, region));
-    ratios.iter().map(times).collect()
 }
 
-/// The repetitions of every node of `graph`, by id, 0 in regions with inconsistent rates, and the faults of those
-/// regions.
+/// The repetitions of every node of `graph`, by id, 0 in parts with inconsistent rates, and the faults of those
+/// parts, one for each.
 pub(crate) fn all_repetitions(graph: &GraphData) -> (Vec<u64>, Vec<Fault>) {
-    let mut counts = vec![0; graph.nodes().len()];
+    let balance = Balance::of(graph);
+    let (mut counts, long) = balance.all_repetitions();
+    if balance.faults().is_empty() && long.is_empty() {
+        return (counts, Vec::new());
+    }
+    // The faults of nodes that static channels connect may follow from one mistake, so the first stands for all.
+    let mut parts = connected(graph);
+    let mut faulty = HashSet::new();
     let mut faults = Vec::new();
-    for region in regions(graph) {
-        match repetitions(graph, &region) {
-            Ok(found) => {
-                for (node, count) in region.nodes.iter().zip(found) {
-                    counts[node.index()] = count;
-                }
-            }
-            Err(fault) => faults.push(fault),
+    for (fault, rates) in constrained(graph, &balance) {
+        if faulty.insert(parts.least(graph.channel(fault.channel()).from.0.index())) {
+            faults.push(refusal(graph, fault, rates));
         }
+    }
+    for node in long {
+        if faulty.insert(parts.least(node.index())) {
+            faults.push(too_long(graph, |other| balance.class(other) == balance.class(node)));
+        }
+    }
+    for (node, count) in counts.iter_mut().enumerate() {
+        *count = if faulty.contains(&parts.least(node)) { 0 } else { *count };
     }
     (counts, faults)
 }
 
-/// The firings of each node for one firing of the first node, propagated along a spanning tree of channels.
-fn ratios(graph: &GraphData, region: &Region) -> Result<Vec<Ratio>, Fault> {
-    let mut known: Vec<Option<Ratio>> = vec![None; region.nodes.len()];
-    known[0] = Some(Ratio::ONE);
-    let mut queue = vec![(region.nodes[0], Ratio::ONE)];
-    while let Some((node, ratio)) = queue.pop() {
-        for (id, next, out) in static_channels(graph, node) {
-            let position = region.position(next).expect("static channels stay within a region");
-            if known[position].is_none() {
-                let found = propagate(graph, id, ratio, out)?;
-                known[position] = Some(found);
-                queue.push((next, found));
-            }
-        }
-    }
-    Ok(known.into_iter().map(|ratio| ratio.expect("a region is connected")).collect())
+/// The faults of channels with static rates at both ends, which alone constrain an engine's graph.
+fn constrained<'a>(
+    graph: &'a GraphData,
+    balance: &'a Balance,
+) -> impl Iterator<Item = (&'a RateFault, Rates)> {
+    balance.faults().iter().filter_map(|fault| Some((fault, rates(graph, fault.channel())?)))
 }
 
-/// The static channels of `node`, each with the node at its other end and whether `node` is the producer.
-fn static_channels(graph: &GraphData, node: NodeId) -> impl Iterator<Item = (ChannelId, NodeId, bool)> {
-    let here = graph.node(node);
-    let outputs = here.outputs.iter().filter_map(|p| p.channel);
-    let inputs = here.inputs.iter().filter_map(|p| p.channel);
-    let outputs = outputs.map(|id| (id, graph.channel(id).to.0, true));
-    let inputs = inputs.map(|id| (id, graph.channel(id).from.0, false));
-    outputs.chain(inputs).filter(|(id, ..)| rates(graph, *id).is_some())
-}
-
-/// The ratio of the node at one end of a channel, from the ratio of the node at the other end. `out` says that
-/// `ratio` is the producer's.
-fn propagate(graph: &GraphData, id: ChannelId, ratio: Ratio, out: bool) -> Result<Ratio, Fault> {
-    let Rates { push, pop, .. } = static_rates(graph, id);
-    if push == 0 || pop == 0 {
-        return Err(one_sided(graph, id, push, pop));
+/// The sets of nodes that static channels connect.
+fn connected(graph: &GraphData) -> Sets {
+    let mut sets = Sets::new(graph.nodes().len());
+    for id in graph.channel_ids().filter(|id| rates(graph, *id).is_some()) {
+        let channel = graph.channel(id);
+        sets.join(channel.from.0.index(), channel.to.0.index());
     }
-    let (times, by) = if out { (push, pop) } else { (pop, push) };
-    ratio.scale(times, by).ok_or_else(|| {
-        let detail = format!("with push rate {push} and pop rate {pop}, {TOO_LONG}");
-        Fault::Rates { channel: graph.channel_name(id), detail }
-    })
+    sets
 }
 
 const TOO_LONG: &str = "a node would have to fire 2^64 times or more in a period";
 
-/// Checks that the ratios, which come from a spanning tree of channels, balance this channel too.
-fn balanced(graph: &GraphData, region: &Region, id: ChannelId, ratios: &[Ratio]) -> Result<(), Fault> {
-    let Rates { push, pop, .. } = static_rates(graph, id);
-    let channel = graph.channel(id);
-    if push == 0 || pop == 0 {
-        return Err(one_sided(graph, id, push, pop));
-    }
-    let of = |node| ratios[region.position(node).expect("static channels stay within a region")];
-    let (producer, consumer) = (of(channel.from.0), of(channel.to.0));
-    if producer.scale(push, pop) == Some(consumer) {
-        return Ok(());
-    }
-    let (from, to) = producer.proportion(consumer);
-    let pushed = from.saturating_mul(u128::from(push));
-    let popped = to.saturating_mul(u128::from(pop));
-    let (producer, consumer) = (&graph.node(channel.from.0).name, &graph.node(channel.to.0).name);
-    let detail = format!(
-        "by the other channels, `{producer}` fires {from} times while `{consumer}` fires {to} times, which pushes \
-         {pushed} items ({push} a firing) and pops {popped} ({pop} a firing)"
-    );
-    Err(Fault::Rates { channel: graph.channel_name(id), detail })
-}
-
-fn static_rates(graph: &GraphData, id: ChannelId) -> Rates {
-    rates(graph, id).expect("a region's channels are static")
-}
-
-fn one_sided(graph: &GraphData, id: ChannelId, push: u64, pop: u64) -> Fault {
-    let detail = if push == 0 {
-        format!("its producer pushes 0 items a firing and its consumer pops {pop}, so the consumer starves")
-    } else {
-        format!(
+fn refusal(graph: &GraphData, fault: &RateFault, rates: Rates) -> Fault {
+    let (push, pop) = (rates.push.later, rates.pop.later);
+    let detail = match *fault {
+        RateFault::Unbalanced { channel, firings: (from, to), .. } => {
+            let channel = graph.channel(channel);
+            let (producer, consumer) = (&graph.node(channel.from.0).name, &graph.node(channel.to.0).name);
+            let (pushed, popped) = (from.saturating_mul(push.into()), to.saturating_mul(pop.into()));
+            format!(
+                "by the other channels, `{producer}` fires {from} times while `{consumer}` fires {to} times, which \
+                 pushes {pushed} items ({push} a firing) and pops {popped} ({pop} a firing)"
+            )
+        }
+        RateFault::TooManyFirings { .. } => format!("with push rate {push} and pop rate {pop}, {TOO_LONG}"),
+        RateFault::Starved { .. } => {
+            format!(
+                "its producer pushes 0 items a firing and its consumer pops {pop}, so the consumer starves"
+            )
+        }
+        RateFault::Flooded { .. } => format!(
             "its producer pushes {push} items a firing and its consumer pops 0, so it fills up without end"
-        )
+        ),
     };
-    Fault::Rates { channel: graph.channel_name(id), detail }
+    Fault::Rates { channel: graph.channel_name(fault.channel()), detail }
 }
 
-fn too_long(graph: &GraphData, region: &Region) -> Fault {
-    let channel = region.channels.first().map_or_else(String::new, |id| graph.channel_name(*id));
+/// The fault of nodes whose common period is too long.
+fn too_long(graph: &GraphData, of: impl Fn(NodeId) -> bool) -> Fault {
+    let inside = |id: &ChannelId| rates(graph, *id).is_some() && of(graph.channel(*id).from.0);
+    let channel = graph.channel_ids().find(inside).map_or_else(String::new, |id| graph.channel_name(id));
     Fault::Rates { channel, detail: format!("in its region, {TOO_LONG}") }
 }

@@ -128,7 +128,7 @@ fn is_live(nodes: usize, wires: &[Wire], period: &[u64]) -> bool {
 }
 
 /// A random ring with chords: strongly connected, consistent, with peeks and initial items.
-fn ring() -> impl Strategy<Value = (usize, Vec<Wire>)> {
+pub fn ring() -> impl Strategy<Value = (usize, Vec<Wire>)> {
     let end = || (any::<prop::sample::Index>(), any::<prop::sample::Index>());
     let extra = (0u64..4, prop_oneof![2 => Just(0usize), 2 => 1usize..6, 1 => 6usize..16]);
     (1usize..6).prop_flat_map(move |nodes| {

@@ -5,3 +5,5 @@ mod common;
 mod components;
 mod cycles;
 mod rates;
+mod regions;
+mod schedule;

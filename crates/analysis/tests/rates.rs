@@ -92,11 +92,11 @@ fn an_inconsistent_diamond_is_named_with_its_numbers() {
     let graph = graph(4, &[wire(0, 1, 1, 1), wire(0, 2, 1, 1), wire(1, 3, 2, 1), wire(2, 3, 3, 1)]);
     let (channel, detail) = rates_fault(&graph);
     // The channel named depends on the order of the search. The numbers do not.
-    assert_eq!(channel, "n1.o2 -> n3.i2");
+    assert_eq!(channel, "n2.o3 -> n3.i3");
     assert_eq!(
         detail,
-        "by the other channels, `n1` fires 1 times while `n3` fires 3 times, which pushes 2 items (2 a firing) \
-         and pops 3 (1 a firing)"
+        "by the other channels, `n2` fires 1 times while `n3` fires 2 times, which pushes 3 items (3 a firing) \
+         and pops 2 (1 a firing)"
     );
 }
 

@@ -6,18 +6,18 @@ use crate::lower;
 use crate::scalars::tidy;
 use std::collections::btree_map::Entry;
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::messages::receivers;
 
 /// Lowers, for each node, the handlers of all messages that it may receive.
 pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]) -> Result<(), String> {
-    let receivers = receivers(compiled);
+    let receivers = receivers(&compiled.tree, &compiled.flat);
     let sent = |code: &Code| code.messages.clone();
     let mut open: Vec<Message> =
         codes.iter().flatten().flat_map(|codes| codes.all().flat_map(sent).collect::<Vec<_>>()).collect();
     while let Some(message) = open.pop() {
         for node in &receivers[message.portal as usize] {
-            let NodeKind::Filter(id) = compiled.flat.node(*node).kind else { continue };
+            let Some(id) = compiled.flat.filter(*node) else { continue };
             let filter = &compiled.tree.filters[id.0 as usize];
             let why = |why: String| format!("`{}`: {why}", filter.path);
             let Some(codes) = &mut codes[node.0 as usize] else { continue };
@@ -44,7 +44,7 @@ pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]
 
 /// Whether a node may send messages to itself.
 pub(crate) fn sends_to_itself(compiled: &Compiled, codes: &[Option<NodeCode>], node: u32) -> bool {
-    let receivers = receivers(compiled);
+    let receivers = receivers(&compiled.tree, &compiled.flat);
     let hears = |message: &Message| receivers[message.portal as usize].contains(&NodeId(node));
     let codes = codes[node as usize].as_ref();
     codes.is_some_and(|codes| codes.all().any(|code| code.messages.iter().any(hears)))

@@ -5,7 +5,7 @@ use crate::emit::program::NodeCode;
 use crate::lower::decides;
 use crate::plan::{Facts, Plan, held};
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
+use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::messages::has_messages;
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
@@ -40,7 +40,7 @@ pub(crate) fn parts(compiled: &Compiled) -> Vec<(usize, Region)> {
 /// Whether a node runs on its own, from queue to queue: a filter that decides in each firing how many items
 /// it move, or a filter that is a region by itself.
 pub(crate) fn flows(compiled: &Compiled, node: NodeId) -> bool {
-    let NodeKind::Filter(id) = compiled.flat.node(node).kind else { return false };
+    let Some(id) = compiled.flat.filter(node) else { return false };
     let filter = &compiled.tree.filters[id.0 as usize];
     let written = matches!(filter.code, Code::Written { .. });
     let regions = &compiled.schedule.regions;
@@ -77,14 +77,13 @@ pub(crate) fn direct(compiled: &Compiled, codes: &[Option<NodeCode>], waits: &[O
 /// besides.
 pub(crate) fn entries(facts: &Facts<'_>) -> Vec<(ChannelId, u64, u64)> {
     let flat = &facts.compiled.flat;
-    let ports = flat.ports();
     let mut inputs = Vec::new();
-    for (at, channel) in flat.channels.iter().enumerate() {
-        if facts.has(channel.from) || !facts.has(channel.to) {
+    for (at, channel) in flat.channels().iter().enumerate() {
+        if facts.has(channel.from.0) || !facts.has(channel.to.0) {
             continue;
         }
         let id = ChannelId(at as u32);
-        let (now, next) = (held(facts, id, ports[at], 0), held(facts, id, ports[at], 1));
+        let (now, next) = (held(facts, id, 0), held(facts, id, 1));
         if next.0 > now.0 {
             inputs.push((id, (next.0 - now.0) as u64, (now.1 - now.0) as u64));
         }

@@ -59,8 +59,8 @@ impl Prepared {
         mut looks: Looks<'_>,
     ) -> Result<Prepared, String> {
         let codes = lower_all(compiled)?;
-        for channel in &compiled.flat.channels {
-            lower::cell_of(&channel.item, &compiled.tree.structs)?;
+        for channel in compiled.flat.graph.channel_ids() {
+            lower::cell_of(compiled.flat.shape(channel), &compiled.tree.structs)?;
         }
         // Merging filters changes the layout of items, and at times planning then finds no pattern to copy
         // them: plan again without merging.

@@ -46,8 +46,8 @@ pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCo
     let mut sequence = sequence(compiled, region)?;
     let mut spans = tied(compiled, region, codes);
     // A span that overlaps a feedback loop is widened to the whole loop.
-    let back = compiled.flat.channels.iter().filter(|channel| channel.back);
-    let loops: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();
+    let back = compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
+    let loops: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
     merge(&mut spans, &loops);
     let made = spans.into_iter().map(|(first, last)| {
         let inside = |node: &u32| (first..=last).contains(node);
@@ -88,7 +88,7 @@ fn sequence(compiled: &Compiled, region: &Region) -> Option<Vec<u32>> {
 
 /// Firings in the initialisation, by node.
 fn begun(compiled: &Compiled, region: &Region) -> Vec<u64> {
-    let mut begun = vec![0; compiled.flat.nodes.len()];
+    let mut begun = vec![0; compiled.flat.nodes().len()];
     crate::plan::count(&region.init, 1, &mut begun);
     begun
 }
@@ -118,7 +118,7 @@ impl Fires for Noted<'_> {
 
 /// Groups of nodes that keep the order of their firings: the first and the last node of each.
 fn tied(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Vec<(u32, u32)> {
-    let receivers = receivers(compiled);
+    let receivers = receivers(&compiled.tree, &compiled.flat);
     let (mut spans, mut seen) = (Vec::new(), Vec::new());
     let mut senders: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (at, code) in codes.iter().enumerate() {
@@ -270,7 +270,7 @@ mod tests {
         );
         let compiled = thalweg_lang::compile(&Sources::of("test.str", &text)).unwrap();
         let codes = crate::emit::program::lower_all(&compiled).unwrap();
-        let name = |node: u32| compiled.flat.nodes[node as usize].name.replace("Main.", "");
+        let name = |node: u32| compiled.flat.node(NodeId(node)).name.replace("Main.", "");
         let spans = spans(&compiled, &compiled.schedule.regions[0], &codes)?;
         Some(spans.iter().map(|span| (name(span.first), name(span.last), places(&span.turns))).collect())
     }

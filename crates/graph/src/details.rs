@@ -1,7 +1,7 @@
 //! What few nodes have: kept beside them, so that a node of a large graph is no larger for it.
 
-use crate::NodeId;
-use std::collections::HashMap;
+use crate::{InPort, Item, Node, NodeId, OutPort, Rate};
+use smol_str::{SmolStr, format_smolstr};
 
 /// A stretch of a source text, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -21,13 +21,28 @@ impl Span {
     }
 }
 
-/// How a splitter or joiner deals with the items of its several ports.
+/// The weights of a splitter or joiner. Its *branches* are its several ports: outputs of a splitter, inputs of a joiner.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Weights {
-    /// A splitter: each output receives every item.
+    /// A splitter: each branch receives every item.
     Duplicate,
-    /// Items for each port and turn.
+    /// Items of each branch in a firing; all 0 if no items pass.
     RoundRobin(Vec<u32>),
+}
+
+impl Weights {
+    /// Items that a firing moves through a branch.
+    pub fn items(&self, branch: usize) -> u64 {
+        match self {
+            Weights::Duplicate => 1,
+            Weights::RoundRobin(weights) => weights.get(branch).copied().unwrap_or(0).into(),
+        }
+    }
+
+    /// The sum over this many branches.
+    fn sum(&self, branches: usize) -> u64 {
+        (0..branches).map(|branch| self.items(branch)).sum()
+    }
 }
 
 /// A node that only moves items, in a fixed pattern.
@@ -37,6 +52,34 @@ pub enum Router {
     Split(Weights),
     /// Several inputs, one output.
     Join(Weights),
+}
+
+impl Router {
+    /// A node with the ports and rates of this router: `in` or `out` is its single port, and branches are named by
+    /// their indices. A router without `outer` lacks the single port, as one in a cycle without input from outside.
+    pub fn node(&self, name: impl Into<SmolStr>, outer: Option<Item>, branches: &[Item]) -> Node {
+        let branches = branches.iter().enumerate();
+        let branches = branches.map(|(branch, item)| (branch, format_smolstr!("{branch}"), *item));
+        let count = branches.len();
+        let mut node = Node::sequential(name);
+        match self {
+            Router::Split(weights) => {
+                let pop = if *weights == Weights::Duplicate { 1 } else { weights.sum(count) };
+                node.inputs.extend(outer.map(|item| InPort::fixed("in", item, pop)));
+                node.outputs.extend(branches.map(|(branch, name, item)| {
+                    OutPort::new(name, item).push(Rate::Static(weights.items(branch)))
+                }));
+            }
+            Router::Join(weights) => {
+                let push = Rate::Static(weights.sum(count));
+                node.outputs.extend(outer.map(|item| OutPort::new("out", item).push(push)));
+                node.inputs.extend(
+                    branches.map(|(branch, name, item)| InPort::fixed(name, item, weights.items(branch))),
+                );
+            }
+        }
+        node
+    }
 }
 
 /// A node sends messages to another, past the channels. Their firings must keep an order, so no plan separates them.
@@ -51,8 +94,32 @@ pub struct Messages {
 /// The details of all nodes of a graph.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Details {
-    /// By id; shorter than the nodes where the last have none.
-    pub spans: Vec<Option<Span>>,
-    pub routers: HashMap<NodeId, Router>,
+    pub spans: ByNode<Span>,
+    pub routers: ByNode<Router>,
+    /// Nodes that were set to have a first firing of their own.
+    pub preworks: ByNode<()>,
     pub messages: Vec<Messages>,
+}
+
+/// A value for some nodes, by id. Ends with the last node that has one, so a graph without any has no memory here.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ByNode<T>(Vec<Option<T>>);
+
+impl<T> Default for ByNode<T> {
+    fn default() -> ByNode<T> {
+        ByNode(Vec::new())
+    }
+}
+
+impl<T> ByNode<T> {
+    pub fn get(&self, node: NodeId) -> Option<&T> {
+        self.0.get(node.index())?.as_ref()
+    }
+
+    pub fn set(&mut self, node: NodeId, value: T) {
+        if self.0.len() <= node.index() {
+            self.0.resize_with(node.index() + 1, || None);
+        }
+        self.0[node.index()] = Some(value);
+    }
 }

@@ -16,8 +16,8 @@ pub struct GraphData {
 }
 
 impl PartialEq for GraphData {
-    /// Whether the nodes with their details and the channels are equal, with their ids. The index of names and the sharing of shapes depend on
-    /// how a graph was made, and count for nothing.
+    /// Whether the nodes with their details and the channels are equal, with their ids. The index of names and the
+    /// sharing of shapes depend on how a graph was made, and count for nothing.
     fn eq(&self, other: &GraphData) -> bool {
         self.nodes == other.nodes && self.channels == other.channels && self.details == other.details
     }
@@ -33,7 +33,7 @@ impl GraphData {
 
     /// Adds a node. A name that is already in use gets the first free suffix `-2`, `-3`, ...
     pub fn add(&mut self, mut node: Node) -> NodeId {
-        node.name = self.names.take(&node.name);
+        node.name = self.names.take(std::mem::take(&mut node.name));
         self.shapes.share(&mut node);
         self.nodes.push(node);
         NodeId((self.nodes.len() - 1) as u32)
@@ -44,7 +44,7 @@ impl GraphData {
         let node = &mut self.nodes[node.index()];
         if node.name != name {
             self.names.release(&node.name);
-            node.name = self.names.take(name);
+            node.name = self.names.take(name.into());
         }
     }
 
@@ -109,26 +109,41 @@ impl GraphData {
 
     /// The place of a node in a source text, if it has one.
     pub fn span(&self, node: NodeId) -> Option<Span> {
-        *self.details.spans.get(node.index())?
+        self.details.spans.get(node).copied()
     }
 
     /// Sets the place of a node in a source text.
     pub fn set_span(&mut self, node: NodeId, span: Span) {
-        let spans = &mut self.details.spans;
-        if spans.len() <= node.index() {
-            spans.resize(node.index() + 1, None);
-        }
-        spans[node.index()] = Some(span);
+        self.details.spans.set(node, span);
     }
 
     /// How a node moves items, if it is a splitter or joiner.
     pub fn router(&self, node: NodeId) -> Option<&Router> {
-        self.details.routers.get(&node)
+        self.details.routers.get(node)
     }
 
-    /// Makes a node a splitter or joiner.
+    /// Makes a node, which has the ports and rates of [`Router::node`], a splitter or joiner.
     pub fn set_router(&mut self, node: NodeId, router: Router) {
-        self.details.routers.insert(node, router);
+        self.details.routers.set(node, router);
+    }
+
+    /// Whether the first firing of a node differs from all others (StreamIt's `prework`): a port says so, or the node
+    /// itself.
+    pub fn has_prework(&self, node: NodeId) -> bool {
+        let Node { inputs, outputs, .. } = self.node(node);
+        inputs.iter().any(|port| port.first.is_some())
+            || outputs.iter().any(|port| port.first.is_some())
+            || self.is_set_prework(node)
+    }
+
+    /// Whether [`GraphData::set_prework`] was called for a node.
+    pub fn is_set_prework(&self, node: NodeId) -> bool {
+        self.details.preworks.get(node).is_some()
+    }
+
+    /// Records that the first firing of a node differs. A node without ports has no other place for that.
+    pub fn set_prework(&mut self, node: NodeId) {
+        self.details.preworks.set(node, ());
     }
 
     /// The pairs of nodes that send each other messages, past the channels.
@@ -142,12 +157,12 @@ impl GraphData {
     }
 
     /// All node ids.
-    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + Clone + use<> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
     /// All channel ids.
-    pub fn channel_ids(&self) -> impl Iterator<Item = ChannelId> + use<> {
+    pub fn channel_ids(&self) -> impl Iterator<Item = ChannelId> + Clone + use<> {
         (0..self.channels.len() as u32).map(ChannelId)
     }
 

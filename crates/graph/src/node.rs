@@ -61,7 +61,7 @@ pub struct InShape {
     pub peek: u64,
     /// What the node declares about a dynamic pop rate.
     pub bounds: Option<Bounds>,
-    /// The first firing, where it differs from all others (StreamIt's `prework`).
+    /// The first firing, where it has rates of its own (StreamIt's `prework`); they may equal those of later firings.
     pub first: Option<FirstPop>,
 }
 
@@ -100,8 +100,13 @@ impl DerefMut for InPort {
 impl InPort {
     /// A port that pops one item a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> InPort {
+        InPort::fixed(name, item, 1)
+    }
+
+    /// A port that pops this many items a firing, and reads no others.
+    pub(crate) fn fixed(name: impl Into<SmolStr>, item: Item, pop: u64) -> InPort {
         let shape =
-            InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1, bounds: None, first: None };
+            InShape { name: name.into(), item, pop: Rate::Static(pop), peek: pop, bounds: None, first: None };
         InPort { shape: Arc::new(shape), channel: None }
     }
 
@@ -124,7 +129,7 @@ impl InPort {
         self
     }
 
-    /// Sets what the first firing pops and may read, where that differs from later firings.
+    /// Sets what the first firing pops and may read, where it has rates of its own.
     pub fn first(mut self, pop: Rate, peek: u64) -> InPort {
         self.first = Some(FirstPop { pop, peek: peek.max(pop.fixed().unwrap_or(0)) });
         self
@@ -143,7 +148,8 @@ pub struct OutShape {
     pub push: Rate,
     /// What the node declares about a dynamic push rate.
     pub bounds: Option<Bounds>,
-    /// Items that the first firing pushes, where that differs from all others (StreamIt's `prework`).
+    /// Items that the first firing pushes, where it has rates of its own (StreamIt's `prework`); they may equal those
+    /// of later firings.
     pub first: Option<Rate>,
 }
 
@@ -189,7 +195,7 @@ impl OutPort {
         self
     }
 
-    /// Sets what the first firing pushes, where that differs from later firings.
+    /// Sets what the first firing pushes, where it has rates of its own.
     pub fn first(mut self, push: Rate) -> OutPort {
         self.first = Some(push);
         self

@@ -39,7 +39,7 @@ pub struct Compiled {
     pub program: hir::Program,
     /// The stream instances.
     pub tree: tree::Tree,
-    /// The graph of filters, splitters and joiners.
+    /// The graph of filters, splitters and joiners: a graph of the engine.
     pub flat: flat::Flat,
     /// The order and number of firings.
     pub schedule: schedule::Schedule,
@@ -81,8 +81,9 @@ pub fn compile_within(sources: &Sources, limits: &elaborate::Limits) -> Result<C
     let program = program?;
     let tree = elaborate::elaborate_within(&program, limits)?;
     tree::check_writers(&tree)?;
-    let flat = flat::flatten(&tree);
-    let schedule = schedule::schedule(&flat, &tree)?;
+    let mut flat = flat::flatten(&tree);
+    messages::record(&program, &tree, &mut flat);
+    let schedule = schedule::schedule(&flat)?;
     schedule::fits(&flat, &tree.structs, &schedule).map_err(|error| vec![error])?;
     let compiled = Compiled { program, tree, flat, schedule, digest: sources.digest() };
     messages::check(&compiled)?;

@@ -2,23 +2,8 @@
 
 use std::path::Path;
 
-/// A stretch of one source file, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Span {
-    /// The file, by its number in [`Sources`].
-    pub file: u32,
-    /// The first byte.
-    pub start: u32,
-    /// The byte after the last.
-    pub end: u32,
-}
-
-impl Span {
-    /// From the start of this span to the end of another in the same file.
-    pub fn to(self, last: Span) -> Span {
-        Span { end: last.end.max(self.end), ..self }
-    }
-}
+/// A stretch of one source file of [`Sources`], in bytes.
+pub use thalweg_graph::Span;
 
 /// A file's name and text.
 #[derive(Clone, Debug)]

@@ -78,14 +78,8 @@ pub enum StreamKind {
     },
 }
 
-/// The weights of a splitter or joiner.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Weights {
-    /// Every child receives every item.
-    Duplicate,
-    /// Items per child and turn; all 0 if the composite has no input, or no output.
-    RoundRobin(Vec<u32>),
-}
+/// The weights of a splitter or joiner, by child.
+pub use thalweg_graph::Weights;
 
 /// A filter instance.
 #[derive(Clone, PartialEq, Debug)]

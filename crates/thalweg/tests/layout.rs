@@ -36,7 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-lang", &[]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
     ("thalweg-codegen", &["thalweg", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"]),

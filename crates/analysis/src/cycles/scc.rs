@@ -17,7 +17,9 @@ pub(super) struct Edge {
     pub id: ChannelId,
     pub from: usize,
     pub to: usize,
-    rates: Rates,
+    push: u128,
+    pop: u128,
+    peek: u128,
     initial: u128,
 }
 
@@ -57,22 +59,23 @@ impl<'a> Scc<'a> {
         counts: &[u64],
     ) -> Scc<'a> {
         let nodes = components.members(component);
-        let common = nodes.iter().fold(0, |common, node| gcd(common, counts[node.index()].into()));
+        let common = nodes.iter().fold(0, |common, node| gcd(common, counts[node.index()]));
         let mut scc = Scc {
             nodes,
             edges: Vec::new(),
             inputs: vec![Vec::new(); nodes.len()],
             outputs: vec![Vec::new(); nodes.len()],
-            period: nodes.iter().map(|node| u128::from(counts[node.index()]) / common).collect(),
+            period: nodes.iter().map(|node| u128::from(counts[node.index()] / common)).collect(),
             fired: vec![0; nodes.len()],
         };
         for node in nodes {
             for id in graph.node(*node).outputs.iter().filter_map(|port| port.channel) {
                 let channel = graph.channel(id);
-                let Some(rates) = rates(graph, id) else { continue };
+                let Some(rates) = rates(graph, id).filter(Rates::relates) else { continue };
                 if components.of(channel.to.0) == component {
                     let (from, to) = (position[node.index()], position[channel.to.0.index()]);
-                    scc.add(Edge { id, from, to, rates, initial: channel.link.initial as u128 });
+                    let [push, pop, peek] = [rates.push, rates.pop, rates.peek].map(|rate| rate.later.into());
+                    scc.add(Edge { id, from, to, push, pop, peek, initial: channel.link.initial as u128 });
                 }
             }
         }
@@ -112,7 +115,7 @@ impl<'a> Scc<'a> {
 
     /// The periods after which some channel may have passed [`MAX_ITEMS`] items, or [`MAX_PERIODS`].
     fn periods_allowed(&self) -> u128 {
-        let items = |edge: &Edge| self.period[edge.from].saturating_mul(edge.rates.push.into());
+        let items = |edge: &Edge| self.period[edge.from].saturating_mul(edge.push);
         MAX_PERIODS.min(MAX_ITEMS / self.edges.iter().map(items).max().unwrap_or(1))
     }
 
@@ -145,14 +148,13 @@ impl<'a> Scc<'a> {
 
     /// Firings of the consumer of a channel, including those done, that the items of this channel allow.
     fn firings_allowed_by(&self, edge: &Edge) -> u128 {
-        let Rates { push, pop, peek } = edge.rates;
-        if edge.from == edge.to && edge.initial >= peek.into() {
+        if edge.from == edge.to && edge.initial >= edge.peek {
             // A self-loop with balanced rates: each firing restores the items it has popped.
             return u128::MAX;
         }
-        let pushed = edge.initial + u128::from(push) * self.fired[edge.from];
+        let pushed = edge.initial + edge.push * self.fired[edge.from];
         // The k-th firing needs (k - 1) pop + peek items.
-        (pushed + u128::from(pop)).saturating_sub(peek.into()) / u128::from(pop)
+        (pushed + edge.pop).saturating_sub(edge.peek) / edge.pop
     }
 
     /// The first input that has too few items for another firing of `node`.
@@ -163,9 +165,8 @@ impl<'a> Scc<'a> {
 
     /// The items in a channel, and the items that the next firing of its consumer needs.
     pub(super) fn fill(&self, edge: &Edge) -> (u128, u128) {
-        let Rates { push, pop, peek } = edge.rates;
-        let pushed = edge.initial + u128::from(push) * self.fired[edge.from];
-        (pushed - u128::from(pop) * self.fired[edge.to], peek.into())
+        let pushed = edge.initial + edge.push * self.fired[edge.from];
+        (pushed - edge.pop * self.fired[edge.to], edge.peek)
     }
 
     /// A node that has not fired its period.

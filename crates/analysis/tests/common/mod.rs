@@ -1,5 +1,7 @@
 //! Test graphs from node numbers and rates.
 
+pub mod execution;
+
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
 /// A channel of a test graph: its ends as node numbers, its rates and its initial items.

@@ -16,9 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::{Form, STANDARD};
-use thalweg_lang::interpret::{
-    BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_within,
-};
+use thalweg_lang::interpret::{BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_within};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
 

@@ -290,7 +290,7 @@ fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &
             let (ins, outs) = (zip(ins, &actor.inputs), zip(outs, &actor.outputs));
             let ins: Vec<_> = ins.iter().map(|(root, items)| (*root, items)).collect();
             let outs: Vec<_> = outs.iter().map(|(root, items)| (*root, items)).collect();
-            trace.copy(&moves_of(facts.compiled.flat.node(actor.node)), &ins, &outs, firings)
+            trace.copy(&moves_of(&facts.compiled.flat, actor.node), &ins, &outs, firings)
         }
     }
 }

@@ -35,25 +35,22 @@ impl Writer<'_> {
     fn fixed(&self, node: u32) -> Option<Fixed> {
         let code = &self.codes[node as usize].as_ref()?.work;
         let flat = &self.compiled.flat;
-        let (id, ports) = (NodeId(node), flat.node(NodeId(node)));
+        let id = NodeId(node);
         let (pop, push, window) = match fixed(code) {
             Some((pop, push)) => (pop, push, code.begins.items.into()),
             None => {
-                let rate =
-                    |rate: Option<u64>, ports: &[ChannelId]| if ports.is_empty() { Some(0) } else { rate };
-                let pop = rate(flat.pop(&self.compiled.tree, id, 0, Firing::Later), &ports.inputs)?;
-                let push = rate(flat.push(&self.compiled.tree, id, 0, Firing::Later), &ports.outputs)?;
-                (pop, push, flat.peek(&self.compiled.tree, id, 0, Firing::Later).max(pop))
+                let (pop, push) = (flat.pop(id, 0, Firing::Later)?, flat.push(id, 0, Firing::Later)?);
+                (pop, push, flat.peek(id, 0, Firing::Later).max(pop))
             }
         };
-        (pop > 0 || ports.inputs.is_empty()).then_some(Fixed { pop, push, window })
+        (pop > 0 || flat.input(id).is_none()).then_some(Fixed { pop, push, window })
     }
 
     /// Firings that all move the same.
     fn fire_fixed(&mut self, out: &mut String, node: u32, fixed: Fixed, prework: bool) -> Result<(), String> {
         let Fixed { pop, push, window } = fixed;
-        let ports = self.compiled.flat.node(NodeId(node));
-        let (from, to) = (ports.inputs.first().copied(), ports.outputs.first().copied());
+        let flat = &self.compiled.flat;
+        let (from, to) = (flat.input(NodeId(node)), flat.output(NodeId(node)));
         let input = self.queue_items(from.as_ref(), pop)?;
         let output = self.queue_items(to.as_ref(), push)?;
         let code = &self.codes[node as usize].as_ref().expect("a filter with code").work;
@@ -134,20 +131,20 @@ impl Writer<'_> {
 
     /// The queues of a filter.
     fn queues_of(&self, node: u32) -> (String, String) {
-        let ports = self.compiled.flat.node(NodeId(node));
-        let queue = |channel: Option<&ChannelId>| {
+        let flat = &self.compiled.flat;
+        let queue = |channel: Option<ChannelId>| {
             channel.map_or("0".to_owned(), |ChannelId(at)| format!("&state->queues[{at}]"))
         };
-        (queue(ports.inputs.first()), queue(ports.outputs.first()))
+        (queue(flat.input(NodeId(node))), queue(flat.output(NodeId(node))))
     }
 
     fn flow_of(&mut self, node: u32, which: u32, tries: bool) -> Result<String, String> {
-        let ports = self.compiled.flat.node(NodeId(node));
-        let items = |channel: Option<&ChannelId>| {
-            let item = channel.map(|channel| item(self.compiled, *channel)).transpose();
+        let flat = &self.compiled.flat;
+        let items = |channel: Option<ChannelId>| {
+            let item = channel.map(|channel| item(self.compiled, channel)).transpose();
             item.map(|item| item.map(|(cell, cells)| Items::in_line(cell, cells, 0)))
         };
-        let (input, output) = (items(ports.inputs.first())?, items(ports.outputs.first())?);
+        let (input, output) = (items(flat.input(NodeId(node)))?, items(flat.output(NodeId(node)))?);
         Ok(self.flow(node, which, (input.as_ref(), output.as_ref()), tries))
     }
 

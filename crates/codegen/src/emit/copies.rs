@@ -4,7 +4,7 @@ use super::expr::cell_type;
 use super::items::{Items, Pattern};
 use super::program::Writer;
 use std::fmt::Write;
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::{Flat, NodeId, NodeKind};
 use thalweg_lang::tree::{self, Weights};
 
 /// The number of copying nodes from which on they share functions: the C compiler takes long for each loop.
@@ -13,13 +13,13 @@ const MANY: usize = 200;
 impl Writer<'_> {
     /// Whether there are enough copying nodes for shared functions.
     pub(super) fn many_copy(&self) -> bool {
-        let nodes = self.compiled.flat.nodes.len() as u32;
+        let nodes = self.compiled.flat.nodes().len() as u32;
         (0..nodes).filter(|node| self.copies(NodeId(*node))).take(MANY).count() == MANY
     }
 
     /// Whether a node copies items: it has no code and accesses no file.
     pub(super) fn copies(&self, node: NodeId) -> bool {
-        match self.compiled.flat.node(node).kind {
+        match self.compiled.flat.kind(node) {
             NodeKind::Filter(id) => self.compiled.tree.filters[id.0 as usize].code == tree::Code::Identity,
             _ => true,
         }
@@ -34,7 +34,7 @@ impl Writer<'_> {
         outs: Vec<(String, &Items)>,
         (first, last): (&str, &str),
     ) -> String {
-        let moves = moves_of(self.compiled.flat.node(node));
+        let moves = moves_of(&self.compiled.flat, node);
         let ring = ins.iter().chain(&outs).any(|(_, items)| items.pattern == Pattern::Ring);
         if ring || !self.shares_copies {
             return copy(moves, ins, outs, first, last);
@@ -61,7 +61,7 @@ impl Writer<'_> {
 
 /// The copies of a splitter, joiner or identity: input port, first item there, output port, first item there,
 /// count.
-pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
+pub(crate) fn moves_of(flat: &Flat, node: NodeId) -> Vec<[u64; 5]> {
     let round = |weights: &[u32], split: bool| {
         let mut before = 0;
         let mut moves = Vec::new();
@@ -72,10 +72,10 @@ pub(crate) fn moves_of(node: &thalweg_lang::flat::Node) -> Vec<[u64; 5]> {
         }
         moves
     };
-    match &node.kind {
+    match flat.kind(node) {
         NodeKind::Filter(_) => vec![[0, 0, 0, 0, 1]],
         NodeKind::Split(Weights::Duplicate) => {
-            (0..node.outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
+            (0..flat.node(node).outputs.len() as u64).map(|port| [0, 0, port, 0, 1]).collect()
         }
         NodeKind::Split(Weights::RoundRobin(weights)) => round(weights, true),
         NodeKind::Join(Weights::RoundRobin(weights)) => round(weights, false),

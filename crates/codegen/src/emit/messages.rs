@@ -9,6 +9,7 @@ use super::items::{Items, Pattern};
 use super::program::{Called, Writer};
 use crate::ir::{Cell, Ex};
 use std::fmt::Write;
+use thalweg_lang::flat::NodeId;
 
 impl Body<'_> {
     pub(super) fn send(&mut self, (message, site): (u32, u32), latency: Option<&Ex>, args: &[Ex]) {
@@ -63,7 +64,7 @@ impl Writer<'_> {
              first = until;\n    }}\n}}\n",
             kept = self.kept[&node],
         );
-        let about = format!("{}, handling its messages", self.compiled.flat.nodes[node as usize].name);
+        let about = format!("{}, handling its messages", self.compiled.flat.node(NodeId(node)).name);
         Ok(self.functions.name("heard", "__attribute__((noinline)) void", &about, text))
     }
 
@@ -88,7 +89,7 @@ impl Writer<'_> {
              while ((args = env->take(env, node, fields->fired + f + 1, &handler)))\n        switch (handler) {{\n\
              {cases}        }}\n}}\n"
         );
-        let about = format!("{}, its handlers", self.compiled.flat.nodes[node as usize].name);
+        let about = format!("{}, its handlers", self.compiled.flat.node(NodeId(node)).name);
         Ok(self.functions.name("letters", "__attribute__((cold, noinline)) void", &about, text))
     }
 

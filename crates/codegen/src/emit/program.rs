@@ -12,7 +12,7 @@ use crate::proven::drop_checks;
 use crate::scalars::tidy;
 use std::collections::{BTreeMap, HashMap};
 use thalweg_lang::Compiled;
-use thalweg_lang::flat::{Node, NodeKind};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::tree;
 
 /// The lowered code of a filter.
@@ -47,12 +47,12 @@ const LONG: usize = 25_000;
 
 /// Lowers all filters.
 pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, String> {
-    let nodes = || compiled.flat.nodes.iter();
+    let nodes = || compiled.flat.graph.node_ids();
     let mut codes: Vec<Option<NodeCode>> =
-        nodes().map(|node| lower_node(compiled, &node.kind, WORTH)).collect::<Result<_, _>>()?;
+        nodes().map(|node| lower_node(compiled, node, WORTH)).collect::<Result<_, _>>()?;
     if statements(&codes) > LONG {
         // Some filters are supported only with their loops unrolled.
-        let shorter = |node: &Node| lower_node(compiled, &node.kind, CHEAP).ok();
+        let shorter = |node| lower_node(compiled, node, CHEAP).ok();
         codes = nodes().zip(codes).map(|(node, code)| shorter(node).unwrap_or(code)).collect();
     }
     crate::messages::lower_handlers(compiled, &mut codes)?;
@@ -75,8 +75,8 @@ fn statements(codes: &[Option<NodeCode>]) -> usize {
     different.values().sum()
 }
 
-fn lower_node(compiled: &Compiled, kind: &NodeKind, worth: u64) -> Result<Option<NodeCode>, String> {
-    let NodeKind::Filter(id) = kind else { return Ok(None) };
+fn lower_node(compiled: &Compiled, node: NodeId, worth: u64) -> Result<Option<NodeCode>, String> {
+    let Some(id) = compiled.flat.filter(node) else { return Ok(None) };
     let filter = &compiled.tree.filters[id.0 as usize];
     if !matches!(filter.code, tree::Code::Written { .. }) {
         return Ok(None);
@@ -250,11 +250,11 @@ impl Writer<'_> {
         let (head, body) = made.rest.split_once("{\n").unwrap_or((&made.rest, ""));
         let text = format!("{head}{{\n{}{body}", made.tables);
         let stem = ["work", "prework", "handler"][which.min(2) as usize];
-        self.functions.name(stem, kind, &self.compiled.flat.nodes[node as usize].name, text)
+        self.functions.name(stem, kind, &self.compiled.flat.node(NodeId(node)).name, text)
     }
 
     fn exports(&mut self) {
-        let nodes = self.compiled.flat.nodes.len();
+        let nodes = self.compiled.flat.nodes().len();
         let fires: Vec<String> = (0..nodes).map(|node| format!("fire_{node}")).collect();
         self.line("\nint64_t thalweg_size(void)\n{\n    return sizeof(struct state);\n}");
         let parts: Vec<String> = (0..self.parts.len()).map(|part| format!("steady_{part}")).collect();

@@ -6,14 +6,14 @@ use super::program::{Called, Writer};
 use crate::ir::{Cell, Kind};
 use crate::plan::item;
 use std::fmt::Write;
-use thalweg_lang::flat::{ChannelId, Firing, Flat, NodeId};
+use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::schedule::Phase;
 
 impl Writer<'_> {
     /// A function for each node.
     pub(super) fn single(&mut self) -> Result<String, String> {
         let mut out = String::new();
-        for node in 0..self.compiled.flat.nodes.len() as u32 {
+        for node in 0..self.compiled.flat.nodes().len() as u32 {
             let _ = writeln!(out, "\nstatic void fire_{node}(struct state *state, int64_t n)\n{{");
             if self.codes[node as usize].is_some() {
                 self.fire_filter(&mut out, node)?;
@@ -62,17 +62,17 @@ impl Writer<'_> {
         firing: Firing,
         (n, indent): (&str, &str),
     ) -> Result<(), String> {
-        let flat = &self.compiled.flat;
-        let (ports, id) = (&flat.nodes[node as usize], NodeId(node));
-        let pop = flat.pop(&self.compiled.tree, id, 0, firing).ok_or("internal error: a dynamic rate")?;
-        let push = flat.push(&self.compiled.tree, id, 0, firing).ok_or("internal error: a dynamic rate")?;
-        let input = self.queue_items(ports.inputs.first(), pop)?;
-        let output = self.queue_items(ports.outputs.first(), push)?;
+        let (flat, id) = (&self.compiled.flat, NodeId(node));
+        let (from, to) = (flat.input(id), flat.output(id));
+        let pop = flat.pop(id, 0, firing).ok_or("internal error: a dynamic rate")?;
+        let push = flat.push(id, 0, firing).ok_or("internal error: a dynamic rate")?;
+        let input = self.queue_items(from.as_ref(), pop)?;
+        let output = self.queue_items(to.as_ref(), push)?;
         let which = u32::from(firing == Firing::First);
         let called = if self.ring() { Called::ForMany } else { Called::Seldom };
         let name = self.function(node, which, &input, &output, called);
         let name = self.heard(node, name, (&input, &output))?;
-        let side = |channel: Option<&ChannelId>, items: &Items, end: &str| {
+        let side = |channel: Option<ChannelId>, items: &Items, end: &str| {
             let cell = cell_type(items.cell);
             match (channel, self.ring()) {
                 (None, false) => "0".to_owned(),
@@ -88,14 +88,13 @@ impl Writer<'_> {
                 ),
             }
         };
-        let (input, output) =
-            (side(ports.inputs.first(), &input, "read"), side(ports.outputs.first(), &output, "written"));
+        let (input, output) = (side(from, &input, "read"), side(to, &output, "written"));
         let _ = writeln!(
             out,
             "{indent}{name}(&state->env, {node}, &state->node_{node}, {input}, {output}, 0, {n});"
         );
-        self.advance(out, ports.inputs.first(), "read", &format!("{n} * {pop}"), indent);
-        self.advance(out, ports.outputs.first(), "written", &format!("{n} * {push}"), indent);
+        self.advance(out, from.as_ref(), "read", &format!("{n} * {pop}"), indent);
+        self.advance(out, to.as_ref(), "written", &format!("{n} * {push}"), indent);
         let _ = writeln!(out, "{indent}state->node_{node}.fired += {n};");
         Ok(())
     }
@@ -114,23 +113,15 @@ impl Writer<'_> {
     }
 
     pub(super) fn fire_copy(&mut self, out: &mut String, node: NodeId) -> Result<(), String> {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let ports = flat.node(node);
-        let moved = |port, takes: bool| {
-            let moved = if takes { Flat::pop } else { Flat::push };
-            moved(flat, tree, node, port, Firing::Later).unwrap_or(0)
-        };
+        let flat = &self.compiled.flat;
         let mut sides = [Vec::new(), Vec::new()];
-        for (side, (channels, takes)) in
-            sides.iter_mut().zip([(&ports.inputs, true), (&ports.outputs, false)])
-        {
-            for (port, channel) in channels.iter().enumerate() {
-                side.push((
-                    *channel,
-                    moved(port, takes),
-                    self.queue_items(Some(channel), moved(port, takes))?,
-                ));
-            }
+        for (port, channel) in flat.inputs(node).enumerate() {
+            let popped = flat.pop(node, port, Firing::Later).unwrap_or(0);
+            sides[0].push((channel, popped, self.queue_items(Some(&channel), popped)?));
+        }
+        for (port, channel) in flat.outputs(node).enumerate() {
+            let pushed = flat.push(node, port, Firing::Later).unwrap_or(0);
+            sides[1].push((channel, pushed, self.queue_items(Some(&channel), pushed)?));
         }
         let pointer = |(channel, _, items): &(ChannelId, u64, Items), end: &str| {
             let (at, cell) = (channel.0, cell_type(items.cell));

@@ -7,7 +7,7 @@ use crate::ir::{Cell, MemKind};
 use crate::lower::{cell_of, cells_of, flatten, shape_of};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use thalweg_lang::flat::NodeKind;
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::hir::StreamBody;
 use thalweg_lang::tree;
 
@@ -47,7 +47,7 @@ impl Writer<'_> {
     /// Fields that a node's code uses and changes.
     pub(super) fn fields(&self, node: u32) -> Result<BTreeMap<u32, (String, Cell, usize)>, String> {
         let Some(codes) = &self.codes[node as usize] else { return Ok(BTreeMap::new()) };
-        let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else {
+        let Some(id) = self.compiled.flat.filter(NodeId(node)) else {
             return Ok(BTreeMap::new());
         };
         let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
@@ -79,7 +79,7 @@ impl Writer<'_> {
 
     pub(super) fn state(&mut self) {
         let buffers: usize = self.parts.iter().map(crate::parts::Part::roots).sum();
-        let queues = self.compiled.flat.channels.len();
+        let queues = self.compiled.flat.channels().len();
         self.line("\nstruct state {\n    struct env env;");
         self.line(format!(
             "    struct queue queues[{}];\n    struct buffer buffers[{}];",
@@ -109,7 +109,7 @@ impl Writer<'_> {
     pub(super) fn begin(&mut self) -> Result<(), String> {
         let mut body = String::new();
         for (node, _) in self.kept.clone() {
-            let NodeKind::Filter(id) = self.compiled.flat.nodes[node as usize].kind else { continue };
+            let Some(id) = self.compiled.flat.filter(NodeId(node)) else { continue };
             let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
             else {
                 continue;

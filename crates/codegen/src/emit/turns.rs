@@ -53,7 +53,7 @@ impl Writer<'_> {
             self.try_flow(tries, node.0)?;
             let _ = writeln!(body, "        if (try_{}(state))\n            STOP({region});", node.0);
         } else {
-            let takes = !self.compiled.flat.node(node).inputs.is_empty();
+            let takes = self.compiled.flat.input(node).is_some();
             let most = if takes { "INT64_MAX" } else { "n" };
             let _ = writeln!(body, "        fire_{}(state, {most});", node.0);
         }
@@ -65,12 +65,12 @@ impl Writer<'_> {
         let (flat, region) = (&self.compiled.flat, (region, &self.compiled.schedule.regions[region]));
         let outside = |channel: &ChannelId| {
             let channel = flat.channel(*channel);
-            !channel.back && !region.1.nodes.contains(&channel.from)
+            !channel.link.feedback && !region.1.nodes.contains(&channel.from.0)
         };
         let there = |ChannelId(at): ChannelId, items: u64| {
             format!("state->queues[{at}].written - state->queues[{at}].read >= {items}")
         };
-        let inputs = |node: &NodeId| flat.node(*node).inputs.iter().copied().filter(|input| outside(input));
+        let inputs = |node: &NodeId| flat.inputs(*node).filter(|input| outside(input));
         if region.1.nodes.iter().all(|node| inputs(node).next().is_none()) {
             return "1".into();
         }

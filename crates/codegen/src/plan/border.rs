@@ -34,10 +34,10 @@ pub(super) fn borders(
 ) -> Result<Result<Borders, NodeId>, String> {
     let flat = &facts.compiled.flat;
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-    for (at, channel) in flat.channels.iter().enumerate() {
-        let (inside, side) = match (facts.has(channel.from), facts.has(channel.to)) {
-            (false, true) => (channel.to, &mut inputs),
-            (true, false) => (channel.from, &mut outputs),
+    for (at, channel) in flat.channels().iter().enumerate() {
+        let (inside, side) = match (facts.has(channel.from.0), facts.has(channel.to.0)) {
+            (false, true) => (channel.to.0, &mut inputs),
+            (true, false) => (channel.from.0, &mut outputs),
             _ => continue,
         };
         match border(facts, places, roots, ChannelId(at as u32)) {
@@ -58,8 +58,7 @@ fn border(
     roots: &[Root],
     channel: ChannelId,
 ) -> Option<Option<Border>> {
-    let ports = facts.compiled.flat.ports()[channel.0 as usize];
-    let (now, next) = (held(facts, channel, ports, 0), held(facts, channel, ports, 1));
+    let (now, next) = (held(facts, channel, 0), held(facts, channel, 1));
     let items = next.1 - now.1;
     let Some(place) = places[channel.0 as usize].as_ref().filter(|_| items > 0) else { return Some(None) };
     let root = roots.iter().position(|root| root.channel == place.root)?;
@@ -70,7 +69,7 @@ fn border(
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
     // Files are read and written through a buffer of this part.
     let ends = facts.compiled.flat.channel(channel);
-    let inside = if facts.has(ends.to) { ends.to } else { ends.from };
+    let inside = if facts.has(ends.to.0) { ends.to.0 } else { ends.from.0 };
     let direct = alone && place.root == channel && in_line && !facts.is_end(inside);
     let ahead = (now.1 - now.0) as u64;
     Some(Some(Border { channel, port: Port { root, items: items_at }, items: items as u64, ahead, direct }))

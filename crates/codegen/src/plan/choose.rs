@@ -8,7 +8,7 @@ use crate::emit::lanes::Varies;
 use crate::emit::program::NodeCode;
 use crate::ir::Code;
 use crate::siblings::{Joint, join, parts};
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::tree;
 use thalweg_lang::value::Value;
 
@@ -221,7 +221,7 @@ fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned,
     let mut all = Vec::new();
     for actor in &group.actors {
         let node = planned.actors[*actor].node;
-        let NodeKind::Filter(id) = facts.compiled.flat.node(node).kind else { return Vec::new() };
+        let Some(id) = facts.compiled.flat.filter(node) else { return Vec::new() };
         let tree::Code::Written { fields, .. } = &facts.compiled.tree.filters[id.0 as usize].code else {
             return Vec::new();
         };

@@ -22,14 +22,13 @@ pub(crate) fn delays(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Vec<Optio
 }
 
 fn delay(facts: &Facts<'_>, node: NodeId, code: &NodeCode) -> Option<i64> {
-    let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
-    let ([input], [output]) = (&flat.node(node).inputs[..], &flat.node(node).outputs[..]) else {
-        return None;
-    };
-    let rates = |firing| Some((flat.pop(tree, node, 0, firing)?, flat.push(tree, node, 0, firing)?));
+    let flat = &facts.compiled.flat;
+    // A node of code is a filter: it has one port on each side at most.
+    let (input, output) = (flat.input(node)?, flat.output(node)?);
+    let rates = |firing| Some((flat.pop(node, 0, firing)?, flat.push(node, 0, firing)?));
     let ((first_pop, first_push), (pop, push)) = (rates(Firing::First)?, rates(Firing::Later)?);
-    let looks = flat.peek(tree, node, 0, Firing::Later) > pop;
-    let same = facts.item(*input).ok()? == facts.item(*output).ok()?;
+    let looks = flat.peek(node, 0, Firing::Later) > pop;
+    let same = facts.item(input).ok()? == facts.item(output).ok()?;
     let begun = facts.begun[node.0 as usize] > 0;
     if code.prework.is_none()
         || !code.handlers.is_empty()
@@ -41,7 +40,7 @@ fn delay(facts: &Facts<'_>, node: NodeId, code: &NodeCode) -> Option<i64> {
     {
         return None;
     }
-    passes(&code.work, facts.item(*input).ok()?, pop).then(|| first_push as i64 - first_pop as i64)
+    passes(&code.work, facts.item(input).ok()?, pop).then(|| first_push as i64 - first_pop as i64)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(crate) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(crate) fn new(compiled: &'a Compiled, region: &'a Region) -> Facts<'a> {
-        let nodes = compiled.flat.nodes.len();
+        let nodes = compiled.flat.nodes().len();
         let (mut begun, mut firings) = (vec![0; nodes], vec![0; nodes]);
         count(&region.init, 1, &mut begun);
         count(&region.steady, 1, &mut firings);
@@ -46,27 +46,27 @@ impl<'a> Facts<'a> {
     }
 
     /// Items pushed to a channel after this many firings of its producer, the initial ones included.
-    pub(crate) fn pushed(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let from = flat.channel(channel).from;
-        let push = |firing| flat.push(tree, from, port, firing);
-        flat.channel(channel).initial.len() as i64
+    pub(crate) fn pushed(&self, channel: ChannelId, firings: u64) -> i64 {
+        let flat = &self.compiled.flat;
+        let (from, port) = flat.channel(channel).from;
+        let push = |firing| flat.push(from, port, firing);
+        flat.channel(channel).link.initial as i64
             + Facts::total(push(Firing::First), push(Firing::Later), firings)
     }
 
     /// Items popped from a channel after this many firings of its consumer.
-    pub(crate) fn popped(&self, channel: ChannelId, port: usize, firings: u64) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let to = flat.channel(channel).to;
-        let pop = |firing| flat.pop(tree, to, port, firing);
+    pub(crate) fn popped(&self, channel: ChannelId, firings: u64) -> i64 {
+        let flat = &self.compiled.flat;
+        let (to, port) = flat.channel(channel).to;
+        let pop = |firing| flat.pop(to, port, firing);
         Facts::total(pop(Firing::First), pop(Firing::Later), firings)
     }
 
     /// Items that a channel's consumer peeks at beyond those that it pops.
-    pub(crate) fn ahead(&self, channel: ChannelId, port: usize) -> i64 {
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        let to = flat.channel(channel).to;
-        let (pop, peek) = (flat.pop(tree, to, port, Firing::Later), flat.peek(tree, to, port, Firing::Later));
+    pub(crate) fn ahead(&self, channel: ChannelId) -> i64 {
+        let flat = &self.compiled.flat;
+        let (to, port) = flat.channel(channel).to;
+        let (pop, peek) = (flat.pop(to, port, Firing::Later), flat.peek(to, port, Firing::Later));
         peek.saturating_sub(pop.unwrap_or(0)) as i64
     }
 
@@ -77,7 +77,7 @@ impl<'a> Facts<'a> {
 
     /// Whether a node reads or writes a file.
     pub(crate) fn is_end(&self, node: NodeId) -> bool {
-        match self.compiled.flat.node(node).kind {
+        match self.compiled.flat.kind(node) {
             NodeKind::Filter(filter) => {
                 let code = &self.compiled.tree.filters[filter.0 as usize].code;
                 matches!(code, Code::FileReader(_) | Code::FileWriter(_))
@@ -92,7 +92,7 @@ impl<'a> Facts<'a> {
     }
 
     pub(crate) fn is_identity(&self, node: NodeId) -> bool {
-        match self.compiled.flat.node(node).kind {
+        match self.compiled.flat.kind(node) {
             NodeKind::Filter(filter) => self.compiled.tree.filters[filter.0 as usize].code == Code::Identity,
             _ => false,
         }
@@ -101,7 +101,7 @@ impl<'a> Facts<'a> {
 
 /// The content of an item's cells, and their number.
 pub(crate) fn item(compiled: &Compiled, channel: ChannelId) -> Result<(Cell, usize), String> {
-    let (shape, structs) = (&compiled.flat.channel(channel).item, &compiled.tree.structs);
+    let (shape, structs) = (compiled.flat.shape(channel), &compiled.tree.structs);
     Ok((cell_of(shape, structs)?, cells_of(shape, structs)))
 }
 

@@ -120,7 +120,7 @@ fn is_inside(
     let own = |(at, place): (usize, &Option<Place>)| {
         let channel = flat.channel(ChannelId(at as u32));
         let here = place.as_ref().is_some_and(|place| place.root == roots[root].channel);
-        !here || (facts.has(channel.from) && facts.has(channel.to))
+        !here || (facts.has(channel.from.0) && facts.has(channel.to.0))
     };
     roots[root].keep == 0
         && roots[root].advance > 0

@@ -53,24 +53,23 @@ fn inside(rounds: &[Round], all: &mut Vec<usize>) {
 /// The most rounds for which the nodes of a loop can fire one after the other, in data-flow order.
 fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
     let flat = &facts.compiled.flat;
-    let ports = flat.ports();
     // The whole loops that contain them: nodes that only forward items are not actors.
     let spans = super::order::loops(facts);
     let Some(span) = spans.iter().find(|span| span.0 <= first.0 && last.0 <= span.1) else { return 0 };
     let mut most = i64::MAX;
-    for (at, channel) in flat.channels.iter().enumerate() {
+    for (at, channel) in flat.channels().iter().enumerate() {
         let within = |node: NodeId| (span.0..=span.1).contains(&node.0);
-        if !within(channel.from) || !within(channel.to) {
+        if !within(channel.from.0) || !within(channel.to.0) {
             continue;
         }
         let id = ChannelId(at as u32);
-        let (read, written) = super::held(facts, id, ports[at], 0);
-        let spare = written - read - facts.ahead(id, ports[at].1);
-        let each = super::held(facts, id, ports[at], 1).0 - read;
+        let (read, written) = super::held(facts, id, 0);
+        let spare = written - read - facts.ahead(id);
+        let each = super::held(facts, id, 1).0 - read;
         if spare < 0 {
             return 0;
         }
-        if channel.back && each > 0 {
+        if channel.link.feedback && each > 0 {
             most = most.min(spare / each);
         }
     }

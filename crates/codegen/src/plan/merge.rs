@@ -44,8 +44,8 @@ impl Merged {
     /// Merges nothing.
     pub(crate) fn nothing(facts: &Facts<'_>) -> Merged {
         let flat = &facts.compiled.flat;
-        let same = (0..flat.channels.len() as u32).map(ChannelId).collect();
-        Merged { same, with: vec![None; flat.nodes.len()] }
+        let same = flat.graph.channel_ids().collect();
+        Merged { same, with: vec![None; flat.nodes().len()] }
     }
 
     /// Value-numbers a region; its nodes are in data-flow order.
@@ -57,7 +57,7 @@ impl Merged {
             if turns[node.0 as usize].is_none() || starts_with_items(facts, *node) {
                 continue;
             }
-            match (&facts.compiled.flat.node(*node).kind, &codes[node.0 as usize]) {
+            match (facts.compiled.flat.kind(*node), &codes[node.0 as usize]) {
                 (NodeKind::Filter(_), Some(code)) => {
                     merged.filter(facts, (*node, code), codes, &turns, &mut filters);
                 }
@@ -84,9 +84,10 @@ impl Merged {
 
     /// A node with outputs equal to its input.
     fn passes(&mut self, facts: &Facts<'_>, node: NodeId) {
-        let node = facts.compiled.flat.node(node);
-        for output in &node.outputs {
-            self.same[output.0 as usize] = self.of(node.inputs[0]);
+        let flat = &facts.compiled.flat;
+        let Some(input) = flat.input(node) else { return };
+        for output in flat.outputs(node) {
+            self.same[output.0 as usize] = self.of(input);
         }
     }
 
@@ -98,14 +99,14 @@ impl Merged {
         weights: &[u32],
         made: &mut HashMap<Made, ChannelId>,
     ) {
-        let node = facts.compiled.flat.node(node);
-        for (port, output) in node.outputs.iter().enumerate() {
-            let inputs: Vec<ChannelId> = node.inputs.iter().map(|input| self.of(*input)).collect();
-            let key = match node.kind {
+        let flat = &facts.compiled.flat;
+        for (port, output) in flat.outputs(node).enumerate() {
+            let inputs: Vec<ChannelId> = flat.inputs(node).map(|input| self.of(input)).collect();
+            let key = match flat.kind(node) {
                 NodeKind::Split(_) => Made::Dealt(inputs[0], weights.to_vec(), port),
                 _ => Made::Joined(inputs, weights.to_vec()),
             };
-            self.same[output.0 as usize] = *made.entry(key).or_insert(*output);
+            self.same[output.0 as usize] = *made.entry(key).or_insert(output);
         }
     }
 
@@ -118,12 +119,12 @@ impl Merged {
         turns: &[Option<usize>],
         filters: &mut HashMap<ChannelId, Vec<NodeId>>,
     ) {
-        let ports = facts.compiled.flat.node(node);
-        let ([input], [output]) = (&ports.inputs[..], &ports.outputs[..]) else { return };
+        let flat = &facts.compiled.flat;
+        let (Some(input), Some(output)) = (flat.input(node), flat.output(node)) else { return };
         if !can_be_merged(code) {
             return;
         }
-        let others = filters.entry(self.of(*input)).or_default();
+        let others = filters.entry(self.of(input)).or_default();
         let fires = |node: NodeId| (facts.begun[node.0 as usize], facts.firings[node.0 as usize]);
         let equal = |other: &&NodeId| {
             codes[other.0 as usize].as_ref() == Some(code)
@@ -133,7 +134,8 @@ impl Merged {
         match others.iter().find(equal) {
             Some(other) => {
                 self.with[node.0 as usize] = (!is_cheap(&code.work)).then_some(*other);
-                self.same[output.0 as usize] = self.of(facts.compiled.flat.node(*other).outputs[0]);
+                let same = flat.output(*other).expect("a filter with one output");
+                self.same[output.0 as usize] = self.of(same);
             }
             None => others.push(node),
         }
@@ -156,14 +158,13 @@ impl Merged {
     /// Whether a node has nothing to do, since another node puts all its items in place.
     pub(super) fn is_done(&self, facts: &Facts<'_>, places: &[Option<Place>], node: NodeId) -> bool {
         let flat = &facts.compiled.flat;
-        let outputs = &flat.node(node).outputs;
-        let done = |output: &ChannelId| {
-            let first = self.of(*output);
-            flat.channel(first).from != node
+        let done = |output: ChannelId| {
+            let first = self.of(output);
+            flat.channel(first).from.0 != node
                 && places[first.0 as usize].is_some()
                 && places[first.0 as usize] == places[output.0 as usize]
         };
-        !outputs.is_empty() && outputs.iter().all(done)
+        flat.output(node).is_some() && flat.outputs(node).all(done)
     }
 
     /// Makes merged filters read the items that the others have pushed.
@@ -182,12 +183,12 @@ impl Merged {
         facts: &Facts<'_>,
         mut codes: Vec<Option<NodeCode>>,
     ) -> Result<Vec<Option<NodeCode>>, String> {
-        let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
+        let flat = &facts.compiled.flat;
         for (at, with) in self.with.iter().enumerate().filter(|(_, with)| with.is_some()) {
             let node = NodeId(at as u32);
             debug_assert!(with.is_some_and(|with| self.with[with.0 as usize].is_none()));
-            let item = facts.item(flat.node(node).outputs[0])?;
-            let push = flat.push(tree, node, 0, Firing::Later).unwrap_or(0);
+            let item = facts.item(flat.output(node).expect("a filter with one output"))?;
+            let push = flat.push(node, 0, Firing::Later).unwrap_or(0);
             codes[at] = Some(NodeCode { work: passing(item, push), ..NodeCode::default() });
         }
         Ok(codes)
@@ -196,7 +197,7 @@ impl Merged {
 
 /// The position of nodes in the steady state; `None` for those that alternate with others.
 fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
-    let mut turns = vec![None; facts.compiled.flat.nodes.len()];
+    let mut turns = vec![None; facts.compiled.flat.nodes().len()];
     for (turn, phase) in facts.region.steady.iter().enumerate() {
         if let Phase::Fire(node, _) = phase {
             turns[node.0 as usize] = Some(turn);
@@ -211,7 +212,7 @@ fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
 /// Whether a node's outputs hold items before anything runs.
 fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
     let flat = &facts.compiled.flat;
-    flat.node(node).outputs.iter().any(|output| !flat.channel(*output).initial.is_empty())
+    flat.outputs(node).any(|output| flat.channel(output).link.initial > 0)
 }
 
 fn can_be_merged(code: &NodeCode) -> bool {

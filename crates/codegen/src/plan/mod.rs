@@ -267,25 +267,25 @@ pub(crate) fn plan(
 fn keep_first(facts: &Facts<'_>) -> Vec<bool> {
     let flat = &facts.compiled.flat;
     let mut kept: Vec<bool> = facts.inside.iter().map(|inside| !inside).collect();
-    for (at, channel) in flat.channels.iter().enumerate() {
-        if !facts.has(channel.from) || !facts.has(channel.to) {
+    for (at, channel) in flat.channels().iter().enumerate() {
+        if !facts.has(channel.from.0) || !facts.has(channel.to.0) {
             continue;
         }
         let starts =
-            |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_)) || facts.delay(node).is_some();
-        if !channel.initial.is_empty() && starts(channel.from) {
-            kept[channel.from.0 as usize] = true;
+            |node: NodeId| matches!(flat.kind(node), NodeKind::Split(_)) || facts.delay(node).is_some();
+        if channel.link.initial > 0 && starts(channel.from.0) {
+            kept[channel.from.0.index()] = true;
         }
-        if !matches!(flat.node(channel.to).kind, NodeKind::Join(_)) {
+        if !matches!(flat.kind(channel.to.0), NodeKind::Join(_)) {
             continue;
         }
         let mut up = ChannelId(at as u32);
-        while facts.delay(flat.channel(up).from).is_some() && !kept[flat.channel(up).from.0 as usize] {
-            up = flat.node(flat.channel(up).from).inputs[0];
+        while facts.delay(flat.channel(up).from.0).is_some() && !kept[flat.channel(up).from.0.index()] {
+            up = flat.input(flat.channel(up).from.0).expect("a filter that forwards its input");
         }
-        let from = flat.channel(up).from;
-        if facts.has(from) && matches!(flat.node(from).kind, NodeKind::Split(_)) {
-            let copies = if facts.delay(channel.from).is_some() { channel.from } else { channel.to };
+        let from = flat.channel(up).from.0;
+        if facts.has(from) && matches!(flat.kind(from), NodeKind::Split(_)) {
+            let copies = if facts.delay(channel.from.0).is_some() { channel.from.0 } else { channel.to.0 };
             kept[copies.0 as usize] = true;
         }
     }

@@ -205,8 +205,8 @@ fn members(step: &Step, all: &mut Vec<usize>) {
 
 /// The nodes of each feedback loop, as a range, since nodes are in data-flow order.
 pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
-    let back = facts.compiled.flat.channels.iter().filter(|channel| channel.back);
-    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0, channel.from.0)).collect();
+    let back = facts.compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
+    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
     spans.sort_unstable();
     let mut merged: Vec<(u32, u32)> = Vec::new();
     for span in spans {

@@ -7,9 +7,9 @@ use thalweg_lang::tree::Weights;
 /// The place of each channel near the region; `None` where it has none.
 pub(super) fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {
     let flat = &facts.compiled.flat;
-    let ends = |channel: ChannelId| [flat.channel(channel).from, flat.channel(channel).to];
+    let ends = |channel: ChannelId| [flat.channel(channel).from.0, flat.channel(channel).to.0];
     let near = |channel: ChannelId| ends(channel).into_iter().any(|node| facts.has(node));
-    let all = (0..flat.channels.len() as u32).map(ChannelId);
+    let all = flat.graph.channel_ids();
     all.map(|channel| if near(channel) { place(facts, kept, channel) } else { None }).collect()
 }
 
@@ -21,18 +21,18 @@ fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> 
     let mut levels = vec![Level::Shift(-delay)];
     loop {
         let (last, delay) = behind_identities(facts, kept, root);
-        let (from, to) = (flat.channel(root).from, flat.channel(last).to);
-        if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (&flat.node(to).kind, goes(to)) {
-            let port = flat.node(to).inputs.iter().position(|input| *input == last)?;
+        let (from, to) = (flat.channel(root).from.0, flat.channel(last).to.0);
+        if let (NodeKind::Join(Weights::RoundRobin(weights)), true) = (flat.kind(to), goes(to)) {
+            let port = flat.channel(last).to.1;
             levels.extend([Level::Shift(delay), deal(weights, port)?]);
-            root = *flat.node(to).outputs.first()?;
-            levels.push(Level::Shift(flat.channel(root).initial.len() as i64));
-        } else if let (NodeKind::Split(weights), true) = (&flat.node(from).kind, goes(from)) {
-            let port = flat.node(from).outputs.iter().position(|output| *output == root)?;
+            root = flat.output(to)?;
+            levels.push(Level::Shift(flat.channel(root).link.initial as i64));
+        } else if let (NodeKind::Split(weights), true) = (flat.kind(from), goes(from)) {
+            let port = flat.channel(root).from.1;
             if let Weights::RoundRobin(weights) = weights {
                 levels.push(deal(weights, port)?);
             }
-            let (before, delay) = before_identities(facts, kept, *flat.node(from).inputs.first()?);
+            let (before, delay) = before_identities(facts, kept, flat.input(from)?);
             levels.push(Level::Shift(-delay));
             root = before;
         } else {
@@ -46,9 +46,9 @@ fn place(facts: &Facts<'_>, kept: &[bool], channel: ChannelId) -> Option<Place> 
 fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
-        let from = flat.channel(channel).from;
+        let from = flat.channel(channel).from.0;
         let Some(delay) = facts.delay(from).filter(|_| !kept[from.0 as usize]) else { return (channel, all) };
-        channel = flat.node(from).inputs[0];
+        channel = flat.input(from).expect("a filter that forwards its input");
         all += delay;
     }
 }
@@ -57,9 +57,9 @@ fn before_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -
 fn behind_identities(facts: &Facts<'_>, kept: &[bool], mut channel: ChannelId) -> (ChannelId, i64) {
     let (flat, mut all) = (&facts.compiled.flat, 0);
     loop {
-        let to = flat.channel(channel).to;
+        let to = flat.channel(channel).to.0;
         let Some(delay) = facts.delay(to).filter(|_| !kept[to.0 as usize]) else { return (channel, all) };
-        channel = flat.node(to).outputs[0];
+        channel = flat.output(to).expect("a filter that forwards its input");
         all += delay;
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn actors(
     let flat = &facts.compiled.flat;
     let mut actors = Vec::new();
     for node in &facts.region.nodes {
-        let does = match flat.node(*node).kind {
+        let does = match flat.kind(*node) {
             NodeKind::Filter(_) => facts.delay(*node).is_none() || kept[node.0 as usize],
             _ => kept[node.0 as usize],
         };
@@ -32,14 +32,9 @@ pub(super) fn actors(
         if !does || firings == 0 || !acts(*node) {
             continue;
         }
-        let side = |channels: &[ChannelId], takes: bool| {
-            let ports = channels.iter().enumerate();
-            let ports =
-                ports.map(|(port, channel)| side(facts, places, &roots, *node, port, *channel, takes));
-            ports.collect::<Option<Vec<Port>>>()
-        };
-        let (inputs, outputs) =
-            (side(&flat.node(*node).inputs, true), side(&flat.node(*node).outputs, false));
+        let side = |channel, takes| side(facts, places, &roots, channel, takes);
+        let inputs: Option<Vec<Port>> = flat.inputs(*node).map(|channel| side(channel, true)).collect();
+        let outputs: Option<Vec<Port>> = flat.outputs(*node).map(|channel| side(channel, false)).collect();
         match (inputs, outputs) {
             (Some(inputs), Some(outputs)) => actors.push(Actor { node: *node, inputs, outputs, firings }),
             _ => match in_the_way(facts, kept, *node) {
@@ -54,23 +49,23 @@ pub(super) fn actors(
 /// The nearest splitter or joiner that does not copy yet.
 pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Option<NodeId> {
     let flat = &facts.compiled.flat;
-    let copies = |node: NodeId| matches!(flat.node(node).kind, NodeKind::Split(_) | NodeKind::Join(_));
+    let copies = |node: NodeId| matches!(flat.kind(node), NodeKind::Split(_) | NodeKind::Join(_));
     if copies(node) && !kept[node.0 as usize] {
         return Some(node);
     }
-    let mut seen = vec![false; flat.nodes.len()];
+    let mut seen = vec![false; flat.nodes().len()];
     let mut next = vec![node];
     // Breadth first, through filters that forward their input.
     let mut at = 0;
     while let Some(node) = next.get(at).copied() {
         at += 1;
-        let before = flat.node(node).inputs.iter().map(|channel| flat.channel(*channel).from);
-        let after = flat.node(node).outputs.iter().map(|channel| flat.channel(*channel).to);
+        let before = flat.inputs(node).map(|channel| flat.channel(channel).from.0);
+        let after = flat.outputs(node).map(|channel| flat.channel(channel).to.0);
         for other in before.chain(after) {
             if std::mem::replace(&mut seen[other.0 as usize], true) || kept[other.0 as usize] {
                 continue;
             }
-            match flat.node(other).kind {
+            match flat.kind(other) {
                 NodeKind::Split(_) | NodeKind::Join(_) => return Some(other),
                 NodeKind::Filter(_) if facts.delay(other).is_some() => next.push(other),
                 NodeKind::Filter(_) => {}
@@ -84,20 +79,19 @@ fn side(
     facts: &Facts<'_>,
     places: &[Option<Place>],
     roots: &[Root],
-    node: NodeId,
-    port: usize,
     channel: ChannelId,
     takes: bool,
 ) -> Option<Port> {
-    let (flat, tree) = (&facts.compiled.flat, &facts.compiled.tree);
+    let flat = &facts.compiled.flat;
+    let (node, port) = if takes { flat.channel(channel).to } else { flat.channel(channel).from };
     let later = Firing::Later;
     let begun = facts.begun[node.0 as usize];
     let (moved, window, first) = if takes {
-        let (pop, peek) = (flat.pop(tree, node, port, later)?, flat.peek(tree, node, port, later));
-        (pop, peek.max(pop), facts.popped(channel, port, begun))
+        let (pop, peek) = (flat.pop(node, port, later)?, flat.peek(node, port, later));
+        (pop, peek.max(pop), facts.popped(channel, begun))
     } else {
-        let push = flat.push(tree, node, port, later)?;
-        (push, push, facts.pushed(channel, port, begun))
+        let push = flat.push(node, port, later)?;
+        (push, push, facts.pushed(channel, begun))
     };
     let Some(place) = &places[channel.0 as usize] else {
         // It carries nothing; any root will do.

@@ -64,9 +64,9 @@ impl Run<'_> {
             return;
         }
         for node in &self.native.parts[stage].region.nodes {
-            for output in &self.native.compiled.flat.node(*node).outputs {
-                let through = self.through(stage, *output);
-                self.make_room(*output, n * through);
+            for output in self.native.compiled.flat.outputs(*node) {
+                let through = self.through(stage, output);
+                self.make_room(output, n * through);
             }
         }
     }

@@ -15,8 +15,8 @@ impl Run<'_> {
         let region_of = self.native.compiled.schedule.region_of();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.regions.len()];
         let mut ends = vec![true; self.regions.len()];
-        for channel in &self.native.compiled.flat.channels {
-            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+        for channel in self.native.compiled.flat.channels() {
+            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
             if from != to {
                 before[to].push(from);
                 ends[from] = false;

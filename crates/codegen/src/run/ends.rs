@@ -7,7 +7,7 @@ use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
 use crate::plan::Facts;
 use thalweg_lang::files::{Files, Layout, Sink};
-use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Stop};
 use thalweg_lang::tree::Code;
@@ -32,8 +32,8 @@ impl Ends {
     pub(super) fn open(compiled: &Compiled, options: Options, files: &mut dyn Files) -> Result<Ends, Stop> {
         let mut ends = Ends::default();
         let structs = &compiled.tree.structs;
-        for (at, node) in compiled.flat.nodes.iter().enumerate() {
-            let NodeKind::Filter(id) = node.kind else { continue };
+        for node in compiled.flat.graph.node_ids() {
+            let Some(id) = compiled.flat.filter(node) else { continue };
             let filter = &compiled.tree.filters[id.0 as usize];
             let fault = |error: std::io::Error| {
                 let message = format!("`{}`: {error}", filter.path);
@@ -42,7 +42,6 @@ impl Ends {
             let bytes = |shape: &Shape| {
                 cell_of(shape, structs).map_or(0, |cell| cell_bytes(cell) * cells_of(shape, structs))
             };
-            let node_id = NodeId(at as u32);
             match &filter.code {
                 Code::FileReader(name) => {
                     let layout = Layout { shape: &filter.output, structs };
@@ -52,16 +51,16 @@ impl Ends {
                         shape: filter.output.clone(),
                         structs: structs.clone(),
                         bytes: bytes(&filter.output).max(1),
-                        name: node.name.to_string(),
-                        span: node.span,
+                        name: filter.path.to_string(),
+                        span: compiled.flat.span(node),
                     };
-                    ends.readers.push((node_id, Reader::new(source, told)));
+                    ends.readers.push((node, Reader::new(source, told)));
                 }
                 Code::FileWriter(name) => {
                     let layout = Layout { shape: &filter.input, structs };
                     let sink = files.sink(name, &layout).map_err(fault)?;
                     let shape = filter.input.clone();
-                    ends.writers.push((node_id, Writer { sink: Some(sink), bytes: bytes(&shape), shape }));
+                    ends.writers.push((node, Writer { sink: Some(sink), bytes: bytes(&shape), shape }));
                 }
                 _ => {}
             }
@@ -205,8 +204,8 @@ impl Writer {
 }
 
 fn fault(compiled: &Compiled, node: NodeId, error: &std::io::Error) -> Stop {
-    let node = compiled.flat.node(node);
-    Stop::Fault(Box::new(Diagnostic::new(node.span, format!("`{}`: {error}", node.name))))
+    let (span, name) = (compiled.flat.span(node), &compiled.flat.node(node).name);
+    Stop::Fault(Box::new(Diagnostic::new(span, format!("`{name}`: {error}"))))
 }
 
 /// Appends a value as it is represented in memory.

@@ -40,7 +40,6 @@ mod queues;
 mod reader;
 mod single;
 
-use crate::{Mode, Native};
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
@@ -48,6 +47,7 @@ use crate::ir::{Code, MemKind, Piece};
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::{Split, Threads};
+use crate::{Mode, Native};
 use ends::Ends;
 use engine::{Driver, Link, alone, with_chain};
 use groups::Groups;
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
         ends: Ends,
         (out, interrupted): (Box<dyn Write + Send>, Interrupted),
     ) -> Run<'a> {
-        let channels = native.compiled.flat.channels.len();
+        let channels = native.compiled.flat.channels().len();
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
             let inputs = entries(&facts);
@@ -268,7 +268,7 @@ impl<'a> Run<'a> {
         // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
         let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
-        let nodes = native.compiled.flat.nodes.len();
+        let nodes = native.compiled.flat.nodes().len();
         let state = State::new(&native.library, channels);
         let state = if native.has_messages() { state.with_mail(nodes) } else { state };
         let mut run = Run {
@@ -277,9 +277,9 @@ impl<'a> Run<'a> {
             stages: native.parts.iter().map(stage).collect(),
             state,
             ends,
-            fired: vec![0; native.compiled.flat.nodes.len()],
-            awaited: vec![None; native.compiled.flat.nodes.len()],
-            passed: vec![0; native.compiled.flat.nodes.len()],
+            fired: vec![0; native.compiled.flat.nodes().len()],
+            awaited: vec![None; native.compiled.flat.nodes().len()],
+            passed: vec![0; native.compiled.flat.nodes().len()],
             regions: Vec::new(),
             begun: Begun::No,
             iterations: 0,
@@ -308,10 +308,7 @@ impl<'a> Run<'a> {
         let cut = self.cut(threads, options, around);
         let cut = cut.map_err(|stop| self.settled(stop))?;
         let native = self.native;
-        let driver = Driver {
-            name: &native.compiled.tree.root.name,
-            stack: native.stack(),
-        };
+        let driver = Driver { name: &native.compiled.tree.root.name, stack: native.stack() };
         let engine = threads.engine.clone().run_length(1);
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
         let engine = if by_thread { engine.one_to_one() } else { engine };
@@ -563,7 +560,7 @@ fn fault(native: &Native, failure: &Env, refused: Option<String>) -> Stop {
         return Stop::Interrupted;
     }
     let (compiled, args) = (&native.compiled, failure.args);
-    let node = &compiled.flat.nodes[failure.node as usize];
+    let node = &compiled.flat.nodes()[failure.node as usize];
     let code = code(&native.codes, failure.node, failure.which);
     let Some(site) = code.and_then(|code| code.sites.get(failure.site as usize)) else {
         return Stop::Output(format!(

@@ -28,17 +28,16 @@ impl Run<'_> {
         for (at, memory) in buffers.iter_mut().enumerate() {
             self.state.set_buffer(plan.first + at, memory.pointer());
         }
-        let ports = self.native.compiled.flat.ports();
         for channel in &plan.holding {
             let (channel, at) = (*channel, channel.0 as usize);
             let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
-            let (first, last) = held(facts, channel, ports[at], steady);
+            let (first, last) = held(facts, channel, steady);
             if first == last {
                 continue;
             }
             let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
-            let inside = facts.has(self.native.compiled.flat.channel(channel).from);
+            let inside = facts.has(self.native.compiled.flat.channel(channel).from.0);
             let items =
                 if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
             let (bytes, info) = (plan.roots[root].bytes, &plan.roots[root]);
@@ -55,13 +54,12 @@ impl Run<'_> {
     pub(super) fn empty_buffers(&mut self, stage: usize, steady: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
         self.copy_back(stage);
-        let ports = self.native.compiled.flat.ports();
         for channel in &plan.holding {
             let (channel, at) = (*channel, channel.0 as usize);
             let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
-            let (from, to) = held(facts, channel, ports[at], steady);
-            let starts_here = facts.has(self.native.compiled.flat.channel(channel).from);
+            let (from, to) = held(facts, channel, steady);
+            let starts_here = facts.has(self.native.compiled.flat.channel(channel).from.0);
             let mut items = Vec::new();
             if from < to {
                 let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else {
@@ -92,13 +90,7 @@ impl Run<'_> {
                 if self.ends.is_reader(*node) {
                     let count = n * self.stages[stage].facts.firings[node.0 as usize];
                     let items = self.ends.read(*node, count).unwrap_or_default();
-                    native
-                        .compiled
-                        .flat
-                        .node(*node)
-                        .outputs
-                        .iter()
-                        .for_each(|output| self.put(*output, &items));
+                    native.compiled.flat.outputs(*node).for_each(|output| self.put(output, &items));
                 }
             }
             self.come_in(stage, n);
@@ -115,8 +107,8 @@ impl Run<'_> {
             for node in &native.parts[stage].region.nodes {
                 if self.ends.is_writer(*node) {
                     let count = n * self.stages[stage].facts.firings[node.0 as usize];
-                    for input in &native.compiled.flat.node(*node).inputs {
-                        let items = self.take(*input, count);
+                    for input in native.compiled.flat.inputs(*node) {
+                        let items = self.take(input, count);
                         self.ends.write(&native.compiled, *node, &items)?;
                     }
                 }

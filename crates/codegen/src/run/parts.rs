@@ -18,13 +18,13 @@
 //! taker also takes from elsewhere and the number of iterations is limited, since the region must not be
 //! ahead at the end.
 
+use super::Run;
 use super::batches::Many;
 use super::by_schedule::Pause;
 use super::engine::Link;
 use super::groups::{Groups, Packet};
-use super::Run;
 use crate::Mode;
-use thalweg_lang::flat::{ChannelId, NodeId};
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_deadlock};
 use thalweg_lang::schedule::{self, Cursor};
 
@@ -70,17 +70,17 @@ impl<'a> Region<'a> {
     pub(super) fn new(region: &'a schedule::Region, home: usize, run: &Run<'a>) -> Region<'a> {
         let (flat, native) = (&run.native.compiled.flat, run.native);
         let nodes = region.nodes.len();
-        let (mut begun, mut firings) = (vec![0; flat.nodes.len()], vec![0; flat.nodes.len()]);
+        let (mut begun, mut firings) = (vec![0; flat.nodes().len()], vec![0; flat.nodes().len()]);
         crate::plan::count(&region.init, 1, &mut begun);
         crate::plan::count(&region.steady, 1, &mut firings);
         let flows = region.nodes.iter().copied().filter(|node| native.waits[node.0 as usize].is_some());
-        let outside = |channel: &ChannelId| !region.nodes.contains(&flat.channel(*channel).from);
-        let (takers, givers) = flows.partition(|node| flat.node(*node).inputs.iter().any(outside));
+        let outside = |channel| !region.nodes.contains(&flat.channel(channel).from.0);
+        let (takers, givers) = flows.partition(|node| flat.inputs(*node).any(outside));
         let mut source = true;
         for node in &region.nodes {
-            for input in &flat.node(*node).inputs {
-                let channel = flat.channel(*input);
-                source &= channel.back || region.nodes.contains(&channel.from);
+            for input in flat.inputs(*node) {
+                let channel = flat.channel(input);
+                source &= channel.link.feedback || region.nodes.contains(&channel.from.0);
             }
         }
         let mut counts = Vec::with_capacity(nodes);
@@ -186,11 +186,11 @@ impl<'a> Run<'a> {
         let flat = &self.native.compiled.flat;
         let region_of = self.native.compiled.schedule.region_of();
         let between = |channel: &&thalweg_lang::flat::Channel| {
-            region_of[channel.from.0 as usize] != region_of[channel.to.0 as usize]
+            region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
         };
         let mut inputs = vec![0; self.regions.len()];
-        for channel in flat.channels.iter().filter(between) {
-            inputs[region_of[channel.to.0 as usize]] += 1;
+        for channel in flat.channels().iter().filter(between) {
+            inputs[region_of[channel.to.0.index()]] += 1;
         }
         let ahead =
             self.regions.iter().zip(&inputs).any(|(region, inputs)| {
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
             || self.native.has_messages()
             || self.native.mode == Mode::Sequential
             || ahead
-            || flat.channels.iter().filter(between).any(|channel| channel.back)
+            || flat.channels().iter().filter(between).any(|channel| channel.link.feedback)
     }
 
     /// Runs steady states in batches, as long as all sources have whole ones; returns their number.
@@ -305,9 +305,10 @@ impl<'a> Run<'a> {
         let most = scales.fold(BATCH, u64::min);
         self.native.batch.unwrap_or_else(|| {
             let (flat, region_of) = (&self.native.compiled.flat, self.native.compiled.schedule.region_of());
-            let between = flat.channels.iter().enumerate().filter(|(_, channel)| {
-                region_of[channel.from.0 as usize] != region_of[channel.to.0 as usize]
-            });
+            let between =
+                flat.channels().iter().enumerate().filter(|(_, channel)| {
+                    region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
+                });
             let bytes: usize = between.map(|(at, _)| self.around.queues.item_bytes(at)).sum();
             most.min((NEAR / bytes.max(1) as u64).max(FEW))
         })

@@ -27,20 +27,20 @@ impl Run<'_> {
     pub(super) fn fill_queues(&mut self) {
         let compiled = &self.native.compiled;
         let fused = matches!(&self.native.parts[..], [part] if part.plan.is_some()) && !self.native.flows();
-        for (at, channel) in compiled.flat.channels.iter().enumerate() {
+        for (at, channel) in compiled.flat.channels().iter().enumerate() {
             let id = ChannelId(at as u32);
-            if fused && channel.initial.is_empty() {
+            if fused && channel.link.initial == 0 {
                 self.state.queues()[at].mask = -1;
                 continue;
             }
-            let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.initial.len() as u64) + 1;
+            let mut room = compiled.schedule.buffers[at].unwrap_or(0).max(channel.link.initial as u64) + 1;
             if self.native.rings() {
                 room += self.native.parts[0].scale * self.through(0, id);
             }
             self.around.queues.widen(at, &mut self.state.queues()[at], room);
             let mut bytes = Vec::new();
-            for item in &channel.initial {
-                super::ends::to_bytes(item, &channel.item, &compiled.tree.structs, &mut bytes);
+            for item in compiled.flat.initial(id) {
+                super::ends::to_bytes(item, compiled.flat.shape(id), &compiled.tree.structs, &mut bytes);
             }
             self.put(id, &bytes);
         }
@@ -48,9 +48,9 @@ impl Run<'_> {
 
     /// Items that go through a channel in a steady state.
     pub(super) fn through(&self, stage: usize, channel: ChannelId) -> u64 {
-        let (flat, from) = (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from);
-        let port = flat.node(from).outputs.iter().position(|output| *output == channel).unwrap_or(0);
-        let push = flat.push(&self.native.compiled.tree, from, port, Firing::Later).unwrap_or(0);
+        let (flat, (from, port)) =
+            (&self.native.compiled.flat, self.native.compiled.flat.channel(channel).from);
+        let push = flat.push(from, port, Firing::Later).unwrap_or(0);
         push * self.stages[stage].facts.firings[from.0 as usize]
     }
 
@@ -127,7 +127,7 @@ impl Run<'_> {
         }
         let mut able = self.able(node, count);
         if self.ends.is_reader(node) {
-            let output = self.native.compiled.flat.node(node).outputs.first().copied();
+            let output = self.native.compiled.flat.output(node);
             self.await_items(node, able)?;
             let items = self.ends.read(node, able)?;
             if let Some(output) = output {
@@ -136,9 +136,8 @@ impl Run<'_> {
                 self.put(output, &items);
             }
         } else if self.ends.is_writer(node) {
-            let inputs = &self.native.compiled.flat.node(node).inputs;
-            if let Some(input) = inputs.first() {
-                let items = self.take(*input, able);
+            if let Some(input) = self.native.compiled.flat.input(node) {
+                let items = self.take(input, able);
                 self.ends.write(&self.native.compiled, node, &items)?;
             }
         } else if able > 0 {
@@ -160,9 +159,8 @@ impl Run<'_> {
     /// Fires a node with dynamic rates, each firing of which may wait in the middle.
     fn fire_flow(&mut self, node: NodeId, count: u64) -> Result<u64, Stop> {
         let (at, count) = (node.0 as usize, count.min(i64::MAX as u64));
-        if let (Some(input), Some(items)) =
-            (self.native.compiled.flat.node(node).inputs.first(), self.awaited[at])
-            && self.held(*input) < items
+        if let (Some(input), Some(items)) = (self.native.compiled.flat.input(node), self.awaited[at])
+            && self.held(input) < items
         {
             return Ok(0);
         }
@@ -172,12 +170,12 @@ impl Run<'_> {
         let (flowed, fired) = match self.native.waits[at] {
             Some(0) | None => self.state.flow(node.0, count, &mut self.around),
             Some(stack) => {
-                let ports = self.native.compiled.flat.node(node);
-                let channels: Vec<ChannelId> = ports.inputs.iter().chain(&ports.outputs).copied().collect();
+                let flat = &self.native.compiled.flat;
+                let channels: Vec<ChannelId> = flat.inputs(node).chain(flat.outputs(node)).collect();
                 let apart = (&mut self.fibers, stack, &channels[..]);
                 self.state
                     .flow_apart(node.0, count, apart, &mut self.around)
-                    .map_err(|why| Stop::Output(format!("`{}`: {why}", ports.name)))?
+                    .map_err(|why| Stop::Output(format!("`{}`: {why}", flat.node(node).name)))?
             }
         };
         self.awaited[at] = if let Flowed::Waits(items) = flowed { Some(items) } else { None };
@@ -193,58 +191,56 @@ impl Run<'_> {
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {
-        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
-        for (port, output) in flat.node(node).outputs.iter().enumerate() {
-            let each = |firing| flat.push(tree, node, port, firing).unwrap_or(0);
-            self.make_room(*output, each(Firing::First) + each(Firing::Later) * firings);
+        let flat = &self.native.compiled.flat;
+        for (port, output) in flat.outputs(node).enumerate() {
+            let each = |firing| flat.push(node, port, firing).unwrap_or(0);
+            self.make_room(output, each(Firing::First) + each(Firing::Later) * firings);
         }
     }
 
     /// An input with fewer items than the next firing needs to begin.
     pub(super) fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
         let flat = &self.native.compiled.flat;
-        let mut inputs = flat.node(node).inputs.iter().enumerate();
-        inputs.find(|(port, input)| self.held(**input) < self.needs(node, *port)).map(|(_, input)| *input)
+        let mut inputs = flat.inputs(node).enumerate();
+        inputs.find(|(port, input)| self.held(*input) < self.needs(node, *port)).map(|(_, input)| input)
     }
 
     /// Items that an input must hold for the next firing to begin.
     fn needs(&self, node: NodeId, port: usize) -> u64 {
-        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let flat = &self.native.compiled.flat;
         let firing = if self.fired[node.0 as usize] == 0 { Firing::First } else { Firing::Later };
-        flat.peek(tree, node, port, firing)
+        flat.peek(node, port, firing)
     }
 
     /// All items that a node lacks to continue, or to begin its next firing.
     pub(super) fn lacking(&mut self, node: NodeId) -> Vec<Lack> {
         let awaited = self.awaited[node.0 as usize];
         let flat = &self.native.compiled.flat;
-        let lack = |(port, channel): (usize, &ChannelId)| {
+        let lack = |(port, channel): (usize, ChannelId)| {
             let needs = awaited.unwrap_or_else(|| self.needs(node, port));
-            let more = needs.saturating_sub(self.held(*channel));
-            (more > 0).then_some(Lack { channel: *channel, more })
+            let more = needs.saturating_sub(self.held(channel));
+            (more > 0).then_some(Lack { channel, more })
         };
-        flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
+        flat.inputs(node).enumerate().filter_map(lack).collect()
     }
 
     /// The number of firings, up to `want`, that there are items for.
     fn able(&mut self, node: NodeId, want: u64) -> u64 {
-        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
+        let flat = &self.native.compiled.flat;
         let mut able = want;
-        for (port, input) in flat.node(node).inputs.iter().enumerate() {
-            let mut held = self.held(*input);
+        for (port, input) in flat.inputs(node).enumerate() {
+            let mut held = self.held(input);
             let mut firings = 0;
             if self.fired[node.0 as usize] == 0 {
                 let first = Firing::First;
-                if held < flat.peek(tree, node, port, first) {
+                if held < flat.peek(node, port, first) {
                     return 0;
                 }
-                held -= flat.pop(tree, node, port, first).unwrap_or(0);
+                held -= flat.pop(node, port, first).unwrap_or(0);
                 firings = 1;
             }
-            let (pop, peek) = (
-                flat.pop(tree, node, port, Firing::Later).unwrap_or(0),
-                flat.peek(tree, node, port, Firing::Later),
-            );
+            let (pop, peek) =
+                (flat.pop(node, port, Firing::Later).unwrap_or(0), flat.peek(node, port, Firing::Later));
             firings += match held.checked_sub(peek) {
                 None => 0,
                 Some(_) if pop == 0 => want,
@@ -261,9 +257,9 @@ impl Run<'_> {
         let flat = &self.native.compiled.flat;
         let mut goes_on = true;
         while std::mem::take(&mut goes_on) {
-            for node in 0..flat.nodes.len() as u32 {
+            for node in 0..flat.nodes().len() as u32 {
                 let node = NodeId(node);
-                let takes = flat.node(node).inputs.iter().any(|input| !flat.channel(*input).back);
+                let takes = flat.inputs(node).any(|input| !flat.channel(input).link.feedback);
                 if takes && !interrupted() && self.fire_some(node, u64::from(u32::MAX))? > 0 {
                     goes_on = true;
                 }

@@ -178,14 +178,14 @@ fn firings(compiled: &Compiled) -> u64 {
 
 /// Whether the input ends: each region without inputs from others reads a file in each steady state.
 fn ends(compiled: &Compiled) -> bool {
-    let reads = |node: NodeId| match compiled.flat.node(node).kind {
+    let reads = |node: NodeId| match compiled.flat.kind(node) {
         NodeKind::Filter(id) => matches!(compiled.tree.filters[id.0 as usize].code, Code::FileReader(_)),
         NodeKind::Split(_) | NodeKind::Join(_) => false,
     };
     let region_of = compiled.schedule.region_of();
     let mut first = vec![true; compiled.schedule.regions.len()];
-    for channel in &compiled.flat.channels {
-        let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+    for channel in compiled.flat.channels() {
+        let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
         first[to] &= from == to;
     }
     let regions = compiled.schedule.regions.iter().zip(first).filter(|(_, first)| *first);

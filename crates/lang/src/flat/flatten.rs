@@ -3,11 +3,11 @@
 //! Uses an explicit stack of tasks, because trees may be deep. The traversal follows the items: `flow` is the
 //! output port reached last, and the next consumer is connected to it.
 
-use super::{Channel, ChannelId, Flat, Node, NodeId, NodeKind};
-use crate::hir::Type;
+use super::draft::{Draft, Kind, Line, finish};
+use super::{Contents, Flat};
 use crate::source::Span;
 use crate::tree::{FilterId, Stream, StreamKind, Tree, Weights};
-use crate::value::{Shape, Value};
+use crate::value::Shape;
 use smol_str::{SmolStr, SmolStrBuilder};
 
 /// Builds the flat graph of a tree.
@@ -17,7 +17,7 @@ pub fn flatten(tree: &Tree) -> Flat {
     while let Some(task) = builder.tasks.pop() {
         builder.step(task, tree);
     }
-    builder.finish()
+    finish(builder.nodes, builder.channels, tree)
 }
 
 /// An output port and its item shape.
@@ -26,15 +26,6 @@ struct Source {
     node: usize,
     port: usize,
     item: Shape,
-}
-
-/// A node under construction; ports get their channels later.
-struct Draft {
-    name: SmolStr,
-    span: Span,
-    kind: NodeKind,
-    inputs: Vec<Option<ChannelId>>,
-    outputs: Vec<Option<ChannelId>>,
 }
 
 /// A path: an index into `Builder::paths`. `NO_PATH` is the parent of the root.
@@ -64,7 +55,7 @@ struct Builder<'a> {
     /// Each name with its parent path.
     paths: Vec<(Path, &'a SmolStr)>,
     nodes: Vec<Draft>,
-    channels: Vec<Channel>,
+    channels: Vec<Line>,
 }
 
 impl<'a> Builder<'a> {
@@ -83,7 +74,7 @@ impl<'a> Builder<'a> {
         self.paths.push((within, &stream.name));
         let path = self.paths.len() - 1;
         match &stream.kind {
-            StreamKind::Filter(filter) => self.filter(stream, *filter, path, tree),
+            StreamKind::Filter(filter) => self.filter(stream, *filter, tree),
             StreamKind::Pipeline(children) => {
                 self.tasks.extend(children.iter().rev().map(|child| Task::Visit(child, path)));
             }
@@ -92,24 +83,23 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn filter(&mut self, stream: &'a Stream, filter: FilterId, path: Path, tree: &Tree) {
-        let name =
-            tree.filters.get(filter.0 as usize).map_or_else(|| self.name(path, ""), |it| it.path.clone());
-        let ports = (usize::from(!is_void(&stream.input)), usize::from(!is_void(&stream.output)));
-        let node = self.add(name, stream.span, NodeKind::Filter(filter), ports);
+    fn filter(&mut self, stream: &'a Stream, filter: FilterId, tree: &Tree) {
+        let name = tree.filters[filter.0 as usize].path.clone();
+        let ports = (usize::from(!stream.input.is_void()), usize::from(!stream.output.is_void()));
+        let node = self.add(name, stream.span, Kind::Filter(filter), ports);
         self.connect(node, 0);
         self.flow = (ports.1 == 1).then(|| Source { node, port: 0, item: stream.output.clone() });
     }
 
     /// Adds a splitter, and tasks for the children in order.
     fn split(&mut self, stream: &'a Stream, split: &Weights, children: &'a [Stream], path: Path) {
-        let has_input: Vec<bool> = children.iter().map(|child| !is_void(&child.input)).collect();
-        let inward = !is_void(&stream.input);
+        let has_input: Vec<bool> = children.iter().map(|child| !child.input.is_void()).collect();
+        let inward = !stream.input.is_void();
         let weights = of_ports(split, &has_input, inward);
         let ports = (usize::from(inward), has_input.iter().filter(|has_input| **has_input).count());
         let node = (ports != (0, 0)).then(|| {
             let name = self.name(path, "split");
-            self.add(name, stream.span, NodeKind::Split(weights), ports)
+            self.add(name, stream.span, Kind::Split(weights), ports)
         });
         if let Some(node) = node {
             self.connect(node, 0);
@@ -129,7 +119,7 @@ impl<'a> Builder<'a> {
         let StreamKind::SplitJoin { join, children, .. } = &stream.kind else { return };
         let flows = self.saved.split_off(self.saved.len() - children.len());
         let has_output: Vec<bool> = flows.iter().map(Option::is_some).collect();
-        let outward = !is_void(&stream.output);
+        let outward = !stream.output.is_void();
         let weights = of_ports(join, &has_output, outward);
         let ports = (has_output.iter().filter(|has_output| **has_output).count(), usize::from(outward));
         if ports == (0, 0) {
@@ -137,7 +127,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let name = self.name(path, "join");
-        let node = self.add(name, stream.span, NodeKind::Join(weights), ports);
+        let node = self.add(name, stream.span, Kind::Join(weights), ports);
         for (port, flow) in flows.into_iter().flatten().enumerate() {
             self.flow = Some(flow);
             self.connect(node, port);
@@ -146,11 +136,11 @@ impl<'a> Builder<'a> {
     }
 
     fn begin_loop(&mut self, stream: &'a Stream, join: &Weights, body: &'a Stream, path: Path) {
-        let outside = !is_void(&stream.input);
+        let outside = !stream.input.is_void();
         let weights = of_ports(join, &[outside, true], true);
         let name = self.name(path, "join");
         let ports = (1 + usize::from(outside), 1);
-        let joiner = self.add(name, stream.span, NodeKind::Join(weights), ports);
+        let joiner = self.add(name, stream.span, Kind::Join(weights), ports);
         if outside {
             self.connect(joiner, 0);
         }
@@ -161,11 +151,11 @@ impl<'a> Builder<'a> {
 
     fn end_body(&mut self, stream: &'a Stream, path: Path, joiner: usize) {
         let StreamKind::FeedbackLoop { split, back, .. } = &stream.kind else { return };
-        let outside = !is_void(&stream.output);
+        let outside = !stream.output.is_void();
         let weights = of_ports(split, &[outside, true], true);
         let name = self.name(path, "split");
         let ports = (1, 1 + usize::from(outside));
-        let node = self.add(name, stream.span, NodeKind::Split(weights), ports);
+        let node = self.add(name, stream.span, Kind::Split(weights), ports);
         self.connect(node, 0);
         self.saved.push(outside.then(|| Source { node, port: 0, item: stream.output.clone() }));
         self.flow = Some(Source { node, port: usize::from(outside), item: back.input.clone() });
@@ -176,36 +166,33 @@ impl<'a> Builder<'a> {
     fn end_loop(&mut self, stream: &'a Stream, joiner: usize) {
         let StreamKind::FeedbackLoop { enqueued, .. } = &stream.kind else { return };
         let port = self.nodes[joiner].inputs.len() - 1;
-        if let Some(id) = self.connect(joiner, port) {
-            let channel = &mut self.channels[id.0 as usize];
-            channel.initial = enqueued.to_vec();
+        if let Some(channel) = self.connect(joiner, port) {
+            channel.contents.initial = enqueued.to_vec();
             channel.back = true;
         }
         self.flow = self.saved.pop().flatten();
     }
 
-    fn add(&mut self, name: SmolStr, span: Span, kind: NodeKind, ports: (usize, usize)) -> usize {
+    fn add(&mut self, name: SmolStr, span: Span, kind: Kind, ports: (usize, usize)) -> usize {
         let (inputs, outputs) = (vec![None; ports.0], vec![None; ports.1]);
         self.nodes.push(Draft { name, span, kind, inputs, outputs });
         self.nodes.len() - 1
     }
 
     /// Connects the flow to an input port, if both exist.
-    fn connect(&mut self, to: usize, port: usize) -> Option<ChannelId> {
-        self.nodes[to].inputs.get(port)?;
-        let Source { node, port: from, item } = self.flow.take()?;
-        let id = ChannelId(self.channels.len() as u32);
-        let ends = (NodeId(node as u32), NodeId(to as u32));
-        let initial: Vec<Value> = Vec::new();
-        self.channels.push(Channel { from: ends.0, to: ends.1, item, initial, back: false });
-        self.nodes[node].outputs[from] = Some(id);
-        self.nodes[to].inputs[port] = Some(id);
-        Some(id)
+    fn connect(&mut self, to: usize, port: usize) -> Option<&mut Line> {
+        let input = self.nodes[to].inputs.get_mut(port)?;
+        let source = self.flow.take()?;
+        *input = Some(self.channels.len());
+        self.nodes[source.node].outputs[source.port] = *input;
+        let contents = Contents { shape: source.item, initial: Vec::new() };
+        self.channels.push(Line { from: source.node, to, contents, back: false });
+        self.channels.last_mut()
     }
 
-    /// The text of a path, with `last` appended unless it is empty.
+    /// The text of a path, with `last` appended.
     fn name(&self, mut path: Path, last: &str) -> SmolStr {
-        let mut parts = Vec::from_iter((!last.is_empty()).then_some(last));
+        let mut parts = vec![last];
         while let Some((within, name)) = self.paths.get(path) {
             parts.push(name);
             path = *within;
@@ -219,24 +206,6 @@ impl<'a> Builder<'a> {
         }
         name.finish()
     }
-
-    fn finish(self) -> Flat {
-        let nodes = self.nodes.into_iter().map(finished).collect();
-        Flat { nodes, channels: self.channels }
-    }
-}
-
-/// Drops ports without channels, and their weights.
-fn finished(draft: Draft) -> Node {
-    let exists = |ports: &[Option<ChannelId>]| ports.iter().map(Option::is_some).collect::<Vec<bool>>();
-    let kind = match draft.kind {
-        NodeKind::Filter(filter) => NodeKind::Filter(filter),
-        NodeKind::Split(weights) => NodeKind::Split(of_ports(&weights, &exists(&draft.outputs), true)),
-        NodeKind::Join(weights) => NodeKind::Join(of_ports(&weights, &exists(&draft.inputs), true)),
-    };
-    let inputs = draft.inputs.into_iter().flatten().collect();
-    let outputs = draft.outputs.into_iter().flatten().collect();
-    Node { name: draft.name, span: draft.span, kind, inputs, outputs }
 }
 
 /// Weights of the existing ports; all 0 if nothing passes on the other side.
@@ -248,9 +217,4 @@ fn of_ports(weights: &Weights, exists: &[bool], passes: bool) -> Weights {
     let weight = |port: usize| if passes { weights.get(port).copied().unwrap_or(0) } else { 0 };
     let ports = exists.iter().enumerate().filter(|(_, exists)| **exists);
     Weights::RoundRobin(ports.map(|(port, _)| weight(port)).collect())
-}
-
-/// Whether an end is `void`.
-fn is_void(shape: &Shape) -> bool {
-    *shape == Shape::Scalar(Type::Void)
 }

@@ -51,10 +51,10 @@ fn flush(world: &World, fires: &mut Nodes<'_>) -> Result<(), Stop> {
     let flat = &world.compiled.flat;
     let mut progressed = true;
     while std::mem::take(&mut progressed) {
-        for (at, node) in flat.nodes.iter().enumerate() {
-            while node.inputs.iter().any(|input| !flat.channel(*input).back)
+        for node in flat.graph.node_ids() {
+            while flat.inputs(node).any(|input| !flat.channel(input).link.feedback)
                 && !world.interrupted()
-                && fires.try_fire(NodeId(at as u32))? == Fired::Yes
+                && fires.try_fire(node)? == Fired::Yes
             {
                 progressed = true;
             }
@@ -74,8 +74,8 @@ struct Nodes<'a> {
 impl<'a> Nodes<'a> {
     fn new(world: &'a Rc<World>) -> Nodes<'a> {
         let compiled = &world.compiled;
-        let waits = |node| {
-            let decides = |firing| compiled.flat.pop(&compiled.tree, node, 0, firing).is_none();
+        let waits = |node: NodeId| {
+            let decides = |firing| compiled.flat.pop(node, 0, firing).is_none();
             world.filter(node).is_some() && (decides(Firing::First) || decides(Firing::Later))
         };
         let count = world.nodes.len() as u32;
@@ -131,8 +131,8 @@ impl<'a> Rounds<'a> {
     fn new(world: &'a World, regions: &'a [Region]) -> Rounds<'a> {
         let (flat, region_of) = (&world.compiled.flat, world.compiled.schedule.region_of());
         let mut first = vec![true; regions.len()];
-        for channel in flat.channels.iter().filter(|channel| !channel.back) {
-            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+        for channel in flat.channels().iter().filter(|channel| !channel.link.feedback) {
+            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
             first[to] &= from == to;
         }
         let cursors = regions.iter().map(Cursor::new);

@@ -38,7 +38,7 @@ impl World {
             return Ok(Fired::Lacks(lacking));
         }
         let mut state = self.nodes[node.0 as usize].borrow_mut();
-        let fired = match &self.compiled.flat.nodes[node.0 as usize].kind {
+        let fired = match self.compiled.flat.kind(node) {
             NodeKind::Split(weights) => self.split(node, weights),
             NodeKind::Join(weights) => self.join(node, weights),
             NodeKind::Filter(_) => self.fire_filter(node, &mut state, wait)?,
@@ -57,37 +57,34 @@ impl World {
 
     /// Items required on an input for the next firing to start.
     fn needs(&self, node: NodeId, at: usize) -> u64 {
-        let (flat, tree, firing) = (&self.compiled.flat, &self.compiled.tree, self.firing(node));
-        flat.peek(tree, node, at, firing)
+        self.compiled.flat.peek(node, at, self.firing(node))
     }
 
     /// A channel with fewer items than the next firing requires to start.
     pub(super) fn lacks(&self, node: NodeId) -> Option<ChannelId> {
-        let mut inputs = self.compiled.flat.node(node).inputs.iter().enumerate();
+        let mut inputs = self.compiled.flat.inputs(node).enumerate();
         if self.idle[node.0 as usize].get() >= MAX_IDLE {
-            return inputs.next().map(|(_, channel)| *channel);
+            return inputs.next().map(|(_, channel)| channel);
         }
-        inputs
-            .find(|(at, channel)| self.items(**channel) < self.needs(node, *at))
-            .map(|(_, channel)| *channel)
+        inputs.find(|(at, channel)| self.items(*channel) < self.needs(node, *at)).map(|(_, channel)| channel)
     }
 
     /// All items that a node lacks to continue or to start its next firing.
     pub(super) fn lacking(&self, node: NodeId) -> Vec<Lack> {
         let awaited = self.awaited[node.0 as usize].get();
-        let lack = |(at, channel): (usize, &ChannelId)| {
+        let lack = |(at, channel): (usize, ChannelId)| {
             let needs = if awaited > 0 { awaited } else { self.needs(node, at) };
-            let more = needs.saturating_sub(self.items(*channel));
-            (more > 0).then_some(Lack { channel: *channel, more })
+            let more = needs.saturating_sub(self.items(channel));
+            (more > 0).then_some(Lack { channel, more })
         };
-        self.compiled.flat.node(node).inputs.iter().enumerate().filter_map(lack).collect()
+        self.compiled.flat.inputs(node).enumerate().filter_map(lack).collect()
     }
 
     /// Fails if a node's queues exceed the budget.
     fn within_budget(&self, node: NodeId) -> Result<(), Stop> {
-        let ports = self.compiled.flat.node(node);
-        for channel in ports.inputs.iter().chain(&ports.outputs) {
-            if !self.room.holds(*channel, self.items(*channel)) {
+        let flat = &self.compiled.flat;
+        for channel in flat.inputs(node).chain(flat.outputs(node)) {
+            if !self.room.holds(channel, self.items(channel)) {
                 return Err(self.budget_error());
             }
         }
@@ -99,18 +96,18 @@ impl World {
     }
 
     fn split(&self, node: NodeId, weights: &Weights) -> Fired {
-        let node = &self.compiled.flat.nodes[node.0 as usize];
-        let mut input = self.channel(node.inputs[0]).borrow_mut();
+        let flat = &self.compiled.flat;
+        let input = flat.input(node).expect("a splitter that fires has an input");
+        let mut input = self.channel(input).borrow_mut();
         match weights {
             Weights::Duplicate => {
                 let item = input.pop_front().expect("the input was checked");
-                node.outputs
-                    .iter()
-                    .for_each(|output| self.channel(*output).borrow_mut().push_back(item.clone()));
+                flat.outputs(node)
+                    .for_each(|output| self.channel(output).borrow_mut().push_back(item.clone()));
             }
             Weights::RoundRobin(weights) => {
-                for (output, weight) in node.outputs.iter().zip(weights) {
-                    self.channel(*output).borrow_mut().extend(input.drain(..*weight as usize));
+                for (output, weight) in flat.outputs(node).zip(weights) {
+                    self.channel(output).borrow_mut().extend(input.drain(..*weight as usize));
                 }
             }
         }
@@ -118,18 +115,19 @@ impl World {
     }
 
     fn join(&self, node: NodeId, weights: &Weights) -> Fired {
-        let node = &self.compiled.flat.nodes[node.0 as usize];
+        let flat = &self.compiled.flat;
         let Weights::RoundRobin(weights) = weights else { unreachable!("joiners do not duplicate") };
-        let mut output = self.channel(node.outputs[0]).borrow_mut();
-        for (input, weight) in node.inputs.iter().zip(weights) {
-            output.extend(self.channel(*input).borrow_mut().drain(..*weight as usize));
+        let output = flat.output(node).expect("a joiner that fires has an output");
+        let mut output = self.channel(output).borrow_mut();
+        for (input, weight) in flat.inputs(node).zip(weights) {
+            output.extend(self.channel(input).borrow_mut().drain(..*weight as usize));
         }
         Fired::Yes
     }
 
     fn fire_filter(&self, node: NodeId, state: &mut State, wait: Wait<'_>) -> Result<Fired, Stop> {
-        let ports = &self.compiled.flat.nodes[node.0 as usize];
-        let (input, output) = (ports.inputs.first().copied(), ports.outputs.first().copied());
+        let flat = &self.compiled.flat;
+        let (input, output) = (flat.input(node), flat.output(node));
         let pop_input = || input.and_then(|input| self.channel(input).borrow_mut().pop_front());
         let push_output = |item| {
             if let Some(output) = output {
@@ -173,12 +171,12 @@ impl World {
         let firings = self.firings[node.0 as usize].get();
         let prework = code.prework.as_ref().filter(|_| firings == 0);
         let rates = if prework.is_some() { filter.prework.unwrap_or(filter.work) } else { filter.work };
-        let ports = &self.compiled.flat.nodes[node.0 as usize];
+        let flat = &self.compiled.flat;
         let mut host = FilterHost {
             world: self,
             node,
-            input: ports.inputs.first().copied(),
-            output: ports.outputs.first().copied(),
+            input: flat.input(node),
+            output: flat.output(node),
             rates,
             popped: 0,
             pushed: 0,

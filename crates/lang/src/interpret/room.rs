@@ -22,18 +22,19 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn new(compiled: &Compiled, most: u64) -> Room {
         let (flat, region_of) = (&compiled.flat, compiled.schedule.region_of());
-        let bytes = |channel: &crate::flat::Channel| {
-            if region_of[channel.from.0 as usize] == region_of[channel.to.0 as usize] {
+        let bytes = |id| {
+            let channel = flat.channel(id);
+            if region_of[channel.from.0.index()] == region_of[channel.to.0.index()] {
                 return 0;
             }
-            let words = channel.item.words(&compiled.tree.structs, u64::MAX >> 8);
+            let words = flat.shape(id).words(&compiled.tree.structs, u64::MAX >> 8);
             words.unwrap_or(1).saturating_mul(WORD)
         };
         Room {
             most,
             used: Cell::new(0),
-            bytes: flat.channels.iter().map(bytes).collect(),
-            counted: flat.channels.iter().map(|_| Cell::new(0)).collect(),
+            bytes: flat.graph.channel_ids().map(bytes).collect(),
+            counted: flat.channels().iter().map(|_| Cell::new(0)).collect(),
         }
     }
 
@@ -60,13 +61,13 @@ impl Room {
 /// The error for a queue that must grow beyond the budget of all queues.
 pub fn over_budget(flat: &Flat, channel: ChannelId, items: u64, most: u64) -> Diagnostic {
     let channel = flat.channel(channel);
-    let (from, to) = (flat.node(channel.from), flat.node(channel.to));
+    let (from, to) = (flat.node(channel.from.0), flat.node(channel.to.0));
     let why = format!(
         "the queue from `{}` to `{}` holds {items} items and must grow, but the budget of all queues is {most} bytes",
         from.name, to.name
     );
-    let error = Diagnostic::new(from.span, why).label(format!("`{}`", from.name));
-    let two = from.span != to.span;
-    let error = if two { error.other(to.span, format!("`{}`", to.name)) } else { error };
+    let (first, second) = (flat.span(channel.from.0), flat.span(channel.to.0));
+    let error = Diagnostic::new(first, why).label(format!("`{}`", from.name));
+    let error = if first != second { error.other(second, format!("`{}`", to.name)) } else { error };
     error.hint("check whether its consumer is blocked, or raise the limit (`--budget`)")
 }

@@ -20,7 +20,7 @@ impl Suspended {
             DefaultStack::new(STACK).map_err(|error| world.fault(node, &format!("no stack: {error}")))?;
         let world = world.clone();
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
-            let input = world.compiled.flat.node(node).inputs[0];
+            let input = world.compiled.flat.input(node).expect("only a node with input suspends");
             loop {
                 let fired = world.fire(node, &|| yielder.suspend(Ok(Fired::Lacks(input))));
                 yielder.suspend(fired);

@@ -6,7 +6,7 @@ use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Random, Scratch};
 use crate::files::{Files, Layout, Sink, Source};
-use crate::flat::{ChannelId, NodeId, NodeKind};
+use crate::flat::{ChannelId, NodeId};
 use crate::messages::MessageRouter;
 use crate::tree::{Code, Filter};
 use crate::value::Value;
@@ -70,15 +70,14 @@ impl World {
         out: Box<dyn Write>,
         interrupted: Box<dyn Fn() -> bool>,
     ) -> Result<World, Stop> {
-        let states = compiled.flat.nodes.iter().map(|node| match &node.kind {
-            NodeKind::Filter(id) => initial_state(&compiled, id.0, options, files),
-            NodeKind::Split(_) | NodeKind::Join(_) => Ok(State::Stateless),
+        let states = compiled.flat.graph.node_ids().map(|node| match compiled.flat.filter(node) {
+            Some(id) => initial_state(&compiled, id.0, options, files),
+            None => Ok(State::Stateless),
         });
         let nodes = states.map(|state| state.map(RefCell::new)).collect::<Result<Vec<_>, Stop>>()?;
-        let initial =
-            |channel: &crate::flat::Channel| RefCell::new(channel.initial.iter().cloned().collect());
+        let initial = |channel| RefCell::new(compiled.flat.initial(channel).iter().cloned().collect());
         Ok(World {
-            channels: compiled.flat.channels.iter().map(initial).collect(),
+            channels: compiled.flat.graph.channel_ids().map(initial).collect(),
             firings: nodes.iter().map(|_| Cell::new(0)).collect(),
             idle: nodes.iter().map(|_| Cell::new(0)).collect(),
             awaited: nodes.iter().map(|_| Cell::new(0)).collect(),
@@ -97,10 +96,7 @@ impl World {
 
     /// The filter of a node, if it is one.
     pub(super) fn filter(&self, node: NodeId) -> Option<&Filter> {
-        match self.compiled.flat.nodes[node.0 as usize].kind {
-            NodeKind::Filter(id) => Some(&self.compiled.tree.filters[id.0 as usize]),
-            NodeKind::Split(_) | NodeKind::Join(_) => None,
-        }
+        Some(&self.compiled.tree.filters[self.compiled.flat.filter(node)?.0 as usize])
     }
 
     pub(super) fn channel(&self, channel: ChannelId) -> &RefCell<VecDeque<Value>> {
@@ -157,8 +153,8 @@ impl World {
 
     /// An error of a node.
     pub(super) fn fault(&self, node: NodeId, what: &str) -> Stop {
-        let node = &self.compiled.flat.nodes[node.0 as usize];
-        Stop::Fault(Box::new(Diagnostic::new(node.span, format!("`{}`: {what}", node.name))))
+        let (flat, name) = (&self.compiled.flat, &self.compiled.flat.node(node).name);
+        Stop::Fault(Box::new(Diagnostic::new(flat.span(node), format!("`{name}`: {what}"))))
     }
 }
 

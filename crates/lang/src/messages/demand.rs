@@ -39,7 +39,7 @@ pub trait Fires {
 /// The node waits for itself, or a firing fails.
 pub fn pull<F: Fires>(flat: &Flat, fires: &mut F, target: NodeId) -> Result<(), Blocked<F::Error>> {
     let mut pending = vec![target];
-    let mut is_pending = vec![false; flat.nodes.len()];
+    let mut is_pending = vec![false; flat.nodes().len()];
     is_pending[target.0 as usize] = true;
     while let Some(node) = pending.last().copied() {
         match fires.lacks(node) {
@@ -49,7 +49,7 @@ pub fn pull<F: Fires>(flat: &Flat, fires: &mut F, target: NodeId) -> Result<(), 
                 pending.pop();
             }
             Some(channel) => {
-                let from = flat.channels[channel.0 as usize].from;
+                let from = flat.channel(channel).from.0;
                 if std::mem::replace(&mut is_pending[from.0 as usize], true) {
                     return Err(Blocked::Cycle(node));
                 }
@@ -72,7 +72,7 @@ pub struct Demand<'a> {
 impl<'a> Demand<'a> {
     /// The state after `iterations` iterations.
     pub fn new(flat: &'a Flat, region: &'a Region, iterations: u64) -> Demand<'a> {
-        let mut first = vec![0; flat.nodes.len()];
+        let mut first = vec![0; flat.nodes().len()];
         count(&region.init, 1, &mut first);
         Demand { flat, region, first, iterations }
     }
@@ -171,8 +171,8 @@ pub struct Counts<C> {
 impl<C: Deref<Target = Compiled>> Counts<C> {
     /// The initial state.
     pub fn new(compiled: C) -> Counts<C> {
-        let items = compiled.flat.channels.iter().map(|channel| channel.initial.len() as u64).collect();
-        let firings = vec![0; compiled.flat.nodes.len()];
+        let items = compiled.flat.channels().iter().map(|channel| channel.link.initial as u64).collect();
+        let firings = vec![0; compiled.flat.nodes().len()];
         Counts { compiled, items, firings }
     }
 
@@ -196,19 +196,19 @@ impl<C: Deref<Target = Compiled>> Fires for Counts<C> {
 
     fn lacks(&mut self, node: NodeId) -> Option<ChannelId> {
         let (flat, firing) = (&self.compiled.flat, self.firing(node));
-        let mut inputs = flat.node(node).inputs.iter().enumerate();
-        let needs = |at| flat.peek(&self.compiled.tree, node, at, firing);
-        inputs.find(|(at, channel)| self.items[channel.0 as usize] < needs(*at)).map(|(_, channel)| *channel)
+        let needs = |at| flat.peek(node, at, firing);
+        let mut inputs = flat.inputs(node).enumerate();
+        inputs.find(|(at, channel)| self.items[channel.index()] < needs(*at)).map(|(_, channel)| channel)
     }
 
     fn fire(&mut self, node: NodeId) -> Result<(), Infallible> {
         let firing = self.firing(node);
-        let (flat, tree) = (&self.compiled.flat, &self.compiled.tree);
-        for (at, channel) in flat.node(node).inputs.iter().enumerate() {
-            self.items[channel.0 as usize] -= flat.pop(tree, node, at, firing).unwrap_or(0);
+        let flat = &self.compiled.flat;
+        for (at, channel) in flat.inputs(node).enumerate() {
+            self.items[channel.0 as usize] -= flat.pop(node, at, firing).unwrap_or(0);
         }
-        for (at, channel) in flat.node(node).outputs.iter().enumerate() {
-            self.items[channel.0 as usize] += flat.push(tree, node, at, firing).unwrap_or(0);
+        for (at, channel) in flat.outputs(node).enumerate() {
+            self.items[channel.0 as usize] += flat.push(node, at, firing).unwrap_or(0);
         }
         self.firings[node.0 as usize] += 1;
         Ok(())

@@ -11,7 +11,7 @@ mod wavefront;
 
 pub use demand::{Blocked, Counts, Demand, Fires, IsOver, pull};
 pub use router::{Envelope, MessageRouter, SentMessage, is_downstream, receivers};
-pub use routes::check;
+pub use routes::{check, record};
 pub use wavefront::Wavefront;
 
 use crate::tree::Tree;

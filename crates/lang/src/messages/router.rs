@@ -2,7 +2,8 @@
 
 use super::wavefront::Wavefront;
 use crate::Compiled;
-use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
+use crate::flat::{ChannelId, Flat, NodeId};
+use crate::tree::{FilterId, Tree};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -58,8 +59,8 @@ impl<A: Clone> MessageRouter<A> {
     pub fn new(compiled: &Arc<Compiled>) -> MessageRouter<A> {
         let flat = &compiled.flat;
         MessageRouter {
-            receivers: receivers(compiled),
-            inboxes: flat.nodes.iter().map(|_| Vec::new()).collect(),
+            receivers: receivers(&compiled.tree, flat),
+            inboxes: flat.nodes().iter().map(|_| Vec::new()).collect(),
             routes: HashMap::new(),
             compiled: compiled.clone(),
         }
@@ -139,15 +140,11 @@ impl<A: Clone> MessageRouter<A> {
 }
 
 /// The receivers of each portal, as nodes.
-pub fn receivers(compiled: &Compiled) -> Vec<Vec<NodeId>> {
-    let nodes = compiled.flat.nodes.iter().enumerate();
-    let of = nodes.filter_map(|(at, node)| match node.kind {
-        NodeKind::Filter(id) => Some((id, NodeId(at as u32))),
-        NodeKind::Split(_) | NodeKind::Join(_) => None,
-    });
-    let of: HashMap<_, _> = of.collect();
-    let nodes = |filters: &Vec<crate::tree::FilterId>| filters.iter().map(|filter| of[filter]).collect();
-    compiled.tree.portals.iter().map(nodes).collect()
+pub fn receivers(tree: &Tree, flat: &Flat) -> Vec<Vec<NodeId>> {
+    let nodes = flat.graph.node_ids();
+    let of: HashMap<_, _> = nodes.filter_map(|node| flat.filter(node).map(|id| (id, node))).collect();
+    let nodes = |filters: &Vec<FilterId>| filters.iter().map(|filter| of[filter]).collect();
+    tree.portals.iter().map(nodes).collect()
 }
 
 /// Whether messages from one node to another travel downstream.
@@ -191,12 +188,12 @@ fn route(compiled: &Arc<Compiled>, from: NodeId, to: NodeId) -> Result<Route, St
 fn dynamic_between(compiled: &Compiled, up: NodeId, down: NodeId) -> Option<(NodeId, NodeId)> {
     let flat = &compiled.flat;
     let (after, before) = (reachable(flat, up, false), reachable(flat, down, true));
-    let dynamic = |(at, channel): (usize, &crate::flat::Channel)| {
-        let on_way = after[channel.from.0 as usize] && before[channel.to.0 as usize];
-        (on_way && flat.is_dynamic(&compiled.tree, ChannelId(at as u32)))
-            .then_some((channel.from, channel.to))
+    let dynamic = |id| {
+        let channel = flat.channel(id);
+        let on_way = after[channel.from.0.index()] && before[channel.to.0.index()];
+        (on_way && flat.is_dynamic(id)).then_some((channel.from.0, channel.to.0))
     };
-    flat.channels.iter().enumerate().find_map(dynamic)
+    flat.graph.channel_ids().find_map(dynamic)
 }
 
 /// Whether a stream leads from one node to another, without feedback channels.
@@ -206,16 +203,18 @@ fn is_reachable(flat: &Flat, from: NodeId, to: NodeId) -> bool {
 
 /// The nodes reachable from a node downstream, or upstream with `against`, without feedback channels.
 fn reachable(flat: &Flat, from: NodeId, against: bool) -> Vec<bool> {
-    let mut reached = vec![false; flat.nodes.len()];
+    let mut reached = vec![false; flat.nodes().len()];
     let mut open = vec![from];
     while let Some(node) = open.pop() {
         if std::mem::replace(&mut reached[node.0 as usize], true) {
             continue;
         }
-        let ports = flat.node(node);
-        let channels = if against { &ports.inputs } else { &ports.outputs };
-        let forward = channels.iter().map(|id| flat.channel(*id)).filter(|channel| !channel.back);
-        open.extend(forward.map(|channel| if against { channel.from } else { channel.to }));
+        let forward = |id: &ChannelId| !flat.channel(*id).link.feedback;
+        if against {
+            open.extend(flat.inputs(node).filter(forward).map(|id| flat.channel(id).from.0));
+        } else {
+            open.extend(flat.outputs(node).filter(forward).map(|id| flat.channel(id).to.0));
+        }
     }
     reached
 }

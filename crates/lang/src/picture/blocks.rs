@@ -1,6 +1,6 @@
 //! The tree as a list in which each stream precedes its parts. Pictures are drawn from it without recursion.
 
-use crate::flat::{Flat, NodeId, NodeKind};
+use crate::flat::{Flat, NodeId};
 use crate::tree::{FilterId, Stream, StreamKind, Tree};
 use std::collections::HashMap;
 
@@ -94,14 +94,13 @@ impl<'a, 'f> Builder<'a, 'f> {
     fn new(tree: &'a Tree, flat: &'f Flat) -> Builder<'a, 'f> {
         let mut filters = HashMap::with_capacity(tree.filters.len());
         let mut ends = HashMap::new();
-        for (place, node) in flat.nodes.iter().enumerate() {
-            let id = NodeId(place as u32);
-            match node.kind {
-                NodeKind::Filter(filter) => filters.insert(filter, id),
-                NodeKind::Split(_) | NodeKind::Join(_) => ends.insert(&*node.name, id),
+        for id in flat.graph.node_ids() {
+            match flat.filter(id) {
+                Some(filter) => filters.insert(filter, id),
+                None => ends.insert(&*flat.node(id).name, id),
             };
         }
-        Builder { all: Vec::new(), of_node: vec![None; flat.nodes.len()], filters, ends }
+        Builder { all: Vec::new(), of_node: vec![None; flat.nodes().len()], filters, ends }
     }
 
     fn stream(&mut self, stream: &'a Stream, role: Role, parent: Option<usize>) -> usize {

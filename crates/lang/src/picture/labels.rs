@@ -1,13 +1,13 @@
 //! Labels: rates, weights and types as text, and names quoted for text output.
 
-use crate::flat::{Flat, Node, NodeKind};
+use crate::flat::{ChannelId, Flat, NodeId, NodeKind};
 use crate::hir::Type;
 use crate::tree::{Rate, Rates, Tree, Weights};
 use crate::value::Shape;
 
 /// The lines of a node's box after its name: rates or weights, and the rates of a first firing that differs.
-pub(super) fn of_node(tree: &Tree, node: &Node) -> Vec<String> {
-    match &node.kind {
+pub(super) fn of_node(tree: &Tree, flat: &Flat, node: NodeId) -> Vec<String> {
+    match flat.kind(node) {
         NodeKind::Split(weights) | NodeKind::Join(weights) => vec![self::weights(weights)],
         NodeKind::Filter(id) => {
             let Some(filter) = tree.filters.get(id.0 as usize) else { return Vec::new() };
@@ -40,13 +40,7 @@ fn rate(rate: Rate) -> String {
 
 /// `duplicate`, `roundrobin(1,2)`, `roundrobin(1 x 64)`
 pub(super) fn weights(weights: &Weights) -> String {
-    let Weights::RoundRobin(weights) = weights else { return "duplicate".into() };
-    let run = |run: &[u32]| match run.len() {
-        0..=3 => run.iter().map(u32::to_string).collect::<Vec<String>>().join(","),
-        more => format!("{} x {more}", run[0]),
-    };
-    let runs: Vec<String> = weights.chunk_by(|a, b| a == b).map(run).collect();
-    format!("roundrobin({})", runs.join(","))
+    weights.to_string().replace(", ", ",")
 }
 
 /// A type in StreamIt syntax. The flat graph has no names of structures, so they print as numbers.
@@ -87,8 +81,8 @@ pub(super) fn ends(input: &Shape, output: &Shape) -> String {
 }
 
 /// `3 enqueued`, for a channel with initial items.
-pub(super) fn enqueued(flat: &Flat, channel: usize) -> Option<String> {
-    let count = flat.channels[channel].initial.len();
+pub(super) fn enqueued(flat: &Flat, channel: ChannelId) -> Option<String> {
+    let count = flat.channel(channel).link.initial;
     (count > 0).then(|| format!("{count} enqueued"))
 }
 

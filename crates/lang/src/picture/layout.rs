@@ -59,7 +59,7 @@ pub(super) fn layout(tree: &Tree, flat: &Flat, blocks: &Blocks) -> Layout {
 pub(super) fn lines(tree: &Tree, flat: &Flat, blocks: &Blocks, place: usize) -> Vec<String> {
     let block = &blocks.all[place];
     let name = block.stream.map(|stream| stream.name.to_string());
-    let labels = block.node.map(|node| of_node(tree, flat.node(node))).unwrap_or_default();
+    let labels = block.node.map(|node| of_node(tree, flat, node)).unwrap_or_default();
     name.into_iter().chain(labels).collect()
 }
 

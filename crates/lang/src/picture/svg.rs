@@ -38,9 +38,8 @@ pub(super) fn svg(tree: &Tree, flat: &Flat, blocks: &Blocks) -> String {
             None => composite(*area, blocks, place),
         };
     }
-    let ports = flat.ports();
-    for (id, ports) in ports.iter().enumerate() {
-        svg += &channel(tree, flat, blocks, &layout, id, *ports);
+    for id in flat.graph.channel_ids() {
+        svg += &channel(flat, blocks, &layout, id);
     }
     svg + "</svg>\n"
 }
@@ -82,22 +81,15 @@ fn trapezium(area: Area, wide_below: bool) -> String {
     format!("  <polygon class=\"end\" points=\"{}\"/>\n", points.join(" "))
 }
 
-fn channel(
-    tree: &Tree,
-    flat: &Flat,
-    blocks: &Blocks,
-    layout: &Layout,
-    id: usize,
-    ports: (usize, usize),
-) -> String {
-    let channel = &flat.channels[id];
+fn channel(flat: &Flat, blocks: &Blocks, layout: &Layout, id: ChannelId) -> String {
+    let channel = flat.channel(id);
     let block = |node: NodeId| blocks.of_node[node.0 as usize];
-    let (Some(from), Some(to)) = (block(channel.from), block(channel.to)) else { return String::new() };
-    let outputs = flat.node(channel.from).outputs.len();
-    let inputs = flat.node(channel.to).inputs.len();
+    let (Some(from), Some(to)) = (block(channel.from.0), block(channel.to.0)) else { return String::new() };
+    let outputs = flat.node(channel.from.0).outputs.len();
+    let inputs = flat.node(channel.to.0).inputs.len();
     // A block drawn from bottom to top has its outputs at the top and its inputs at the bottom.
-    let start = port(layout.areas[from], !layout.upwards[from], ports.0, outputs);
-    let end = port(layout.areas[to], layout.upwards[to], ports.1, inputs);
+    let start = port(layout.areas[from], !layout.upwards[from], channel.from.1, outputs);
+    let end = port(layout.areas[to], layout.upwards[to], channel.to.1, inputs);
     let out = if layout.upwards[from] { -1 } else { 1 };
     let into = if layout.upwards[to] { 1 } else { -1 };
     let against = out == -into && (end.1 - start.1) * out < 0;
@@ -106,16 +98,16 @@ fn channel(
         around.x + around.width
     });
     let mut classes = String::from("channel");
-    if flat.is_dynamic(tree, ChannelId(id as u32)) {
+    if flat.is_dynamic(id) {
         classes += " dynamic";
     }
-    if channel.back {
+    if channel.link.feedback {
         classes += " back";
     }
     let (curve, middle) = curve(start, out, end, into, side);
     let mut svg = format!(
         "  <path class=\"{classes}\" d=\"{curve}\"><title>{}</title></path>\n",
-        escaped(&shape(&channel.item))
+        escaped(&shape(flat.shape(id)))
     );
     if let Some(labels) = enqueued(flat, id) {
         svg += &format!(

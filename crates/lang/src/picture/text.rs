@@ -1,8 +1,8 @@
-//! Text output: one line per stream, or per node and channel.
+//! Text output: one line per stream.
 
 use super::blocks::{Block, Blocks, Role};
-use super::labels::{ends, enqueued, of_node, plain, shape};
-use crate::flat::{ChannelId, Flat, NodeKind};
+use super::labels::{ends, of_node, plain};
+use crate::flat::Flat;
 use crate::tree::{StreamKind, Tree};
 
 /// Nested streams.
@@ -24,7 +24,7 @@ pub(super) fn tree(tree: &Tree, flat: &Flat, blocks: &Blocks) -> String {
 }
 
 fn line(tree: &Tree, flat: &Flat, block: &Block) -> String {
-    let labels = block.node.map(|node| of_node(tree, flat.node(node)).join(", ")).unwrap_or_default();
+    let labels = block.node.map(|node| of_node(tree, flat, node).join(", ")).unwrap_or_default();
     let Some(stream) = block.stream else { return labels };
     let name = plain(&stream.name);
     let ends = ends(&stream.input, &stream.output);
@@ -36,30 +36,4 @@ fn line(tree: &Tree, flat: &Flat, block: &Block) -> String {
             format!("{name}: {ends} feedbackloop, {} enqueued", enqueued.len())
         }
     }
-}
-
-/// Nodes and channels.
-pub(super) fn flat(tree: &Tree, flat: &Flat) -> String {
-    let (nodes, channels) = (flat.nodes.len(), flat.channels.len());
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
-    let mut text = format!("{nodes} node{}, {channels} channel{}\n", plural(nodes), plural(channels));
-    for node in &flat.nodes {
-        let kind = match node.kind {
-            NodeKind::Filter(_) => "",
-            NodeKind::Split(_) => "split ",
-            NodeKind::Join(_) => "join ",
-        };
-        text += &format!("{}: {kind}{}\n", plain(&node.name), of_node(tree, node).join(", "));
-    }
-    for (id, channel) in flat.channels.iter().enumerate() {
-        let (from, to) = (&flat.node(channel.from).name, &flat.node(channel.to).name);
-        text += &format!("{} -> {}: {}", plain(from), plain(to), shape(&channel.item));
-        let dynamic = flat.is_dynamic(tree, ChannelId(id as u32)).then(|| "dynamic".to_owned());
-        let back = channel.back.then(|| "back".to_owned());
-        for word in dynamic.into_iter().chain(back).chain(enqueued(flat, id)) {
-            text += &format!(", {word}");
-        }
-        text.push('\n');
-    }
-    text
 }

@@ -1,38 +1,15 @@
-//! Errors of regions without a schedule.
+//! The error for a feedback loop without a schedule.
 
-use super::balance::plural;
-use super::part::Part;
-use super::simulate::Stuck;
-use super::{node_error, phases};
+use super::{node_error, plural};
 use crate::Diagnostic;
-use crate::flat::Flat;
+use crate::flat::{ChannelId, Flat};
 
-/// The limit of items that a help line proposes.
-const MAX_PROPOSED: u64 = 1 << 40;
-
-/// The error for a region without a schedule.
-pub(super) fn explain(flat: &Flat, part: &Part, stuck: Stuck) -> Box<Diagnostic> {
-    match stuck {
-        Stuck::Loop(back) => Box::new(too_few(flat, part, back)),
-        Stuck::TooLong(node) => {
-            let name = &flat.nodes[part.nodes[node]].name;
-            let message = format!("the schedule of the streams around `{name}` is too long");
-            let hint = "choose rates and weights with larger common factors, or enqueue more items";
-            Box::new(node_error(flat, part.nodes[node], message).hint(hint))
-        }
-    }
-}
-
-/// The error for a loop in which nodes wait for each other.
-fn too_few(flat: &Flat, part: &Part, back: usize) -> Diagnostic {
-    let mut feedback: Vec<usize> = part.units.iter().flat_map(|unit| part.feedback_lines(unit)).collect();
-    feedback.sort_by_key(|other| *other != back);
-    let found = feedback.iter().find_map(|back| Some((*back, needed(part, *back)?)));
-    let (back, needed) = found.map_or((back, None), |(back, needed)| (back, Some(needed)));
-    let line = &part.lines[back];
-    let joiner = part.nodes[line.to];
-    let name = flat.nodes[joiner].name.trim_end_matches(".join");
-    let there = line.initial;
+/// The error for a loop in which nodes wait for each other. `needed` is the number of initial items on its feedback
+/// channel that suffices, if one does.
+pub(super) fn too_few(flat: &Flat, feedback: ChannelId, needed: Option<u64>) -> Diagnostic {
+    let channel = flat.channel(feedback);
+    let (joiner, there) = (channel.to.0, channel.link.initial as u64);
+    let name = flat.node(joiner).name.trim_end_matches(".join");
     let are = if there == 1 { "is" } else { "are" };
     let count = if there == 0 {
         "no items are enqueued".to_owned()
@@ -55,28 +32,4 @@ fn too_few(flat: &Flat, part: &Part, back: usize) -> Diagnostic {
         None => "enqueue as many items as the joiner pops from the loop before the first item returns".into(),
     };
     node_error(flat, joiner, message).label("this loop").hint(hint)
-}
-
-/// The least number of initial items on a feedback line for which a schedule exists.
-fn needed(part: &Part, back: usize) -> Option<u64> {
-    let there = part.lines[back].initial;
-    let mut trial =
-        Part::new(part.nodes.clone(), part.repetitions.clone(), part.prework.clone(), part.lines.clone());
-    let mut enough = |items: u64| {
-        trial.lines[back].initial = items;
-        phases(&trial).is_ok()
-    };
-    let mut more = 1;
-    while !enough(there.checked_add(more)?) {
-        more *= 2;
-        if more > MAX_PROPOSED {
-            return None;
-        }
-    }
-    let (mut low, mut high) = (there + more / 2, there + more);
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if enough(middle) { high = middle } else { low = middle }
-    }
-    Some(high)
 }

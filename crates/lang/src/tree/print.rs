@@ -1,6 +1,6 @@
 //! Printing of trees.
 
-use super::{Code, Filter, Rate, Rates, Stream, StreamKind, Tree, Weights};
+use super::{Code, Filter, Rate, Rates, Stream, StreamKind, Tree};
 use crate::hir::Program;
 use std::fmt::{self, Write};
 
@@ -37,19 +37,6 @@ impl fmt::Display for Rates {
             parts.push(format!("push {}", self.push));
         }
         f.write_str(&if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") })
-    }
-}
-
-/// `duplicate`, or `roundrobin(1, 2)`.
-impl fmt::Display for Weights {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Weights::Duplicate => f.write_str("duplicate"),
-            Weights::RoundRobin(weights) => {
-                let weights: Vec<String> = weights.iter().map(u32::to_string).collect();
-                write!(f, "roundrobin({})", weights.join(", "))
-            }
-        }
     }
 }
 

@@ -7,17 +7,18 @@ use thalweg_lang::tree::{StreamKind, Weights};
 /// Each node with its weights, its producers and its consumers.
 fn lines(flat: &Flat) -> Vec<String> {
     let mut lines = Vec::new();
-    for node in &flat.nodes {
-        let from: Vec<&str> = node.inputs.iter().map(|id| &*flat.node(flat.channel(*id).from).name).collect();
-        let to: Vec<&str> = node.outputs.iter().map(|id| &*flat.node(flat.channel(*id).to).name).collect();
-        let weights = match &node.kind {
+    for node in flat.graph.node_ids() {
+        let name = |node| &*flat.node(node).name;
+        let from: Vec<&str> = flat.inputs(node).map(|id| name(flat.channel(id).from.0)).collect();
+        let to: Vec<&str> = flat.outputs(node).map(|id| name(flat.channel(id).to.0)).collect();
+        let weights = match flat.kind(node) {
             NodeKind::Filter(_) => String::new(),
             NodeKind::Split(Weights::Duplicate) | NodeKind::Join(Weights::Duplicate) => " duplicate".into(),
             NodeKind::Split(Weights::RoundRobin(weights)) | NodeKind::Join(Weights::RoundRobin(weights)) => {
                 format!(" {weights:?}")
             }
         };
-        lines.push(format!("{}{weights}: {} -> {}", node.name, from.join(" "), to.join(" ")));
+        lines.push(format!("{}{weights}: {} -> {}", name(node), from.join(" "), to.join(" ")));
     }
     lines
 }
@@ -66,14 +67,14 @@ fn the_feedback_port_is_last() {
     let flat = flat(Pipeline("Main", vec![inner, outer, filter("E", 1, 0)]));
     insta::assert_debug_snapshot!(lines(&flat));
     let back: Vec<(usize, usize)> = flat
-        .channels
+        .channels()
         .iter()
         .enumerate()
-        .filter(|(_, channel)| channel.back)
-        .map(|(id, channel)| (id, channel.initial.len()))
+        .filter(|(_, channel)| channel.link.feedback)
+        .map(|(id, channel)| (id, channel.link.initial))
         .collect();
     assert_eq!(back.iter().map(|(_, items)| *items).collect::<Vec<_>>(), [1, 3]);
-    for channel in &flat.channels {
-        assert_eq!(channel.back, channel.from > channel.to, "nodes stand in data-flow order");
+    for channel in flat.channels() {
+        assert_eq!(channel.link.feedback, channel.from.0 > channel.to.0, "nodes stand in data-flow order");
     }
 }

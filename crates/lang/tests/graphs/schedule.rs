@@ -11,10 +11,10 @@ use thalweg_lang::tree::{Rate, Weights};
 fn scheduled(draft: Draft) -> String {
     let tree = tree(draft);
     let flat = flatten(&tree);
-    match schedule(&flat, &tree) {
+    match schedule(&flat) {
         Ok(schedule) => {
-            execution::verify(&flat, &tree, &schedule).unwrap();
-            schedule.show(&flat).to_string()
+            execution::verify(&flat.graph, &schedule).unwrap();
+            schedule.show(&flat.graph).to_string()
         }
         Err(errors) => {
             let text = |error: &thalweg_lang::Diagnostic| {
@@ -159,8 +159,8 @@ fn large_rates_balance() {
     let tree =
         tree(Pipeline("Main", vec![filter("S", 0, 4_000_000_000), inner, filter("E", 3_999_999_999, 0)]));
     let flat = flatten(&tree);
-    let schedule = schedule(&flat, &tree).unwrap();
-    insta::assert_snapshot!(schedule.show(&flat));
+    let schedule = schedule(&flat).unwrap();
+    insta::assert_snapshot!(schedule.show(&flat.graph));
 }
 
 /// Schedules of nested loops, and of loops with coprime rates, repeat phases in groups.
@@ -172,9 +172,9 @@ fn steady_states_repeat_in_groups() {
     let filters = vec![filter("S", 0, 1_000_000), outer, uneven, filter("E", 1, 0)];
     let tree = tree(Pipeline("Main", filters));
     let flat = flatten(&tree);
-    let schedule = schedule(&flat, &tree).unwrap();
-    execution::verify(&flat, &tree, &schedule).unwrap();
-    insta::assert_snapshot!(schedule.show(&flat));
+    let schedule = schedule(&flat).unwrap();
+    execution::verify(&flat.graph, &schedule).unwrap();
+    insta::assert_snapshot!(schedule.show(&flat.graph));
 }
 
 /// The scheduler never panics, for consistent and inconsistent rates.
@@ -194,8 +194,8 @@ fn no_rates_panic() {
         let program = Pipeline("Main", vec![filter("S", 0, two), wide, loops, filter("E", one, 0)]);
         let tree = tree(program);
         let flat = flatten(&tree);
-        match schedule(&flat, &tree) {
-            Ok(schedule) => assert!(!schedule.show(&flat).to_string().is_empty()),
+        match schedule(&flat) {
+            Ok(schedule) => assert!(!schedule.show(&flat.graph).to_string().is_empty()),
             Err(errors) => assert!(!errors.is_empty()),
         }
     }
@@ -210,7 +210,7 @@ fn many_nodes_are_scheduled_in_linear_time() {
     let filters = vec![filter("S", 0, 1), wide, Pipeline("Long", long), filter("E", 1, 0)];
     let tree = tree(Pipeline("Main", filters));
     let flat = flatten(&tree);
-    let schedule = schedule(&flat, &tree).unwrap();
+    let schedule = schedule(&flat).unwrap();
     let sizes: Vec<usize> = schedule.regions.iter().map(|region| region.nodes.len()).collect();
     assert_eq!(sizes, [30_003, 1, 10_001]);
     assert_eq!(schedule.buffers.iter().flatten().max(), Some(&20_000));
@@ -264,8 +264,8 @@ fn most_random_programs_have_schedules() {
 fn scheduled_or_refused(draft: &Draft) -> bool {
     let tree = tree(draft.clone());
     let flat = flatten(&tree);
-    match schedule(&flat, &tree) {
-        Ok(schedule) => execution::verify(&flat, &tree, &schedule).unwrap(),
+    match schedule(&flat) {
+        Ok(schedule) => execution::verify(&flat.graph, &schedule).unwrap(),
         Err(errors) => {
             assert!(!errors.is_empty());
             for error in &errors {

@@ -25,7 +25,9 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Vec<Vec<NodeId>> {
         from.is_some() && from == to
     };
     let regions = regions_through(given.graph, inside).into_iter().map(|region| region.nodes);
-    regions.filter(|nodes| nodes.len() > 1).collect()
+    let mut regions: Vec<Vec<NodeId>> = regions.filter(|nodes| nodes.len() > 1).collect();
+    regions.sort_unstable_by_key(|nodes| nodes[0]);
+    regions
 }
 
 /// By node: the set that contains it, if one does.

@@ -36,8 +36,8 @@ impl Cut {
         let compiled = &run.native.compiled;
         let region_of = compiled.schedule.region_of();
         let mut crossing = Vec::new();
-        for (at, channel) in compiled.flat.channels.iter().enumerate() {
-            let (from, to) = (region_of[channel.from.0 as usize], region_of[channel.to.0 as usize]);
+        for (at, channel) in compiled.flat.channels().iter().enumerate() {
+            let (from, to) = (region_of[channel.from.0.index()], region_of[channel.to.0.index()]);
             if stretches
                 .iter()
                 .any(|Stretch { regions, .. }| regions.contains(&from) != regions.contains(&to))

@@ -55,8 +55,8 @@ impl Run<'_> {
     /// Channels between nodes of a region.
     fn inner_channels(&self, region: usize) -> Vec<ChannelId> {
         let (flat, region) = (&self.native.compiled.flat, &self.regions[region]);
-        let inputs = region.firings.iter().flat_map(|(node, ..)| flat.node(*node).inputs.iter().copied());
-        inputs.filter(|input| region.has(flat.channel(*input).from)).collect()
+        let inputs = region.firings.iter().flat_map(|(node, ..)| flat.inputs(*node));
+        inputs.filter(|input| region.has(flat.channel(*input).from.0)).collect()
     }
 
     /// For a region's static part: its buffers must hold nothing between steady states, unless they are
@@ -78,13 +78,13 @@ impl Run<'_> {
 
     /// For a filter that decides how much it pushes, but always pops the same number of items.
     fn taken_by_filter(&self, node: NodeId) -> Option<Vec<Takes>> {
-        let (flat, tree) = (&self.native.compiled.flat, &self.native.compiled.tree);
-        let [channel] = flat.node(node).inputs[..] else { return None };
+        let flat = &self.native.compiled.flat;
+        let channel = flat.input(node)?;
         if self.native.waits[node.0 as usize] != Some(0) || self.item_bytes(channel) == 0 {
             return None;
         }
-        let items = flat.pop(tree, node, 0, Firing::Later).filter(|items| *items > 0)?;
-        let ahead = flat.peek(tree, node, 0, Firing::Later).saturating_sub(items);
+        let items = flat.pop(node, 0, Firing::Later).filter(|items| *items > 0)?;
+        let ahead = flat.peek(node, 0, Firing::Later).saturating_sub(items);
         Some(vec![Takes { channel, items, ahead }])
     }
 

@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             budget: self.around.queues.budget().clone(),
         };
         for node in nodes {
-            for input in &self.native.compiled.flat.node(*node).inputs {
+            for input in self.native.compiled.flat.inputs(*node) {
                 let at = input.0 as usize;
                 share.queues.push((at, self.around.queues.take_out(at, &mut self.state.queues()[at])));
             }

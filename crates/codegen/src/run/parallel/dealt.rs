@@ -44,12 +44,7 @@ struct Failure {
 
 impl Dealt {
     pub(super) fn new(shares: Shares, first: u64) -> Dealt {
-        Dealt {
-            shares,
-            over: AtomicBool::new(false),
-            done: AtomicU64::new(first),
-            failure: Mutex::default(),
-        }
+        Dealt { shares, over: AtomicBool::new(false), done: AtomicU64::new(first), failure: Mutex::default() }
     }
 
     /// The number of shares.
@@ -80,7 +75,7 @@ impl Dealt {
 
     /// The part of a thread: executes ranges of a token's share.
     pub(super) fn work(&self, node: &Node<'_, '_>, files: &InPlace, mut token: Batch) -> Batch {
-        let (mut own, mut since) = (node.take(), Instant::now());
+        let (mut own, mut reported) = (node.take(), None::<Instant>);
         while !self.over.load(Ordering::Relaxed)
             && let Some(states) = self.shares.take(token.share)
         {
@@ -91,8 +86,8 @@ impl Dealt {
             if let Some(stop) = token.failure.take() {
                 self.fail(Failure { batch: token.first, written: token.first + token.n, stop });
             }
-            if since.elapsed() >= REPORT {
-                since = Instant::now();
+            if reported.is_none_or(|at| at.elapsed() >= REPORT) {
+                reported = Some(Instant::now());
                 self.over.fetch_or(node.flags().stops(), Ordering::Relaxed);
                 node.flags().report(|| self.done.load(Ordering::Relaxed));
             }

@@ -1,5 +1,6 @@
-//! Compact constructors of stream trees, and an execution of schedules that counts items.
+//! Compact constructors of stream trees, and the execution of schedules that the tests of the analysis use.
 
+#[path = "../../../../analysis/tests/common/execution.rs"]
 pub mod execution;
 pub mod random;
 

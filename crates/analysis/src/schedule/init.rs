@@ -8,9 +8,9 @@
 //! firing replaces one of `work`, and its items are not kept for a later steady state.
 
 use super::Phase;
-use super::net::Line;
-use super::part::Part;
-use super::simulate::{State, Stuck};
+use super::part::{Line, Part};
+use super::state::{State, Stuck};
+use crate::rates::Rates;
 use std::ops::Range;
 
 /// The limit of demands examined in one loop; beyond it the schedule counts as too long.
@@ -61,7 +61,7 @@ fn stabilise(part: &Part, unit: &Range<usize>, counts: &mut [u64]) -> Result<(),
                 counts[node] = count.ok_or_else(|| innermost_loop(part, unit, node))?;
                 changed = true;
             }
-            steps += 1 + part.out[node].len();
+            steps += 1 + part.out(node).count();
         }
         if changed && steps > MAX_STEPS {
             return Err(Stuck::TooLong(unit.start));
@@ -72,23 +72,24 @@ fn stabilise(part: &Part, unit: &Range<usize>, counts: &mut [u64]) -> Result<(),
 
 /// Firings of a node that its consumers require.
 fn demand(part: &Part, node: usize, counts: &[u64]) -> u128 {
-    let of = |line: &usize| {
-        let line = &part.lines[*line];
+    let of = |line: usize| {
+        let line = &part.lines[line];
         if part.repetitions[line.to] == 0 { 0 } else { firings(line, counts[line.to]) }
     };
-    part.out[node].iter().map(of).max().unwrap_or(0)
+    part.out(node).map(of).max().unwrap_or(0)
 }
 
 /// Firings of a line's producer that `taken` firings of its consumer require.
 fn firings(line: &Line, taken: u64) -> u128 {
-    let first = if taken == 0 { 0 } else { u128::from(line.peek.first) };
-    let needed = first.max(line.pop.total(taken) + u128::from(line.extra()));
+    let Rates { push, pop, peek } = line.rates;
+    let first = if taken == 0 { 0 } else { u128::from(peek.first) };
+    let needed = first.max(pop.moved(false, taken) + u128::from(line.rates.extra()));
     let lacking = needed.saturating_sub(line.initial.into());
-    match lacking.saturating_sub(line.push.first.into()) {
+    match lacking.saturating_sub(push.first.into()) {
         _ if lacking == 0 => 0,
         0 => 1,
-        _ if line.push.later == 0 => u128::MAX,
-        more => 1 + more.div_ceil(line.push.later.into()),
+        _ if push.later == 0 => u128::MAX,
+        more => 1 + more.div_ceil(push.later.into()),
     }
 }
 
@@ -100,13 +101,14 @@ fn bound(part: &Part, unit: &Range<usize>, counts: &[u64]) -> u128 {
         let firings = demand(part, node, counts).max(counts[node].into());
         firings / u128::from(part.repetitions[node].max(1))
     };
-    let step = |line: &usize| {
-        let line = &part.lines[*line];
-        let items = u128::from(line.pop.first) + u128::from(line.extra()) + u128::from(line.peek.first);
-        3 + items / u128::from(line.push.later.max(1))
+    let step = |line: usize| {
+        let rates = &part.lines[line].rates;
+        let items =
+            [rates.pop.first, rates.extra(), rates.peek.first].into_iter().map(u128::from).sum::<u128>();
+        3 + items / u128::from(rates.push.later.max(1))
     };
-    let inside = |line: &&usize| unit.contains(&part.lines[**line].to);
-    let lines = unit.clone().flat_map(|node| part.out[node].iter().filter(inside));
+    let inside = |line: &usize| unit.contains(&part.lines[*line].to);
+    let lines = unit.clone().flat_map(|node| part.out(node)).filter(inside);
     let begin = unit.clone().map(begin).max().unwrap_or(0);
     lines.map(step).fold(begin.saturating_add(2), u128::saturating_add)
 }
@@ -124,11 +126,10 @@ fn extra_firings(part: &Part, state: &mut State) -> Vec<u64> {
     let mut further = vec![0; part.nodes.len()];
     for unit in part.units.iter().filter(|unit| !part.is_loop(unit)) {
         let node = unit.start;
-        let lines = &part.into[node];
-        let before = |line: &usize| part.lines[*line].from;
-        follows[node] = lines.iter().map(before).any(|from| follows[from] || part.prework[from]);
+        let mut before = part.into(node).map(|line| part.lines[line].from);
+        follows[node] = before.any(|from| follows[from] || part.prework[from]);
         if follows[node] && part.repetitions[node] > 0 {
-            let count = lines.iter().map(|line| spare_firings(part, state, *line)).min().unwrap_or(0);
+            let count = part.into(node).map(|line| spare_firings(part, state, line)).min().unwrap_or(0);
             further[node] = state.possible_firings(node, count);
             state.fire(node, further[node]);
         }
@@ -140,13 +141,13 @@ fn extra_firings(part: &Part, state: &mut State) -> Vec<u64> {
 fn add_extra_firings(part: &Part, counts: &mut [u64], further: &[u64]) {
     for node in (0..counts.len()).rev().filter(|node| further[*node] > 0) {
         let all = counts[node].saturating_add(further[node]);
-        let used = if part.out[node].is_empty() { all.into() } else { demand(part, node, counts) };
+        let used = if part.out(node).next().is_none() { all.into() } else { demand(part, node, counts) };
         counts[node] = counts[node].max(u64::try_from(used).map_or(all, |used| used.min(all)));
     }
 }
 
 /// Firings of a line's consumer that leave its window filled.
 fn spare_firings(part: &Part, state: &State, line: usize) -> u64 {
-    let pop = part.lines[line].pop.later;
+    let pop = part.lines[line].rates.pop.later;
     if pop == 0 { 0 } else { u64::try_from(state.spare(line) / u128::from(pop)).unwrap_or(u64::MAX) }
 }

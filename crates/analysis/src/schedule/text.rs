@@ -17,19 +17,19 @@
 //! Repetitions are the firings of each node in a steady state. A channel between regions is a `queue`.
 
 use super::{Phase, Region, Schedule};
-use crate::flat::Flat;
 use std::fmt::{self, Display, Formatter};
+use thalweg_graph::GraphData;
 
 impl Schedule {
     /// The schedule of a graph as text.
-    pub fn show<'a>(&'a self, flat: &'a Flat) -> impl Display + use<'a> {
-        Shown { schedule: self, flat }
+    pub fn show<'a>(&'a self, graph: &'a GraphData) -> impl Display + use<'a> {
+        Shown { schedule: self, graph }
     }
 }
 
 struct Shown<'a> {
     schedule: &'a Schedule,
-    flat: &'a Flat,
+    graph: &'a GraphData,
 }
 
 impl Display for Shown<'_> {
@@ -39,8 +39,8 @@ impl Display for Shown<'_> {
             self.region(region, f)?;
         }
         writeln!(f, "buffers")?;
-        for (channel, size) in self.flat.channels.iter().zip(&self.schedule.buffers) {
-            let (from, to) = (&self.flat.node(channel.from).name, &self.flat.node(channel.to).name);
+        for (channel, size) in self.graph.channels().iter().zip(&self.schedule.buffers) {
+            let (from, to) = (&self.graph.node(channel.from.0).name, &self.graph.node(channel.to.0).name);
             match size {
                 Some(size) => writeln!(f, "  {from} -> {to}: {size}")?,
                 None => writeln!(f, "  {from} -> {to}: queue")?,
@@ -54,7 +54,7 @@ impl Shown<'_> {
     fn region(&self, region: &Region, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(f, " repetitions")?;
         for (node, count) in region.nodes.iter().zip(&region.repetitions) {
-            writeln!(f, "  {} {count}", self.flat.node(*node).name)?;
+            writeln!(f, "  {} {count}", self.graph.node(*node).name)?;
         }
         if !region.init.is_empty() {
             writeln!(f, " init")?;
@@ -68,7 +68,7 @@ impl Shown<'_> {
         for phase in phases {
             write!(f, "{:indent$}", "", indent = 2 * depth)?;
             match phase {
-                Phase::Fire(node, count) => writeln!(f, "{} {count}", self.flat.node(*node).name)?,
+                Phase::Fire(node, count) => writeln!(f, "{} {count}", self.graph.node(*node).name)?,
                 Phase::Repeat(count, phases) => {
                     writeln!(f, "repeat {count}")?;
                     // Repetitions are nested at most twice.

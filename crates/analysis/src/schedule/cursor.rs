@@ -1,7 +1,7 @@
 //! A position in a schedule.
 
 use super::{Phase, Region};
-use crate::flat::NodeId;
+use thalweg_graph::NodeId;
 
 /// A position in the schedule of a region: its initialisation once, then steady states.
 #[derive(Clone)]
