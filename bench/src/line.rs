@@ -11,6 +11,8 @@ pub enum Measure {
     NsPerItem,
     /// The yardstick's time divided by the contestant's: an efficiency or a speed-up.
     Speed,
+    /// The contestant's time per item divided by the yardstick's.
+    Slowdown,
     /// Processor time above the yardstick's, in per cent of it.
     CpuOverhead,
     /// Time above the yardstick's, in per cent of it.
@@ -33,6 +35,7 @@ impl Measure {
         match self {
             Measure::NsPerItem => "ns",
             Measure::Speed => "",
+            Measure::Slowdown => "x",
             Measure::CpuOverhead | Measure::Overhead => "%",
             Measure::CpuMs | Measure::Ms => "ms",
             Measure::Bytes => "B",
@@ -77,8 +80,10 @@ pub struct Line {
 impl Line {
     /// The line of the figure `name`.
     pub fn new(name: &str, measure: Measure, entries: &[Entry], records: &[Record]) -> Self {
-        let values: Vec<_> =
-            entries.iter().filter_map(|entry| Some((*entry, value(measure, entry, records)?))).collect();
+        let values: Vec<_> = entries
+            .iter()
+            .filter_map(|entry| Some((*entry, value(measure, entry, entries, records)?)))
+            .collect();
         let named = |name: &str| values.iter().find(|(entry, _)| entry.name == name).map(|&(_, value)| value);
         let ours = values.iter().find(|(entry, _)| entry.role == Role::Ours).map(|&(_, value)| value);
         let target = target(name);
@@ -156,12 +161,17 @@ fn best(measure: Measure, values: &[(Entry, f64)]) -> Option<(&'static str, f64)
     if measure.lower_is_better() { peers.min_by(by_value) } else { peers.max_by(by_value) }
 }
 
-fn value(measure: Measure, entry: &Entry, records: &[Record]) -> Option<f64> {
+fn value(measure: Measure, entry: &Entry, entries: &[Entry], records: &[Record]) -> Option<f64> {
     let seconds = |name: &str| median_of(records, name, |record| record.row.seconds);
     let cpu = |name: &str| median_of(records, name, |record| record.interval.own);
+    let per_item = |entry: &Entry| Some(seconds(entry.name)? / entry.items as f64);
     match measure {
-        Measure::NsPerItem => Some(seconds(entry.name)? * 1e9 / entry.items as f64),
+        Measure::NsPerItem => Some(per_item(entry)? * 1e9),
         Measure::Speed => Some(seconds(entry.yardstick)? / seconds(entry.name)?),
+        Measure::Slowdown => {
+            let yardstick = entries.iter().find(|other| other.name == entry.yardstick)?;
+            Some(per_item(entry)? / per_item(yardstick)?)
+        }
         Measure::CpuOverhead => Some((cpu(entry.name)? / cpu(entry.yardstick)? - 1.0) * 100.0),
         Measure::Overhead => Some((seconds(entry.name)? / seconds(entry.yardstick)? - 1.0) * 100.0),
         Measure::CpuMs => Some(cpu(entry.name)? * 1e3),

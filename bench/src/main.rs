@@ -60,10 +60,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Other {
-    /// Measure the papers' sweeps, which a run of everything leaves out: about 10 minutes on 2 cores
+    /// Measure the papers' sweeps, which a run of everything leaves out: about 15 minutes on 2 cores
     ///
     /// The random network at work divisions 10 to 10^5, the pipeline with messages of 8 to 2048 bytes,
-    /// scatter-gather with 8 to 256 workers and the H.264 encoder with 1 to 512.
+    /// scatter-gather with 8 to 256 workers, the H.264 encoder with 1 to 512, and the hybrid scheduler's figures
+    /// (`sweep hybrid.`) by queues, work, batches, threads up to all processors, frequency and selectivity.
     Sweep(Measure),
     /// Write docs/results: tables and plots of the results, with the papers' figures. Measures nothing
     Pages(Pages),
@@ -106,6 +107,7 @@ Examples:
   thalweg-bench farm --peers        the farm and its variants, with every peer's value
   thalweg-bench chain.s4.w0 --runs 11
   thalweg-bench sweep layers        the random network at all its work divisions
+  thalweg-bench sweep hybrid.7a     threads of the operating system against one, on one processor
   thalweg-bench pages               docs/results, from all recorded results";
 
 impl Measure {

@@ -3,17 +3,90 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg_codegen::{Cache, Config, Level, Native, Threads};
+use tempfile::TempDir;
+use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads};
 use thalweg_lang::Sources;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Surroundings};
 use thalweg_lang::value::Value;
 use thalweg_str::Program;
 
+/// The scheduler of a program's regions.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Scheduler {
+    /// The one that programs have by default.
+    Hybrid,
+    /// A thread of the operating system for each filter.
+    OsThread,
+    /// On demand of the last regions.
+    Demand,
+    /// All regions in each round; those without input do nothing.
+    NoOp,
+}
+
+/// How a program is scheduled.
+#[derive(Clone, Copy)]
+pub struct Schedule {
+    /// The scheduler.
+    pub scheduler: Scheduler,
+    /// The number of threads. `OsThread` ignores it.
+    pub threads: usize,
+    /// Steady states of the sources in a batch; `None` leaves the choice to the scheduler.
+    pub batch: Option<u64>,
+}
+
+impl Schedule {
+    /// A scheduler on one thread, with the batches of its choice.
+    pub fn of(scheduler: Scheduler) -> Schedule {
+        Schedule { scheduler, threads: 1, batch: None }
+    }
+
+    fn mode(self) -> Mode {
+        match self.scheduler {
+            Scheduler::Hybrid => Mode::Hybrid,
+            Scheduler::OsThread => Mode::OsThread,
+            Scheduler::Demand => Mode::Demand,
+            Scheduler::NoOp => Mode::NoOp,
+        }
+    }
+}
+
+/// Compiles programs for several contestants: each text once, into a folder that is removed at the end.
+pub struct Compiler {
+    folder: TempDir,
+}
+
+impl Compiler {
+    /// A compiler that has compiled nothing.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn new() -> io::Result<Compiler> {
+        tempfile::tempdir().map(|folder| Compiler { folder })
+    }
+
+    /// A program from its source text, with this schedule.
+    ///
+    /// # Errors
+    /// The reason why the program cannot be compiled.
+    pub fn program(&self, sources: &Sources, files: &Cells, schedule: Schedule) -> Result<Ours, String> {
+        let cache = Cache::Folder(self.folder.path().to_owned());
+        let ours = Ours::compiled(sources, Level::Vectors, files.clone(), cache)?;
+        let native = ours.native.in_mode(schedule.mode());
+        let native = match schedule.batch {
+            Some(batch) => native.in_batches_of(batch),
+            None => native,
+        };
+        Ok(Ours { native, threads: schedule.threads, ..ours })
+    }
+}
+
 /// A program as native code, with its input and room for its output.
 pub struct Ours {
     native: Native,
     files: Cells,
+    /// The threads of [`Ours::run`] and [`Ours::run_for`].
+    threads: usize,
 }
 
 impl Ours {
@@ -31,7 +104,7 @@ impl Ours {
     /// The reason why the program cannot be compiled.
     pub fn with_files(program: &str, level: Level, files: &Cells) -> Result<Ours, String> {
         let program = Program::named(program).ok_or("no such program")?;
-        Ours::compiled(&program.sources(&[])?, level, files.clone())
+        Ours::compiled(&program.sources(&[])?, level, files.clone(), Cache::None)
     }
 
     /// A program from its source text.
@@ -39,15 +112,15 @@ impl Ours {
     /// # Errors
     /// The reason why the program cannot be compiled.
     pub fn of(sources: &Sources, level: Level, input: &[u32]) -> Result<Ours, String> {
-        Ours::compiled(sources, level, Cells::new(input))
+        Ours::compiled(sources, level, Cells::new(input), Cache::None)
     }
 
-    fn compiled(sources: &Sources, level: Level, files: Cells) -> Result<Ours, String> {
+    fn compiled(sources: &Sources, level: Level, files: Cells, cache: Cache) -> Result<Ours, String> {
         let compiled = thalweg_lang::compile(sources).map_err(|errors| format!("{errors:?}"))?;
-        let config = Config { level, cache: Cache::None, compiler: None };
+        let config = Config { level, cache, compiler: None };
         let native =
             thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
-        Ok(Ours { native, files })
+        Ok(Ours { native, files, threads: 1 })
     }
 
     /// Changes the settings of the native program.
@@ -60,7 +133,7 @@ impl Ours {
     /// # Errors
     /// The failure of the run.
     pub fn run(&mut self) -> Result<(), String> {
-        self.run_with(None, &Threads::new(1))
+        self.run_with(None, &Threads::new(self.threads))
     }
 
     /// Runs it for a number of steady states.
@@ -68,7 +141,7 @@ impl Ours {
     /// # Errors
     /// The failure of the run.
     pub fn run_for(&mut self, iterations: Option<u64>) -> Result<(), String> {
-        self.run_with(iterations, &Threads::new(1))
+        self.run_with(iterations, &Threads::new(self.threads))
     }
 
     /// Runs it once over all of the input, on several threads.

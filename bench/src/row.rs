@@ -55,6 +55,19 @@ pub fn confined<R: Send>(count: usize, body: impl FnOnce() -> R + Send) -> R {
     })
 }
 
+/// Runs `body` on the calling thread, which may use only one processor until `body` returns; threads that `body` starts
+/// inherit this.
+pub fn on_one_processor<R>(body: impl FnOnce() -> R) -> R {
+    let this = Pid::from_raw(0);
+    let before = sched_getaffinity(this);
+    confine(|usable| usable.into_iter().take(1).collect());
+    let result = body();
+    if let Ok(before) = before {
+        _ = sched_setaffinity(this, &before);
+    }
+    result
+}
+
 /// Pins the calling thread to one processor, a different one for each `index` as long as there are enough.
 pub fn pin(index: usize) {
     confine(|usable| usable.get(index % usable.len()).copied().into_iter().collect());
@@ -69,4 +82,22 @@ fn confine(choose: impl FnOnce(Vec<usize>) -> Vec<usize>) {
     let mut chosen = CpuSet::new();
     choose(usable).into_iter().for_each(|cpu| _ = chosen.set(cpu));
     _ = sched_setaffinity(this, &chosen);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The processors that this thread may use.
+    fn usable() -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+
+    #[test]
+    fn threads_inherit_the_one_processor_and_the_caller_gets_its_own_back() {
+        let before = usable();
+        let inside = || std::thread::scope(|scope| scope.spawn(usable).join().unwrap());
+        assert_eq!(on_one_processor(inside), 1);
+        assert_eq!(usable(), before);
+    }
 }

@@ -27,7 +27,7 @@ const QUEUES: [u64; 6] = [1, 2, 4, 8, 16, 32];
 const WORK: u64 = 1000;
 
 /// Items that the last operator combines into one item of output.
-const LAST: u64 = 64;
+pub(super) const LAST: u64 = 64;
 
 /// The programs: the name in figures, the program, and the cells of input.
 const PROGRAMS: [(&str, &str, usize); 3] = [
@@ -61,7 +61,7 @@ pub fn run(session: &mut Session) {
 
 /// The rates of the operators.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Static rates.
     Static,
     /// Dynamic rates, but each firing pops one item and pushes one.
@@ -71,7 +71,7 @@ enum Kind {
 }
 
 /// The text of a pipeline with one more operator than queues. The operators share the work for an item.
-fn text(queues: u64, work: u64, kind: Kind) -> String {
+pub(super) fn text(queues: u64, work: u64, kind: Kind) -> String {
     let (rate, pop) = match kind {
         Kind::Static => ("1", "float x = pop();"),
         Kind::Fixed => ("*", "float x = pop();"),
@@ -208,7 +208,9 @@ fn on_two(session: &mut Session, name: &str, program: &str, cells: usize) {
     session.figure(name, Measure::Speed, 2, contestants);
 }
 
-fn row(ours: &mut Ours, iterations: Option<u64>, rounds: usize) -> Result<Option<Row>, String> {
+/// Runs a program this many times, each time for a number of steady states or over all of its input; with the
+/// checksum of its last output.
+pub(super) fn row(ours: &mut Ours, iterations: Option<u64>, rounds: usize) -> Result<Option<Row>, String> {
     let mut failed = None;
     let row = timed(|| {
         failed = (0..rounds).find_map(|_| ours.run_for(iterations).err());

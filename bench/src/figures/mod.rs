@@ -8,6 +8,7 @@ mod dedup;
 mod dynamic;
 mod farm;
 mod h264;
+mod hybrid;
 mod idle;
 mod kpn;
 mod kpn_memory;

@@ -1,8 +1,10 @@
-//! The paper's sweeps: the figures of `kpn` at more points, for which a run of everything has no time.
+//! The papers' sweeps, for which a run of everything has no time: the figures of `kpn` at more points, and those of
+//! `hybrid`.
 
 use thalweg_kpn::H264;
 
 use super::h264::encoder;
+use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
 use crate::session::Session;
 
@@ -35,6 +37,7 @@ pub fn run(session: &mut Session) {
     for workers in (0..10).map(|power| 1 << power) {
         encoder(session, H264 { workers, ..H264::default() }, threads);
     }
+    hybrid::run(session);
 }
 
 /// The message sizes of Figure 14, from 8 to 2048 bytes.

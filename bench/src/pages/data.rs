@@ -67,6 +67,11 @@ impl Figure {
         }
     }
 
+    /// The number of threads in its name.
+    pub fn threads(&self) -> Option<u64> {
+        self.name.rsplit_once(".t")?.1.parse().ok()
+    }
+
     /// The value of a contestant.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|value| value.name == name).map(|value| value.value)
@@ -129,19 +134,25 @@ impl Data {
 
     /// The values of a contestant in the figures named `before`, a number, `after`; sorted by the number.
     pub fn series(&self, before: &str, after: &str, contestant: &str) -> Vec<(f64, f64)> {
+        self.points(before, after, |figure| figure.of(contestant))
+    }
+
+    /// What `y` says of the figures named `before`, a number, `after`; sorted by the number.
+    pub fn points(&self, before: &str, after: &str, y: impl Fn(&Figure) -> Option<f64>) -> Vec<(f64, f64)> {
         let point = |figure: &Figure| {
             let x = figure.name.strip_prefix(before)?.strip_suffix(after)?;
-            Some((quantity(x)?, figure.of(contestant)?))
+            Some((quantity(x)?, y(figure)?))
         };
         let mut points: Vec<_> = self.figures.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points
     }
 
-    /// The largest number of threads in a figure's name.
+    /// The largest number of threads in the name of a figure whose threads `--threads` sets. It does not set those of
+    /// `hybrid`, which are all processors of the machine.
     pub fn threads(&self) -> u64 {
-        let of = |figure: &Figure| figure.name.rsplit_once(".t")?.1.parse().ok();
-        self.figures.iter().filter_map(of).max().unwrap_or(1)
+        let set = self.figures.iter().filter(|figure| !figure.name.starts_with("hybrid."));
+        set.filter_map(Figure::threads).max().unwrap_or(1)
     }
 
     /// Adds the values and lines of the newest file, which replace those of older files; returns a malformed line as

@@ -114,7 +114,15 @@ fn threads(data: &Data) -> Option<String> {
         other: true,
     });
     let top = data.threads() as f64 * 1.1;
-    Lines { x: "threads", y: "speed-up of a chain of 4", tick: |x| x.to_string(), top, series: lines }.svg()
+    Lines {
+        x: "threads",
+        y: "speed-up of a chain of 4",
+        tick: |x| x.to_string(),
+        top,
+        logarithmic: false,
+        series: lines,
+    }
+    .svg()
 }
 
 /// The costs per item of all contestants in these figures.

@@ -5,6 +5,7 @@
 
 mod data;
 mod engine;
+mod hybrid;
 mod names;
 mod paper;
 mod plot;
@@ -66,11 +67,13 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let processes = page(data, processes::HEAD, &processes::SECTIONS, &mut files);
     let engine = page(data, engine::HEAD, &engine::SECTIONS, &mut files);
     let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
+    let hybrid = page(data, hybrid::HEAD, &hybrid::SECTIONS, &mut files);
     let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
     files.extend([
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
         ("streamit.md".into(), streamit),
+        ("hybrid.md".into(), hybrid),
         ("small-jobs.md".into(), small),
     ]);
     files
@@ -149,7 +152,7 @@ fn papers_points(subject: &str) -> impl Iterator<Item = Series> {
 /// A plot of efficiencies.
 fn efficiency(x: &str, tick: fn(f64) -> String, mut series: Vec<Series>) -> Option<String> {
     series.retain(|series| !series.points.is_empty());
-    Lines { x, y: "efficiency", tick, top: 1.1, series }.svg()
+    Lines { x, y: "efficiency", tick, top: 1.1, logarithmic: false, series }.svg()
 }
 
 /// The label of a time in nanoseconds at an axis.

@@ -24,7 +24,7 @@ pub struct Statement {
     pub point: Option<(f64, f64, &'static str)>,
 }
 
-/// All statements of the papers on the subject of a section.
+/// All statements of the papers on the subject of a section. A statement may name several, with blanks between them.
 pub fn on(section: &str) -> Vec<Statement> {
     PAPERS.iter().flat_map(|text| statements(text, section)).collect()
 }
@@ -33,8 +33,9 @@ fn statements(text: &'static str, section: &str) -> impl Iterator<Item = Stateme
     let paper =
         text.lines().next().and_then(|line| line.strip_prefix("# ")).expect("the first line names the paper");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    let ours =
-        lines.map(|line| line.split('\t').collect::<Vec<_>>()).filter(move |fields| fields[0] == section);
+    let ours = lines
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .filter(move |fields| fields[0].split(' ').any(|word| word == section));
     ours.map(move |fields| {
         let [_, what, value, place, ref rest @ ..] = fields[..] else {
             panic!("{paper}: expected section, what, value and place, got {fields:?}")
@@ -59,6 +60,8 @@ mod tests {
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].point, Some((256.0, 0.95, "paper: WS-LAST, 8 CPUs")));
         assert!(all.iter().all(|statement| statement.place.contains("5.2.1")));
-        assert!(on("nothing").is_empty());
+        assert!(on("nothing").is_empty() && on("").is_empty());
+        let [first, ..] = on("hybrid.5a")[..] else { panic!("no statement") };
+        assert!(on("dynamic").iter().any(|statement| statement.what == first.what), "it has two subjects");
     }
 }

@@ -1,6 +1,7 @@
 //! Plots, as SVG for light and dark pages.
 
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -47,6 +48,8 @@ pub struct Lines<'a> {
     pub tick: fn(f64) -> String,
     /// The end of the y axis. It begins slightly below the lowest point, or at 0 if that is less than half of the end.
     pub top: f64,
+    /// Whether the y axis is logarithmic: then it begins at the power of ten below the lowest point.
+    pub logarithmic: bool,
     /// The lines.
     pub series: Vec<Series>,
 }
@@ -58,23 +61,47 @@ impl Lines<'_> {
             self.series.iter().flat_map(|series| &series.points).map(|point| point.0).collect();
         ticks.sort_by(f64::total_cmp);
         ticks.dedup();
-        (ticks.len() >= 2).then(|| picture(380, |area| self.draw(area, &ticks)))
+        let range = self.bottom()..self.top;
+        (ticks.len() >= 2).then(|| {
+            picture(380, |area| match self.logarithmic {
+                true => self.draw(area, &ticks, range.log_scale()),
+                false => self.draw(area, &ticks, range),
+            })
+        })
     }
 
     fn bottom(&self) -> f64 {
         let ys = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
-        let tenths = (ys.fold(self.top, f64::min) * 10.0 - 0.5).floor();
+        let least = ys.fold(self.top, f64::min);
+        if self.logarithmic {
+            return 10f64.powf(least.log10().floor());
+        }
+        let tenths = (least * 10.0 - 0.5).floor();
         if tenths < self.top * 5.0 { 0.0 } else { tenths / 10.0 }
     }
 
-    fn draw(&self, area: &DrawingArea<SVGBackend, Shift>, ticks: &[f64]) -> Drawn {
+    /// The heights of the labels at the ends of the lines, such that they do not overlap.
+    fn places(&self) -> Vec<f64> {
+        let ends = self.series.iter().map(end);
+        if !self.logarithmic {
+            return spread(ends.collect(), (self.top - self.bottom()) / 20.0);
+        }
+        let gap = (self.top / self.bottom()).log10() / 20.0;
+        spread(ends.map(f64::log10).collect(), gap).into_iter().map(|y| 10f64.powf(y)).collect()
+    }
+
+    fn draw<Y>(&self, area: &DrawingArea<SVGBackend, Shift>, ticks: &[f64], range: Y) -> Drawn
+    where
+        Y: AsRangedCoord<Value = f64>,
+        Y::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
         let last = ticks.len() as i32 - 1;
         let mut chart = ChartBuilder::on(area)
             .margin(12)
             .margin_right(190)
             .x_label_area_size(46)
             .y_label_area_size(58)
-            .build_cartesian_2d(0..last, self.bottom()..self.top)?;
+            .build_cartesian_2d(0..last, range)?;
         let style = (FONT, 13).into_font().color(&INK);
         chart
             .configure_mesh()
@@ -86,12 +113,11 @@ impl Lines<'_> {
             .axis_desc_style(style)
             .x_labels(ticks.len() + 1)
             .x_label_formatter(&|at| ticks.get(*at as usize).map_or(String::new(), |x| (self.tick)(*x)))
-            .y_label_formatter(&|y| format!("{y:.2}"))
+            .y_label_formatter(&|y| if self.logarithmic { format!("{y}") } else { format!("{y:.2}") })
             .x_desc(self.x)
             .y_desc(self.y)
             .draw()?;
-        let places = spread(self.series.iter().map(end).collect(), (self.top - self.bottom()) / 20.0);
-        for ((series, colour), place) in self.series.iter().zip(colours(&self.series)).zip(places) {
+        for ((series, colour), place) in self.series.iter().zip(colours(&self.series)).zip(self.places()) {
             let at = |x: f64| ticks.partition_point(|tick| *tick < x) as i32;
             let points: Vec<_> = series.points.iter().map(|(x, y)| (at(*x), *y)).collect();
             chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
@@ -225,13 +251,12 @@ mod tests {
     #[test]
     fn a_picture_shows_names_axes_and_values() {
         let series = Series { name: "system".into(), points: vec![(1.0, 0.5), (8.0, 0.75)], other: false };
-        let lines =
-            Lines { x: "size", y: "speed", tick: |x| format!("{x} B"), top: 1.0, series: vec![series] };
-        let svg = lines.svg().unwrap();
-        assert!(
-            ["system", "size", "speed", "8 B", "prefers-color-scheme"].iter().all(|word| svg.contains(word)),
-            "{svg}"
-        );
+        for logarithmic in [false, true] {
+            let (tick, series) = (|x| format!("{x} B"), vec![series.clone()]);
+            let svg = Lines { x: "size", y: "speed", tick, top: 1.0, logarithmic, series }.svg().unwrap();
+            let words = ["system", "size", "speed", "8 B", "prefers-color-scheme"];
+            assert!(words.iter().all(|word| svg.contains(word)), "{svg}");
+        }
         let svg = bars("time (ns)", &[Bar { name: "peer".into(), value: 12.5, other: true }]).unwrap();
         assert!(["peer", "12.50 ns", "time (ns)"].iter().all(|word| svg.contains(word)), "{svg}");
     }

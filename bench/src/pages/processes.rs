@@ -188,6 +188,7 @@ fn workers(data: &Data) -> Option<String> {
         y: &y,
         tick: |x| x.to_string(),
         top: threads as f64,
+        logarithmic: false,
         series: lines,
     }
     .svg()
@@ -201,5 +202,6 @@ fn threads(data: &Data) -> Option<String> {
     let points = all.iter().map(|t| (*t, limit(*t))).collect();
     lines.push(Series { name: "limit of whole frames".into(), points, other: true });
     let top = data.threads() as f64 * 1.05;
-    Lines { x: "threads", y: "speed-up", tick: |x| x.to_string(), top, series: lines }.svg()
+    Lines { x: "threads", y: "speed-up", tick: |x| x.to_string(), top, logarithmic: false, series: lines }
+        .svg()
 }

@@ -84,6 +84,13 @@ fn queues(data: &Data) -> Option<String> {
     ];
     let top = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(1.0, f64::max);
     let series = lines.into_iter().filter(|line| !line.points.is_empty()).collect();
-    Lines { x: "dynamic queues", y: "ns per item and queue", tick: |x| x.to_string(), top: top * 1.1, series }
-        .svg()
+    Lines {
+        x: "dynamic queues",
+        y: "ns per item and queue",
+        tick: |x| x.to_string(),
+        top: top * 1.1,
+        logarithmic: false,
+        series,
+    }
+    .svg()
 }

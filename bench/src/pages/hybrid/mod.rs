@@ -1,0 +1,146 @@
+//! The page on the hybrid scheduler's paper: its figures with ours.
+
+mod plots;
+
+use super::Section;
+
+pub(super) const HEAD: &str = "\
+# Results: the hybrid scheduler
+
+The figures of Soulé and others, *Dynamic expressivity with static optimization for streaming languages* (2013), with
+the same axes: regions of static rates with dynamic queues between them. `ours` is the hybrid scheduler of native code.
+A computation is one iteration of `x += i * 3.0 - 1.0`. `x` is the time per item, divided by that of the same pipeline
+with static rates on one thread; the plots show its inverse, as the paper does. The numbers of threads are the powers of
+two up to the machine's processors, and all of them: `cargo run --release -p thalweg-bench -- sweep hybrid.` measures
+all figures.
+";
+
+pub(super) const SECTIONS: [Section; 11] = [
+    Section {
+        title: "Figure 5a: queues without batches",
+        prefixes: &["hybrid.5a"],
+        subject: "hybrid.5a",
+        text: "A pipeline of n + 1 operators over n dynamic queues, on one thread, in batches of 1. The operators pass items on. [The\n\
+               page on StreamIt](streamit.md#dynamic-rates-queues) has the nanoseconds for an item and queue.\n\
+               \n\
+               Why ours differs: our static pipeline is one loop over vectors, so it takes less than a nanosecond for an item,\n\
+               whatever n is. A queue costs some nanoseconds: no thread is switched and no lock taken, unlike in the paper. The ratio\n\
+               is larger only because the time that it refers to is shorter.",
+        plots: plots::queues,
+    },
+    Section {
+        title: "Figure 5b: work",
+        prefixes: &["hybrid.5b"],
+        subject: "hybrid.5b",
+        text: "Two operators and one dynamic queue, on one thread, in batches of 1, with this many computations for each item in both\n\
+               operators together. With `default batches` the scheduler chooses the size.\n\
+               \n\
+               Why ours differs: static code does the computations of several items at once, in the lanes of vectors. A batch of 1\n\
+               has one item, and each of its additions waits for the one before. So work does not amortise the queue, as it does in\n\
+               the paper; batches do.",
+        plots: plots::work,
+    },
+    Section {
+        title: "Figure 5c: queues and batches",
+        prefixes: &["hybrid.5c"],
+        subject: "hybrid.5c",
+        text: "The pipelines of Figure 5a in batches of 10, 100 and 1000.\n\
+               \n\
+               Why ours differs: the reference is faster, as in Figure 5a. The last operator combines 64 items, and static code does\n\
+               several of its firings at once, in the lanes of vectors. A batch that is smaller than all of them is left to scalar\n\
+               code.",
+        plots: plots::batches,
+    },
+    Section {
+        title: "Figure 5d: batches beyond the caches",
+        prefixes: &["hybrid.5d"],
+        subject: "hybrid.5d",
+        text: "Two operators over one queue, on one thread: nanoseconds for an item of 4 bytes. A batch of 16,777,216 items (16M in\n\
+               the plot) has 64 MB.\n\
+               \n\
+               Why ours differs: the loss beyond the caches is larger than in the paper, since an item costs a tenth of a nanosecond\n\
+               as long as the queue is in a cache, and then waits for memory. Each run also creates its queue, so the first batch of\n\
+               a large size pays for new pages of memory.",
+        plots: plots::large_batches,
+    },
+    Section {
+        title: "Figure 6a: threads, 100 and 900 computations",
+        prefixes: &["hybrid.6a"],
+        subject: "hybrid.6a",
+        text: "Three operators: the first does 100 computations, the second passes items on, the third does 900. In `ours` the second\n\
+               has dynamic rates, in `static` it has static ones. The value is the speed, divided by that of static rates on one\n\
+               thread.\n\
+               \n\
+               Why ours differs: the paper replicates only the third operator, so the first bounds the speed-up. Here the first has\n\
+               no state and is replicated too. A run begins on one thread, which is part of its time.",
+        plots: plots::less_work,
+    },
+    Section {
+        title: "Figure 6b: threads, 1000 and 9000 computations",
+        prefixes: &["hybrid.6b"],
+        subject: "hybrid.6b",
+        text: "The same with 1000 and 9000 computations.\n\
+               \n\
+               Why ours differs: as in Figure 6a. The paper's machine has 32 cores.",
+        plots: plots::more_work,
+    },
+    Section {
+        title: "Figure 7a: a thread for each operator",
+        prefixes: &["hybrid.7a"],
+        subject: "hybrid.7a",
+        text: "Operators that pass items on, confined to one processor: nanoseconds per item. `os-thread` is a thread of the\n\
+               operating system for each operator, with a lock around each queue.\n\
+               \n\
+               Why ours differs: the paper's hybrid scheduler has a thread for each operator too, and decides which one runs. Ours\n\
+               runs all operators on one thread, without locks, and by default in batches.",
+        plots: plots::os_threads,
+    },
+    Section {
+        title: "Figure 7b: on demand",
+        prefixes: &["hybrid.7b"],
+        subject: "hybrid.7b",
+        text: "Three operators of 1000, 0 and 1000 computations: nanoseconds per item by batch and threads. With `demand` the last\n\
+               operator requests items from the ones before it.\n\
+               \n\
+               Why ours differs: `demand` runs on one thread here, whatever the number of threads, and its regions are the same code\n\
+               as ours. So the two are alike on one thread, and the ratio on several is the speed-up of ours. Batches that do not\n\
+               fill vectors are slower by more than the cost of a batch.",
+        plots: plots::demand,
+    },
+    Section {
+        title: "Figure 8a: Huffman encoder and decoder",
+        prefixes: &["hybrid.8a"],
+        subject: "hybrid.8a",
+        text: "An encoder, three operators of 100 computations for each bit, and a decoder: nanoseconds per symbol by threads. The\n\
+               paper does not state the work of its operators.\n\
+               \n\
+               Why ours differs: `demand` runs on one thread here, whatever the number of threads, and its regions are the same code\n\
+               as ours. The decoder decides how many bits it takes, so it runs on one thread at a time.",
+        plots: plots::huffman,
+    },
+    Section {
+        title: "Figure 8b: bargain finder",
+        prefixes: &["hybrid.8b"],
+        subject: "hybrid.8b",
+        text: "The average price in windows of `f` ticks, and two operators of 1000 computations for each window: nanoseconds per\n\
+               tick. With `no-op` all operators are called for each tick; those without input do nothing. The paper does not state\n\
+               the work of its operators.\n\
+               \n\
+               Why ours differs: `no-op` runs on one thread here and calls each region once for each tick, without vectors. The\n\
+               paper's no-op schedule sends empty items through code that is fused and replicated. The operator of the windows forms\n\
+               a region with the two behind it, so these do only the windows of one batch at a time: of long windows too few for\n\
+               vectors.",
+        plots: plots::bargains,
+    },
+    Section {
+        title: "Figure 8c: predicate filter",
+        prefixes: &["hybrid.8c"],
+        subject: "hybrid.8c",
+        text: "A filter that selects one of `i` heights, and two operators of 1000 computations for each of those: nanoseconds per\n\
+               height. The paper does not state the work of its operators.\n\
+               \n\
+               Why ours differs: `no-op` does, as in Figure 8b. The two operators are a region of their own here, which waits until\n\
+               vectors are full.",
+        plots: plots::selected,
+    },
+];
