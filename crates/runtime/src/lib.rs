@@ -53,7 +53,7 @@ pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use thalweg_trace::Report;
-pub use threads::ThreadPool;
+pub use threads::{Shares, ThreadPool};
 
 #[cfg(all(test, loom))]
 mod models;

@@ -46,7 +46,7 @@ pub use thalweg_runtime::{
     BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback, Finished, Fork, Glance,
     Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult, Kernel, Many, Message,
     Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs, PeekSpec, PopSpec, Prepared,
-    PushSpec, Receiver, Recv, RecvRef, Report, Rx, SendFuture, Sender, Stream, Streams, ThreadPool, Tx,
+    PushSpec, Receiver, Recv, RecvRef, Report, Rx, SendFuture, Sender, Shares, Stream, Streams, ThreadPool, Tx,
     Value, View, channel, input, output, window,
 };
 

@@ -39,6 +39,7 @@ mod parts;
 mod queues;
 mod reader;
 mod single;
+mod trial;
 
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;

@@ -60,11 +60,13 @@ mod name;
 mod pool;
 mod roster;
 mod seat;
+mod shares;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 pub(crate) use name::name_thread;
 pub use pool::ThreadPool;
+pub use shares::Shares;
 pub(crate) use roster::Roster;
 
 use std::any::Any;

@@ -3,10 +3,10 @@
 use super::crew::Crew;
 use super::cut::Cut;
 use super::packet::Packet;
-use super::trial::Trial;
 use crate::run::Run;
 use crate::run::engine::Link;
 use crate::run::parts::Sources;
+use crate::run::trial::Trial;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use thalweg_lang::flat::NodeId;

@@ -45,7 +45,6 @@ mod member;
 mod packet;
 mod ports;
 mod share;
-mod trial;
 
 pub(super) use packet::Packet;
 

@@ -15,12 +15,12 @@
 
 use super::files::InPlace;
 use super::node::{Batch, Node};
-use super::shares::Shares;
 use crate::run::engine::Link;
 use crate::run::locked;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use thalweg::Shares;
 use thalweg_lang::interpret::Stop;
 
 /// The time between two reports of progress.

@@ -52,6 +52,34 @@ pub(super) fn costs(
     Ok(done)
 }
 
+/// Runs some steady states on this thread; returns the seconds for each, the least of several calls. `None` if there is
+/// too little input.
+pub(super) fn alone(
+    run: &mut Run<'_>,
+    options: Options,
+    around: &mut Surroundings<'_>,
+) -> Result<Option<f64>, Stop> {
+    let (mut least, most) = (f64::INFINITY, options.iterations.unwrap_or(u64::MAX));
+    for _ in 0..CALLS {
+        let want = run.native.parts[0].scale.min(most - run.iterations);
+        if want == 0 || (around.interrupted)() {
+            break;
+        }
+        let There { n, over } = run.input(0, want)?;
+        let n = if over { 0 } else { run.in_place(0, n) };
+        if n == 0 {
+            break;
+        }
+        let start = Instant::now();
+        run.steady(0, run.iterations, n)?;
+        least = least.min(start.elapsed().as_secs_f64() / n as f64);
+        run.count(0, n);
+        run.iterations += n;
+        (around.progress)(run.iterations);
+    }
+    Ok(least.is_finite().then_some(least))
+}
+
 /// A call of `n` steady states after `done`, step by step.
 fn timed(run: &mut Run<'_>, costs: &mut [f64], done: u64, n: u64) -> Result<(), (u64, Stop)> {
     let Some(plan) = &run.native.parts[0].plan else { return Ok(()) };

@@ -37,13 +37,13 @@ mod measure;
 mod memory;
 mod node;
 mod reach;
-mod shares;
 mod team;
 
 pub(super) use node::{Batch, Flags};
 
 use super::engine::Link;
 use super::input::LONG;
+use super::trial::Trial;
 use super::{Run, Stage};
 use crate::parts::Part;
 use crate::plan::{Facts, Plan};
@@ -53,10 +53,10 @@ use dealt::Dealt;
 use files::{Copied, Files, InPlace};
 use layout::{Layout, deal_roots, repeatable};
 use node::{Begin, Node};
-use shares::Shares;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use team::Feeder;
-use thalweg::Stream;
+use thalweg::{Shares, Stream};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// The least bytes of a batch, and the most of all batches together.
@@ -70,6 +70,11 @@ const LEAST_OVERLAP: u64 = 4;
 /// Batches for each thread where the end is known: enough that an interrupted run ends soon.
 const SHARES: u64 = 8;
 
+/// The least seconds of a batch: the hand-over from thread to thread takes some microseconds. And the least seconds of a
+/// whole run for which threads start, which takes some tenths of a millisecond.
+const LONG_ENOUGH: f64 = 200e-6;
+const WORTH: f64 = 500e-6;
+
 /// A program of one region, cut into segments.
 pub(super) struct Cut<'a> {
     layout: Layout<'a>,
@@ -79,6 +84,8 @@ pub(super) struct Cut<'a> {
     window: u64,
     /// The first steady state that the segments may do.
     first: u64,
+    /// The seconds of one thread for a steady state, where threads must be faster.
+    alone: Option<f64>,
 }
 
 /// Whether several threads may run steady states.
@@ -99,18 +106,20 @@ pub(super) fn cut<'a>(
     let Some(plan) = &part.plan else { return Ok(None) };
     lead_in(run, options)?;
     run.copy_back(0);
-    let mut layout = deal(run, (part, plan), threads, options, around)?;
+    let (mut layout, alone) = deal(run, (part, plan), threads, options, around)?;
+    run.copy_back(0);
     let (first, most) = (run.iterations, options.iterations.unwrap_or(u64::MAX) - run.iterations);
     let gates = &run.stages[0].gates;
     let in_place = InPlace::new(plan, gates, &mut run.ends, first, most).and_then(|files| {
-        let window = bounds_in_place(&mut layout, threads, &files, &files.roots())?;
+        let worth = alone.is_none_or(|alone| alone * files.states as f64 > WORTH);
+        let window = bounds_in_place(&mut layout, threads, &files, &files.roots()).filter(|_| worth);
         Some((files, window))
     });
     if let Some((files, window)) = in_place {
-        return Ok(Some(Cut { layout, in_place: Some(files), window, first }));
+        return Ok(window.map(|window| Cut { layout, in_place: Some(files), window, first, alone }));
     }
-    let window = bounds(&mut layout, threads);
-    Ok(window.map(|window| Cut { layout, in_place: None, window, first }))
+    let window = bounds(&mut layout, threads, alone);
+    Ok(window.map(|window| Cut { layout, in_place: None, window, first, alone }))
 }
 
 /// Runs steady states until the content before the readers' items is in the files: until then it is only in
@@ -130,25 +139,31 @@ fn lead_in(run: &mut Run<'_>, options: Options) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Partitions the steps, after some steady states that are timed where the partition depends on costs.
+/// Partitions the steps, after some timed steady states. Also returns the seconds of one thread for a steady state, if the
+/// caller has left the partition and the batches open.
 fn deal<'a>(
     run: &mut Run<'a>,
     (part, plan): (&'a Part, &'a Plan),
     threads: &Threads,
     options: Options,
     around: &mut Surroundings<'_>,
-) -> Result<Layout<'a>, Stop> {
+) -> Result<(Layout<'a>, Option<f64>), Stop> {
     let native = run.native;
     let ends = |actor: usize| {
         run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
     };
     let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
     let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.keeps, step)).collect();
-    let mut costs = vec![1.0; plan.steps.len()];
+    let asked = threads.batch.is_some() || threads.split != Split::Auto;
+    let (mut costs, mut alone) = (vec![1.0; plan.steps.len()], None);
     let known = Known { free: &free, outside: &outside, costs: &costs };
     if threads.needs_costs(known.is_free()) {
         run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
+        alone = Some(costs.iter().sum());
+    } else if !asked {
+        alone = measure::alone(run, options, around)?;
     }
+    let alone = alone.filter(|_| !asked);
     let known = Known { free: &free, outside: &outside, costs: &costs };
     let mut segments = match threads.split {
         Split::Auto | Split::DataParallel => known.stretches(threads.count()),
@@ -157,14 +172,16 @@ fn deal<'a>(
     };
     deal_roots(plan, &mut segments, &outside);
     let facts = Facts::new(&native.compiled, &part.region);
-    Ok(Layout::new(native, plan, facts, segments, &outside))
+    Ok((Layout::new(native, plan, facts, segments, &outside), alone))
 }
 
 /// Chooses the length and number of batches; `None` where there is not enough memory.
-fn bounds(layout: &mut Layout<'_>, threads: &Threads) -> Option<u64> {
+fn bounds(layout: &mut Layout<'_>, threads: &Threads, alone: Option<f64>) -> Option<u64> {
     let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
     let again = layout.reach.states;
-    let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again));
+    let by_time = alone.map_or(0, |alone| (LONG_ENOUGH / alone.max(1e-12)) as u64);
+    let by_time = by_time.min(ALL_BYTES / (8 * threads.count() as u64 * each.max(1)));
+    let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again).max(by_time));
     layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
     window(layout, threads, &[])
 }
@@ -211,6 +228,8 @@ pub(super) struct Segments<'s, 'a> {
     nodes: Vec<Node<'s, 'a>>,
     /// Where workers share the steady states.
     dealt: Option<Dealt>,
+    /// Threads were slower than one thread, which does the rest.
+    slow: AtomicBool,
 }
 
 impl<'s, 'a> Segments<'s, 'a> {
@@ -219,7 +238,8 @@ impl<'s, 'a> Segments<'s, 'a> {
         let nodes = (0..cut.layout.segments.len()).map(node).collect();
         let bare = |files: &&InPlace| cut.layout.is_bare(&files.roots()) && threads.leaves_it_to_us();
         let dealt = cut.in_place.as_ref().filter(bare).map(|files| cut.shares(files, threads));
-        Segments { cut, threads, flags, nodes, dealt: dealt.map(|shares| Dealt::new(shares, cut.first)) }
+        let dealt = dealt.map(|shares| Dealt::new(shares, cut.first));
+        Segments { cut, threads, flags, nodes, dealt, slow: AtomicBool::new(false) }
     }
 
     /// The most batches under way.
@@ -267,6 +287,7 @@ impl<'s, 'a> Segments<'s, 'a> {
     ) -> Result<Option<u64>, Stop> {
         match &self.cut.in_place {
             Some(_) if run.iterations > self.cut.first => Ok(None),
+            _ if self.slow.load(Ordering::Relaxed) => Ok(None),
             Some(files) => self.in_place(run, files, link, around).map(|()| None),
             None => self.copied(run, link, options, around),
         }
@@ -336,6 +357,7 @@ impl<'s, 'a> Segments<'s, 'a> {
         let mut feeder = self.feeder(files, &mut own.printer, self.spare(&[]), (first, until));
         let end = feeder.feed(link, around);
         let written = feeder.written;
+        self.slow.store(!feeder.is_worth_it, Ordering::Relaxed);
         let end = end.map(|last| self.give_back(run, last));
         self.count(run, written);
         end.map(|()| Some(least))
@@ -361,6 +383,8 @@ impl<'s, 'a> Segments<'s, 'a> {
             next: first,
             until,
             written: first,
+            trial: self.cut.alone.map(|alone| Trial::new(alone, spare.len())),
+            is_worth_it: true,
             spare,
             under_way: 0,
         }

@@ -8,8 +8,10 @@ use super::node::{Batch, Flags};
 use crate::run::Printer;
 use crate::run::engine::Link;
 use crate::run::input::{BUSY, LONG, There};
+use crate::run::trial::Trial;
 use crate::threads::{Split, Threads};
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Whether to read another batch.
@@ -38,6 +40,9 @@ pub(super) struct Feeder<'f, 'a, 'p> {
     /// Batches that are not under way.
     pub(super) spare: Vec<Batch>,
     pub(super) under_way: usize,
+    /// The decision whether threads pay, until it is made; and the decision.
+    pub(super) trial: Option<Trial>,
+    pub(super) is_worth_it: bool,
 }
 
 impl Feeder<'_, '_, '_> {
@@ -69,7 +74,7 @@ impl Feeder<'_, '_, '_> {
             // With a barrier all wait for the last one.
             if self.under_way == 0 || self.threads.split != Split::DataParallel {
                 while goes_on {
-                    goes_on = self.next < self.until && !(around.interrupted)();
+                    goes_on = self.is_worth_it && self.next < self.until && !(around.interrupted)();
                     let Some(batch) = self.spare.pop().filter(|_| goes_on) else { break };
                     let (n, more) = self.input()?;
                     let batch = self.read(batch, n);
@@ -91,7 +96,17 @@ impl Feeder<'_, '_, '_> {
             let Some(batch) = link.next() else { return Ok(last) };
             self.under_way -= 1;
             let batch = self.write(batch, around)?;
+            self.judge(batch.n);
             self.spare.extend(last.replace(batch));
+        }
+    }
+
+    /// Decides whether threads pay, now that a batch is finished.
+    fn judge(&mut self, states: u64) {
+        let Some(trial) = &mut self.trial else { return };
+        match trial.packet(states, Instant::now()) {
+            None => self.trial = None,
+            Some(is_worth_it) => self.is_worth_it = is_worth_it,
         }
     }
 

@@ -8,7 +8,7 @@ const SLOW: u32 = 2;
 /// Compares the speed of threads with that of one thread. This includes the costs of copies and thread
 /// switches, and other load on the machine.
 pub(super) struct Trial {
-    /// Seconds for a steady state of the sources on one thread.
+    /// Seconds for a steady state on one thread.
     alone: f64,
     /// Packets in a window. The first window is ignored, since threads start in it.
     window: usize,

@@ -1,7 +1,7 @@
-//! Work stealing over a range of steady states.
+//! Work stealing over a range of numbers: iterations of a loop, or steady states of a program.
 //!
 //! **Actors.** Each thread owns one word of [`Shares`]: the range of units `start << 32 | end` that it has
-//! not begun. A unit is a fixed number of steady states; the last one may be shorter.
+//! not begun. A unit is a fixed number of numbers; the last one may be shorter.
 //!
 //! **Transitions** of a word:
 //!
@@ -19,18 +19,38 @@
 //! units is safe, since thieves never change an empty range.
 //!
 //! **Ordering.** All accesses are relaxed: the words are the only shared data, and read-modify-writes of one
-//! word are totally ordered. The memory of steady states is disjoint; the caller joins the threads before it
-//! reads results.
+//! word are totally ordered. What the threads do for their numbers is theirs to order: the caller of [`Shares::first_left`]
+//! has joined them, for example.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The range that a thread has not begun, on a cache line of its own.
 #[repr(align(128))]
+#[derive(Debug)]
 struct Rest(AtomicU64);
 
-/// A range of steady states, shared by threads.
-pub(super) struct Shares {
+/// A range of numbers that threads share out among themselves, each with a stretch of its own to begin with.
+///
+/// ```
+/// use thalweg_runtime::Shares;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// let (shares, sum) = (Shares::new(0..1000, 2, 1, 100), AtomicU64::new(0));
+/// std::thread::scope(|scope| {
+///     for thread in 0..2 {
+///         let (shares, sum) = (&shares, &sum);
+///         scope.spawn(move || {
+///             while let Some(numbers) = shares.take(thread) {
+///                 sum.fetch_add(numbers.sum::<u64>(), Ordering::Relaxed);
+///             }
+///         });
+///     }
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// ```
+#[derive(Debug)]
+pub struct Shares {
     rests: Vec<Rest>,
     all: Range<u64>,
     unit: u64,
@@ -39,10 +59,14 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Deals the range out to threads, in units of at least `unit` steady states; at most `most` are taken at
-    /// once.
-    pub(super) fn new(all: Range<u64>, threads: usize, unit: u64, most: u64) -> Shares {
-        let states = all.end - all.start;
+    /// Shares the range out to threads, in units of at least `unit` numbers; at most `most` numbers are taken at once,
+    /// but at least a unit.
+    ///
+    /// # Panics
+    /// There are no threads.
+    pub fn new(all: Range<u64>, threads: usize, unit: u64, most: u64) -> Shares {
+        assert!(threads > 0, "no threads");
+        let states = all.end.saturating_sub(all.start);
         let unit = unit.max(1).max(states.div_ceil(u64::from(u32::MAX)));
         let (units, threads) = (states.div_ceil(unit), threads as u64);
         let border =
@@ -53,24 +77,29 @@ impl Shares {
     }
 
     /// The number of threads.
-    pub(super) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rests.len()
     }
 
-    /// The next steady states for a thread, which no other thread gets; `None` where there are no more.
-    pub(super) fn take(&self, thread: usize) -> Option<Range<u64>> {
+    /// The next numbers for a thread, which no other thread gets; `None` if none are left. A thread gets the numbers of
+    /// its own stretch in order, and then the later half of the longest stretch left.
+    ///
+    /// # Panics
+    /// `thread` is not below [`Shares::count`].
+    pub fn take(&self, thread: usize) -> Option<Range<u64>> {
         loop {
             if let Some(units) = self.take_front(thread) {
                 return Some(self.states(units));
             }
             let stolen = self.take_back()?;
-            // Thieves do not change an empty range, so no update is lost.
+            // Other threads do not change an empty range, so no update is lost.
             self.rests[thread].0.store(word(stolen), Ordering::Relaxed);
         }
     }
 
-    /// The first steady state that has not been taken. Must be called when no thread takes any more.
-    pub(super) fn first_left(&self) -> u64 {
+    /// The first number that no thread has taken; the end of the range if all are taken. Call it when no thread takes any
+    /// more.
+    pub fn first_left(&self) -> u64 {
         let rests = self.rests.iter().map(|rest| units(rest.0.load(Ordering::Relaxed)));
         let left = rests.filter(|rest| !rest.is_empty()).map(|rest| self.states(rest).start);
         left.min().unwrap_or(self.all.end)
