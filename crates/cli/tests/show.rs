@@ -49,6 +49,27 @@ fn folder() -> TempDir {
 }
 
 #[test]
+fn the_graph_of_a_report_is_printed_in_the_forms_of_graphs() {
+    let folder = folder();
+    let graph = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["graph", "a.json"]).args(arguments).current_dir(folder.path()).output().unwrap()
+    };
+    let expected =
+        Report::from_json(&fs::read_to_string(folder.path().join("a.json")).unwrap()).unwrap().graph;
+    assert_eq!(stdout(&graph(&[])), expected.to_string());
+    assert_eq!(stdout(&graph(&["--form", "flat"])), expected.to_string());
+    assert_eq!(stdout(&graph(&["--form", "dot"])), expected.to_dot());
+    for form in ["tree", "svg", "schedule"] {
+        let message = String::from_utf8(graph(&["--form", form]).stderr).unwrap();
+        assert!(message.contains("a.json is a report") && message.contains("help: "), "{message}");
+    }
+    fs::write(folder.path().join("a.json"), "{}").unwrap();
+    let message = String::from_utf8(graph(&[]).stderr).unwrap();
+    assert!(message.contains("a.json") && !message.contains("panicked"), "{message}");
+}
+
+#[test]
 fn a_report_is_printed_as_it_was() {
     let folder = folder();
     let text = fs::read_to_string(folder.path().join("a.json")).unwrap();

@@ -65,8 +65,7 @@ impl Router {
         match self {
             Router::Split(weights) => {
                 let pop = if *weights == Weights::Duplicate { 1 } else { weights.sum(count) };
-                node.inputs
-                    .extend(outer.map(|item| InPort::new("in", item).pop(Rate::Static(pop)).peek(pop)));
+                node.inputs.extend(outer.map(|item| InPort::fixed("in", item, pop)));
                 node.outputs.extend(branches.map(|(branch, name, item)| {
                     OutPort::new(name, item).push(Rate::Static(weights.items(branch)))
                 }));
@@ -74,10 +73,9 @@ impl Router {
             Router::Join(weights) => {
                 let push = Rate::Static(weights.sum(count));
                 node.outputs.extend(outer.map(|item| OutPort::new("out", item).push(push)));
-                node.inputs.extend(branches.map(|(branch, name, item)| {
-                    let pop = weights.items(branch);
-                    InPort::new(name, item).pop(Rate::Static(pop)).peek(pop)
-                }));
+                node.inputs.extend(
+                    branches.map(|(branch, name, item)| InPort::fixed(name, item, weights.items(branch))),
+                );
             }
         }
         node

@@ -33,7 +33,7 @@ impl GraphData {
 
     /// Adds a node. A name that is already in use gets the first free suffix `-2`, `-3`, ...
     pub fn add(&mut self, mut node: Node) -> NodeId {
-        node.name = self.names.take(&node.name);
+        node.name = self.names.take(std::mem::take(&mut node.name));
         self.shapes.share(&mut node);
         self.nodes.push(node);
         NodeId((self.nodes.len() - 1) as u32)
@@ -44,7 +44,7 @@ impl GraphData {
         let node = &mut self.nodes[node.index()];
         if node.name != name {
             self.names.release(&node.name);
-            node.name = self.names.take(name);
+            node.name = self.names.take(name.into());
         }
     }
 

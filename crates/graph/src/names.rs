@@ -73,36 +73,32 @@ impl Suffixes {
 
 impl Names {
     /// Takes `wanted` if it is free, otherwise the first free name of `wanted-2`, `wanted-3`, ...
-    pub(crate) fn take(&mut self, wanted: &str) -> SmolStr {
-        let (base, number) = parts(wanted);
-        let suffixes = self.suffixes(base);
+    pub(crate) fn take(&mut self, wanted: SmolStr) -> SmolStr {
+        let (base, number) = parts(&wanted);
+        let suffixes = match number {
+            None => self.by_base.entry(wanted.clone()).or_default(),
+            Some(_) => self.by_base.entry(base.into()).or_default(),
+        };
         let taken = number.map_or(suffixes.base, |number| suffixes.has(number));
         if taken {
-            let first = self.suffixes(wanted).take_first();
+            let first = self.by_base.entry(wanted.clone()).or_default().take_first();
             return format_smolstr!("{wanted}-{first}");
         }
         match number {
             Some(number) => suffixes.take(number),
             None => suffixes.base = true,
         }
-        wanted.into()
+        wanted
     }
 
     /// Makes a name free again.
     pub(crate) fn release(&mut self, name: &str) {
         let (base, number) = parts(name);
-        let suffixes = self.suffixes(base);
+        let suffixes = self.by_base.get_mut(base).expect("a name in use");
         match number {
             Some(number) => suffixes.release(number),
             None => suffixes.base = false,
         }
-    }
-
-    fn suffixes(&mut self, base: &str) -> &mut Suffixes {
-        if !self.by_base.contains_key(base) {
-            self.by_base.insert(base.into(), Suffixes::default());
-        }
-        self.by_base.get_mut(base).expect("inserted above")
     }
 }
 
@@ -123,37 +119,37 @@ mod tests {
     #[test]
     fn a_taken_name_gets_the_first_free_suffix() {
         let mut names = Names::default();
-        assert_eq!(names.take("a-3"), "a-3");
-        assert_eq!(names.take("a"), "a");
-        assert_eq!(names.take("a"), "a-2");
-        assert_eq!(names.take("a"), "a-4");
-        assert_eq!(names.take("a-3"), "a-3-2");
+        assert_eq!(names.take("a-3".into()), "a-3");
+        assert_eq!(names.take("a".into()), "a");
+        assert_eq!(names.take("a".into()), "a-2");
+        assert_eq!(names.take("a".into()), "a-4");
+        assert_eq!(names.take("a-3".into()), "a-3-2");
     }
 
     #[test]
     fn a_released_name_is_free_again() {
         let mut names = Names::default();
         for expected in ["a", "a-2", "a-3"] {
-            assert_eq!(names.take("a"), expected);
+            assert_eq!(names.take("a".into()), expected);
         }
         names.release("a-2");
-        assert_eq!(names.take("a"), "a-2");
-        assert_eq!(names.take("a"), "a-4");
+        assert_eq!(names.take("a".into()), "a-2");
+        assert_eq!(names.take("a".into()), "a-4");
         names.release("a");
-        assert_eq!(names.take("a"), "a");
-        assert_eq!(names.take("a"), "a-5");
+        assert_eq!(names.take("a".into()), "a");
+        assert_eq!(names.take("a".into()), "a-5");
     }
 
     #[test]
     fn suffixes_in_another_form_are_part_of_the_base() {
         let mut names = Names::default();
         for name in ["a", "a-0", "a-02", "a-x", "-", ""] {
-            assert_eq!(names.take(name), name);
+            assert_eq!(names.take(name.into()), name);
         }
         for name in ["a-0", "a-02", "a-x", "-"] {
             names.release(name);
-            assert_eq!(names.take(name), name);
+            assert_eq!(names.take(name.into()), name);
         }
-        assert_eq!(names.take("a"), "a-2");
+        assert_eq!(names.take("a".into()), "a-2");
     }
 }

@@ -100,8 +100,13 @@ impl DerefMut for InPort {
 impl InPort {
     /// A port that pops one item a firing.
     pub fn new(name: impl Into<SmolStr>, item: Item) -> InPort {
+        InPort::fixed(name, item, 1)
+    }
+
+    /// A port that pops this many items a firing, and reads no others.
+    pub(crate) fn fixed(name: impl Into<SmolStr>, item: Item, pop: u64) -> InPort {
         let shape =
-            InShape { name: name.into(), item, pop: Rate::Static(1), peek: 1, bounds: None, first: None };
+            InShape { name: name.into(), item, pop: Rate::Static(pop), peek: pop, bounds: None, first: None };
         InPort { shape: Arc::new(shape), channel: None }
     }
 

@@ -1,4 +1,5 @@
 //! Graphs as data.
 
 mod check;
+mod details;
 mod print;

@@ -6,9 +6,10 @@ use thalweg_graph::{GraphData, Kind, Node, Rate};
 /// What identifies the graph that a plan was made for: the numbers of nodes and channels, and a hash of what a plan
 /// depends on.
 ///
-/// The hash covers names, kinds, ports, rates, item sizes, initial items, and which ports the channels join. It leaves
-/// out the settings that a plan replaces (capacities, the most workers of a node) and the names of item types, which
-/// differ between compilers. It is the same in every process and on every machine of 64 bits.
+/// The hash covers names, kinds, ports, rates, item sizes, initial items, which ports the channels join, and where they
+/// exist first firings and the pairs of nodes that send messages. It leaves out the settings that a plan replaces
+/// (capacities, the most workers of a node), the names of item types, which differ between compilers, and places in a
+/// source text. The rates of a splitter or joiner determine its weights. It is the same in every process and on every machine of 64 bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
 pub struct Fingerprint {
     /// The number of nodes.
@@ -37,6 +38,9 @@ impl Fingerprint {
             hash.word(u64::from(from.0.0) << 32 | u64::from(to.0.0));
             hash.word((from.1 as u64) << 32 ^ to.1 as u64);
             hash.word(channel.link.initial as u64);
+        }
+        for messages in graph.messages() {
+            hash.word(u64::from(messages.from.0) << 32 | u64::from(messages.to.0));
         }
         Fingerprint { nodes: graph.nodes().len(), channels: graph.channels().len(), hash: hash.0 }
     }

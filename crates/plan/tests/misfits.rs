@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_graph::{
+    Bounds, ChannelId, FirstPop, GraphData, InPort, Item, Kind, Link, Messages, Node, NodeId, OutPort, Rate,
+    Span,
+};
 use thalweg_plan::{Misfit, NodeProfile, Place, Plan, PlanError, Profile, ReadError, Wishes};
 
 /// `read` blocks, `split` and `sum` are sequential with static rates between them, `decode` is parallel and in a branch
@@ -246,12 +249,14 @@ fn a_plan_of_another_graph_is_refused() {
         change(&mut graph);
         Plan::read(&text, &graph)
     };
-    let changes: [fn(&mut GraphData); 5] = [
+    let changes: [fn(&mut GraphData); 7] = [
         |graph| graph.rename(NodeId(2), "total"),
         |graph| graph.node_mut(NodeId(2)).kind = Kind::Parallel,
         |graph| graph.node_mut(NodeId(5)).inputs[1].pop = Rate::Static(2),
         |graph| graph.channel_mut(ChannelId(1)).link.initial = 1,
         |graph| graph.channel_mut(ChannelId(3)).to = (NodeId(5), 1),
+        |graph| graph.node_mut(NodeId(5)).inputs[1].first = Some(FirstPop { pop: Rate::Static(0), peek: 0 }),
+        |graph| graph.add_messages(Messages { from: NodeId(5), to: NodeId(2) }),
     ];
     for (i, change) in changes.into_iter().enumerate() {
         let ReadError { line, what, .. } = other(change).unwrap_err();
@@ -261,6 +266,9 @@ fn a_plan_of_another_graph_is_refused() {
     // What the plan decides itself is no part of the fingerprint.
     assert!(other(|graph| graph.channel_mut(ChannelId(3)).link.capacity = Some(7)).is_ok());
     assert!(other(|graph| graph.node_mut(NodeId(3)).workers = Some(7)).is_ok());
+    // Nor is a place in a source text, or what nothing follows from.
+    assert!(other(|graph| graph.set_span(NodeId(3), Span { file: 1, start: 2, end: 3 })).is_ok());
+    assert!(other(|graph| graph.node_mut(NodeId(5)).inputs[1].bounds = Some(Bounds::default())).is_ok());
 }
 
 #[test]

@@ -53,8 +53,8 @@ pub use thalweg_runtime::{
 /// Graphs as data: nodes, ports, rates and channels.
 pub mod graph {
     pub use thalweg_graph::{
-        Channel, ChannelId, Fault, GraphData, InPort, InShape, Item, Kind, Link, Node, NodeId, OutPort,
-        OutShape, Port, Rate,
+        Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind, Link, Messages,
+        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights,
     };
 }
 

@@ -4,6 +4,7 @@ mod bad_documents;
 mod browser;
 mod common;
 mod compare;
+mod details;
 mod findings;
 mod json;
 mod page;

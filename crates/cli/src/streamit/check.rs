@@ -22,7 +22,7 @@ impl Check {
         let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
         let words = [
             count(compiled.tree.filters.len(), "filter"),
-            count(compiled.flat.channels.len(), "channel"),
+            count(compiled.flat.channels().len(), "channel"),
             count(compiled.schedule.regions.len(), "static region"),
         ];
         standard::print(&format!("{}: correct\n", words.join(", ")))

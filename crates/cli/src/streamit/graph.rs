@@ -2,29 +2,33 @@
 
 use super::SourceFiles;
 use crate::standard;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use thalweg::graph::GraphData;
+use thalweg::trace::Report;
 use thalweg_lang::Compiled;
 use thalweg_lang::files::Output;
 use thalweg_lang::picture::{Form, draw};
 
-/// Show the streams of a StreamIt program with their rates.
+/// Show the graph of a StreamIt program, or of the run that a report describes, with its rates.
 ///
-/// Rates are shown as peek/pop -> push, or as pop -> push for a filter that does not peek beyond the items it
-/// pops. `*` is a dynamic rate.
+/// Of a program, the forms `tree` and `svg` show rates as peek/pop -> push, or as pop -> push for a filter that does not
+/// peek beyond the items it pops. `*` is a dynamic rate. A report has the forms `flat` and `dot`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg graph Radio.str Filters.str
   thalweg graph Radio.str --form svg --output radio.svg
-  thalweg graph Radio.str --form schedule")]
+  thalweg graph Radio.str --form schedule
+  thalweg graph report.json --form dot")]
 pub(crate) struct Graph {
     #[command(flatten)]
     files: SourceFiles,
-    /// The form of the output
-    #[arg(short, long, value_enum, default_value_t = GraphForm::Tree)]
-    form: GraphForm,
+    /// The form of the output (default: tree for a program, flat for a report)
+    #[arg(short, long, value_enum)]
+    form: Option<GraphForm>,
     /// The file to write (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -34,7 +38,7 @@ pub(crate) struct Graph {
 enum GraphForm {
     /// Nested streams, as text
     Tree,
-    /// Filters, splitters, joiners and channels, as text
+    /// Nodes and channels, as text
     Flat,
     /// A drawing in the language of Graphviz
     Dot,
@@ -49,8 +53,10 @@ impl Graph {
         if let Some(output) = &self.output {
             self.files.check_not_source(output)?;
         }
-        let (_, compiled) = self.files.compile()?;
-        let picture = self.form.of(&compiled);
+        let picture = match &self.files.files[..] {
+            [path] if is_json(path) => of_report(path, self.form.unwrap_or(GraphForm::Flat))?,
+            _ => self.form.unwrap_or(GraphForm::Tree).of(&self.files.compile()?.1),
+        };
         match self.output {
             None => standard::print(&picture),
             Some(path) => write(&path, &picture).with_context(|| format!("writing {}", path.display())),
@@ -65,13 +71,41 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     output.finish()
 }
 
+/// Whether a file is JSON, not a program: it begins with a brace, as no program does.
+fn is_json(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
+    read.is_ok() && start.trim_ascii_start().starts_with(b"{")
+}
+
+/// The graph of a report.
+fn of_report(path: &Path, form: GraphForm) -> Result<String> {
+    let reading = || format!("reading {}", path.display());
+    let text = fs::read_to_string(path).with_context(reading)?;
+    let graph = Report::from_json(&text).with_context(reading)?.graph;
+    match form {
+        GraphForm::Flat => Ok(graph.to_string()),
+        GraphForm::Dot => Ok(dot(&graph)),
+        _ => bail!(
+            "{} is a report, which has no nested streams and no schedule\nhelp: use --form flat or --form dot",
+            path.display()
+        ),
+    }
+}
+
+/// A drawing, with clusters where the graph comes from a program with nested streams.
+fn dot(graph: &GraphData) -> String {
+    let from_program = graph.node_ids().any(|node| graph.span(node).is_some());
+    if from_program { graph.to_nested_dot() } else { graph.to_dot() }
+}
+
 impl GraphForm {
     fn of(self, compiled: &Compiled) -> String {
         let form = match self {
             GraphForm::Tree => Form::Tree,
-            GraphForm::Flat => Form::Flat,
-            GraphForm::Dot => Form::Dot,
             GraphForm::Svg => Form::Svg,
+            GraphForm::Flat => return compiled.flat.graph.to_string(),
+            GraphForm::Dot => return dot(&compiled.flat.graph),
             GraphForm::Schedule => return compiled.schedule.show(&compiled.flat.graph).to_string(),
         };
         draw(&compiled.tree, &compiled.flat, form)

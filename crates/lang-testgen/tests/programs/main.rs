@@ -4,6 +4,7 @@
 //! `THALWEG_CASES` is the number of cases, `THALWEG_SEED` the first seed.
 
 mod cases;
+mod facts;
 mod found;
 mod meaning;
 mod mutated;

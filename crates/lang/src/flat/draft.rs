@@ -32,17 +32,14 @@ pub(super) struct Line {
 
 /// The graph of all drafts, without the ports that have no channel.
 pub(super) fn finish(drafts: Vec<Draft>, lines: Vec<Line>, tree: &Tree) -> Flat {
-    let items: Vec<Item> = lines.iter().map(|line| item(&line.contents.shape, tree)).collect();
+    let items = items(&lines, tree);
     let mut flat = Flat::default();
     // The ports of each channel: their indices at the producer and at the consumer.
     let mut ports = vec![(0, 0); lines.len()];
     for draft in drafts {
-        let connected = |ports: &[Option<usize>]| ports.iter().copied().flatten().collect::<Vec<usize>>();
-        let (inputs, outputs) = (connected(&draft.inputs), connected(&draft.outputs));
-        inputs.iter().enumerate().for_each(|(port, line)| ports[*line].1 = port);
-        outputs.iter().enumerate().for_each(|(port, line)| ports[*line].0 = port);
-        let items = |lines: Vec<usize>| lines.into_iter().map(|line| items[line]).collect::<Vec<Item>>();
-        add(&mut flat, draft, (items(inputs), items(outputs)), tree);
+        connected(&draft.outputs).enumerate().for_each(|(port, line)| ports[line].0 = port);
+        connected(&draft.inputs).enumerate().for_each(|(port, line)| ports[line].1 = port);
+        add(&mut flat, draft, &items, tree);
     }
     for (line, ports) in lines.into_iter().zip(ports) {
         let link = Link { initial: line.contents.initial.len(), feedback: line.back, ..Link::default() };
@@ -54,26 +51,33 @@ pub(super) fn finish(drafts: Vec<Draft>, lines: Vec<Line>, tree: &Tree) -> Flat 
     flat
 }
 
-/// Adds a node with ports of these items.
-fn add(flat: &mut Flat, draft: Draft, (inputs, outputs): (Vec<Item>, Vec<Item>), tree: &Tree) {
-    let exists = |ports: &[Option<usize>]| ports.iter().map(Option::is_some).collect::<Vec<bool>>();
-    let (input, output) = (inputs.first().copied(), outputs.first().copied());
-    let (filter, node, router) = match draft.kind {
+/// The channels of those ports that have one.
+fn connected(ports: &[Option<usize>]) -> impl Iterator<Item = usize> {
+    ports.iter().copied().flatten()
+}
+
+/// Adds a node, given the items of all channels.
+fn add(flat: &mut Flat, draft: Draft, items: &[Item], tree: &Tree) {
+    let Draft { name, span, kind, inputs, outputs } = draft;
+    let first = |ports| connected(ports).next().map(|line| items[line]);
+    let all = |ports| connected(ports).map(|line| items[line]).collect::<Vec<Item>>();
+    let (filter, node, router) = match kind {
         Kind::Filter(id) => {
-            (Some(id), ports::filter(&tree.filters[id.0 as usize], draft.name, input, output), None)
+            let filter = &tree.filters[id.0 as usize];
+            (Some(id), ports::filter(filter, name, first(&inputs), first(&outputs)), None)
         }
         Kind::Split(weights) => {
-            let router = Router::Split(of_ports(&weights, &exists(&draft.outputs), true));
-            (None, router.node(draft.name, input, &outputs), Some(router))
+            let router = Router::Split(connected_weights(weights, &outputs));
+            (None, router.node(name, first(&inputs), &all(&outputs)), Some(router))
         }
         Kind::Join(weights) => {
-            let router = Router::Join(of_ports(&weights, &exists(&draft.inputs), true));
-            (None, router.node(draft.name, output, &inputs), Some(router))
+            let router = Router::Join(connected_weights(weights, &inputs));
+            (None, router.node(name, first(&outputs), &all(&inputs)), Some(router))
         }
     };
     let alone = node.inputs.is_empty() && node.outputs.is_empty();
     let id = flat.graph.add(node);
-    flat.graph.set_span(id, draft.span);
+    flat.graph.set_span(id, span);
     if alone && filter.is_some_and(|id| tree.filters[id.0 as usize].prework.is_some()) {
         flat.graph.set_prework(id);
     }
@@ -81,6 +85,24 @@ fn add(flat: &mut Flat, draft: Draft, (inputs, outputs): (Vec<Item>, Vec<Item>),
         flat.graph.set_router(id, router);
     }
     flat.filters.push(filter);
+}
+
+/// The weights of those ports that have a channel.
+fn connected_weights(weights: Weights, ports: &[Option<usize>]) -> Weights {
+    let Weights::RoundRobin(weights) = weights else { return weights };
+    let kept = weights.into_iter().zip(ports).filter(|(_, port)| port.is_some());
+    Weights::RoundRobin(kept.map(|(weight, _)| weight).collect())
+}
+
+/// The items of all channels. Most have the shape of the channel before.
+fn items(lines: &[Line], tree: &Tree) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::with_capacity(lines.len());
+    for (at, line) in lines.iter().enumerate() {
+        let shape = &line.contents.shape;
+        let same = at > 0 && lines[at - 1].contents.shape == *shape;
+        items.push(if same { items[at - 1] } else { item(shape, tree) });
+    }
+    items
 }
 
 /// Items of a shape.
@@ -91,14 +113,3 @@ fn item(shape: &Shape, tree: &Tree) -> Item {
 
 /// Above this number of scalars, the size of an item is not counted further: no program that is run has such items.
 const MAX_CELLS: u64 = crate::schedule::MAX_HELD;
-
-/// Weights of the existing ports; all 0 if nothing passes on the other side.
-pub(super) fn of_ports(weights: &Weights, exists: &[bool], passes: bool) -> Weights {
-    let Weights::RoundRobin(weights) = weights else {
-        let none = vec![0; exists.iter().filter(|exists| **exists).count()];
-        return if passes { Weights::Duplicate } else { Weights::RoundRobin(none) };
-    };
-    let weight = |port: usize| if passes { weights.get(port).copied().unwrap_or(0) } else { 0 };
-    let ports = exists.iter().enumerate().filter(|(_, exists)| **exists);
-    Weights::RoundRobin(ports.map(|(port, _)| weight(port)).collect())
-}

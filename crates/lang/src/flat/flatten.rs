@@ -3,7 +3,7 @@
 //! Uses an explicit stack of tasks, because trees may be deep. The traversal follows the items: `flow` is the
 //! output port reached last, and the next consumer is connected to it.
 
-use super::draft::{Draft, Kind, Line, finish, of_ports};
+use super::draft::{Draft, Kind, Line, finish};
 use super::{Contents, Flat};
 use crate::source::Span;
 use crate::tree::{FilterId, Stream, StreamKind, Tree, Weights};
@@ -206,4 +206,15 @@ impl<'a> Builder<'a> {
         }
         name.finish()
     }
+}
+
+/// Weights of the existing ports; all 0 if nothing passes on the other side.
+fn of_ports(weights: &Weights, exists: &[bool], passes: bool) -> Weights {
+    let Weights::RoundRobin(weights) = weights else {
+        let none = vec![0; exists.iter().filter(|exists| **exists).count()];
+        return if passes { Weights::Duplicate } else { Weights::RoundRobin(none) };
+    };
+    let weight = |port: usize| if passes { weights.get(port).copied().unwrap_or(0) } else { 0 };
+    let ports = exists.iter().enumerate().filter(|(_, exists)| **exists);
+    Weights::RoundRobin(ports.map(|(port, _)| weight(port)).collect())
 }

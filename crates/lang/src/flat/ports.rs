@@ -15,7 +15,9 @@ pub(super) fn filter(filter: &Filter, name: SmolStr, input: Option<Item>, output
 fn input_port(item: Item, filter: &Filter) -> InPort {
     let ((pop, bounds), peek) = (pop(filter.work), filter.work.least_window());
     let mut port = InPort::new("in", item).pop(pop).peek(peek.into());
-    port.bounds = bounds;
+    if bounds.is_some() {
+        port.bounds = bounds;
+    }
     match filter.prework {
         Some(first) => port.first(self::pop(first).0, first.least_window().into()),
         None => port,
@@ -25,7 +27,9 @@ fn input_port(item: Item, filter: &Filter) -> InPort {
 fn output_port(item: Item, filter: &Filter) -> OutPort {
     let (push, bounds) = rate(filter.work.push);
     let mut port = OutPort::new("out", item).push(push);
-    port.bounds = bounds;
+    if bounds.is_some() {
+        port.bounds = bounds;
+    }
     match filter.prework {
         Some(first) => port.first(rate(first.push).0),
         None => port,

@@ -1,5 +1,6 @@
 //! The graph of a report: its nodes and its channels.
 
+use super::details;
 use super::place::excerpt;
 use super::port::{self, TypeNames};
 use super::value::{Read, Value};
@@ -9,9 +10,16 @@ use thalweg_graph::{Channel, Fault, GraphData, Kind, Link, Node, NodeId, Port};
 /// Writes the graph as an object of several lines, which begins on a line of the depth 1.
 pub(super) fn write(graph: &GraphData, out: &mut String) {
     out.push_str("{\n    \"nodes\": ");
-    lines(out, 2, graph.nodes().iter(), write_node);
+    lines(out, 2, graph.node_ids(), |id, to| {
+        write_node(graph.node(id), to);
+        details::write(graph, id, to);
+    });
     out.push_str(",\n    \"channels\": ");
     lines(out, 2, graph.channels().iter(), write_channel);
+    if !graph.messages().is_empty() {
+        out.push_str(",\n    \"messages\": ");
+        lines(out, 2, graph.messages().iter(), details::write_messages);
+    }
     out.push_str("\n  }");
 }
 
@@ -25,10 +33,12 @@ pub(super) fn read(value: &Value<'_>) -> Read<GraphData> {
         if graph.node(id).name != name.string()? {
             return Err(name.misfit("a name that no node before has"));
         }
+        details::read(&value, &mut graph, id)?;
     }
     for value in channels.iter() {
         read_channel(&value, &mut graph)?;
     }
+    details::read_messages(value, &mut graph)?;
     Ok(graph)
 }
 

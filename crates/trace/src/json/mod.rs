@@ -2,10 +2,11 @@
 //!
 //! Each of the modules `graph`, `port`, `worker`, `node` and `channel` writes and reads one kind of entry. Their
 //! functions name the fields of the format, which need not be those of the types: the format is not the interface.
-//! `write` and `parse` know JSON alone; `value` is a parsed document, and `misfit`, `place` and `error` say where it
+//! `details` has what few nodes have. `write` and `parse` know JSON alone; `value` is a parsed document, and `misfit`, `place` and `error` say where it
 //! is not a report.
 
 mod channel;
+mod details;
 mod error;
 mod format;
 mod graph;
@@ -47,6 +48,9 @@ impl Report {
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
+    /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |
+    /// | of a node, where they exist | `split` or `join`, its weights as an array or `"duplicate"`; `span`, its place in a source text as file, first byte and end |
+    /// | `graph.messages` | `from` and `to` of nodes that send messages to another, by index; left out where there are none |
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
     /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](crate::WorkerReport) |
     /// | `nodes` | an entry for each node of the graph: its name as `node`, and the fields of [`NodeReport`](crate::NodeReport) |

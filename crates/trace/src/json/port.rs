@@ -3,7 +3,7 @@
 use super::value::{Form, Read, Value};
 use super::write::{Fields, Quoted};
 use std::collections::HashSet;
-use thalweg_graph::{InPort, Item, OutPort, Rate};
+use thalweg_graph::{Bounds, InPort, Item, OutPort, Rate};
 
 /// The most memory that the names of types in one document may take, since the process keeps them.
 const MAX_NAMES: usize = 10 << 20;
@@ -43,27 +43,70 @@ pub(super) fn write_input(port: &InPort, to: &mut Fields<'_>) {
     write_item(port.item, to);
     write_rate("pop", port.pop, to);
     to.count("peek", port.peek);
+    write_bounds(port.bounds, to);
+    if let Some(first) = port.first {
+        to.object("first", |to| {
+            write_rate("pop", first.pop, to);
+            to.count("peek", first.peek);
+        });
+    }
 }
 
 pub(super) fn read_input(value: &Value<'_>, types: &mut TypeNames) -> Read<InPort> {
     let port = InPort::new(value.field("name")?.string()?, types.item(value)?);
+    let (pop, peek) = read_window(value)?;
+    let mut port = port.pop(pop).peek(peek);
+    port.bounds = read_bounds(value)?;
+    if let Some(first) = value.optional("first")? {
+        let (pop, peek) = read_window(first)?;
+        port = port.first(pop, peek);
+    }
+    Ok(port)
+}
+
+/// Items popped, and items that may be read.
+fn read_window(value: &Value<'_>) -> Read<(Rate, u64)> {
     let (pop, peek) = (read_rate("pop", value)?, value.count("peek")?);
     let least = pop.fixed().unwrap_or(0);
     if peek < least {
         return Err(value.field("peek")?.misfit(format!("at least the pop rate, which is {least}")));
     }
-    Ok(port.pop(pop).peek(peek))
+    Ok((pop, peek))
 }
 
 pub(super) fn write_output(port: &OutPort, to: &mut Fields<'_>) {
     to.string("name", &port.name);
     write_item(port.item, to);
     write_rate("push", port.push, to);
+    write_bounds(port.bounds, to);
+    if let Some(first) = port.first {
+        to.object("first", |to| write_rate("push", first, to));
+    }
 }
 
 pub(super) fn read_output(value: &Value<'_>, types: &mut TypeNames) -> Read<OutPort> {
     let port = OutPort::new(value.field("name")?.string()?, types.item(value)?);
-    Ok(port.push(read_rate("push", value)?))
+    let mut port = port.push(read_rate("push", value)?);
+    port.bounds = read_bounds(value)?;
+    match value.optional("first")? {
+        Some(first) => Ok(port.first(read_rate("push", first)?)),
+        None => Ok(port),
+    }
+}
+
+fn write_bounds(bounds: Option<Bounds>, to: &mut Fields<'_>) {
+    let Some(Bounds { least, average, most }) = bounds else { return };
+    to.object("bounds", |to| {
+        to.count("least", least);
+        to.limit("average", average);
+        to.limit("most", most);
+    });
+}
+
+fn read_bounds(port: &Value<'_>) -> Read<Option<Bounds>> {
+    let Some(value) = port.optional("bounds")? else { return Ok(None) };
+    let (least, average, most) = (value.count("least")?, value.limit("average")?, value.limit("most")?);
+    Ok(Some(Bounds { least, average, most }))
 }
 
 fn write_item(item: Item, to: &mut Fields<'_>) {
