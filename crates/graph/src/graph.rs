@@ -136,9 +136,12 @@ impl GraphData {
             || self.details.preworks.get(node).is_some()
     }
 
-    /// Records that the first firing of a node differs. A node without ports has no other place for that.
+    /// Records that the first firing of a node differs, if no port says so: a node without ports has no other place
+    /// for that.
     pub fn set_prework(&mut self, node: NodeId) {
-        self.details.preworks.set(node, ());
+        if !self.has_prework(node) {
+            self.details.preworks.set(node, ());
+        }
     }
 
     /// The pairs of nodes that send each other messages, past the channels.

@@ -12,6 +12,8 @@ pub(super) fn write(graph: &GraphData, node: NodeId, to: &mut Fields<'_>) {
         Some(Router::Join(weights)) => write_weights("join", weights, to),
         None => {}
     }
+    let portless = graph.node(node).inputs.is_empty() && graph.node(node).outputs.is_empty();
+    to.flag("prework", portless && graph.has_prework(node));
     if let Some(Span { file, start, end }) = graph.span(node) {
         to.numbers("span", &[file.into(), start.into(), end.into()]);
     }
@@ -32,6 +34,9 @@ pub(super) fn read(value: &Value<'_>, graph: &mut GraphData, node: NodeId) -> Re
         let numbers = numbers(span)?;
         let [file, start, end] = numbers[..] else { return Err(span.misfit("a file, a start and an end")) };
         graph.set_span(node, Span { file, start, end });
+    }
+    if value.flag("prework")? {
+        graph.set_prework(node);
     }
     let router = match (value.optional("split")?, value.optional("join")?) {
         (Some(weights), None) => (weights, Router::Split(read_weights(weights)?)),
