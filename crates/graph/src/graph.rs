@@ -133,15 +133,17 @@ impl GraphData {
         let Node { inputs, outputs, .. } = self.node(node);
         inputs.iter().any(|port| port.first.is_some())
             || outputs.iter().any(|port| port.first.is_some())
-            || self.details.preworks.get(node).is_some()
+            || self.is_set_prework(node)
     }
 
-    /// Records that the first firing of a node differs, if no port says so: a node without ports has no other place
-    /// for that.
+    /// Whether [`GraphData::set_prework`] was called for a node.
+    pub fn is_set_prework(&self, node: NodeId) -> bool {
+        self.details.preworks.get(node).is_some()
+    }
+
+    /// Records that the first firing of a node differs. A node without ports has no other place for that.
     pub fn set_prework(&mut self, node: NodeId) {
-        if !self.has_prework(node) {
-            self.details.preworks.set(node, ());
-        }
+        self.details.preworks.set(node, ());
     }
 
     /// The pairs of nodes that send each other messages, past the channels.

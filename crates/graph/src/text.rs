@@ -10,8 +10,8 @@
 //! `*` is a dynamic rate. A name with other characters than letters, digits, `_` and `-` is quoted and escaped.
 //!
 //! Details appear where they exist: the place of a node in a source text as file and bytes, a splitter or joiner with
-//! its weights in place of its ports, declared bounds of a dynamic rate, the rates of a first firing (`prework` of a
-//! node without ports), and after the channels the pairs of nodes that send messages.
+//! its weights in place of its ports, declared bounds of a dynamic rate, the rates of a first firing, `prework` where no port has any, and after the
+//! channels the pairs of nodes that send messages.
 //!
 //! ```text
 //! "Main.split": sequential, split roundrobin(1, 2), at 0:10-19
@@ -112,7 +112,7 @@ fn write_node(graph: &GraphData, id: NodeId, f: &mut fmt::Formatter<'_>) -> fmt:
         node.inputs.iter().try_for_each(|port| write!(f, ", {} pop {}", Name(&port.name), Pop(port)))?;
         node.outputs.iter().try_for_each(|port| write!(f, ", {} push {}", Name(&port.name), Push(port)))?;
     }
-    if node.inputs.is_empty() && node.outputs.is_empty() && graph.has_prework(id) {
+    if graph.is_set_prework(id) {
         write!(f, ", prework")?;
     }
     if let Some(span) = graph.span(id) {

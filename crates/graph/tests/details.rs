@@ -19,6 +19,7 @@ fn program() -> GraphData {
     let pick = InPort::new("in", item).pop(Rate::Dynamic).bounds(bounds).first(Rate::Static(2), 4);
     let pick = graph.add(filter("Main.Both.Band", pick));
     let fixed = graph.add(filter("Main.Both.Band.2", InPort::new("in", item).pop(Rate::Static(2)).peek(3)));
+    graph.set_prework(fixed);
     graph.set_span(fixed, Span { file: 1, start: 20, end: 32 });
     graph.connect((source, 0), (split_id, 0), Link::default()).unwrap();
     let link = Link { initial: 2, feedback: true, ..Link::default() };
@@ -35,7 +36,7 @@ fn text_shows_details_where_they_exist() {
 \"Main.Source\": sequential, out push [1, 2, *] first 5
 \"Main.Both.split\": sequential, split roundrobin(1, 2)
 \"Main.Both.Band\": sequential, in pop [0, 3] first 2 peek 4
-\"Main.Both.Band.2\": sequential, in pop 2 peek 3, at 1:20-32
+\"Main.Both.Band.2\": sequential, in pop 2 peek 3, prework, at 1:20-32
 \"Main.Source\".out -> \"Main.Both.split\".in: int
 \"Main.Both.split\".0 -> \"Main.Both.Band\".in: int, initial 2
 \"Main.Both.split\".1 -> \"Main.Both.Band.2\".in: int

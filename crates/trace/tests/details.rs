@@ -24,6 +24,7 @@ fn program() -> GraphData {
     let bounds = Bounds { least: 0, average: None, most: Some(3) };
     let pick = InPort::new("in", item).pop(Rate::Dynamic).bounds(bounds).first(Rate::Static(2), 4);
     let last = graph.add(Node::sequential("Main.Pick").input(pick));
+    graph.set_prework(NodeId(2));
     graph.set_span(last, Span { file: 1, start: 20, end: 32 });
     let link = Link::default();
     for (from, to) in
@@ -48,6 +49,7 @@ fn details_are_written_and_read_back() {
         r#""join": [3, 0]"#,
         r#""split": "duplicate""#,
         r#""span": [1, 20, 32]"#,
+        r#""prework": true"#,
         r#""bounds": {"least": 1, "average": 2}, "first": {"push": 1099511627776}"#,
         r#""bounds": {"least": 0, "most": 3}, "first": {"pop": 2, "peek": 4}"#,
         r#""messages": ["#,

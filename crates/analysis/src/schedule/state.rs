@@ -1,6 +1,6 @@
 //! Simulation by item counts: finds phases that reach a given number of firings of each node.
 //!
-//! Counts of items saturate. A channel with so many items is refused anyway, since its buffer would be too large.
+//! Counts of items saturate. A channel that reaches 2^64 items is refused, since its buffer would be too large.
 
 use super::Phase;
 use super::part::Part;

@@ -12,8 +12,7 @@ pub(super) fn write(graph: &GraphData, node: NodeId, to: &mut Fields<'_>) {
         Some(Router::Join(weights)) => write_weights("join", weights, to),
         None => {}
     }
-    let portless = graph.node(node).inputs.is_empty() && graph.node(node).outputs.is_empty();
-    to.flag("prework", portless && graph.has_prework(node));
+    to.flag("prework", graph.is_set_prework(node));
     if let Some(Span { file, start, end }) = graph.span(node) {
         to.numbers("span", &[file.into(), start.into(), end.into()]);
     }

@@ -49,7 +49,7 @@ impl Report {
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |
-    /// | of a node, where they exist | `split` or `join`, its weights as an array or `"duplicate"`; `prework`, true where a node without ports has a first firing of its own; `span`, its place in a source text as file, first byte and end |
+    /// | of a node, where they exist | `split` or `join`, its weights as an array or `"duplicate"`; `span`, its place in a source text as file, first byte and end; `prework`, whether its first firing differs although no port says so |
     /// | `graph.messages` | `from` and `to` of nodes that send messages to another, by index; left out where there are none |
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
     /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](crate::WorkerReport) |
