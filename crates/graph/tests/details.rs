@@ -1,7 +1,7 @@
 //! What few nodes have, in both forms of a graph, and what it costs the others.
 
 use thalweg_graph::{
-    Bounds, GraphData, InPort, Item, Link, Messages, Node, NodeId, OutPort, Rate, Router, Span, Weights,
+    Bounds, GraphData, InPort, Item, Link, Messages, Node, OutPort, Rate, Router, Span, Weights,
 };
 
 /// A source, a splitter between two streams, and a joiner in a loop.
@@ -43,16 +43,6 @@ fn text_shows_details_where_they_exist() {
 \"Main.Both.Band\" sends messages to \"Main.Source\"
 ";
     assert_eq!(program().to_string(), expected);
-}
-
-#[test]
-fn a_node_without_ports_can_have_a_first_firing_too() {
-    let mut graph = program();
-    assert!(graph.has_prework(NodeId(0)) && graph.has_prework(NodeId(2)) && !graph.has_prework(NodeId(3)));
-    let alone = graph.add(Node::sequential("Main.Alone"));
-    graph.set_prework(alone);
-    assert!(graph.has_prework(alone));
-    assert!(graph.to_string().contains("\"Main.Alone\": sequential, prework\n"), "{graph}");
 }
 
 #[test]
