@@ -1,14 +1,16 @@
 //! Facts about a stream graph: pure functions of the graph alone.
 //!
 //! - [`components`] and [`topological_order`]: strongly connected components, and an order of all nodes.
+//! - [`Balance`]: the relative numbers of firings by which static rates balance, and what is wrong with rates.
 //! - [`regions`]: the parts of the graph with static rates; [`regions_through`]: of a part of its channels.
 //! - [`repetitions`]: the firings of each node of a region in a period.
+//! - [`mod@schedule`]: an initialisation and a steady state of each region, and the buffers that these need.
 //! - [`dead_cycles`]: cycles that lack initial items.
 //! - [`deadlock_candidates`]: the nodes that can be part of a deadlock.
 //! - [`check`]: all legality checks.
 //!
-//! No function recurses, and all take time in proportion to the graph, so a graph of a million nodes is no
-//! special case. (Contrived rates make [`dead_cycles`] take longer, up to a limit.)
+//! No function recurses with the graph, and all take time in proportion to it, so a graph of a million nodes is no
+//! special case. (Contrived rates make [`dead_cycles`] and the schedule of a loop take longer, up to a limit.)
 //!
 //! ```
 //! use thalweg_graph::{GraphData, InPort, Item, Link, Node, OutPort, Rate};

@@ -84,6 +84,31 @@ fn a_schedule_takes_linear_time() {
     assert_eq!(schedule.regions[0].steady.len(), NODES);
 }
 
+/// No rates make the analysis panic.
+#[test]
+fn extreme_rates_are_scheduled_or_refused() {
+    let most = u64::MAX;
+    let numbers = [0, 1, 2, 3, 65_537, most / 2, most - 4, most];
+    for (one, two) in numbers.iter().flat_map(|one| numbers.iter().map(move |two| (*one, *two))) {
+        for initial in [0, 5, usize::MAX] {
+            let wide = Wire { peek: most, ..wire(0, 2, two, one) };
+            let back = Wire { initial, ..wire(3, 2, one, one) };
+            let itself = Wire { initial, ..wire(4, 4, two, two) };
+            let wires = [wire(0, 1, one, two), wide, wire(1, 2, one, one), wire(2, 3, one, one), back];
+            let mut graph = graph(5, &[&wires[..], &[wire(3, 4, two, one), itself]].concat());
+            for first in [None, Some(one), Some(most)] {
+                let source = graph.node_mut(NodeId(0));
+                source.outputs.iter_mut().for_each(|port| port.first = first.map(Rate::Static));
+                _ = thalweg_analysis::check(&graph);
+                match schedule(&graph) {
+                    Ok(schedule) => assert!(!schedule.show(&graph).to_string().is_empty()),
+                    Err(errors) => assert!(!errors.is_empty()),
+                }
+            }
+        }
+    }
+}
+
 /// A random graph with cycles, dynamic channels and first firings. Its static rates are consistent, its nodes in any
 /// order.
 fn any_graph() -> impl Strategy<Value = GraphData> {

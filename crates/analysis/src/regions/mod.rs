@@ -35,8 +35,8 @@ pub struct Region {
 }
 
 /// Partitions the nodes of `graph` into regions, in data-flow order: a channel between two regions leads from the
-/// earlier to the later, except in loops with dynamic channels. Where regions may come in any order, that of the first
-/// node in order of ids comes first.
+/// earlier to the later, except in loops with dynamic channels. Of regions that may come in any order, the one with the
+/// least node comes first.
 ///
 /// Where regions would wait for each other, or a dynamic channel would lead from a region to itself, static channels
 /// are cut too. Channels to and from a node marked `merge` count as dynamic. A channel with a push rate, a pop rate
@@ -47,7 +47,8 @@ pub fn regions(graph: &GraphData) -> Vec<Region> {
 
 /// The regions of the subgraph with only the channels for which `counts` returns true, in the order of [`regions`].
 ///
-/// A plan uses it to look for regions inside a set of nodes: it counts only the channels between them.
+/// A plan uses it to look for regions inside a set of nodes: it counts only the channels between them. Paths through
+/// other channels cut nothing.
 pub fn regions_through(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Region> {
     let links = links(graph, counts);
     let whole = group(graph, &links, |_| 0);

@@ -83,13 +83,13 @@ fn demand(part: &Part, node: usize, counts: &[u64]) -> u128 {
 fn firings(line: &Line, taken: u64) -> u128 {
     let Rates { push, pop, peek } = line.rates;
     let first = if taken == 0 { 0 } else { u128::from(peek.first) };
-    let needed = first.max(pop.moved(false, taken) + u128::from(line.rates.extra()));
+    let needed = first.max(pop.moved(false, taken).saturating_add(line.rates.extra().into()));
     let lacking = needed.saturating_sub(line.initial.into());
     match lacking.saturating_sub(push.first.into()) {
         _ if lacking == 0 => 0,
         0 => 1,
         _ if push.later == 0 => u128::MAX,
-        more => 1 + more.div_ceil(push.later.into()),
+        more => more.div_ceil(push.later.into()).saturating_add(1),
     }
 }
 

@@ -124,12 +124,12 @@ impl State<'_> {
         }
         for (place, line) in lines.iter().enumerate() {
             let (before, after) = (round.before[place], self.held[*line]);
-            let gained = after.saturating_sub(before) * u128::from(times);
+            let gained = after.saturating_sub(before).saturating_mul(times.into());
             let lost = before.saturating_sub(after) * u128::from(times);
-            round.most[place] += gained;
+            round.most[place] = round.most[place].saturating_add(gained);
             round.slack[place] -= lost;
             self.most[*line] = self.most[*line].max(round.most[place]);
-            self.held[*line] = after + gained - lost;
+            self.held[*line] = after.saturating_add(gained) - lost;
         }
         for (node, count) in &round.fires {
             self.fired[*node] += u128::from(count * times);

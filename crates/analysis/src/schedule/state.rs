@@ -1,4 +1,6 @@
 //! Simulation by item counts: finds phases that reach a given number of firings of each node.
+//!
+//! Counts of items saturate. A channel that reaches 2^64 items is refused, since its buffer would be too large.
 
 use super::Phase;
 use super::part::Part;
@@ -104,7 +106,8 @@ impl<'a> State<'a> {
             self.held[line] -= self.part.lines[line].rates.pop.moved(begun, count);
         }
         for line in self.part.out(node) {
-            self.held[line] += self.part.lines[line].rates.push.moved(begun, count);
+            let pushed = self.part.lines[line].rates.push.moved(begun, count);
+            self.held[line] = self.held[line].saturating_add(pushed);
             self.most[line] = self.most[line].max(self.held[line]);
         }
         self.fired[node] += u128::from(count);
