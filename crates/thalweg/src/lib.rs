@@ -46,8 +46,8 @@ pub use thalweg_runtime::{
     BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback, Finished, Fork, Glance,
     Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult, Kernel, Many, Message,
     Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs, PeekSpec, PopSpec, Prepared,
-    PushSpec, Receiver, Recv, RecvRef, Report, Rx, SendFuture, Sender, Shares, Stream, Streams, ThreadPool, Tx,
-    Value, View, channel, input, output, window,
+    PushSpec, Receiver, Recv, RecvRef, Report, Rx, SendFuture, Sender, Shares, Stream, Streams, ThreadPool,
+    Tx, Value, View, channel, input, output, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.

@@ -66,8 +66,8 @@ mod tests;
 
 pub(crate) use name::name_thread;
 pub use pool::ThreadPool;
-pub use shares::Shares;
 pub(crate) use roster::Roster;
+pub use shares::Shares;
 
 use std::any::Any;
 use std::io;

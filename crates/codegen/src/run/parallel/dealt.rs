@@ -1,8 +1,7 @@
 //! Stateless programs on files in memory: workers share the steady states.
 //!
-//! **Actors.** There are as many batches as threads may run. Such a batch is a *token*: the thread that has it
-//! takes ranges of steady states from its share ([`Shares`]) and executes them, until none is left. The driver keeps one
-//! token and sends the others to the body. A batch here has only
+//! **Actors.** The driver sends as many batches as there are workers. Such a batch is a *token*: the worker that has it
+//! takes ranges of steady states from its share ([`Shares`]) and executes them, until none is left. A batch here has only
 //! places in the files, so no data passes between threads. If consecutive ranges go to one share, its memory is ready for
 //! the next one. A worker that starts late finds no ranges left.
 //!
@@ -53,16 +52,9 @@ impl Dealt {
     }
 
     /// The driver's part: runs all ranges; returns how far the output is complete, and the failure if that is why.
-    pub(super) fn drive(
-        &self,
-        mut tokens: Vec<Batch>,
-        link: &mut Link<Batch>,
-        (node, files): (&Node<'_, '_>, &InPlace),
-    ) -> (u64, Result<(), Stop>) {
-        let own = tokens.pop();
+    pub(super) fn drive(&self, tokens: Vec<Batch>, link: &mut Link<Batch>) -> (u64, Result<(), Stop>) {
         let mut under_way = tokens.len();
         tokens.into_iter().for_each(|token| link.send(token));
-        own.into_iter().for_each(|token| _ = self.work(node, files, token));
         while under_way > 0 && link.next().is_some() {
             under_way -= 1;
         }
@@ -73,7 +65,7 @@ impl Dealt {
         }
     }
 
-    /// The part of a thread: executes ranges of a token's share.
+    /// The part of a body: executes ranges of a token's share.
     pub(super) fn work(&self, node: &Node<'_, '_>, files: &InPlace, mut token: Batch) -> Batch {
         let (mut own, mut reported) = (node.take(), None::<Instant>);
         while !self.over.load(Ordering::Relaxed)

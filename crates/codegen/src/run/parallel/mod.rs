@@ -307,7 +307,7 @@ impl<'s, 'a> Segments<'s, 'a> {
             Some(dealt) => {
                 let token = |share| Batch { share, ..Batch::new(layout.no_set()) };
                 let tokens = (0..dealt.shares()).map(token).collect();
-                let (written, end) = dealt.drive(tokens, link, (&self.nodes[0], files));
+                let (written, end) = dealt.drive(tokens, link);
                 let mut last = Batch::new(layout.no_set());
                 last.first = written;
                 files.lend(&mut last);
