@@ -96,19 +96,3 @@ pub(super) unsafe extern "C" fn wait(env: *mut Env, _node: u32, items: i64, fire
     // SAFETY: `resume` was called with the same state, as it requires.
     unsafe { ((*env).out, (*env).done, (*env).fiber) = (out, done, fiber) };
 }
-
-/// A stack for calls of generated code with large local variables.
-pub(crate) struct Stack(DefaultStack);
-
-impl Stack {
-    /// A stack of this many bytes.
-    pub(crate) fn new(bytes: usize) -> Result<Stack, String> {
-        let stack = DefaultStack::new(bytes);
-        stack.map(Stack).map_err(|error| format!("cannot allocate a stack of {bytes} bytes: {error}"))
-    }
-
-    /// Calls a function on this stack.
-    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        corosensei::on_stack(&mut self.0, f)
-    }
-}

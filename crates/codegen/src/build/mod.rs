@@ -8,7 +8,6 @@ mod from_bytes;
 mod load;
 
 pub use cache::Cache;
-pub(crate) use fiber::Stack;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
     Address, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State, Turned,

@@ -44,7 +44,7 @@ mod trial;
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
-use crate::ir::{Code, MemKind, Piece};
+use crate::ir::{Code, Piece};
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::{Split, Threads};
@@ -229,30 +229,10 @@ impl Native {
             _ => String::new(),
         }
     }
-
-    /// Bytes of the local variables of all code.
-    fn local_bytes(&self) -> usize {
-        let codes = self.codes.iter().flatten().flat_map(NodeCode::all);
-        let locals = codes.flat_map(|code| code.mems.iter().filter(|mem| mem.kind == MemKind::Local));
-        locals.map(|mem| 8 * mem.cells).sum()
-    }
-
-    /// Bytes of the driver's stack.
-    fn stack(&self) -> usize {
-        STACK + self.local_bytes()
-    }
-
-    /// Bytes of a stack for code whose local variables are too large for that of a worker.
-    fn large_stack(&self) -> Option<usize> {
-        (self.local_bytes() > LARGE).then(|| self.stack())
-    }
 }
 
-/// Bytes of a stack besides the local variables of its code: as for a process's first thread.
+/// Bytes of the driver's stack: as for a process's first thread. Large local variables are not on it.
 const STACK: usize = 8 << 20;
-
-/// The most bytes of local variables on a worker's stack.
-const LARGE: usize = 512 << 10;
 
 impl<'a> Run<'a> {
     fn new(
@@ -309,7 +289,7 @@ impl<'a> Run<'a> {
         let cut = self.cut(threads, options, around);
         let cut = cut.map_err(|stop| self.settled(stop))?;
         let native = self.native;
-        let driver = Driver { name: &native.compiled.tree.root.name, stack: native.stack() };
+        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
         let engine = threads.engine.clone().run_length(1);
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
         let engine = if by_thread { engine.one_to_one() } else { engine };

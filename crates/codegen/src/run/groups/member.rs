@@ -6,7 +6,6 @@ use super::packet::Packet;
 use super::ports::Ports;
 use super::share::Share;
 use crate::Native;
-use crate::build::Stack;
 use crate::run::ends::Ends;
 use crate::run::{Interrupted, Run};
 use std::sync::Arc;
@@ -18,8 +17,6 @@ pub(super) struct Member<'a> {
     run: Run<'a>,
     cut: Arc<Cut>,
     at: usize,
-    /// For code with large local variables.
-    stack: Option<Stack>,
     ports: Ports,
     /// For a group with copies: the region's progress before all packets.
     base: Option<Base>,
@@ -46,8 +43,7 @@ impl<'a> Member<'a> {
         if base.is_some() {
             run.fill_own_buffers(group.regions.start);
         }
-        let stack = native.large_stack().map(Stack::new).transpose().map_err(Stop::Output)?;
-        let mut member = Member { run, cut: cut.clone(), at, stack, ports, base, failure: None };
+        let mut member = Member { run, cut: cut.clone(), at, ports, base, failure: None };
         member.empty(&cut.groups[at].outputs);
         Ok(member)
     }
@@ -80,14 +76,7 @@ impl<'a> Member<'a> {
     fn do_part(&mut self, packet: &mut Packet) -> Result<(), Stop> {
         self.begin(packet);
         self.read(packet);
-        match self.stack.take() {
-            None => self.rounds(packet)?,
-            Some(mut stack) => {
-                let done = stack.run(|| self.rounds(packet));
-                self.stack = Some(stack);
-                done?;
-            }
-        }
+        self.rounds(packet)?;
         // The packet may be incomplete.
         if self.run.is_interrupted() { Err(Stop::Interrupted) } else { Ok(()) }
     }

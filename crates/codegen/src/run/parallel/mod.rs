@@ -110,10 +110,10 @@ pub(super) fn cut<'a>(
     run.copy_back(0);
     let (first, most) = (run.iterations, options.iterations.unwrap_or(u64::MAX) - run.iterations);
     let gates = &run.stages[0].gates;
-    let in_place = InPlace::new(plan, gates, &mut run.ends, first, most).and_then(|files| {
+    let in_place = InPlace::new(plan, gates, &mut run.ends, first, most).map(|files| {
         let worth = alone.is_none_or(|alone| alone * files.states as f64 > WORTH);
         let window = bounds_in_place(&mut layout, threads, &files, &files.roots()).filter(|_| worth);
-        Some((files, window))
+        (files, window)
     });
     if let Some((files, window)) = in_place {
         return Ok(window.map(|window| Cut { layout, in_place: Some(files), window, first, alone }));
