@@ -121,13 +121,13 @@ impl Interrupt {
 
     /// A reader of `input`, which may be a pipe. A signal makes a blocked read fail.
     #[cfg(unix)]
-    pub fn input(&self, input: File) -> impl Input + Send + use<> {
+    pub fn input(&self, input: File) -> impl Input + use<> {
         InterruptibleInput { input, alarm: self.alarm.clone(), ready: false }
     }
 
     /// A reader of `input`. A signal takes effect when the current read returns.
     #[cfg(not(unix))]
-    pub fn input(&self, input: File) -> impl Input + Send + use<> {
+    pub fn input(&self, input: File) -> impl Input + use<> {
         let _ = &self.alarm;
         MayBlock(input)
     }
