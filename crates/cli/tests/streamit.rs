@@ -249,11 +249,41 @@ fn cc_may_be_a_command_and_the_cache_may_be_missing() {
 }
 
 #[test]
+fn a_native_run_has_a_report_a_timeline_and_a_plan() {
+    let folder = folder_with(SCALE);
+    let path = |name: &str| folder.path().join(name);
+    let given: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_ne_bytes).collect();
+    let meant: Vec<u8> = (0..1_000_000_u32).flat_map(|item| (2 * item).to_ne_bytes()).collect();
+    fs::write(path("given"), given).unwrap();
+    for threads in ["1", "2"] {
+        let results = ["--save-report", "r.json", "--timeline", "t.json", "--save-plan", "plan", "--report"];
+        let output = run(folder.path(), &[&["--threads", threads], &results[..]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert!(stderr(&output).starts_with("1000000 iterations, 3000000 firings"), "{}", stderr(&output));
+        let report = fs::read_to_string(path("r.json")).unwrap();
+        let report: thalweg::Report = thalweg::Report::from_json(&report).unwrap();
+        assert_eq!(&*report.graph.nodes()[0].name, "Scale");
+        assert!(report.nodes[0].busy > Duration::ZERO, "{report}");
+        assert!(fs::read_to_string(path("t.json")).unwrap().contains("Scale"));
+        // This program is cut in one way only, so the plan is one of the same graph.
+        let output = run(folder.path(), &["--plan", "plan"]);
+        assert_eq!((output.status.success(), stderr(&output)), (true, String::new()), "{threads} threads");
+        assert!(fs::read(path("made")).unwrap() == meant, "{threads} threads");
+    }
+    let output = run(folder.path(), &["--engine", "interpreter", "--report", "-i", "1"]);
+    assert_eq!(
+        stderr(&output),
+        "note: `--report` has no effect: the interpreter runs the program\n",
+        "the interpreter has no report"
+    );
+}
+
+#[test]
 fn invalid_numbers_are_refused_with_the_valid_range() {
     let folder = folder_with(COUNT);
     for (arguments, words) in [
-        (["--threads", "0"], "a number from 1 to 4096"),
-        (["--threads", "100000"], "a number from 1 to 4096"),
+        (["--threads", "0"], "threads 0: at least 1 is needed"),
+        (["--threads", "100000"], "100000 threads: at most"),
         (["--iterations", "-2"], "invalid value '-2' for '--iterations <N>'"),
         (["--budget", "much"], "write it like 64MiB"),
         (["--in", "x"], "--in replaces the only file that a program reads, but this program reads 0 files"),

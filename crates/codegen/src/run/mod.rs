@@ -290,7 +290,9 @@ impl<'a> Run<'a> {
         let cut = cut.map_err(|stop| self.settled(stop))?;
         let native = self.native;
         let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
-        let engine = threads.engine.clone().run_length(1);
+        // A plan decides these too.
+        let engine = threads.engine.clone();
+        let engine = if engine.planned().is_some() { engine } else { engine.run_length(1) };
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
         let engine = if by_thread { engine.one_to_one() } else { engine };
         // Bodies report progress too.
