@@ -13,7 +13,7 @@ pub enum Split {
     /// Stateless stretches are data parallel over all threads; the rest is cut into pieces of balanced cost.
     #[default]
     Auto,
-    /// An operating-system thread for each filter.
+    /// An operating-system thread for each filter; for each region, with dynamic rates.
     Filters,
     /// Hardware pipelining: neighbours are fused into as many segments as there are threads, balanced by
     /// cost, and a segment runs on one thread at a time. (The paper binds each segment to a core; here the

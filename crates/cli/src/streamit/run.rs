@@ -143,10 +143,11 @@ impl Run {
         progress.end(&outcome);
         // The output before a failure is printed before the error.
         _ = out.clone().flush();
-        if let (Some(report), Ok(_) | Err(Stop::Interrupted)) = (&report, &outcome) {
+        if let (Some(report), Ok(_) | Err(Stop::Interrupted | Stop::Fault(_))) = (&report, &outcome) {
             let counts = || match &outcome {
                 Ok(Outcome { iterations, firings }) => format!("{iterations} iterations, {firings} firings"),
-                Err(_) => "interrupted".to_owned(),
+                Err(Stop::Interrupted) => "interrupted".to_owned(),
+                Err(_) => "failed".to_owned(),
             };
             self.on.results.finish(report, counts, interrupt)?;
         }
@@ -260,7 +261,7 @@ enum RunMode {
     Demand,
     /// Dynamic rates: all regions in each round; regions without input do nothing
     NoOp,
-    /// Dynamic rates: an operating system thread for each filter, with locks between them
+    /// Dynamic rates: an operating system thread for each region, and each item handed over by itself
     OsThread,
 }
 

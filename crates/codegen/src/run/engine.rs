@@ -37,9 +37,9 @@ impl<T: Send> Link<T> {
         self.jobs.send(batch);
     }
 
-    /// Waits for the next finished batch. `None` if there will be no more: the engine has ended.
-    pub(super) fn next(&mut self) -> Option<T> {
-        self.results.recv()
+    /// Waits for the next finished batch. At least one must be under way. If the engine ends first, this unwinds.
+    pub(super) fn next(&mut self) -> T {
+        self.results.recv().expect("the bodies return every batch")
     }
 }
 

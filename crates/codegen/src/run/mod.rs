@@ -292,9 +292,12 @@ impl<'a> Run<'a> {
         let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
         // A plan decides these too.
         let engine = threads.engine.clone();
-        let engine = if engine.planned().is_some() { engine } else { engine.run_length(1) };
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
-        let engine = if by_thread { engine.one_to_one() } else { engine };
+        let engine = match (engine.planned().is_some(), by_thread) {
+            (true, _) => engine,
+            (false, true) => engine.run_length(1).one_to_one(),
+            (false, false) => engine.run_length(1),
+        };
         // Bodies report progress too.
         let progress = Mutex::new(&mut *around.progress);
         let of_bodies = |done: &dyn Fn() -> u64| {
@@ -384,6 +387,12 @@ impl<'a> Run<'a> {
             Stop::Fault(_) if !(self.around.interrupted)() => self.native.first_failure(self, stop),
             stop => stop,
         }
+    }
+
+    /// Forgets a failure, before the run begins somewhere else.
+    fn forget_failure(&mut self) {
+        self.around.queues.forget_excess();
+        self.around.printer.error = None;
     }
 
     fn is_interrupted(&self) -> bool {

@@ -3,7 +3,7 @@
 //! **Order.** The *sources*, the regions that take from no other, do a batch of steady states; then each
 //! other region, in data-flow order, runs until it lacks input. So all items reach the sinks before the
 //! sources continue, and a queue holds the items of one batch; except that a static region may wait until its
-//! input is worth a call (`Native::is_patient`). On several threads, each thread does this with some of the
+//! input is worth a call (`Native::is_patient`). On several threads, each body does this with some of the
 //! regions ([`groups`]).
 //!
 //! **A region** has a static part and filters that run on their own. The static part runs by its plan as long

@@ -81,6 +81,11 @@ impl Queues {
         self.over.map(|(channel, held)| (channel, held, self.budget.most))
     }
 
+    /// Forgets that a queue has exceeded the budget.
+    pub(super) fn forget_excess(&mut self) {
+        self.over = None;
+    }
+
     /// Like [`Queues::make_room`], within the budget; returns whether it was possible.
     pub(super) fn make_room_within(&mut self, channel: usize, queue: &mut Queue, more: u64) -> bool {
         let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);

@@ -89,7 +89,7 @@ impl Shares {
     pub fn take(&self, thread: usize) -> Option<Range<u64>> {
         loop {
             if let Some(units) = self.take_front(thread) {
-                return Some(self.states(units));
+                return Some(self.numbers(units));
             }
             let stolen = self.take_back()?;
             // Other threads do not change an empty range, so no update is lost.
@@ -101,7 +101,7 @@ impl Shares {
     /// more.
     pub fn first_left(&self) -> u64 {
         let rests = self.rests.iter().map(|rest| units(rest.0.load(Ordering::Relaxed)));
-        let left = rests.filter(|rest| !rest.is_empty()).map(|rest| self.states(rest).start);
+        let left = rests.filter(|rest| !rest.is_empty()).map(|rest| self.numbers(rest).start);
         left.min().unwrap_or(self.all.end)
     }
 
@@ -135,8 +135,9 @@ impl Shares {
         }
     }
 
-    fn states(&self, units: Range<u64>) -> Range<u64> {
-        let first = |unit: u64| (self.all.start + unit * self.unit).min(self.all.end);
+    fn numbers(&self, units: Range<u64>) -> Range<u64> {
+        let first =
+            |unit: u64| self.all.start.saturating_add(unit.saturating_mul(self.unit)).min(self.all.end);
         first(units.start)..first(units.end)
     }
 }
@@ -179,6 +180,15 @@ mod tests {
                 assert_eq!(shares.first_left(), first + count);
             }
         }
+    }
+
+    #[test]
+    fn the_largest_range_is_taken_whole() {
+        let shares = Shares::new(1..u64::MAX, 2, 1, 1);
+        let all = taken(&shares, std::iter::repeat_n(0, 3));
+        assert_eq!(all[0].start, 1);
+        assert!(shares.first_left() > 1);
+        assert_eq!(Shares::new(5..5, 3, 1, 1).take(2), None);
     }
 
     #[test]

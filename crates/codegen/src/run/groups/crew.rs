@@ -14,6 +14,8 @@ use thalweg_lang::interpret::Stop;
 struct Body<'a> {
     /// One member, or one for each thread: those that have no packet.
     members: Mutex<Vec<Member<'a>>>,
+    /// The number of members: no more workers run the group at once, whatever a plan says.
+    count: u32,
     /// For a group with copies.
     dealer: Option<Mutex<Deal>>,
     name: String,
@@ -56,6 +58,7 @@ impl<'a> Crew<'a> {
                     .map(move |packet| locked(dealer).deal(packet))
                     .named(&format!("deal {}", body.name))
                     .par_map(|packet| body.work(packet))
+                    .workers(body.count)
                     .named(&body.name),
                 None => stream.map(|packet| body.work(packet)).named(&body.name),
             };
@@ -98,16 +101,16 @@ impl<'a> Body<'a> {
         }
         let all = &native.compiled.schedule.regions[regions.clone()];
         let nodes: Vec<_> = all.iter().flat_map(|region| region.nodes.iter().copied()).collect();
-        Ok(Body { members: Mutex::new(members), dealer, name: native.name_of(&nodes) })
+        let count = members.len() as u32;
+        Ok(Body { members: Mutex::new(members), count, dealer, name: native.name_of(&nodes) })
     }
 
     /// Does the group's part of a packet. The engine runs no more at once than there are members.
     fn work(&self, mut packet: Packet) -> Packet {
         let member = locked(&self.members).pop();
-        if let Some(mut member) = member {
-            member.work(&mut packet);
-            locked(&self.members).push(member);
-        }
+        let mut member = member.expect("no more workers than members run a group");
+        member.work(&mut packet);
+        locked(&self.members).push(member);
         packet
     }
 }

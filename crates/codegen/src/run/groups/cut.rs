@@ -12,7 +12,7 @@ pub(super) struct Cut {
     pub(super) crossing: Vec<ChannelId>,
 }
 
-/// Neighbouring regions that one thread does.
+/// Neighbouring regions that one member executes.
 pub(super) struct Group {
     pub(super) regions: Range<usize>,
     /// For a region with copies: what it takes.
@@ -25,7 +25,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The number of threads that do it, of `threads`.
+    /// The number of its members on this many threads.
     pub(super) fn members(&self, threads: usize) -> usize {
         if self.takes.is_some() { threads } else { 1 }
     }

@@ -58,7 +58,8 @@ impl<'f, 'a> Feeder<'f, 'a> {
         if fed.is_err() {
             // Firings behind a failure may never end.
             self.crew.stopped.store(true, Ordering::Relaxed);
-            while self.under_way > 0 && link.next().is_some() {
+            while self.under_way > 0 {
+                link.next();
                 self.under_way -= 1;
             }
         }
@@ -80,7 +81,7 @@ impl<'f, 'a> Feeder<'f, 'a> {
             if self.under_way == 0 {
                 return Ok(());
             }
-            let Some(mut packet) = link.next() else { return Ok(()) };
+            let mut packet = link.next();
             self.under_way -= 1;
             self.write(&mut packet, around)?;
             worth &= self.is_worth_it(&packet);

@@ -20,7 +20,7 @@ pub(super) struct Member<'a> {
     ports: Ports,
     /// For a group with copies: the region's progress before all packets.
     base: Option<Base>,
-    /// The failure after which the group skips packets.
+    /// The failure after which a group without copies skips packets.
     failure: Option<Stop>,
 }
 
@@ -60,15 +60,19 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Does the group's part of a packet.
+    /// Does the group's part of a packet, unless the packet has failed before, or the group on an earlier packet.
     pub(super) fn work(&mut self, packet: &mut Packet) {
-        if self.failure.is_none() {
-            self.failure.clone_from(&packet.failure);
+        let mut failure = self.failure.clone().or_else(|| packet.failure.clone());
+        if failure.is_none() {
+            failure = self.do_part(packet).err();
         }
-        if self.failure.is_none() {
-            self.failure = self.do_part(packet).err();
+        if self.base.is_none() {
+            self.failure.clone_from(&failure);
+        } else if failure.is_some() {
+            // A copy may get an earlier packet after this one. It begins each packet anew.
+            self.run.forget_failure();
         }
-        packet.failure.clone_from(&self.failure);
+        packet.failure = failure;
         self.ports.printed(&mut packet.text);
         self.ports.written(&mut packet.written);
     }

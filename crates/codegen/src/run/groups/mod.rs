@@ -132,7 +132,7 @@ pub(super) fn cut<'a>(
 
 /// The paper's schedule of the operating system: a thread for each region, each item handed over by itself.
 fn one_by_one<'a>(run: &mut Run<'a>, sources: &mut Sources, threads: &Threads) -> Result<Groups<'a>, Stop> {
-    sources.batch = run.native.batch.unwrap_or(1);
+    sources.batch = threads.batch.or(run.native.batch).unwrap_or(1).max(1);
     let stretches = each_region(run.regions.len());
     Groups::new(run, stretches, threads, (1, QUEUED), None)
 }

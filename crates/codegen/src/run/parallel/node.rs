@@ -91,7 +91,7 @@ pub(in crate::run) struct Flags<'p> {
     /// Tells firings under way to stop.
     pub(super) stopped: AtomicBool,
     interrupted: Interrupted,
-    /// The caller's function for the steady states done.
+    /// A function for the steady states done.
     progress: Progress<'p>,
 }
 
@@ -248,7 +248,7 @@ impl<'s, 'a> Node<'s, 'a> {
         if own.next.take() != Some(batch.first)
             && let Err(stop) = self.prepare(own, batch, stops)
         {
-            // The preceding batch, which the caller receives first, has failed in the same firing.
+            // The preceding batch, which the driver receives first, has failed in the same firing.
             (batch.n, batch.failure) = (0, Some(stop));
         }
         self.work(own, batch, stops);

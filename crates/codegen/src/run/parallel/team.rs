@@ -57,7 +57,8 @@ impl Feeder<'_, '_, '_> {
         if fed.is_err() {
             // Firings behind a failure may never end.
             self.flags.stopped.store(true, Ordering::Relaxed);
-            while self.under_way > 0 && link.next().is_some() {
+            while self.under_way > 0 {
+                link.next();
                 self.under_way -= 1;
             }
         }
@@ -93,7 +94,7 @@ impl Feeder<'_, '_, '_> {
             if self.under_way == 0 {
                 return Ok(last);
             }
-            let Some(batch) = link.next() else { return Ok(last) };
+            let batch = link.next();
             self.under_way -= 1;
             let batch = self.write(batch, around)?;
             self.judge(batch.n);
