@@ -29,7 +29,7 @@ impl Trial {
         self.packets += 1;
         self.states += states;
         if self.packets < self.window {
-            return Some(true);
+            return Some(self.slow < SLOW);
         }
         self.packets = 0;
         let states = std::mem::take(&mut self.states);
@@ -69,5 +69,15 @@ mod tests {
     #[test]
     fn slower_threads_are_given_up() {
         assert_eq!(said(&[1, 24, 22]), [Some(true), Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn a_decision_stays() {
+        let (mut trial, now) = (Trial::new(1e-9, 1), Instant::now());
+        let later = |seconds| now + Duration::from_secs(seconds);
+        let said: Vec<_> = (0..5).map(|at| trial.packet(1, later(at))).collect();
+        assert_eq!(said, [Some(true), Some(true), Some(false), Some(false), Some(false)]);
+        trial.window = 2;
+        assert_eq!(trial.packet(1, later(5)), Some(false), "in the middle of a window too");
     }
 }

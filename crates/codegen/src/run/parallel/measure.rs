@@ -52,32 +52,35 @@ pub(super) fn costs(
     Ok(done)
 }
 
-/// Runs some steady states on this thread; returns the seconds for each, the least of several calls. `None` if there is
-/// too little input.
+/// Runs some steady states on this thread; returns the seconds for each, reading and writing included: the mean of the
+/// later calls, for which pages and caches are warm. `None` if there is too little input.
 pub(super) fn alone(
     run: &mut Run<'_>,
     options: Options,
     around: &mut Surroundings<'_>,
 ) -> Result<Option<f64>, Stop> {
-    let (mut least, most) = (f64::INFINITY, options.iterations.unwrap_or(u64::MAX));
-    for _ in 0..CALLS {
+    let (mut timed, mut states, most) = (0.0, 0, options.iterations.unwrap_or(u64::MAX));
+    for call in 0..CALLS {
         let want = run.native.parts[0].scale.min(most - run.iterations);
         if want == 0 || (around.interrupted)() {
             break;
         }
+        let start = Instant::now();
         let There { n, over } = run.input(0, want)?;
         let n = if over { 0 } else { run.in_place(0, n) };
         if n == 0 {
             break;
         }
-        let start = Instant::now();
         run.steady(0, run.iterations, n)?;
-        least = least.min(start.elapsed().as_secs_f64() / n as f64);
+        if call >= CALLS / 2 {
+            timed += start.elapsed().as_secs_f64();
+            states += n;
+        }
         run.count(0, n);
         run.iterations += n;
         (around.progress)(run.iterations);
     }
-    Ok(least.is_finite().then_some(least))
+    Ok((states > 0).then(|| timed / states as f64))
 }
 
 /// A call of `n` steady states after `done`, step by step.

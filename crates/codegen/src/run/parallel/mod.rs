@@ -59,8 +59,10 @@ use team::Feeder;
 use thalweg::{Shares, Stream};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
-/// The least bytes of a batch, and the most of all batches together.
+/// The least bytes of a batch, the most for which it is made longer because its work is short, and the most of all batches
+/// together.
 const BATCH_BYTES: u64 = 256 << 10;
+const MOST_BATCH_BYTES: u64 = 1 << 20;
 const ALL_BYTES: u64 = 256 << 20;
 
 /// The preferred ratio of a batch's length to what is recomputed for it; and the least ratio.
@@ -180,7 +182,7 @@ fn bounds(layout: &mut Layout<'_>, threads: &Threads, alone: Option<f64>) -> Opt
     let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
     let again = layout.reach.states;
     let by_time = alone.map_or(0, |alone| (LONG_ENOUGH / alone.max(1e-12)) as u64);
-    let by_time = by_time.min(ALL_BYTES / (8 * threads.count() as u64 * each.max(1)));
+    let by_time = by_time.min(MOST_BATCH_BYTES / each.max(1));
     let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again).max(by_time));
     layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
     window(layout, threads, &[])

@@ -107,7 +107,7 @@ impl Feeder<'_, '_, '_> {
         let Some(trial) = &mut self.trial else { return };
         match trial.packet(states, Instant::now()) {
             None => self.trial = None,
-            Some(is_worth_it) => self.is_worth_it = is_worth_it,
+            Some(is_worth_it) => self.is_worth_it &= is_worth_it,
         }
     }
 
