@@ -29,16 +29,31 @@ pub(super) struct Driver<'n> {
 pub(super) struct Link<T> {
     jobs: BlockingTx<T>,
     results: BlockingRx<T>,
+    under_way: usize,
 }
 
 impl<T: Send> Link<T> {
     /// Sends a batch to the first body.
     pub(super) fn send(&mut self, batch: T) {
         self.jobs.send(batch);
+        self.under_way += 1;
+    }
+
+    /// The number of batches that have been sent and are not back.
+    pub(super) fn under_way(&self) -> usize {
+        self.under_way
+    }
+
+    /// Waits for all batches under way, and drops them.
+    pub(super) fn drain(&mut self) {
+        while self.under_way > 0 {
+            self.next();
+        }
     }
 
     /// Waits for the next finished batch. At least one must be under way. If the engine ends first, this unwinds.
     pub(super) fn next(&mut self) -> T {
+        self.under_way -= 1;
         self.results.recv().expect("the bodies return every batch")
     }
 }
@@ -68,7 +83,8 @@ pub(super) fn with_chain<'e, T: Send + 'e, R: Send + 'e>(
     let (back, results) = graph.feedback([]);
     let kernel = graph.kernel(driver.name, input("finished", results), output("batches"));
     let kernel = kernel.stack(driver.stack).blocking();
-    let (jobs, done) = kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results })));
+    let (jobs, done) =
+        kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results, under_way: 0 })));
     chain(jobs.capacity(most)).capacity(most).feed(back);
     let finished = graph.run(options)?;
     Ok((finished.take(done)?, finished.into_report()))

@@ -23,7 +23,6 @@ pub(super) struct Feeder<'f, 'a> {
     readers: Vec<(NodeId, u64)>,
     /// Packets that are not under way.
     spare: Vec<Packet>,
-    under_way: usize,
     /// The decision whether threads pay, until it is made.
     trial: Option<Trial>,
 }
@@ -44,7 +43,7 @@ impl<'f, 'a> Feeder<'f, 'a> {
         let new = || Packet::new(readers.len(), cut.crossing.len(), run.ends.writers.len());
         let spare: Vec<_> = std::iter::repeat_with(new).take(packets).collect();
         let trial = alone.map(|alone| Trial::new(alone, spare.len()));
-        Feeder { run, sources, crew, rounds, readers, spare, under_way: 0, trial }
+        Feeder { run, sources, crew, rounds, readers, spare, trial }
     }
 
     /// Keeps all packets busy until there are no more batches, the run is interrupted, or one thread would be faster.
@@ -58,10 +57,7 @@ impl<'f, 'a> Feeder<'f, 'a> {
         if fed.is_err() {
             // Firings behind a failure may never end.
             self.crew.stopped.store(true, Ordering::Relaxed);
-            while self.under_way > 0 {
-                link.next();
-                self.under_way -= 1;
-            }
+            link.drain();
         }
         fed
     }
@@ -76,13 +72,11 @@ impl<'f, 'a> Feeder<'f, 'a> {
             {
                 self.read(&mut packet)?;
                 link.send(packet);
-                self.under_way += 1;
             }
-            if self.under_way == 0 {
+            if link.under_way() == 0 {
                 return Ok(());
             }
             let mut packet = link.next();
-            self.under_way -= 1;
             self.write(&mut packet, around)?;
             worth &= self.is_worth_it(&packet);
             self.spare.push(packet);

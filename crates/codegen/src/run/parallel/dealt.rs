@@ -53,9 +53,8 @@ impl Dealt {
 
     /// The driver's part: runs all ranges; returns how far the output is complete, and the failure if that is why.
     pub(super) fn drive(&self, tokens: Vec<Batch>, link: &mut Link<Batch>) -> (u64, Result<(), Stop>) {
-        let under_way = tokens.len();
         tokens.into_iter().for_each(|token| link.send(token));
-        (0..under_way).for_each(|_| _ = link.next());
+        link.drain();
         let left = self.shares.first_left();
         match locked(&self.failure).take() {
             Some(Failure { written, stop, .. }) if written <= left => (written, Err(stop)),

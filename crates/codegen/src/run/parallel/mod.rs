@@ -388,7 +388,6 @@ impl<'s, 'a> Segments<'s, 'a> {
             trial: self.cut.alone.map(|alone| Trial::new(alone, spare.len())),
             is_worth_it: true,
             spare,
-            under_way: 0,
         }
     }
 

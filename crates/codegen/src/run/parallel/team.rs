@@ -39,7 +39,6 @@ pub(super) struct Feeder<'f, 'a, 'p> {
     pub(super) written: u64,
     /// Batches that are not under way.
     pub(super) spare: Vec<Batch>,
-    pub(super) under_way: usize,
     /// The decision whether threads pay, until it is made; and the decision.
     pub(super) trial: Option<Trial>,
     pub(super) is_worth_it: bool,
@@ -57,10 +56,7 @@ impl Feeder<'_, '_, '_> {
         if fed.is_err() {
             // Firings behind a failure may never end.
             self.flags.stopped.store(true, Ordering::Relaxed);
-            while self.under_way > 0 {
-                link.next();
-                self.under_way -= 1;
-            }
+            link.drain();
         }
         fed
     }
@@ -73,17 +69,16 @@ impl Feeder<'_, '_, '_> {
         let (mut goes_on, mut last) = (true, None);
         loop {
             // With a barrier all wait for the last one.
-            if self.under_way == 0 || self.threads.split != Split::DataParallel {
+            if link.under_way() == 0 || self.threads.split != Split::DataParallel {
                 while goes_on {
                     goes_on = self.is_worth_it && self.next < self.until && !(around.interrupted)();
                     let Some(batch) = self.spare.pop().filter(|_| goes_on) else { break };
-                    let (n, more) = self.input()?;
+                    let (n, more) = self.input(link.under_way())?;
                     let batch = self.read(batch, n);
                     if n == 0 {
                         self.spare.push(batch);
                     } else {
                         link.send(batch);
-                        self.under_way += 1;
                     }
                     goes_on = more != More::No;
                     if more != More::Now {
@@ -91,11 +86,10 @@ impl Feeder<'_, '_, '_> {
                     }
                 }
             }
-            if self.under_way == 0 {
+            if link.under_way() == 0 {
                 return Ok(last);
             }
             let batch = link.next();
-            self.under_way -= 1;
             let batch = self.write(batch, around)?;
             self.judge(batch.n);
             self.spare.extend(last.replace(batch));
@@ -111,16 +105,16 @@ impl Feeder<'_, '_, '_> {
         }
     }
 
-    /// The length of the next batch. It may be short while a worker is idle.
-    fn input(&mut self) -> Result<(u64, More), Stop> {
+    /// The length of the next batch, with this many under way. It may be short while a worker is idle.
+    fn input(&mut self, under_way: usize) -> Result<(u64, More), Stop> {
         let wanted = self.layout.batch.min(self.until - self.next);
         loop {
-            let There { n, over } = self.files.there(wanted, if self.under_way > 0 { BUSY } else { LONG });
+            let There { n, over } = self.files.there(wanted, if under_way > 0 { BUSY } else { LONG });
             if over {
                 return Ok((n, More::No));
             }
             let least = self.layout.least();
-            let enough = match self.under_way {
+            let enough = match under_way {
                 0 => least,
                 some if some < self.threads.count() => least.max(wanted / PART),
                 _ => wanted,
@@ -128,7 +122,7 @@ impl Feeder<'_, '_, '_> {
             if n >= enough.min(wanted) {
                 return Ok((n, More::Now));
             }
-            if self.under_way > 0 {
+            if under_way > 0 {
                 return Ok((0, More::Later));
             }
             if least > 1 {
