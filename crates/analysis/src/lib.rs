@@ -2,6 +2,7 @@
 //!
 //! - [`components`] and [`topological_order`]: strongly connected components, and an order of all nodes.
 //! - [`Balance`]: the relative numbers of firings by which static rates balance, and what is wrong with rates.
+//! - [`returning_channel`]: whether sets of nodes can each be executed as one node.
 //! - [`regions`]: the parts of the graph with static rates; [`regions_through`]: of a part of its channels.
 //! - [`repetitions`]: the firings of each node of a region in a period.
 //! - [`mod@schedule`]: an initialisation and a steady state of each region, and the buffers that these need.
@@ -29,6 +30,7 @@
 mod balance;
 mod check;
 mod components;
+mod convex;
 mod cycles;
 mod deadlock_candidates;
 mod groups;
@@ -43,6 +45,7 @@ mod sets;
 pub use balance::{Balance, RateFault};
 pub use check::check;
 pub use components::{Components, components, topological_order};
+pub use convex::returning_channel;
 pub use cycles::dead_cycles;
 pub use deadlock_candidates::deadlock_candidates;
 pub use regions::{Region, regions, regions_through};

@@ -3,12 +3,12 @@
 use crate::explain::MOST_BYTES;
 use crate::passes::batch::MOST_FIRINGS;
 use crate::passes::capacities::{CHANNEL_BYTES, has_process, min_capacity};
-use crate::passes::regions::parts;
+use crate::passes::divide::parts;
 use crate::passes::threads::MOST_THREADS;
 use crate::passes::window::MOST_TICKETS;
 use crate::{Fingerprint, Misfit, Place, Plan, PlanError};
 use std::collections::HashMap;
-use thalweg_analysis::regions_through;
+use thalweg_analysis::{regions_through, returning_channel};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
 /// The most bytes of all channels' slots (64 GiB), beside [`BYTES_OF_EACH`].
@@ -213,23 +213,18 @@ impl Check<'_> {
             return Ok(());
         }
         let mut seen = vec![false; self.graph.nodes().len()];
-        let order = crate::passes::segments::order(self.graph, &self.plan.own_threads);
-        let mut position = vec![usize::MAX; self.graph.nodes().len()];
-        order.iter().enumerate().for_each(|(i, node)| position[node.index()] = i);
         for (i, nodes) in self.plan.segments.iter().enumerate() {
             let place = Place::Segment(i);
             ensure(!nodes.is_empty(), || general(place, Misfit::TooFew))?;
             self.set(place, nodes, &mut seen)?;
-            for pair in nodes.windows(2) {
-                let at = position[pair[0].index()];
-                let gap = || Misfit::Gap {
-                    after: self.graph.node(pair[0]).name.to_string(),
-                    next: order.get(at + 1).map(|next| self.graph.node(*next).name.to_string()),
-                };
-                ensure(position[pair[1].index()] == at + 1, || self.of_node(place, pair[1], gap()))?;
-            }
         }
-        Ok(())
+        let segment = parts(self.graph.nodes().len(), &self.plan.segments);
+        let Some(channel) = returning_channel(self.graph, |node| segment[node.index()]) else {
+            return Ok(());
+        };
+        let (from, to) = (self.graph.channel(channel).from.0, self.graph.channel(channel).to.0);
+        let place = Place::Segment(segment[to.index()].unwrap_or(0));
+        Err(self.of_node(place, to, Misfit::Returns { from: self.graph.node(from).name.to_string() }))
     }
 
     fn regions(&self) -> Result<(), PlanError> {

@@ -147,13 +147,17 @@ pub enum Misfit {
     Twice,
     /// A node of a segment or region has a thread of its own.
     OwnThread,
-    /// The nodes of a segment do not follow each other in the order of the data.
-    Gap {
-        /// The node after which the segment has a gap.
-        after: String,
-        /// The node that follows it in the order of the data, if there is one.
-        next: Option<String>,
+    /// Data that leaves a segment returns to it at a node.
+    Returns {
+        /// The node from which it returns.
+        from: String,
     },
+    /// A node and this one are in different segments, though one piece of compiled code executes both.
+    Together(String),
+    /// A node that compiled code executes is in no segment.
+    NoSegment,
+    /// In the order of compiled code, units of other segments are between those of a segment.
+    Scattered,
     /// Nodes of one segment or region belong to different workers.
     Workers {
         /// The worker of a node before.

@@ -122,14 +122,27 @@ impl fmt::Display for PlanError {
                  help: take it out of the {}",
                 set.kind()
             ),
-            Misfit::Gap { after, next: Some(next) } => write!(
+            Misfit::Returns { from } => write!(
                 f,
-                "node `{node}` does not follow `{after}` in {set}: in the order of the data `{next}` comes next\n\
+                "data that leaves {set} returns to it from `{from}` to `{node}`\n\
                  help: add the nodes between them, or cut the segment in two"
             ),
-            Misfit::Gap { after, next: None } => {
-                write!(f, "node `{node}` does not follow `{after}` in {set}: no node comes after `{after}`")
+            Misfit::Together(other) => write!(
+                f,
+                "nodes `{node}` and `{other}` are in different segments, and one piece of code executes both\n\
+                 help: put them in one segment"
+            ),
+            Misfit::NoSegment => {
+                write!(
+                    f,
+                    "node `{node}` is in no segment of the plan\nhelp: add it to one, or leave out all segments"
+                )
             }
+            Misfit::Scattered => write!(
+                f,
+                "{set} continues at `{node}` after nodes of another segment, in the order in which the code executes them\n\
+                 help: cut the segment in two"
+            ),
             Misfit::Workers { first, second } => write!(
                 f,
                 "node `{node}` of {set} belongs to worker {second}, a node before it to worker {first}\n\

@@ -1,7 +1,7 @@
 //! A plan: all decisions of a run.
 
 use crate::passes::{self, Given};
-use crate::{Fingerprint, Profile, Wishes};
+use crate::{Fingerprint, Profile, Units, Wishes};
 use std::collections::{BTreeMap, BTreeSet};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 
@@ -54,7 +54,8 @@ pub struct Plan {
     /// The user's capacities that were too small for a single firing, and were raised when the plan was made: a record.
     /// A capacity that was edited later differs from it, so [`Plan::check`] does not compare the two.
     pub raised: Vec<Raised>,
-    /// Segments: lists of nodes that follow each other in the order of the data, each for one worker.
+    /// Segments: lists of nodes, each for one worker at a time, or in a compiled graph for as many as its nodes have
+    /// replicas. Data that leaves a segment does not return to it, except around cycles of the graph.
     pub segments: Vec<Vec<NodeId>>,
     /// Regions to fuse: sets of nodes that channels of static rates join. The engine cannot fuse closures; the nodes
     /// of a region count as one segment, so that one worker runs them.
@@ -75,7 +76,7 @@ pub struct Raised {
 impl Plan {
     /// Makes a plan that follows `wishes` and chooses everything that they leave open, from the graph alone.
     pub fn new(graph: &GraphData, wishes: &Wishes) -> Plan {
-        passes::run(&Given { graph, profile: None, wishes })
+        passes::run(&Given { graph, profile: None, units: None, wishes })
     }
 
     /// Makes a plan as [`Plan::new`] does, and decides by the profile of an earlier run also the replicas of parallel
@@ -99,7 +100,32 @@ impl Plan {
     /// assert_eq!(plan.affinity[&NodeId(1)], 1);
     /// ```
     pub fn with_profile(graph: &GraphData, profile: &Profile, wishes: &Wishes) -> Plan {
-        passes::run(&Given { graph, profile: Some(profile), wishes })
+        passes::run(&Given { graph, profile: Some(profile), units: None, wishes })
+    }
+
+    /// Makes a plan for a graph that a compiler executes, in which `units` decide the segments, the replicas of their
+    /// nodes and the worker of each node. [`Plan::bodies`] reads them.
+    ///
+    /// ```
+    /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+    /// use thalweg_plan::{Body, Division, Plan, Unit, Units, Wishes};
+    ///
+    /// let item = Item::of::<f32>();
+    /// let mut graph = GraphData::new();
+    /// let scale = graph.add(Node::parallel("scale").output(OutPort::new("out", item)));
+    /// let sum = graph.add(Node::sequential("sum").input(InPort::new("in", item)));
+    /// graph.connect((scale, 0), (sum, 0), Link::default()).unwrap();
+    ///
+    /// let unit = |node, cost, stateless| Unit { nodes: vec![node], cost, stateless };
+    /// let all = vec![unit(scale, 30, true), unit(sum, 10, false)];
+    /// let division = Division::Copies;
+    /// let units = Units { all, division, joins: true, pieces: 4, least_copied: 10, least_gain: 0 };
+    /// let plan = Plan::compiled(&graph, &units, &Wishes { threads: Some(2), ..Wishes::default() });
+    /// let bodies = plan.bodies(&graph, &units.all).unwrap();
+    /// assert_eq!(bodies, [Body { units: 0..1, copies: 2 }, Body { units: 1..2, copies: 1 }]);
+    /// ```
+    pub fn compiled(graph: &GraphData, units: &Units, wishes: &Wishes) -> Plan {
+        passes::run(&Given { graph, profile: None, units: Some(units), wishes })
     }
 
     /// The plan for the next run of the same graph: replicas of parallel nodes, segments, affinity and regions are
@@ -123,7 +149,10 @@ impl Plan {
     /// ```
     pub fn refined(&self, graph: &GraphData, profile: &Profile) -> Plan {
         let mut plan = self.clone();
-        passes::refine(&Given { graph, profile: Some(profile), wishes: &Wishes::default() }, &mut plan);
+        passes::refine(
+            &Given { graph, profile: Some(profile), units: None, wishes: &Wishes::default() },
+            &mut plan,
+        );
         plan
     }
 

@@ -168,7 +168,7 @@ const EDITS: &[(&str, &str, usize, &str)] = &[
         "segment 1 3 4 2",
         "segment 1 4 2",
         21,
-        "node `ask` does not follow `split` in segment 0: in the order of the data `decode` comes next",
+        "data that leaves segment 0 returns to it from `decode` to `ask`",
     ),
     ("segment 5", "segment 5 1", 22, "node `split` is in segment 1, and in one before it"),
     ("segment 5", "segment 5 5", 22, "node `print` is in segment 1, and in one before it or twice"),

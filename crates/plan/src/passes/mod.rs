@@ -14,20 +14,22 @@
 //! | [`widen`] | slots for channels that may widen | capacities |
 //! | [`window`] | tickets of a reorder window | threads |
 //! | [`bytes`] | bytes of weighed channels, reorder windows and gates | capacities |
-//! | [`replicate`] | workers of a parallel node, from a profile | threads, own threads |
-//! | [`segments`] | nodes for each worker, from a profile | threads, own threads |
-//! | [`affinity`] | the worker of each node, from a profile | segments |
+//! | [`replicate`] | workers of a parallel node, from a profile or units | threads, own threads |
+//! | [`segments`] | nodes for each worker, from a profile or units | threads, own threads |
+//! | [`affinity`] | the worker of each node, from a profile or units | segments |
 //! | [`regions`] | nodes to fuse, from a profile | replicas, segments |
 
 mod affinity;
+mod balance;
 pub(crate) mod batch;
 mod bytes;
 pub(crate) mod capacities;
 mod claims;
+pub(crate) mod divide;
 mod own_threads;
-pub(crate) mod regions;
+mod regions;
 mod replicate;
-pub(crate) mod segments;
+mod segments;
 pub(crate) mod threads;
 mod widen;
 pub(crate) mod window;
@@ -35,7 +37,7 @@ pub(crate) mod window;
 #[cfg(test)]
 mod snapshots;
 
-use crate::{Fingerprint, Plan, Profile, Wishes};
+use crate::{Fingerprint, Plan, Profile, Units, Wishes};
 use std::collections::{BTreeMap, BTreeSet};
 use thalweg_graph::GraphData;
 
@@ -44,6 +46,8 @@ pub(crate) struct Given<'a> {
     pub(crate) graph: &'a GraphData,
     /// The measurements of an earlier run, if there was one.
     pub(crate) profile: Option<&'a Profile>,
+    /// The units of a compiled graph.
+    pub(crate) units: Option<&'a Units>,
     pub(crate) wishes: &'a Wishes,
 }
 
@@ -66,7 +70,7 @@ const PASSES: [(&str, Pass); 8] = [
     }),
 ];
 
-/// The passes that decide from the profile, with their names, in order. Without one they decide nothing.
+/// The passes that decide from the profile or the units, with their names, in order. Without either they decide nothing.
 const BY_PROFILE: [(&str, Pass); 4] = [
     ("replicate", |given, plan| plan.replicas = replicate::decide(given, plan)),
     ("segments", |given, plan| plan.segments = segments::decide(given, plan)),

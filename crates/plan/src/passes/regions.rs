@@ -5,13 +5,15 @@
 //! parallelism away.
 
 use super::Given;
+use super::divide::parts;
 use crate::Plan;
 use thalweg_analysis::regions_through;
 use thalweg_graph::{ChannelId, Kind, NodeId};
 
 /// The regions of at least two nodes inside the segments, in order of their first nodes.
 pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Vec<Vec<NodeId>> {
-    if so_far.segments.is_empty() {
+    // The units of a compiled graph say what is fused.
+    if so_far.segments.is_empty() || given.units.is_some() {
         return Vec::new();
     }
     let mut part = parts(given.graph.nodes().len(), &so_far.segments);
@@ -28,15 +30,4 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> Vec<Vec<NodeId>> {
     let mut regions: Vec<Vec<NodeId>> = regions.filter(|nodes| nodes.len() > 1).collect();
     regions.sort_unstable_by_key(|nodes| nodes[0]);
     regions
-}
-
-/// By node: the set that contains it, if one does.
-pub(crate) fn parts(nodes: usize, sets: &[Vec<NodeId>]) -> Vec<Option<usize>> {
-    let mut of = vec![None; nodes];
-    for (i, set) in sets.iter().enumerate() {
-        for node in set.iter().filter(|node| node.index() < nodes) {
-            of[node.index()] = Some(i);
-        }
-    }
-    of
 }

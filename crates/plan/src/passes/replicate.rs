@@ -8,8 +8,8 @@
 //! worker at most gets one: its channels hold at least two claims for each thread, so the other workers rarely wait for
 //! it.
 
-use super::Given;
-use crate::Plan;
+use super::{Given, divide};
+use crate::{Plan, Units};
 use std::collections::BTreeMap;
 use thalweg_graph::{Kind, NodeId};
 
@@ -18,6 +18,9 @@ const IDLE_SHARE: u128 = 4;
 
 /// The limits of the parallel nodes that cannot use all workers. Nodes without a profile have none.
 pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> {
+    if let Some(units) = given.units {
+        return of_units(given, units, so_far.threads);
+    }
     let Some(profile) = given.profile else { return BTreeMap::new() };
     let (graph, threads) = (given.graph, so_far.threads as u128);
     let busy = |id: NodeId| u128::from(profile.busy_ns(id.index()));
@@ -32,6 +35,17 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> BTreeMap<NodeId, u32> 
         (most < threads).then_some((id, most as u32))
     };
     graph.node_ids().filter(is_parallel).filter_map(limit).collect()
+}
+
+/// The parallel nodes of a compiled graph: all workers where their segment has copies, and one elsewhere.
+fn of_units(given: &Given<'_>, units: &Units, threads: usize) -> BTreeMap<NodeId, u32> {
+    let mut replicas = BTreeMap::new();
+    for divide::Segment { units: range, copied } in divide::segments(units, threads) {
+        let nodes = divide::nodes(&units.all[range]).into_iter();
+        let parallel = nodes.filter(|node| given.graph.node(*node).kind == Kind::Parallel);
+        replicas.extend(parallel.map(|node| (node, if copied { threads as u32 } else { 1 })));
+    }
+    replicas
 }
 
 /// The most workers of a node that is busy for `busy` of the `time`; `None` if it was never busy.

@@ -87,7 +87,7 @@ fn budget() -> (GraphData, Wishes, Profile) {
 
 /// The decisions of each pass, as the lines of the text that it adds or changes.
 fn decisions((graph, wishes, profile): (GraphData, Wishes, Profile)) -> String {
-    let given = Given { graph: &graph, profile: Some(&profile), wishes: &wishes };
+    let given = Given { graph: &graph, profile: Some(&profile), units: None, wishes: &wishes };
     let lines = |plan: &Plan| plan.on(&graph).to_string().lines().map(str::to_owned).collect::<Vec<_>>();
     let mut plan = undecided(&given);
     let mut text = String::new();

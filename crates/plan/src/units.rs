@@ -1,0 +1,117 @@
+//! Graphs that a compiler executes: the pieces of code, and how they become bodies.
+
+use crate::passes::divide;
+use crate::{Misfit, Place, Plan, PlanError};
+use std::ops::Range;
+use thalweg_graph::{GraphData, Kind, NodeId};
+
+/// Nodes that one piece of compiled code executes. No plan separates them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The nodes.
+    pub nodes: Vec<NodeId>,
+    /// The time of a steady state on one thread, relative to that of the other units.
+    pub cost: u64,
+    /// Whether several workers may execute it at the same time, for different steady states.
+    pub stateless: bool,
+}
+
+/// The units of a compiled graph, in an order of the data, and how the plan makes segments of them.
+///
+/// [`Plan::compiled`] decides the segments. A segment becomes a *body*, code that the engine runs as one node; if its
+/// nodes have replicas, several workers run it at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// The units.
+    pub all: Vec<Unit>,
+    /// How they become segments.
+    pub division: Division,
+    /// Whether neighbours without state share their copies. Otherwise each unit without state is a segment by itself.
+    pub joins: bool,
+    /// The number of segments for each worker into which units with state are cut, if their costs allow it.
+    pub pieces: u64,
+    /// The least part of a worker's share of the work, in percent, for which units without state get copies.
+    pub least_copied: u64,
+    /// The least expected speed-up over one worker, in percent. Where less is expected, the whole is one segment.
+    pub least_gain: u64,
+}
+
+/// How the units of a compiled graph become segments.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
+pub enum Division {
+    /// Data parallelism: what has no state gets a copy for each worker, and the rest is cut into segments of balanced
+    /// work.
+    #[default]
+    Copies,
+    /// Hardware pipelining: at most as many segments as workers, of balanced work, each for one worker.
+    Pipeline,
+    /// A segment for each unit, without copies.
+    Each,
+    /// One segment, without copies.
+    Whole,
+}
+
+/// A segment of a compiled graph, as a plan says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// Its units, by index.
+    pub units: Range<usize>,
+    /// The most workers that run it at the same time.
+    pub copies: usize,
+}
+
+impl Plan {
+    /// The bodies that the plan makes of the units of a compiled graph, in the order of the units; the whole if the plan
+    /// has no segments.
+    ///
+    /// # Errors
+    /// A unit is in no segment or in several, or the units of a segment do not follow each other.
+    pub fn bodies(&self, graph: &GraphData, units: &[Unit]) -> Result<Vec<Body>, PlanError> {
+        if self.segments.is_empty() {
+            return Ok(vec![Body { units: 0..units.len(), copies: 1 }]);
+        }
+        let of = divide::parts(graph.nodes().len(), &self.segments);
+        let mut bodies: Vec<(usize, Body)> = Vec::new();
+        for (at, unit) in units.iter().enumerate() {
+            let Some(first) = unit.nodes.first().copied() else { continue };
+            let name = |node: NodeId| graph.node(node).name.to_string();
+            let other = unit.nodes.iter().copied().find(|node| of[node.index()] != of[first.index()]);
+            if let Some(other) = other {
+                let (place, misfit) = (Place::Node(first), Misfit::Together(name(other)));
+                return Err(PlanError { place, name: name(first), misfit });
+            }
+            let Some(segment) = of[first.index()] else {
+                return Err(PlanError {
+                    place: Place::Node(first),
+                    name: name(first),
+                    misfit: Misfit::NoSegment,
+                });
+            };
+            let copies = self.copies(graph, unit);
+            let continues = bodies.last().is_some_and(|(last, _)| *last == segment);
+            if !continues && bodies.iter().any(|(before, _)| *before == segment) {
+                let (place, misfit) = (Place::Segment(segment), Misfit::Scattered);
+                return Err(PlanError { place, name: name(first), misfit });
+            }
+            match bodies.last_mut().filter(|_| continues) {
+                Some((_, body)) => {
+                    body.units.end = at + 1;
+                    body.copies = body.copies.min(copies);
+                }
+                None => bodies.push((segment, Body { units: at..at + 1, copies })),
+            }
+        }
+        Ok(bodies.into_iter().map(|(_, body)| body).collect())
+    }
+
+    /// The most workers of a unit: the least number of replicas of its parallel nodes.
+    fn copies(&self, graph: &GraphData, unit: &Unit) -> usize {
+        if !unit.stateless {
+            return 1;
+        }
+        let parallel = unit.nodes.iter().filter(|node| graph.node(**node).kind == Kind::Parallel);
+        let replicas =
+            parallel.map(|node| self.replicas.get(node).map_or(self.threads, |most| *most as usize));
+        replicas.min().unwrap_or(self.threads).min(self.threads)
+    }
+}
