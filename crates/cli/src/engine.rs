@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
+use thalweg::graph::GraphData;
 use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
@@ -63,9 +64,16 @@ impl Engine {
         self.plan.add_to(self.results.options(self.plain()?), graphs)
     }
 
+    /// The engine's options for a program whose plans are for `graph`. A given plan must fit it.
+    pub fn options_for(&self, graph: &GraphData) -> Result<Options> {
+        self.plan.add_for(self.results.options(self.plain()?), graph)
+    }
+
     /// The engine's options for a run without results, which follows no given plan.
     pub fn plain(&self) -> Result<Options> {
-        let options = Options::new().policy(&self.policy);
+        let options = Options::new();
+        // A plan decides the policy.
+        let options = if self.policy == DEFAULT_POLICY { options } else { options.policy(&self.policy) };
         let options = if self.pin { options.pinned() } else { options };
         let options = match self.threads {
             Some(threads) => options.threads(threads),

@@ -58,12 +58,26 @@ impl PlanOptions {
         };
         let show = self.show_plan;
         Ok(options.plan_with(move |graph, made| {
-            let plan = choose(&saved, graphs, graph, made)?;
+            let plan = match given(&saved, graphs, graph)? {
+                Some(given) => given,
+                None => made,
+            };
             if show {
                 standard::eprint(&plan.on(graph).to_string());
             }
             Ok(plan)
         }))
+    }
+
+    /// Like [`PlanOptions::add_to`], for a program whose plans are for `graph`. A plan that does not fit ends the command
+    /// here, before the program prints anything.
+    pub fn add_for(&self, options: Options, graph: &GraphData) -> Result<Options> {
+        let saved = self.plan.iter().map(|path| Saved::open(path)).collect::<Result<Vec<_>>>()?;
+        let Some(plan) = given(&saved, Graphs::One, graph)? else { return self.add_to(options, Graphs::One) };
+        if self.show_plan {
+            standard::eprint(&plan.on(graph).to_string());
+        }
+        Ok(options.plan(plan))
     }
 }
 
@@ -81,9 +95,9 @@ impl Saved {
 }
 
 /// The saved plan of the graph. Where plans are saved, but none of this graph, the first is refused if the graph is the
-/// only one; one of several graphs gets the plan that the engine has made, with a warning.
-fn choose(saved: &[Saved], graphs: Graphs, graph: &GraphData, made: Plan) -> Result<Plan> {
-    let Some(first) = saved.first() else { return Ok(made) };
+/// only one; one of several graphs gets none, with a warning, and follows the plan that the engine makes.
+fn given(saved: &[Saved], graphs: Graphs, graph: &GraphData) -> Result<Option<Plan>> {
+    let Some(first) = saved.first() else { return Ok(None) };
     let of_graph = Fingerprint::of(graph);
     let found = saved.iter().find(|saved| saved.plan.graph == of_graph);
     if found.is_none() && graphs == Graphs::Several {
@@ -91,10 +105,10 @@ fn choose(saved: &[Saved], graphs: Graphs, graph: &GraphData, made: Plan) -> Res
             "warning: no plan is given for graph `{of_graph}` ({}), which follows the engine's own",
             first_nodes(graph)
         ));
-        return Ok(made);
+        return Ok(None);
     }
     let Saved { path, text, .. } = found.unwrap_or(first);
-    Plan::read(text, graph).map_err(|error| in_file(path, error.line, error.what))
+    Plan::read(text, graph).map(Some).map_err(|error| in_file(path, error.line, error.what))
 }
 
 /// The names of the first nodes, which identify the graph for a reader.

@@ -119,6 +119,11 @@ impl Show {
         if self.plan {
             return Ok(report.plan_text());
         }
+        ensure!(
+            report.program_plan.is_none(),
+            "{path} is the report of a compiled program, whose plan follows from the times that each run measures first\n\
+             help: run the program without --plan, and save that plan with --save-plan"
+        );
         plan.check(&report.graph).with_context(|| format!("reading the plan in {path}"))?;
         Ok(plan.refined(&report.graph, &report.profile()).on(&report.graph).to_string())
     }

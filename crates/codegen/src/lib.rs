@@ -40,7 +40,8 @@ use emit::program::NodeCode;
 use key::Key;
 use parts::Part;
 use prepared::{Prepared, is_static, lanes, rings};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use thalweg::graph::GraphData;
 use thalweg_lang::Compiled;
 use thalweg_lang::interpret::BUDGET;
 use thalweg_lang::messages::has_messages;
@@ -141,6 +142,8 @@ pub struct Native {
     budget: usize,
     level: Level,
     library: build::Library,
+    /// The graph that plans are for, once it is asked for.
+    graph: OnceLock<GraphData>,
 }
 
 impl Native {

@@ -98,6 +98,7 @@ impl Prepared {
             budget: BUDGET as usize,
             level,
             library,
+            graph: std::sync::OnceLock::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How the work of a run is partitioned over threads.
 
 use thalweg::Options;
+use thalweg::plan::Division;
 
 /// The partition of the work over threads. The result does not depend on it.
 ///
@@ -73,12 +74,12 @@ impl Threads {
         self.split == Split::Auto
     }
 
-    /// Whether the partition depends on the cost of each step.
-    pub(crate) fn needs_costs(&self, free: bool) -> bool {
+    /// How a plan divides the program.
+    pub(crate) fn division(&self) -> Division {
         match self.split {
-            Split::Auto | Split::DataParallel => !free,
-            Split::Pipeline => true,
-            Split::Filters => false,
+            Split::Auto | Split::DataParallel => Division::Copies,
+            Split::Filters => Division::Each,
+            Split::Pipeline => Division::Pipeline,
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Plan {
     /// The most bytes that all channels together may hold. `None` is no limit.
     pub budget: Option<usize>,
     /// The most firings of an activation, at least 1. Where activations end by count, an activation has four claims,
-    /// and no more firings than this.
+    /// and no more firings than this. In a compiled graph: the steady states in a batch, which the compiler sets.
     pub batch: usize,
     /// The tickets of a parallel node's reorder window, a power of two.
     pub window: usize,
@@ -45,7 +45,8 @@ pub struct Plan {
     pub affinity: BTreeMap<NodeId, u32>,
     /// The nodes with a thread of their own: all that block, and others that are not parallel.
     pub own_threads: BTreeSet<NodeId>,
-    /// Capacity of each channel at the start, in items, by id. The run may raise it.
+    /// Capacity of each channel at the start, in items, by id. The run may raise it. In a compiled graph: the least that
+    /// firings need; the compiler sizes buffers.
     pub capacities: Vec<usize>,
     /// The capacity up to which the run may widen a channel, for channels that it may widen.
     pub slots: BTreeMap<ChannelId, usize>,

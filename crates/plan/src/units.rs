@@ -101,10 +101,15 @@ impl Plan {
                 None => bodies.push((segment, Body { units: at..at + 1, copies })),
             }
         }
-        Ok(bodies.into_iter().map(|(_, body)| body).collect())
+        let limited = |(_, body): (usize, Body)| Body {
+            copies: if body.copies == usize::MAX { 1 } else { body.copies },
+            ..body
+        };
+        Ok(bodies.into_iter().map(limited).collect())
     }
 
-    /// The most workers of a unit: the least number of replicas of its parallel nodes.
+    /// The most workers of a unit: the least number of replicas of its parallel nodes. `usize::MAX` if it has none, as
+    /// where it only accesses files.
     fn copies(&self, graph: &GraphData, unit: &Unit) -> usize {
         if !unit.stateless {
             return 1;
@@ -112,6 +117,6 @@ impl Plan {
         let parallel = unit.nodes.iter().filter(|node| graph.node(**node).kind == Kind::Parallel);
         let replicas =
             parallel.map(|node| self.replicas.get(node).map_or(self.threads, |most| *most as usize));
-        replicas.min().unwrap_or(self.threads).min(self.threads)
+        replicas.min().map_or(usize::MAX, |most| most.min(self.threads))
     }
 }

@@ -39,7 +39,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
-    ("thalweg-codegen", &["thalweg", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"]),
+    (
+        "thalweg-codegen",
+        &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
+    ),
     ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
     (
         "thalweg-bench",

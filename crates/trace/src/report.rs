@@ -32,6 +32,10 @@ pub struct Report {
     pub searches: u64,
     /// Times that the policy partitioned the graph. Only `partition` does so.
     pub partitions: u64,
+    /// Where a compiler has divided a program into the nodes of the graph: the text of the program's plan.
+    pub program_plan: Option<String>,
+    /// Remarks about decisions that no count shows, for a reader: why one thread ran everything, for example.
+    pub notes: Vec<String>,
     /// What each thread did, and when, if the run's options asked for it. Not part of the report's JSON: it has a
     /// file of its own.
     pub timeline: Option<Box<Timeline>>,
@@ -51,14 +55,19 @@ impl Report {
             growths: Vec::new(),
             searches: 0,
             partitions: 0,
+            program_plan: None,
+            notes: Vec::new(),
             timeline: None,
             graph,
         }
     }
 
     /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
-    /// none.
+    /// none. For a compiled program it is the program's plan.
     pub fn plan_text(&self) -> String {
+        if let Some(plan) = &self.program_plan {
+            return plan.clone();
+        }
         self.plan.as_ref().map_or_else(String::new, |plan| plan.on(&self.graph).to_string())
     }
 

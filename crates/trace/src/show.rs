@@ -15,6 +15,9 @@ impl fmt::Display for Report {
         writeln!(f, "{}", self.node_table())?;
         writeln!(f, "{}", self.channel_table())?;
         self.write_growths(f)?;
+        for note in &self.notes {
+            writeln!(f, "note: {}", note.escape_debug())?;
+        }
         writeln!(f, "{}", self.advice())
     }
 }

@@ -3,7 +3,6 @@
 use super::program_files::ProgramFiles;
 use super::wav::DEFAULT_WAV;
 use super::{SourceFiles, print_errors};
-use crate::engine::Graphs;
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::progress::Progress;
 use crate::standard;
@@ -95,7 +94,6 @@ impl Run {
         check_only_file("--in", self.input.is_some(), "reads", reads)?;
         check_only_file("--out", self.output.is_some(), "writes", writes)?;
         self.check_repeat_input(&compiled)?;
-        let engine = self.on.options(Graphs::One)?;
         self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();
         let progress = self.on.steps(self.iterations);
@@ -110,6 +108,10 @@ impl Run {
         // No file has been opened yet.
         ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted before the program started"));
         let native = native?;
+        let engine = match &native {
+            Some(native) => self.on.options_for(native.graph())?,
+            None => self.on.plain()?,
+        };
         let threads = Threads::of(engine).split(self.split());
         match &native {
             Some(native) => self.note_unused_options(native),

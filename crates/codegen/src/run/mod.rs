@@ -41,6 +41,7 @@ mod queues;
 mod reader;
 mod single;
 mod trial;
+mod units;
 
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
@@ -65,6 +66,7 @@ use thalweg::{Error, Report};
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Options, Outcome, Stop, Surroundings, counted, counted_were, over_budget};
+use units::Planned;
 
 /// A run.
 pub(crate) struct Run<'a> {
@@ -91,6 +93,8 @@ pub(crate) struct Run<'a> {
     /// If batches of several regions have failed: the steady states of the sources that were complete before,
     /// with all that follows from them; and the steady states that were to be done.
     failed: Option<(u64, u64)>,
+    /// Remarks for the report.
+    notes: Vec<String>,
     around: Around<'a>,
 }
 
@@ -170,11 +174,13 @@ impl Native {
         options: Options,
         around: Surroundings<'_>,
     ) -> Result<Outcome, Stop> {
-        self.run_reported(threads, options, around).0
+        self.execute(threads, options, around, None)
     }
 
     /// Like [`Native::run_on`]; also returns the engine's report, unless the run ended before the engine began. The
-    /// report covers what follows the first steady states, by which the program is cut for several threads.
+    /// report covers what follows the first steady states, by which the program is cut for several threads unless the
+    /// engine's options have a plan. Its nodes are the bodies into which the plan ([`Report::program_plan`]) divides
+    /// [the program's graph](Native::graph), and a driver.
     pub fn run_reported(
         &self,
         threads: &Threads,
@@ -182,7 +188,7 @@ impl Native {
         around: Surroundings<'_>,
     ) -> (Result<Outcome, Stop>, Option<Report>) {
         let mut report = None;
-        (self.execute(threads, options, around, &mut report), report)
+        (self.execute(threads, options, around, Some(&mut report)), report)
     }
 
     fn execute(
@@ -190,8 +196,9 @@ impl Native {
         threads: &Threads,
         options: Options,
         mut around: Surroundings<'_>,
-        report: &mut Option<Report>,
+        report: Option<&mut Option<Report>>,
     ) -> Result<Outcome, Stop> {
+        let given = self.given(&threads.engine)?;
         let mut ends = Ends::open(&self.compiled, options, around.files)?;
         if self.may_fail_first() {
             ends.remember();
@@ -200,7 +207,7 @@ impl Native {
         let interrupted = shared(&mut around);
         let mut run = Run::new(self, ends, (out, interrupted));
         run.around.printer.write(&self.compiled.tree.printed).map_err(Stop::Output)?;
-        let iterations = run.on_engine(threads, options, &mut around, report);
+        let iterations = run.on_engine((threads, given), options, &mut around, report);
         // A run stopped in the middle of a firing ends like one stopped between two firings.
         let iterations = match iterations {
             Err(Stop::Interrupted) => 0,
@@ -214,6 +221,11 @@ impl Native {
             return Err(Stop::Interrupted);
         }
         Ok(Outcome { iterations, firings: run.fired.iter().sum() })
+    }
+
+    /// Whether the program is one region without dynamic rates, which no demand drives.
+    fn is_static(&self) -> bool {
+        self.parts.len() == 1 && !self.flows() && !self.on_demand()
     }
 
     /// The name of a part of the program: those of its first and last node, without that of the whole.
@@ -267,6 +279,7 @@ impl<'a> Run<'a> {
             sources: None,
             moved: false,
             failed: None,
+            notes: Vec::new(),
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None },
                 queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),
@@ -281,23 +294,20 @@ impl<'a> Run<'a> {
     /// Runs the program as a graph of the engine; returns the iterations.
     fn on_engine(
         &mut self,
-        threads: &Threads,
+        (threads, given): (&Threads, Option<Planned>),
         options: Options,
         around: &mut Surroundings<'_>,
-        report: &mut Option<Report>,
+        report: Option<&mut Option<Report>>,
     ) -> Result<u64, Stop> {
-        let cut = self.cut(threads, options, around);
-        let cut = cut.map_err(|stop| self.settled(stop))?;
+        let cut = self.cut((threads, given), options, around);
+        let (planned, cut) = cut.map_err(|stop| self.settled(stop))?;
         let native = self.native;
-        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
-        // A plan decides these too.
-        let engine = threads.engine.clone();
-        let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
-        let engine = match (engine.planned().is_some(), by_thread) {
-            (true, _) => engine,
-            (false, true) => engine.run_length(1).one_to_one(),
-            (false, false) => engine.run_length(1),
+        let planned = match planned {
+            None if report.is_some() || threads.engine.chooses_plan() => Some(native.whole(&threads.engine)?),
+            planned => planned,
         };
+        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
+        let engine = self.options(threads, planned.as_ref());
         // Bodies report progress too.
         let progress = Mutex::new(&mut *around.progress);
         let of_bodies = |done: &dyn Fn() -> u64| {
@@ -328,41 +338,65 @@ impl<'a> Run<'a> {
                 with_chain(&driver, &engine, groups.most(), |stream| groups.chain(stream), drive)
             }
         };
-        let (done, made) = ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
-        *report = Some(made);
+        let (done, mut made) = ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
+        if let Some(report) = report {
+            made.program_plan = planned.map(|planned| planned.plan.on(native.graph()).to_string());
+            made.notes = std::mem::take(&mut self.notes);
+            *report = Some(made);
+        }
         done
+    }
+
+    /// The engine's options for the graph of driver and bodies.
+    fn options(&self, threads: &Threads, planned: Option<&Planned>) -> thalweg::Options {
+        let by_thread = threads.split == Split::Filters || self.native.mode == Mode::OsThread;
+        let engine = match planned {
+            Some(planned) => planned.engine(&threads.engine, self.native),
+            None => threads.engine.clone(),
+        };
+        let engine = engine.run_length(1);
+        if by_thread { engine.one_to_one() } else { engine }
     }
 
     /// Cuts the program for several threads, after what one thread has to do before. The whole if they do not pay.
     fn cut(
         &mut self,
-        threads: &Threads,
+        (threads, given): (&Threads, Option<Planned>),
         options: Options,
         around: &mut Surroundings<'_>,
-    ) -> Result<Cut<'a>, Stop> {
+    ) -> Result<(Option<Planned>, Cut<'a>), Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
+        if let (Some(why), true) = (self.native.one_thread(), threads.count() > 1) {
+            self.notes.push(format!("one thread ran the program: {why}"));
+        } else if given.as_ref().is_some_and(Planned::is_whole) {
+            return Ok((given, Cut::Whole));
+        }
         if self.is_static() {
             if parallel::may_share(self, threads) && self.begin_one(options, around)? == Begun::Yes {
-                let cut = parallel::cut(self, threads, options, around)?;
-                return Ok(cut.map_or(Cut::Whole, |cut| Cut::Segments(Box::new(cut))));
+                let (planned, cut) = parallel::cut(self, given, threads, options, around)?;
+                return Ok((Some(planned), cut.map_or(Cut::Whole, |cut| Cut::Segments(Box::new(cut)))));
             }
         } else if !self.native.on_demand() {
             self.begin_regions();
             if most > 0 && !self.exact(options) && groups::may_share(self, threads) {
                 let mut sources = self.begin_sources(most, around)?;
-                let cut =
-                    if sources.over { Ok(None) } else { groups::cut(self, &mut sources, threads, around) };
+                if sources.over {
+                    self.sources = Some(sources);
+                    return Ok((given, Cut::Whole));
+                }
+                let cut = groups::cut(self, &mut sources, given, threads, around);
                 self.note_failure(&cut, &sources);
                 self.sources = Some(sources);
-                return Ok(cut?.map_or(Cut::Whole, Cut::Groups));
+                let (planned, cut) = cut?;
+                return Ok((Some(planned), cut.map_or(Cut::Whole, Cut::Groups)));
             }
         }
-        Ok(Cut::Whole)
+        Ok((given, Cut::Whole))
     }
 
     /// Whether the program is one region without dynamic rates, which no demand drives.
     fn is_static(&self) -> bool {
-        self.native.parts.len() == 1 && !self.native.flows() && !self.native.on_demand()
+        self.native.is_static()
     }
 
     /// Runs the program on this thread.

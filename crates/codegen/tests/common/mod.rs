@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod plans;
+
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -132,7 +134,7 @@ pub fn bits(value: &Value) -> String {
     }
 }
 
-fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
+pub fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>) -> Seen {
     let mut files = Memory { written: Arc::default(), ..files.clone() };
     let written = files.written.clone();
     see_with(&mut files, &written, run)
@@ -242,15 +244,28 @@ pub fn agree_at(
     name: &str,
     runs: &[(Memory, Option<u64>)],
 ) -> Vec<Seen> {
+    agree_and(levels, compiled, name, runs, &|_, _, _| {})
+}
+
+/// Like [`agree_at`], with another check of each run of native code at each level.
+pub fn agree_and(
+    levels: &[Level],
+    compiled: &Arc<Compiled>,
+    name: &str,
+    runs: &[(Memory, Option<u64>)],
+    and: &dyn Fn(&Native, &(Memory, Option<u64>), &Seen),
+) -> Vec<Seen> {
     let meant: Vec<Seen> =
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();
     for level in levels.iter().copied() {
         let config = Config { level, cache: Cache::None, compiler: compiler(level) };
         let native =
             thalweg_codegen::build(compiled, &config).unwrap_or_else(|refusal| panic!("{refusal}\n{name}"));
-        for ((files, iterations), meant) in runs.iter().zip(&meant) {
+        for (run, meant) in runs.iter().zip(&meant) {
+            let (files, iterations) = run;
             let done = run_native(&native, files, *iterations);
             assert!(*meant == done, "at {level:?}:\n{name}\n{}", difference(meant, &done));
+            and(&native, run, meant);
             let plain = [Threads::new(2), Threads::new(3).batch(1)];
             let more = if level == Level::Vectors { every_policy() } else { Vec::new() };
             for threads in plain.into_iter().chain(more) {

@@ -1,10 +1,11 @@
-//! The programs of the suite: native code does what the interpreter does.
+//! The programs of the suite: native code does what the interpreter does, and a saved plan leads to the same run.
 //!
 //! At the highest level, as compiling takes most of the time; at all levels with `THALWEG_LONG=1`.
 
-use crate::common::{LEVELS, Memory, agree_at, has_compiler, is_long};
+use crate::common::plans::replays;
+use crate::common::{LEVELS, Memory, Seen, agree_and, has_compiler, is_long};
 use std::sync::Arc;
-use thalweg_codegen::Level;
+use thalweg_codegen::{Level, Native};
 use thalweg_lang::tree::Code;
 use thalweg_str::PROGRAMS;
 
@@ -25,7 +26,11 @@ fn the_suite_agrees() {
         let files = Memory { any: Some(ITEMS), ..Memory::default() };
         let reads = compiled.tree.filters.iter().any(|filter| matches!(filter.code, Code::FileReader(_)));
         let iterations = (!reads).then_some(STATES);
-        let seen = agree_at(levels, &Arc::new(compiled), program.name, &[(files, iterations)]).remove(0);
+        let replayed = |native: &Native, (files, iterations): &(Memory, Option<u64>), meant: &Seen| {
+            replays(native, files, *iterations, meant, program.name);
+        };
+        let runs = [(files, iterations)];
+        let seen = agree_and(levels, &Arc::new(compiled), program.name, &runs, &replayed).remove(0);
         let writes = seen.written.values().any(|items| !items.is_empty()) || !seen.printed.is_empty();
         assert!(seen.end.is_err() || writes, "{} writes nothing", program.name);
     }

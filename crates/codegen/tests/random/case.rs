@@ -1,5 +1,6 @@
 //! A random program, run by the interpreter and natively.
 
+use crate::common::plans::random;
 use crate::common::{LEVELS, Seen, difference, see_with};
 use crate::files::Random;
 use std::fmt::Debug;
@@ -48,6 +49,8 @@ pub struct Case {
     alike: bool,
     /// Threads that it runs on after one thread.
     threads: Option<Threads>,
+    /// Seeds the choice of a plan that it runs with.
+    plan: Option<u64>,
     /// Another mode that it runs in, which matters with dynamic rates.
     mode: Option<Mode>,
 }
@@ -69,6 +72,7 @@ impl Case {
             well: choices.chance(15),
             threads: choices.chance(50).then(|| threads(&mut choices)),
             alike: choices.chance(20),
+            plan: choices.chance(50).then(|| u64::from(choices.below(1 << 30))),
             mode: choices.chance(50).then(|| MODES[choices.weighted(&[1; MODES.len()])]),
         }
     }
@@ -113,6 +117,14 @@ impl Case {
             };
             if let Some(threads) = &self.threads {
                 compare(self.see(|around| native.run_on(threads, options, around)), threads)?;
+            }
+            if let Some(seed) = self.plan {
+                let plan = random(&native, &mut Choices::seeded(seed));
+                if let Err(why) = plan.check(native.graph()) {
+                    return Err((format!("at {level:?}: a plan that fits is refused: {why}"), Some(level)));
+                }
+                let threads = Threads::of(thalweg::Options::new().plan(plan));
+                compare(self.see(|around| native.run_on(&threads, options, around)), &threads)?;
             }
             if let Some(mode) = self.mode.filter(|_| compiled.schedule.regions.len() > 1) {
                 let native = native.in_mode(mode);

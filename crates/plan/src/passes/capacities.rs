@@ -67,6 +67,11 @@ pub(crate) fn min_capacity(graph: &GraphData, channel: &Channel) -> usize {
 /// Chooses the capacity of every channel, and says which capacities set by the user had to be raised.
 pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raised>) {
     let Given { graph, wishes, .. } = *given;
+    if given.units.is_some() {
+        // The compiler sizes buffers.
+        let least = graph.channels().iter().map(|channel| min_capacity(graph, channel));
+        return (least.collect(), Vec::new());
+    }
     let (claims, threads) = (&so_far.claim_lengths, so_far.threads);
     let mut raised = Vec::new();
     let mut capacities = Vec::with_capacity(graph.channels().len());

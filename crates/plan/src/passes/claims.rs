@@ -10,9 +10,9 @@ const CLAIM_ITEMS: usize = 512;
 /// The most bytes that a claim moves through a port by default: a part of the first-level cache.
 const CLAIM_BYTES: usize = 4 << 10;
 
-/// The wish for all nodes, or else what each node's ports suggest.
+/// The wish for all nodes, or else what each node's ports suggest. 1 in a compiled graph, where code makes no claims.
 pub(super) fn decide(given: &Given<'_>) -> Vec<usize> {
-    match given.wishes.claim_length {
+    match given.wishes.claim_length.or(given.units.map(|_| 1)) {
         Some(firings) => vec![firings.max(1); given.graph.nodes().len()],
         None => given.graph.nodes().iter().map(claim_length).collect(),
     }

@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn neighbours_without_state_share_copies() {
-        assert_eq!(joined(&[(2, 'f'), (3, 'f'), (90, 's'), (20, 'f')], 4), "0-1 2-2 3-3*");
+        assert_eq!(joined(&[(1, 'f'), (2, 'f'), (90, 's'), (20, 'f')], 4), "0-1 2-2 3-3*");
         assert_eq!(joined(&[(0, 'f'), (0, 'f')], 4), "0-1*");
         assert_eq!(
             joined(&[(10, 's'), (10, 's'), (10, 's'), (10, 's'), (40, 'f')], 4),

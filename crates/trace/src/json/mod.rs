@@ -46,6 +46,7 @@ impl Report {
     /// |---|---|
     /// | `format`, `version` | `"thalweg-report"`, 2 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
+    /// | `program_plan`, `notes` | likewise, where they exist |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |
@@ -97,6 +98,13 @@ impl Report {
         put(out, format_args!("  \"policy\": {},\n  \"threads\": {},\n", Quoted(&self.policy), self.threads));
         if let Some(plan) = &self.plan {
             put(out, format_args!("  \"plan\": {},\n", Quoted(&plan.to_string())));
+        }
+        if let Some(plan) = &self.program_plan {
+            put(out, format_args!("  \"program_plan\": {},\n", Quoted(plan)));
+        }
+        if !self.notes.is_empty() {
+            let notes: Vec<String> = self.notes.iter().map(|note| Quoted(note).to_string()).collect();
+            put(out, format_args!("  \"notes\": [{}],\n", notes.join(", ")));
         }
         put(out, format_args!("  \"wall_ns\": {},\n", nanos(self.wall)));
         put(out, format_args!("  \"searches\": {},\n  \"partitions\": {}", self.searches, self.partitions));
@@ -151,6 +159,8 @@ fn read(root: &Value<'_>) -> Read<Report> {
         policy: root.field("policy")?.string()?.to_owned(),
         threads,
         plan: root.optional("plan")?.map(read_plan).transpose()?,
+        program_plan: root.optional("program_plan")?.map(|plan| Ok(plan.string()?.to_owned())).transpose()?,
+        notes: root.optional("notes")?.map(read_notes).transpose()?.unwrap_or_default(),
         wall: root.nanos("wall_ns")?,
         workers: workers.iter().map(|value| worker::read(&value)).collect::<Read<_>>()?,
         nodes: read_nodes(root.field("nodes")?, &graph)?,
@@ -176,6 +186,10 @@ fn check_version(root: &Value<'_>, expected: &str, supported: u64) -> Read<()> {
         found if found == supported => Ok(()),
         found => Err(version.problem(Problem::Version { found, supported })),
     }
+}
+
+fn read_notes(value: &Value<'_>) -> Read<Vec<String>> {
+    value.array()?.iter().map(|note| Ok(note.string()?.to_owned())).collect()
 }
 
 fn read_plan(value: &Value<'_>) -> Read<Arc<Plan>> {

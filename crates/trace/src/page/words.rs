@@ -18,6 +18,9 @@ pub(super) fn title(report: &Report) -> String {
 pub(super) fn head(out: &mut String, report: &Report, findings: &[Finding]) {
     put!(out, "<header>\n<p class=\"kicker\">Thalweg report</p>\n<h1>{}</h1>\n", Text(&title(report)));
     put!(out, "<p>{}</p>\n", Text(&what_ran(report)));
+    for note in &report.notes {
+        put!(out, "<p>Note: {}.</p>\n", Long(note));
+    }
     out.push_str(
         "</header>\n<section aria-labelledby=\"bound\">\n<h2 id=\"bound\">What bounded the run</h2>\n",
     );

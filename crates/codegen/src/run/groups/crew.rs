@@ -38,11 +38,11 @@ pub(super) struct Crew<'a> {
 
 impl<'a> Crew<'a> {
     /// Moves the groups' state out of the run.
-    pub(super) fn new(run: &mut Run<'a>, cut: &Arc<Cut>, threads: usize) -> Result<Crew<'a>, Stop> {
+    pub(super) fn new(run: &mut Run<'a>, cut: &Arc<Cut>) -> Result<Crew<'a>, Stop> {
         let (stopped, interrupted) = (Arc::default(), run.around.interrupted.clone());
         let mut bodies = Vec::new();
         for at in 0..cut.groups.len() {
-            bodies.push(Body::new(run, (cut, at), threads, (&stopped, &interrupted))?);
+            bodies.push(Body::new(run, (cut, at), (&stopped, &interrupted))?);
         }
         Ok(Crew { bodies, stopped })
     }
@@ -84,7 +84,6 @@ impl<'a> Body<'a> {
     fn new(
         run: &mut Run<'a>,
         (cut, at): (&Arc<Cut>, usize),
-        threads: usize,
         stops: (&Arc<AtomicBool>, &Interrupted),
     ) -> Result<Body<'a>, Stop> {
         let (native, group) = (run.native, &cut.groups[at]);
@@ -94,7 +93,7 @@ impl<'a> Body<'a> {
             Mutex::new(Deal { dealer, base: run.base(regions.start), failure: None })
         });
         let mut members = Vec::new();
-        for _ in 0..group.members(threads) {
+        for _ in 0..group.members {
             let share =
                 if dealer.is_some() { run.copy_region(regions.start) } else { run.give_regions(regions) };
             members.push(Member::new(native, (cut.clone(), at), share, stops)?);

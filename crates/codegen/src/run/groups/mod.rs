@@ -33,7 +33,7 @@
 //! actor waits for a later packet in order to finish an earlier one, so there is no deadlock. Only the
 //! driver accesses files and standard output.
 //!
-//! **Partitioning** follows the measured cost of each region in some batches. If one region with state
+//! **Partitioning** is a plan's, which follows the measured cost of each region in some batches, or is the caller's. If one region with state
 //! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
 //! threads turn out to be slower, one thread does the rest ([`trial`]).
 
@@ -52,14 +52,16 @@ use super::Run;
 use super::batches::Many;
 use super::engine::Link;
 use super::parts::Sources;
-use crate::Mode;
+use super::units::Planned;
 use crate::threads::{Split, Threads};
+use crate::{Mode, Native};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feeder;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
+use thalweg::plan::{Division, Plan, Units};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// The batches that are timed, and the batches before them that are not.
@@ -74,13 +76,10 @@ const QUEUED: usize = 64;
 const WORTH: f64 = 600e-6;
 const ROUNDS: f64 = 256.0;
 
-/// The least expected speed-up, not counting the cost of copies; and how long a run must have taken before
+/// The least expected speed-up in percent, not counting the cost of copies; and how long a run must have taken before
 /// threads start, which takes some tenths of a millisecond.
-const GAIN: f64 = 1.5;
+const GAIN: u64 = 150;
 const QUICK: Duration = Duration::from_millis(10);
-
-/// The least part of a thread's share of the work at which a region gets copies.
-const MUCH: f64 = 0.1;
 
 /// A program cut into groups, and how the driver feeds them.
 pub(super) struct Groups<'a> {
@@ -104,41 +103,71 @@ pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     wanted && run.regions.len() > 1 && readers_at_sources(run)
 }
 
-/// Runs and times some batches on this thread, then cuts the program. `None` where several threads do not pay.
+/// Runs some batches on this thread, and times them if there is no plan, then cuts the program. `None` beside the plan
+/// where one thread runs the program.
 pub(super) fn cut<'a>(
     run: &mut Run<'a>,
     sources: &mut Sources,
+    given: Option<Planned>,
     threads: &Threads,
     around: &mut Surroundings<'_>,
-) -> Result<Option<Groups<'a>>, Stop> {
-    if run.native.mode == Mode::OsThread {
-        return one_by_one(run, sources, threads).map(Some);
-    }
-    if let Some(batch) = threads.batch {
+) -> Result<(Planned, Option<Groups<'a>>), Stop> {
+    let (native, by_thread) = (run.native, run.native.mode == Mode::OsThread);
+    if let Some(batch) = threads.batch.or(native.batch).or(by_thread.then_some(1)) {
         sources.batch = batch.max(1);
     }
-    let asked = threads.batch.is_some() || threads.split != Split::Auto;
+    let asked = threads.batch.is_some() || threads.split != Split::Auto || by_thread || given.is_some();
     let alone = if asked { None } else { begin(run, sources, around)? };
-    let (costs, rounds) = costs(run, sources, around)?;
-    let stretches = stretches(run, &costs, threads);
-    let all: f64 = costs.iter().sum();
-    let one = matches!(&stretches[..], [Stretch { takes: None, .. }]);
-    if sources.over || one || (!asked && all < GAIN * longest(&costs, &stretches, threads)) {
-        return Ok(None);
+    let (costs, timed) = if by_thread { (Vec::new(), 0) } else { costs(run, sources, around)? };
+    let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
+    if !by_thread && (given.is_some() || threads.division() == Division::Copies) {
+        run.count_direct();
+        takes = (0..takes.len()).map(|region| run.takes(region)).collect();
     }
-    let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
-    Groups::new(run, stretches, threads, (rounds as u64, PACKETS), alone).map(Some)
+    let planned = match given {
+        Some(planned) => {
+            sources.batch = sources.batch.min(planned.plan.batch as u64);
+            planned
+        }
+        None => {
+            let mut units = units(native, threads, &costs, asked);
+            for (unit, takes) in units.all.iter_mut().zip(&takes) {
+                unit.stateless = takes.is_some();
+            }
+            let all: f64 = costs.iter().sum();
+            let worth = (WORTH * timed as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS);
+            let rounds = if threads.batch.is_some() || by_thread { 1 } else { worth as u64 };
+            let batch = sources.batch.saturating_mul(rounds).min(u64::from(u32::MAX));
+            let plan = native.choose(&threads.engine, |wishes| {
+                let mut plan = Plan::compiled(native.graph(), &units, wishes);
+                plan.batch = batch as usize;
+                plan
+            })?;
+            native.planned(plan)?
+        }
+    };
+    if sources.over || (planned.is_whole() && !by_thread) {
+        run.notes.push(match sources.over {
+            true => "one thread ran the program: it ended before others could begin".to_owned(),
+            false => "one thread ran the program: its plan has one segment, since more would gain too little"
+                .to_owned(),
+        });
+        return Ok((planned, None));
+    }
+    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).max(1);
+    let stretches = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
+    let packets = if by_thread { QUEUED } else { PACKETS };
+    let groups = Groups::new(run, stretches, (rounds, packets), alone)?;
+    Ok((planned, Some(groups)))
 }
 
-/// The paper's schedule of the operating system: a thread for each region, each item handed over by itself.
-fn one_by_one<'a>(run: &mut Run<'a>, sources: &mut Sources, threads: &Threads) -> Result<Groups<'a>, Stop> {
-    sources.batch = threads.batch.or(run.native.batch).unwrap_or(1).max(1);
-    let stretches = each_region(run.regions.len());
-    Groups::new(run, stretches, threads, (1, QUEUED), None)
-}
-
-fn each_region(regions: usize) -> Vec<Stretch> {
-    (0..regions).map(|region| Stretch::one_thread(region..region + 1)).collect()
+/// The regions as units of a plan, with their costs.
+fn units(native: &Native, threads: &Threads, costs: &[f64], asked: bool) -> Units {
+    let division = if native.mode == Mode::OsThread { Division::Each } else { threads.division() };
+    let units = native.with_costs(division, costs);
+    let least_copied = if threads.batch.is_some() { 0 } else { units.least_copied };
+    let least_gain = if asked { 0 } else { GAIN };
+    Units { least_copied, least_gain, ..units }
 }
 
 impl<'a> Groups<'a> {
@@ -146,13 +175,12 @@ impl<'a> Groups<'a> {
     fn new(
         run: &mut Run<'a>,
         stretches: Vec<Stretch>,
-        threads: &Threads,
         (rounds, packets): (u64, usize),
         alone: Option<f64>,
     ) -> Result<Groups<'a>, Stop> {
         let cut = Arc::new(Cut::new(run, stretches));
-        let crew = Crew::new(run, &cut, threads.count())?;
-        let members: usize = cut.groups.iter().map(|group| group.members(threads.count())).sum();
+        let crew = Crew::new(run, &cut)?;
+        let members: usize = cut.groups.iter().map(|group| group.members).sum();
         Ok(Groups { cut, crew, rounds, packets: packets * members, alone })
     }
 
@@ -182,29 +210,6 @@ impl<'a> Groups<'a> {
         self.crew.give_back(run);
         Ok(())
     }
-}
-
-/// Partitions the regions.
-fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch> {
-    match threads.split {
-        Split::Filters => each_region(costs.len()),
-        Split::Pipeline => {
-            cut::balanced(costs, threads.count()).into_iter().map(Stretch::one_thread).collect()
-        }
-        Split::Auto | Split::DataParallel => {
-            run.count_direct();
-            let free = (0..costs.len()).map(|region| run.takes(region)).collect();
-            let much = if threads.batch.is_some() { 0.0 } else { MUCH };
-            cut::dealt(costs, free, (threads.count(), much))
-        }
-    }
-}
-
-/// The expected duration on this many threads, not counting the cost of copies.
-fn longest(costs: &[f64], stretches: &[Stretch], threads: &Threads) -> f64 {
-    let cost = |stretch: &Stretch| costs[stretch.regions.clone()].iter().sum::<f64>();
-    let alone = stretches.iter().filter(|stretch| stretch.takes.is_none()).map(cost);
-    alone.fold(costs.iter().sum::<f64>() / threads.count() as f64, f64::max)
 }
 
 /// Whether only sources read files, so that it is known when they do.

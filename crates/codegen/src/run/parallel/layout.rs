@@ -5,7 +5,7 @@ use super::cut::Segment;
 use super::memory::Buffer;
 use super::reach::{Front, Reach};
 use crate::Native;
-use crate::plan::{Facts, Plan, Step, sizes};
+use crate::plan::{Facts, Plan, sizes};
 use crate::run::failing::Failing;
 
 /// A region partitioned into segments.
@@ -25,14 +25,6 @@ pub(super) struct Layout<'a> {
     pub(super) fronts: Vec<Vec<Front>>,
 }
 
-/// Whether a step can be recomputed for each batch if its segment is parallel: it is no feedback loop, and
-/// none of its actors has state.
-pub(super) fn repeatable(plan: &Plan, keeps: &[bool], step: usize) -> bool {
-    let step = &plan.steps[step];
-    let keeps = |actor: usize| keeps[plan.actors[actor].node.0 as usize];
-    !matches!(step, Step::Rounds(_)) && !step.actors(plan).into_iter().any(keeps)
-}
-
 impl<'a> Layout<'a> {
     pub(super) fn new(
         native: &'a Native,
@@ -42,7 +34,7 @@ impl<'a> Layout<'a> {
         outside: &[bool],
     ) -> Layout<'a> {
         let mut repeats = vec![false; plan.steps.len()];
-        for segment in segments.iter().filter(|segment| segment.parallel) {
+        for segment in segments.iter().filter(|segment| segment.is_parallel()) {
             repeats[segment.steps.clone()].iter_mut().for_each(|step| *step = true);
         }
         outside.iter().zip(&mut repeats).for_each(|(outside, repeats)| *repeats &= !outside);
@@ -93,7 +85,7 @@ impl<'a> Layout<'a> {
     /// Whether batches have nothing of their own: no memory with these roots lent; and no text, since
     /// parallel segments do not print.
     pub(super) fn is_bare(&self, lent: &[usize]) -> bool {
-        self.segments.iter().all(|segment| segment.parallel) && self.bytes(self.batch, lent) == 0
+        self.segments.iter().all(|segment| segment.is_parallel()) && self.bytes(self.batch, lent) == 0
     }
 
     /// The memory of a batch that has none.

@@ -30,6 +30,7 @@
 //! had done everything; afterwards they begin anew ([`Segments`]).
 
 mod cut;
+mod cutter;
 mod dealt;
 mod files;
 mod layout;
@@ -44,18 +45,18 @@ pub(super) use node::{Batch, Flags};
 use super::engine::Link;
 use super::input::LONG;
 use super::trial::Trial;
+use super::units::Planned;
 use super::{Run, Stage};
-use crate::parts::Part;
-use crate::plan::{Facts, Plan};
 use crate::threads::{Split, Threads};
-use cut::Known;
+use cutter::Cutter;
 use dealt::Dealt;
 use files::{Copied, Files, InPlace};
-use layout::{Layout, deal_roots, repeatable};
+use layout::Layout;
 use node::{Begin, Node};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use team::Feeder;
+use thalweg::plan::{Division, Units};
 use thalweg::{Shares, Stream};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
@@ -64,6 +65,9 @@ use thalweg_lang::interpret::{Options, Stop, Surroundings};
 const BATCH_BYTES: u64 = 256 << 10;
 const MOST_BATCH_BYTES: u64 = 1 << 20;
 const ALL_BYTES: u64 = 256 << 20;
+
+/// The pieces for each thread into which what has state is cut.
+const PIECES: u64 = 4;
 
 /// The preferred ratio of a batch's length to what is recomputed for it; and the least ratio.
 const OVERLAP: u64 = 32;
@@ -97,31 +101,38 @@ pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     planned && threads.count() > 1 && native.one_thread().is_none()
 }
 
-/// Cuts the program, after steady states that one thread has to do. `None` where several threads do not pay.
+/// Cuts the program as `given` or by a new plan, after steady states that one thread has to do. `None` beside the plan
+/// where one thread runs the program.
 pub(super) fn cut<'a>(
     run: &mut Run<'a>,
+    given: Option<Planned>,
     threads: &Threads,
     options: Options,
     around: &mut Surroundings<'_>,
-) -> Result<Option<Cut<'a>>, Stop> {
-    let [part] = &run.native.parts[..] else { return Ok(None) };
-    let Some(plan) = &part.plan else { return Ok(None) };
+) -> Result<(Planned, Option<Cut<'a>>), Stop> {
+    let native = run.native;
+    let [part] = &native.parts[..] else { unreachable!("a program of one region has one part") };
     lead_in(run, options)?;
     run.copy_back(0);
-    let (mut layout, alone) = deal(run, (part, plan), threads, options, around)?;
+    let (units, alone) = match &given {
+        Some(_) => (native.with_costs(Division::Whole, &[]), None),
+        None => measured(run, threads, options, around)?,
+    };
     run.copy_back(0);
     let (first, most) = (run.iterations, options.iterations.unwrap_or(u64::MAX) - run.iterations);
     let gates = &run.stages[0].gates;
-    let in_place = InPlace::new(plan, gates, &mut run.ends, first, most).map(|files| {
-        let worth = alone.is_none_or(|alone| alone * files.states as f64 > WORTH);
-        let window = bounds_in_place(&mut layout, threads, &files, &files.roots()).filter(|_| worth);
-        (files, window)
-    });
-    if let Some((files, window)) = in_place {
-        return Ok(window.map(|window| Cut { layout, in_place: Some(files), window, first, alone }));
+    let plan = part.plan.as_ref().expect("checked by `may_share`");
+    let in_place = InPlace::new(plan, gates, &mut run.ends, first, most);
+    let cutter = Cutter { native, part, plan, threads, alone, files: in_place.as_ref() };
+    let (planned, cut) = match given {
+        Some(planned) => cutter.follow(planned),
+        None => cutter.decide(&units)?,
+    };
+    if let (None, Some(why)) = (&cut, cutter.why_whole(&planned)) {
+        run.notes.push(why);
     }
-    let window = bounds(&mut layout, threads, alone);
-    Ok(window.map(|window| Cut { layout, in_place: None, window, first, alone }))
+    let cut = cut.map(|(layout, window)| (layout, window, in_place));
+    Ok((planned, cut.map(|(layout, window, in_place)| Cut { layout, in_place, window, first, alone })))
 }
 
 /// Runs steady states until the content before the readers' items is in the files: until then it is only in
@@ -141,85 +152,33 @@ fn lead_in(run: &mut Run<'_>, options: Options) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Partitions the steps, after some timed steady states. Also returns the seconds of one thread for a steady state, if the
-/// caller has left the partition and the batches open.
-fn deal<'a>(
-    run: &mut Run<'a>,
-    (part, plan): (&'a Part, &'a Plan),
+/// Runs some steady states on this thread, and times them as far as the division depends on it. Returns the units, and
+/// the seconds of one thread for a steady state, if the caller has left the division and the batches open.
+fn measured(
+    run: &mut Run<'_>,
     threads: &Threads,
     options: Options,
     around: &mut Surroundings<'_>,
-) -> Result<(Layout<'a>, Option<f64>), Stop> {
+) -> Result<(Units, Option<f64>), Stop> {
     let native = run.native;
-    let ends = |actor: usize| {
-        run.ends.is_reader(plan.actors[actor].node) || run.ends.is_writer(plan.actors[actor].node)
-    };
-    let outside: Vec<bool> = plan.steps.iter().map(|step| step.actors(plan).into_iter().any(ends)).collect();
-    let free: Vec<bool> = (0..plan.steps.len()).map(|step| repeatable(plan, &native.keeps, step)).collect();
+    let mut units = native.with_costs(threads.division(), &[]);
     let asked = threads.batch.is_some() || threads.split != Split::Auto;
-    let (mut costs, mut alone) = (vec![1.0; plan.steps.len()], None);
-    let known = Known { free: &free, outside: &outside, costs: &costs };
-    if threads.needs_costs(known.is_free()) {
+    let needs_costs = match units.division {
+        Division::Copies => !units.all.iter().all(|unit| unit.stateless),
+        Division::Pipeline => true,
+        Division::Each | Division::Whole => false,
+    };
+    let mut alone = None;
+    if needs_costs {
+        let mut costs = vec![1.0; units.all.len()];
         run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
         alone = Some(costs.iter().sum());
+        units = native.with_costs(units.division, &costs);
     } else if !asked {
         alone = measure::alone(run, options, around)?;
     }
-    let alone = alone.filter(|_| !asked);
-    let known = Known { free: &free, outside: &outside, costs: &costs };
-    let mut segments = match threads.split {
-        Split::Auto | Split::DataParallel => known.stretches(threads.count()),
-        Split::Filters => known.filters(),
-        Split::Pipeline => known.balanced(threads.count()),
-    };
-    deal_roots(plan, &mut segments, &outside);
-    let facts = Facts::new(&native.compiled, &part.region);
-    Ok((Layout::new(native, plan, facts, segments, &outside), alone))
-}
-
-/// Chooses the length and number of batches; `None` where there is not enough memory.
-fn bounds(layout: &mut Layout<'_>, threads: &Threads, alone: Option<f64>) -> Option<u64> {
-    let each = layout.bytes(1, &[]) - layout.bytes(0, &[]);
-    let again = layout.reach.states;
-    let by_time = alone.map_or(0, |alone| (LONG_ENOUGH / alone.max(1e-12)) as u64);
-    let by_time = by_time.min(MOST_BATCH_BYTES / each.max(1));
-    let chosen = layout.calls((BATCH_BYTES / each.max(1)).max(OVERLAP * again).max(by_time));
-    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
-    window(layout, threads, &[])
-}
-
-/// Like [`bounds`], where files lie in memory and the end is known.
-fn bounds_in_place(
-    layout: &mut Layout<'_>,
-    threads: &Threads,
-    files: &InPlace,
-    roots: &[usize],
-) -> Option<u64> {
-    let again = layout.reach.states;
-    let share = files.states / (SHARES * threads.count() as u64);
-    let least = shortest(layout, files);
-    let set = layout.bytes(1, roots) - layout.bytes(0, roots);
-    let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
-    // Shorter batches rather than fewer than threads.
-    let even = (files.states / threads.count() as u64).max(LEAST_OVERLAP * again);
-    let chosen = layout.calls(share.max(least).min(even).min(most));
-    layout.set_batch(threads.batch.unwrap_or(chosen).max(again).max(1));
-    if files.states < layout.batch { None } else { window(layout, threads, roots) }
-}
-
-/// The least steady states for which a batch pays.
-fn shortest(layout: &Layout<'_>, files: &InPlace) -> u64 {
-    (BATCH_BYTES / files.each().max(1)).max(OVERLAP * layout.reach.states)
-}
-
-fn window(layout: &Layout<'_>, threads: &Threads, lent: &[usize]) -> Option<u64> {
-    let window = match threads.split {
-        // The driver keeps the last one.
-        Split::DataParallel => threads.count() as u64 + 1,
-        _ => 3 * threads.count() as u64 + 2,
-    };
-    let fits = ALL_BYTES / layout.bytes(layout.batch, lent).max(1);
-    (fits >= 2).then(|| window.min(fits))
+    units.pieces = PIECES;
+    Ok((units, alone.filter(|_| !asked)))
 }
 
 /// The segments of a run on the engine, as the driver and the bodies share them.
@@ -259,8 +218,8 @@ impl<'s, 'a> Segments<'s, 'a> {
             return stream.par_map(|token| dealt.work(node, files, token)).unordered().named(&self.name(0));
         }
         for (at, (segment, node)) in self.cut.layout.segments.iter().zip(&self.nodes).enumerate() {
-            stream = if segment.parallel {
-                stream.par_map(|batch| node.run(batch))
+            stream = if segment.is_parallel() {
+                stream.par_map(|batch| node.run(batch)).workers(segment.copies as u32)
             } else {
                 stream.map(|batch| node.run(batch))
             };
@@ -438,8 +397,9 @@ impl Cut<'_> {
     /// The shares of the workers.
     fn shares(&self, files: &InPlace, threads: &Threads) -> Shares {
         let (layout, all) = (&self.layout, self.first..self.first + files.states);
-        let unit = layout.calls(shortest(layout, files)).min(layout.batch);
-        let threads = threads.count().min((all.end - all.start).div_ceil(unit) as usize);
-        Shares::new(all, threads, unit, layout.batch)
+        let unit = layout.calls(cutter::shortest(layout, files)).min(layout.batch);
+        let workers = layout.segments[0].copies.min(threads.count());
+        let workers = workers.min((all.end - all.start).div_ceil(unit) as usize);
+        Shares::new(all, workers, unit, layout.batch)
     }
 }

@@ -220,7 +220,7 @@ impl<'s, 'a> Node<'s, 'a> {
     }
 
     fn is_parallel(&self) -> bool {
-        self.layout.segments[self.at].parallel
+        self.layout.segments[self.at].is_parallel()
     }
 
     fn steps(&self) -> std::ops::Range<usize> {

@@ -1,0 +1,198 @@
+//! A program as plans see it: the graph of its filters, and the units of code that execute them.
+
+use crate::Native;
+use crate::parts::Part;
+use crate::plan::{Plan as Steps, Step};
+use crate::threads::Threads;
+use thalweg::Options;
+use thalweg::graph::{GraphData, Kind};
+use thalweg::plan::{Body, Division, Plan, Unit, Units, Wishes};
+use thalweg_analysis::components;
+use thalweg_lang::flat::{NodeId, NodeKind};
+use thalweg_lang::interpret::Stop;
+use thalweg_lang::tree::Code;
+
+/// A plan that has been decided, and the bodies that it makes of the program's units.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) bodies: Vec<Body>,
+}
+
+impl Planned {
+    /// Whether one thread executes everything.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(&self.bodies[..], [] | [Body { copies: 1, .. }])
+    }
+
+    /// The options of the graph of the engine: a driver, and the bodies in their order, each with the worker that the
+    /// plan gives to its nodes if no body has copies.
+    pub(super) fn engine(&self, options: &Options, native: &Native) -> Options {
+        let options = options.of_divided(&self.plan);
+        if self.plan.affinity.is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
+            return options;
+        }
+        let units = native.units();
+        let nodes = |body: &Body| units[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
+        let worker = |body: &Body| nodes(body).find_map(|node| self.plan.affinity.get(node).copied());
+        let workers: Vec<Option<u32>> = self.bodies.iter().map(worker).collect();
+        options.plan_with(move |graph, mut plan| {
+            let bodies = graph.node_ids().skip(1).zip(&workers);
+            let bound = bodies.filter(|(node, _)| {
+                graph.node(*node).kind != Kind::Parallel && !plan.own_threads.contains(node)
+            });
+            let bound: Vec<_> = bound.filter_map(|(node, worker)| Some((node, (*worker)?))).collect();
+            plan.affinity.extend(bound);
+            Ok(plan)
+        })
+    }
+}
+
+impl Native {
+    /// The graph that plans of this program are for: its filters, splitters and joiners. A node that several workers may
+    /// execute at once, for different steady states, is parallel in it.
+    pub fn graph(&self) -> &GraphData {
+        self.graph.get_or_init(|| {
+            let mut graph = self.compiled.flat.graph.clone();
+            let loops = components(&graph);
+            for node in self.compiled.flat.graph.node_ids() {
+                let code = self.codes[node.index()].is_some();
+                let free = match self.compiled.flat.kind(node) {
+                    NodeKind::Filter(_) => code && !self.keeps[node.index()],
+                    NodeKind::Split(_) | NodeKind::Join(_) => true,
+                };
+                if free && loops.members(loops.of(node)).len() == 1 {
+                    graph.node_mut(node).kind = Kind::Parallel;
+                }
+            }
+            graph
+        })
+    }
+
+    /// A plan that is made without a run, and so without times: each piece of code counts the same. A run with several
+    /// threads and no plan measures times first, and its report has the plan.
+    ///
+    /// # Errors
+    /// The engine's options have a plan that does not fit the program.
+    pub fn plan(&self, threads: &Threads) -> Result<Plan, thalweg::Error> {
+        let units = self.with_costs(threads.division(), &vec![1.0; self.units().len()]);
+        threads.engine.plan_of(self.graph(), |wishes| {
+            let mut plan = Plan::compiled(self.graph(), &units, wishes);
+            plan.batch = threads.batch.map_or(plan.batch, |batch| batch.min(u64::from(u32::MAX)) as usize);
+            plan
+        })
+    }
+
+    /// Whether a node reads or writes a file.
+    fn is_end(&self, node: NodeId) -> bool {
+        let filter = self.compiled.flat.filter(node);
+        let code = filter.map(|filter| &self.compiled.tree.filters[filter.0 as usize].code);
+        matches!(code, Some(Code::FileReader(_) | Code::FileWriter(_)))
+    }
+
+    /// By step of the only part's plan: whether it reads or writes files.
+    pub(super) fn outside(&self, part: &Part) -> Vec<bool> {
+        let Some(plan) = &part.plan else { return Vec::new() };
+        let is_end = |actor: usize| self.is_end(plan.actors[actor].node);
+        plan.steps.iter().map(|step| step.actors(plan).into_iter().any(is_end)).collect()
+    }
+
+    /// The units of the program, without costs, in the order in which code executes them: regions, or the steps of the
+    /// plan of a program of one region.
+    ///
+    /// A node without code of its own (a splitter, or a filter whose work another one does) belongs to the last unit
+    /// among those of its producers.
+    pub(super) fn units(&self) -> Vec<Unit> {
+        match &self.parts[..] {
+            [part] if self.is_static() && part.plan.is_some() => self.steps(part),
+            _ => self.regions(),
+        }
+    }
+
+    fn regions(&self) -> Vec<Unit> {
+        let parallel = |node: &NodeId| self.graph().node(*node).kind == Kind::Parallel;
+        let unit = |nodes: &Vec<NodeId>| {
+            let stateless = nodes.iter().all(|node| parallel(node) || self.is_end(*node));
+            Unit { nodes: nodes.clone(), cost: 0, stateless }
+        };
+        self.compiled.schedule.regions.iter().map(|region| unit(&region.nodes)).collect()
+    }
+
+    fn steps(&self, part: &Part) -> Vec<Unit> {
+        let Some(plan) = &part.plan else { return Vec::new() };
+        let flat = &self.compiled.flat;
+        let mut unit_of: Vec<Option<usize>> = vec![None; flat.nodes().len()];
+        for (at, step) in plan.steps.iter().enumerate() {
+            let actors = step.actors(plan).into_iter().map(|actor| plan.actors[actor].node);
+            let inside = match step {
+                Step::Blocks(block) => &plan.blocks[*block].nodes[..],
+                _ => &[],
+            };
+            for node in actors.chain(inside.iter().copied()) {
+                unit_of[node.index()].get_or_insert(at);
+            }
+        }
+        let outside = self.outside(part);
+        let stateless = |at: usize| outside[at] || repeatable(plan, &self.keeps, at);
+        let unit = |at| Unit { nodes: Vec::new(), cost: 0, stateless: stateless(at) };
+        let mut units: Vec<Unit> = (0..plan.steps.len()).map(unit).collect();
+        if units.is_empty() {
+            return units;
+        }
+        // Nodes are in data-flow order.
+        for node in flat.graph.node_ids() {
+            let producers = flat.inputs(node).filter(|input| !flat.channel(*input).link.feedback);
+            let producers = producers.filter_map(|input| unit_of[flat.channel(input).from.0.index()]);
+            let at = unit_of[node.index()].or_else(|| producers.max()).unwrap_or(0);
+            unit_of[node.index()] = Some(at);
+            units[at].nodes.push(node);
+        }
+        units
+    }
+
+    /// The plan that the caller gives, if it does: checked before anything runs.
+    pub(super) fn given(&self, options: &Options) -> Result<Option<Planned>, Stop> {
+        let Some(plan) = options.planned() else { return Ok(None) };
+        self.planned(self.choose(options, |_| plan.clone())?).map(Some)
+    }
+
+    /// The plan of a run on one thread.
+    pub(super) fn whole(&self, options: &Options) -> Result<Planned, Stop> {
+        let units = self.with_costs(Division::Whole, &[]);
+        self.planned(self.choose(options, |wishes| Plan::compiled(self.graph(), &units, wishes))?)
+    }
+
+    /// The plan that the caller's options choose, or `make` from their wishes.
+    pub(super) fn choose(&self, options: &Options, make: impl FnOnce(&Wishes) -> Plan) -> Result<Plan, Stop> {
+        options.plan_of(self.graph(), make).map_err(refused)
+    }
+
+    /// The units with their costs, in any unit of time, for this division.
+    pub(super) fn with_costs(&self, division: Division, costs: &[f64]) -> Units {
+        let mut all = self.units();
+        let most = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        for (unit, cost) in all.iter_mut().zip(costs) {
+            unit.cost = (cost / most * f64::from(1 << 30)) as u64;
+        }
+        Units { all, division, joins: self.is_static(), pieces: 1, least_copied: 10, least_gain: 0 }
+    }
+
+    /// The bodies of a plan.
+    pub(super) fn planned(&self, plan: Plan) -> Result<Planned, Stop> {
+        let bodies = plan.bodies(self.graph(), &self.units());
+        let bodies = bodies.map_err(|error| Stop::Output(error.to_string()))?;
+        Ok(Planned { plan, bodies })
+    }
+}
+
+/// A plan that does not fit.
+fn refused(error: thalweg::Error) -> Stop {
+    Stop::Output(error.to_string())
+}
+
+/// Whether a step can be recomputed for each batch if its segment is parallel: it is no feedback loop, and
+/// none of its actors has state.
+fn repeatable(plan: &Steps, keeps: &[bool], step: usize) -> bool {
+    let step = &plan.steps[step];
+    let keeps = |actor: usize| keeps[plan.actors[actor].node.0 as usize];
+    !matches!(step, Step::Rounds(_)) && !step.actors(plan).into_iter().any(keeps)
+}
