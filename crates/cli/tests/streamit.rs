@@ -265,7 +265,6 @@ fn a_native_run_has_a_report_a_timeline_and_a_plan() {
         assert_eq!(&*report.graph.nodes()[0].name, "Scale");
         assert!(report.nodes[0].busy > Duration::ZERO, "{report}");
         assert!(fs::read_to_string(path("t.json")).unwrap().contains("Scale"));
-        // This program is cut in one way only, so the plan is one of the same graph.
         let output = run(folder.path(), &["--plan", "plan"]);
         assert_eq!((output.status.success(), stderr(&output)), (true, String::new()), "{threads} threads");
         assert!(fs::read(path("made")).unwrap() == meant, "{threads} threads");
@@ -276,6 +275,37 @@ fn a_native_run_has_a_report_a_timeline_and_a_plan() {
         "note: `--report` has no effect: the interpreter runs the program\n",
         "the interpreter has no report"
     );
+}
+
+/// A pipeline whose segments follow from measured times, and which prints.
+const FILTERS: &str = "void->void pipeline Main { add Count(); add Slow(9); add Slow(70); add Slow(30); add Sum(); }
+     void->int filter Count() { int n; work push 1 { push(n++); } }
+     int->int filter Slow(int k) { int s; work pop 1 push 1 { for (int i = 0; i < k; i++) s = s * 5 + peek(0); push(s + pop()); } }
+     int->void filter Sum() { int s; work pop 1000 { for (int i = 0; i < 1000; i++) s = s * 3 + pop(); println(s); } }";
+
+#[test]
+fn a_saved_plan_of_a_native_run_fixes_its_segments() {
+    let folder = folder_with(FILTERS);
+    let with = |arguments: &[&str]| run(folder.path(), &[&["-i", "500"], arguments].concat());
+    let saved = with(&["--mode", "pipeline", "--threads", "2", "--save-plan", "plan"]);
+    assert!(saved.status.success(), "{}", stderr(&saved));
+    let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
+    assert_eq!(plan.lines().filter(|line| line.starts_with("segment ")).count(), 2, "{plan}");
+    for _ in 0..3 {
+        let again = with(&["--mode", "pipeline", "--plan", "plan", "--show-plan"]);
+        assert_eq!((again.status.success(), stderr(&again).trim_end()), (true, plan.trim_end()));
+        assert!(again.stdout == saved.stdout);
+    }
+    let last = plan.lines().last().unwrap();
+    fs::write(folder.path().join("edited"), plan.replace(last, "")).unwrap();
+    let refused = with(&["--plan", "edited"]);
+    assert!(!refused.status.success() && refused.stdout.is_empty());
+    assert!(stderr(&refused).contains("is in no segment of the plan"), "{}", stderr(&refused));
+    let other = folder_with(COUNT);
+    fs::write(other.path().join("plan"), plan).unwrap();
+    let refused = run(other.path(), &["--plan", "plan"]);
+    assert!(!refused.status.success() && refused.stdout.is_empty());
+    assert!(stderr(&refused).contains("plan, line 2: the plan"), "{}", stderr(&refused));
 }
 
 #[test]

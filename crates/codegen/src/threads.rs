@@ -17,8 +17,8 @@ pub enum Split {
     /// An operating-system thread for each filter; for each region, with dynamic rates.
     Filters,
     /// Hardware pipelining: neighbours are fused into as many segments as there are threads, balanced by
-    /// cost, and a segment runs on one thread at a time. (The paper binds each segment to a core; here the
-    /// system may migrate the threads.)
+    /// cost. Each segment begins on a worker of its own, which is bound to a core if the engine's options say
+    /// [`pinned`](thalweg::Options::pinned). (In the paper it stays there; here another worker may take it.)
     Pipeline,
     /// Static data parallelism: everything that can be fused is, each thread runs a batch of steady states of
     /// the stateless part, and all threads wait for one another before the next batch: the barrier of section

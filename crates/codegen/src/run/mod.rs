@@ -28,6 +28,7 @@ mod demand;
 mod ends;
 mod engine;
 mod failing;
+mod feeder;
 mod first;
 mod groups;
 mod input;
@@ -421,6 +422,13 @@ impl<'a> Run<'a> {
             Stop::Fault(_) if !(self.around.interrupted)() => self.native.first_failure(self, stop),
             stop => stop,
         }
+    }
+
+    /// Remarks that threads were given up after this many steady states.
+    fn note_slow(&mut self, states: u64) {
+        self.notes.push(format!(
+            "several threads were slower than one, so one thread ran the program after {states} steady states"
+        ));
     }
 
     /// Forgets a failure, before the run begins somewhere else.

@@ -247,13 +247,16 @@ pub fn agree_at(
     agree_and(levels, compiled, name, runs, &|_, _, _| {})
 }
 
+/// A check of native code for a run's files and iterations, and what the interpreter does.
+pub type Check<'c> = dyn Fn(&Native, &(Memory, Option<u64>), &Seen) + 'c;
+
 /// Like [`agree_at`], with another check of each run of native code at each level.
 pub fn agree_and(
     levels: &[Level],
     compiled: &Arc<Compiled>,
     name: &str,
     runs: &[(Memory, Option<u64>)],
-    and: &dyn Fn(&Native, &(Memory, Option<u64>), &Seen),
+    and: &Check<'_>,
 ) -> Vec<Seen> {
     let meant: Vec<Seen> =
         runs.iter().map(|(files, iterations)| interpreted(compiled, files, *iterations)).collect();

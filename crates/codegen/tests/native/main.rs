@@ -19,6 +19,7 @@ mod lend;
 mod loops;
 mod merge;
 mod messages;
+mod notes;
 mod object;
 mod recursion;
 mod siblings;

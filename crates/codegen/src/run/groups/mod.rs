@@ -51,13 +51,14 @@ pub(super) use packet::Packet;
 use super::Run;
 use super::batches::Many;
 use super::engine::Link;
+use super::feeder::Feeder;
 use super::parts::Sources;
 use super::units::Planned;
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
 use crew::Crew;
 use cut::{Cut, Stretch};
-use feed::Feeder;
+use feed::Feed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
@@ -206,8 +207,13 @@ impl<'a> Groups<'a> {
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
         let settings = (self.rounds, self.packets);
-        Feeder::new(run, sources, (&self.cut, &self.crew), settings, self.alone).feed(link, around)?;
+        let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), settings);
+        let mut feeder = Feeder::new(spare, self.alone);
+        feeder.feed(&mut feed, link, around)?;
         self.crew.give_back(run);
+        if !feeder.is_worth_it {
+            run.note_slow(sources.done);
+        }
         Ok(())
     }
 }

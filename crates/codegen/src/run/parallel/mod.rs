@@ -43,8 +43,8 @@ mod team;
 pub(super) use node::{Batch, Flags};
 
 use super::engine::Link;
+use super::feeder::Feeder;
 use super::input::LONG;
-use super::trial::Trial;
 use super::units::Planned;
 use super::{Run, Stage};
 use crate::threads::{Split, Threads};
@@ -55,7 +55,7 @@ use layout::Layout;
 use node::{Begin, Node};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use team::Feeder;
+use team::Team;
 use thalweg::plan::{Division, Units};
 use thalweg::{Shares, Stream};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
@@ -275,12 +275,12 @@ impl<'s, 'a> Segments<'s, 'a> {
                 (written, end.map(|()| (written > first).then_some(last)))
             }
             None => {
-                let spare = self.spare(&files.roots());
                 let printer = &mut run.around.printer;
-                let mut feeder =
-                    self.feeder(Files::InPlace(files), printer, spare, (first, first + files.states));
-                let end = feeder.feed(link, around);
-                (feeder.written, end)
+                let mut team = self.team(Files::InPlace(files), printer, (first, first + files.states));
+                let mut feeder = self.feeder(&files.roots());
+                let end = feeder.feed(&mut team, link, around);
+                self.slow.store(!feeder.is_worth_it, Ordering::Relaxed);
+                (team.written, end)
             }
         };
         let end = end.map(|last| self.give_back(run, last));
@@ -289,6 +289,9 @@ impl<'s, 'a> Segments<'s, 'a> {
             files::settle(layout, &gates, &mut run.ends, &mut run.stages[0].buffers, written - first);
         run.stages[0].gates = gates;
         self.count(run, written);
+        if self.slow.load(Ordering::Relaxed) {
+            run.note_slow(written);
+        }
         settled.and(end)
     }
 
@@ -315,38 +318,39 @@ impl<'s, 'a> Segments<'s, 'a> {
         let Stage { facts, .. } = &stages[0];
         let files = Files::Copied(Copied::new(layout, facts, ends, &begin));
         let until = first.saturating_add(most);
-        let mut feeder = self.feeder(files, &mut own.printer, self.spare(&[]), (first, until));
-        let end = feeder.feed(link, around);
-        let written = feeder.written;
+        let (mut team, mut feeder) = (self.team(files, &mut own.printer, (first, until)), self.feeder(&[]));
+        let end = feeder.feed(&mut team, link, around);
+        let written = team.written;
         self.slow.store(!feeder.is_worth_it, Ordering::Relaxed);
         let end = end.map(|last| self.give_back(run, last));
         self.count(run, written);
+        if self.slow.load(Ordering::Relaxed) {
+            run.note_slow(written);
+        }
         end.map(|()| Some(least))
     }
 
-    fn spare(&self, lent: &[usize]) -> Vec<Batch> {
-        (0..self.cut.window).map(|_| Batch::new(self.cut.layout.set(lent))).collect()
+    /// The batches, without the roots that are lent.
+    fn feeder(&self, lent: &[usize]) -> Feeder<Batch> {
+        let spare = (0..self.cut.window).map(|_| Batch::new(self.cut.layout.set(lent))).collect();
+        Feeder::new(spare, self.cut.alone).with_barrier(self.threads.split == Split::DataParallel)
     }
 
-    fn feeder<'f, 'p>(
+    fn team<'f, 'p>(
         &'f self,
         files: Files<'f, 'a>,
         printer: &'f mut super::Printer<'p>,
-        spare: Vec<Batch>,
         (first, until): (u64, u64),
-    ) -> Feeder<'f, 'a, 'p> {
-        Feeder {
+    ) -> Team<'f, 'a, 'p> {
+        Team {
             layout: &self.cut.layout,
-            threads: self.threads,
+            threads: self.threads.count(),
             flags: self.flags,
             files,
             printer,
             next: first,
             until,
             written: first,
-            trial: self.cut.alone.map(|alone| Trial::new(alone, spare.len())),
-            is_worth_it: true,
-            spare,
         }
     }
 
