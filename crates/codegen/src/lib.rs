@@ -16,6 +16,7 @@ mod blocks;
 mod build;
 mod compose;
 mod emit;
+mod files;
 mod ir;
 mod key;
 mod lower;

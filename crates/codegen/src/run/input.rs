@@ -1,42 +1,9 @@
-//! Input at the speed at which it arrives.
-//!
-//! What a pipe holds is processed, and the output is written, before a thread blocks for more input. But a
-//! thread that has less than a full call takes waits for a moment, since input that has begun to arrive
-//! mostly continues.
+//! Input at the speed at which it arrives: output becomes visible before a read that would block.
 
 use super::Run;
-use std::time::Duration;
+use crate::files::{SHORT, There};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
-
-/// How long a read may wait: for the first items, between items, and altogether.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
-    pub(super) first: Duration,
-    pub(super) next: Duration,
-    pub(super) all: Duration,
-}
-
-/// For one thread, which does nothing else meanwhile. It does not wait for the first items: the output so far
-/// may be what the producer of the input waits for.
-pub(super) const SHORT: Patience =
-    Patience { first: Duration::ZERO, next: Duration::from_micros(200), all: Duration::from_millis(2) };
-
-/// For a thread that feeds others, which compete for the processor with the producer of the pipe.
-pub(super) const LONG: Patience =
-    Patience { first: Duration::ZERO, next: Duration::from_millis(1), all: Duration::from_millis(4) };
-
-/// Like `LONG`, while these others are busy.
-pub(super) const BUSY: Patience = Patience { first: Duration::from_millis(1), ..LONG };
-
-/// The input that is there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct There {
-    /// Steady states, up to as many as are wanted.
-    pub(super) n: u64,
-    /// Whether the input ends after them.
-    pub(super) over: bool,
-}
 
 impl Run<'_> {
     /// The steady states, up to `want`, that there is input for: at least one, unless the input has ended.

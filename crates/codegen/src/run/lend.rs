@@ -19,11 +19,11 @@
 //!
 //! A loan lasts for one call; nothing else accesses the files during the call.
 
-use super::ends::Ends;
 use super::failing::Failing;
 use super::moves::{is_in_line, place, scatter};
 use super::{Run, Stage, failed};
 use crate::build::{LENDERS, Lent, Memory, State};
+use crate::files::Ends;
 use crate::plan::{Actor, BEYOND, Plan, Port, sizes};
 use thalweg_lang::interpret::Stop;
 

@@ -25,7 +25,6 @@ mod batches;
 mod borders;
 mod by_schedule;
 mod demand;
-mod ends;
 mod engine;
 mod failing;
 mod feeder;
@@ -39,7 +38,6 @@ mod parallel;
 mod parts;
 mod print;
 mod queues;
-mod reader;
 mod single;
 mod trial;
 mod units;
@@ -47,15 +45,14 @@ mod units;
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
 use crate::emit::program::NodeCode;
+use crate::files::{Ends, SHORT, There};
 use crate::ir::Code;
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
-use ends::Ends;
 use engine::{Driver, Link, alone, with_chain};
 use groups::Groups;
-use input::{SHORT, There};
 use lend::Gates;
 use messages::RunMessages;
 use parallel::Segments;
@@ -307,6 +304,12 @@ impl<'a> Run<'a> {
             None if report.is_some() || threads.engine.chooses_plan() => Some(native.whole(&threads.engine)?),
             planned => planned,
         };
+        let first = self.iterations.max(self.sources.as_ref().map_or(0, |sources| sources.done));
+        if first > 0 {
+            self.notes.push(format!(
+                "one thread ran the first {first} steady states, and timed their parts, before the run that this reports"
+            ));
+        }
         let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
         let engine = self.options(threads, planned.as_ref());
         // Bodies report progress too.

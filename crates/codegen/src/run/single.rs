@@ -40,7 +40,7 @@ impl Run<'_> {
             self.around.queues.widen(at, &mut self.state.queues()[at], room);
             let mut bytes = Vec::new();
             for item in compiled.flat.initial(id) {
-                super::ends::to_bytes(item, compiled.flat.shape(id), &compiled.tree.structs, &mut bytes);
+                crate::files::to_bytes(item, compiled.flat.shape(id), &compiled.tree.structs, &mut bytes);
             }
             self.put(id, &bytes);
         }

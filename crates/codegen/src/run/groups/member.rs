@@ -6,7 +6,7 @@ use super::packet::Packet;
 use super::ports::Ports;
 use super::share::Share;
 use crate::Native;
-use crate::run::ends::Ends;
+use crate::files::Ends;
 use crate::run::{Interrupted, Run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

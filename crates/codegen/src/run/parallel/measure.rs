@@ -1,7 +1,7 @@
 //! Measures the cost of steps.
 
+use crate::files::There;
 use crate::run::failing::Failing;
-use crate::run::input::There;
 use crate::run::lend::Gates;
 use crate::run::{Run, failed};
 use std::time::Instant;

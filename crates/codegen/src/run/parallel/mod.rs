@@ -44,9 +44,9 @@ pub(super) use node::{Batch, Flags};
 
 use super::engine::Link;
 use super::feeder::Feeder;
-use super::input::LONG;
 use super::units::Planned;
 use super::{Run, Stage};
+use crate::files::LONG;
 use crate::threads::{Split, Threads};
 use cutter::Cutter;
 use dealt::Dealt;

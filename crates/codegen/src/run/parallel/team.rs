@@ -5,9 +5,9 @@
 use super::files::Files;
 use super::layout::Layout;
 use super::node::{Batch, Flags};
+use crate::files::{BUSY, LONG, There};
 use crate::run::Printer;
 use crate::run::feeder::{Ends, More};
-use crate::run::input::{BUSY, LONG, There};
 use std::sync::atomic::Ordering;
 use thalweg_lang::interpret::{Stop, Surroundings};
 

@@ -1,7 +1,8 @@
 //! The ends of a program: files that it reads and writes.
 
-use super::input::{Patience, SHORT, There};
-use super::reader::{Reader, Told};
+mod patience;
+mod reader;
+
 use crate::emit::expr::cell_bytes;
 use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
@@ -14,8 +15,11 @@ use thalweg_lang::tree::Code;
 use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Diagnostic};
 
+pub(crate) use patience::{BUSY, LONG, Patience, SHORT, There};
+use reader::{Reader, Told};
+
 /// A file that is written.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     sink: Option<Box<dyn Sink>>,
     shape: Shape,
     bytes: usize,
@@ -23,13 +27,13 @@ pub(super) struct Writer {
 
 /// All files, by node.
 #[derive(Default)]
-pub(super) struct Ends {
-    pub(super) readers: Vec<(NodeId, Reader)>,
-    pub(super) writers: Vec<(NodeId, Writer)>,
+pub(crate) struct Ends {
+    pub(crate) readers: Vec<(NodeId, Reader)>,
+    pub(crate) writers: Vec<(NodeId, Writer)>,
 }
 
 impl Ends {
-    pub(super) fn open(compiled: &Compiled, options: Options, files: &mut dyn Files) -> Result<Ends, Stop> {
+    pub(crate) fn open(compiled: &Compiled, options: Options, files: &mut dyn Files) -> Result<Ends, Stop> {
         let mut ends = Ends::default();
         let structs = &compiled.tree.structs;
         for node in compiled.flat.graph.node_ids() {
@@ -69,37 +73,37 @@ impl Ends {
     }
 
     /// Makes input that cannot be rewound readable again by recording it.
-    pub(super) fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         self.readers.iter_mut().for_each(|(_, reader)| reader.remember());
     }
 
     /// The same input from its beginning, if possible; output is discarded.
-    pub(super) fn again(mut self) -> Option<Ends> {
+    pub(crate) fn again(mut self) -> Option<Ends> {
         self.writers.iter_mut().for_each(|(_, writer)| writer.sink = None);
         self.readers.iter_mut().all(|(_, reader)| reader.again()).then_some(self)
     }
 
     /// The index of the reader that a node is.
-    pub(super) fn reader_of(&self, node: NodeId) -> Option<usize> {
+    pub(crate) fn reader_of(&self, node: NodeId) -> Option<usize> {
         self.readers.iter().position(|(reader, _)| *reader == node)
     }
 
     /// The index of the writer that a node is.
-    pub(super) fn writer_of(&self, node: NodeId) -> Option<usize> {
+    pub(crate) fn writer_of(&self, node: NodeId) -> Option<usize> {
         self.writers.iter().position(|(writer, _)| *writer == node)
     }
 
-    pub(super) fn is_reader(&self, node: NodeId) -> bool {
+    pub(crate) fn is_reader(&self, node: NodeId) -> bool {
         self.reader_of(node).is_some()
     }
 
-    pub(super) fn is_writer(&self, node: NodeId) -> bool {
+    pub(crate) fn is_writer(&self, node: NodeId) -> bool {
         self.writer_of(node).is_some()
     }
 
     /// The steady states, up to `want`, that all readers have items for. Blocks until they are read or the
     /// input ends.
-    pub(super) fn available(&mut self, facts: &Facts<'_>, want: u64) -> Result<u64, Stop> {
+    pub(crate) fn available(&mut self, facts: &Facts<'_>, want: u64) -> Result<u64, Stop> {
         let mut n = want;
         for (node, reader) in &mut self.readers {
             let each = facts.firings[node.0 as usize];
@@ -110,7 +114,7 @@ impl Ends {
     }
 
     /// The steady states that there is input for, waiting no longer than `patience`.
-    pub(super) fn there(&mut self, facts: &Facts<'_>, want: u64, patience: Patience) -> There {
+    pub(crate) fn there(&mut self, facts: &Facts<'_>, want: u64, patience: Patience) -> There {
         let (mut n, mut last) = (want, u64::MAX);
         for (node, reader) in &mut self.readers {
             let each = facts.firings[node.0 as usize];
@@ -123,7 +127,7 @@ impl Ends {
     }
 
     /// Whether a reader would block before it has `count` items.
-    pub(super) fn waits(&mut self, node: NodeId, count: u64) -> bool {
+    pub(crate) fn waits(&mut self, node: NodeId, count: u64) -> bool {
         let reader = self.readers.iter_mut().find(|(reader, _)| *reader == node);
         reader.is_some_and(|(_, reader)| {
             let (items, over) = reader.there(count, SHORT);
@@ -132,7 +136,7 @@ impl Ends {
     }
 
     /// Flushes output to pipes and devices.
-    pub(super) fn flush(&mut self, compiled: &Compiled) -> Result<(), Stop> {
+    pub(crate) fn flush(&mut self, compiled: &Compiled) -> Result<(), Stop> {
         for (node, writer) in &mut self.writers {
             if let Some(sink) = &mut writer.sink {
                 sink.flush().map_err(|error| fault(compiled, *node, &error))?;
@@ -142,7 +146,7 @@ impl Ends {
     }
 
     /// Reads up to `count` items.
-    pub(super) fn read(&mut self, node: NodeId, count: u64) -> Result<Vec<u8>, Stop> {
+    pub(crate) fn read(&mut self, node: NodeId, count: u64) -> Result<Vec<u8>, Stop> {
         let Some((_, reader)) = self.readers.iter_mut().find(|(reader, _)| *reader == node) else {
             return Ok(Vec::new());
         };
@@ -158,7 +162,7 @@ impl Ends {
     }
 
     /// Writes items.
-    pub(super) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
+    pub(crate) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
         match self.writer_of(node) {
             Some(at) => self.writers[at].1.write(compiled, node, items),
             None => Ok(()),
@@ -166,7 +170,7 @@ impl Ends {
     }
 
     /// Completes all output files.
-    pub(super) fn finish(&mut self, compiled: &Compiled) -> Result<(), Stop> {
+    pub(crate) fn finish(&mut self, compiled: &Compiled) -> Result<(), Stop> {
         for (node, writer) in &mut self.writers {
             if let Some(sink) = writer.sink.take() {
                 sink.finish().map_err(|error| fault(compiled, *node, &error))?;
@@ -178,7 +182,7 @@ impl Ends {
 
 impl Writer {
     /// Writes items.
-    pub(super) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
+    pub(crate) fn write(&mut self, compiled: &Compiled, node: NodeId, items: &[u8]) -> Result<(), Stop> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         let done = match sink.push_bytes(items) {
             Some(done) => done,
@@ -192,12 +196,12 @@ impl Writer {
     }
 
     /// Room in the file's memory.
-    pub(super) fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
+    pub(crate) fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
         self.sink.as_mut()?.room(bytes)
     }
 
     /// Declares that this many bytes of the room have been filled.
-    pub(super) fn filled(&mut self, compiled: &Compiled, node: NodeId, bytes: usize) -> Result<(), Stop> {
+    pub(crate) fn filled(&mut self, compiled: &Compiled, node: NodeId, bytes: usize) -> Result<(), Stop> {
         let Some(sink) = &mut self.sink else { return Ok(()) };
         sink.filled(bytes).map_err(|error| fault(compiled, node, &error))
     }
@@ -209,7 +213,7 @@ fn fault(compiled: &Compiled, node: NodeId, error: &std::io::Error) -> Stop {
 }
 
 /// Appends a value as it is represented in memory.
-pub(super) fn to_bytes(value: &Value, shape: &Shape, structs: &[Vec<Shape>], out: &mut Vec<u8>) {
+pub(crate) fn to_bytes(value: &Value, shape: &Shape, structs: &[Vec<Shape>], out: &mut Vec<u8>) {
     let mut cells = Vec::new();
     flatten(value, shape, structs, &mut cells);
     let bytes = cell_of(shape, structs) == Ok(Cell::Of(Kind::Bool));

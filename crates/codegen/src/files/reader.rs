@@ -6,8 +6,7 @@
 //!                          ^ at               ^ end
 //! ```
 
-use super::ends::to_bytes;
-use super::input::Patience;
+use super::{Patience, to_bytes};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 use thalweg_lang::Diagnostic;
@@ -16,19 +15,19 @@ use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Shape;
 
 /// The properties of a file, known before it is read.
-pub(super) struct Told {
-    pub(super) shape: Shape,
-    pub(super) structs: Vec<Vec<Shape>>,
+pub(crate) struct Told {
+    pub(crate) shape: Shape,
+    pub(crate) structs: Vec<Vec<Shape>>,
     /// Bytes of an item.
-    pub(super) bytes: usize,
-    pub(super) name: String,
-    pub(super) span: thalweg_lang::Span,
+    pub(crate) bytes: usize,
+    pub(crate) name: String,
+    pub(crate) span: thalweg_lang::Span,
     /// Whether it restarts from its beginning when it ends.
-    pub(super) again: bool,
+    pub(crate) again: bool,
 }
 
 /// A file that is read.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     source: Box<dyn Source>,
     told: Told,
     /// Whether items are read in the source's own memory.
@@ -54,7 +53,7 @@ pub(super) struct Reader {
 const KEPT: usize = 64 << 20;
 
 impl Reader {
-    pub(super) fn new(source: Box<dyn Source>, told: Told) -> Reader {
+    pub(crate) fn new(source: Box<dyn Source>, told: Told) -> Reader {
         // A file in memory that restarts, or ends in the middle of an item, is read like other files.
         let whole = |memory: &&[u8]| !told.again && memory.len().is_multiple_of(told.bytes);
         let memory = source.memory().filter(whole).map(<[u8]>::len);
@@ -76,14 +75,14 @@ impl Reader {
 
     /// Records what is read, up to `KEPT` bytes, unless the file can be rewound. Must be called before the
     /// first read.
-    pub(super) fn remember(&mut self) {
+    pub(crate) fn remember(&mut self) {
         if !self.in_memory && !matches!(self.source.rewind(), Ok(true)) {
             self.read = Some(Vec::new());
         }
     }
 
     /// Returns to the beginning; returns whether that was possible.
-    pub(super) fn again(&mut self) -> bool {
+    pub(crate) fn again(&mut self) -> bool {
         self.at = 0;
         if self.in_memory {
             return true;
@@ -99,7 +98,7 @@ impl Reader {
     }
 
     /// The number of items, up to `count`. Blocks until they are read or the file ends.
-    pub(super) fn available(&mut self, count: u64) -> u64 {
+    pub(crate) fn available(&mut self, count: u64) -> u64 {
         let want = (count as usize).saturating_mul(self.told.bytes);
         while self.lacks_bytes(want) {
             self.fill(want);
@@ -109,7 +108,7 @@ impl Reader {
 
     /// The number of items, up to `count`, waiting no longer than `patience`; and whether the file ends
     /// before `count`.
-    pub(super) fn there(&mut self, count: u64, patience: Patience) -> (u64, bool) {
+    pub(crate) fn there(&mut self, count: u64, patience: Patience) -> (u64, bool) {
         let want = (count as usize).saturating_mul(self.told.bytes);
         let mut since = None;
         while self.lacks_bytes(want) {
@@ -134,56 +133,56 @@ impl Reader {
     }
 
     /// The next bytes, up to `bytes`, as far as they have been read.
-    pub(super) fn next(&self, bytes: usize) -> &[u8] {
+    pub(crate) fn next(&self, bytes: usize) -> &[u8] {
         self.part(self.at, bytes.min(self.end - self.at)).unwrap_or_default()
     }
 
     /// The last `bytes` consumed bytes, if there have been as many.
-    pub(super) fn last(&self, bytes: usize) -> Option<&[u8]> {
+    pub(crate) fn last(&self, bytes: usize) -> Option<&[u8]> {
         self.part(self.at.checked_sub(bytes)?, bytes)
     }
 
     /// Memory of `size` bytes, which begins with the last `before` consumed bytes, followed by the next
     /// items. The content behind the items is unspecified.
-    pub(super) fn lend(&self, before: usize, size: usize) -> Option<&[u8]> {
+    pub(crate) fn lend(&self, before: usize, size: usize) -> Option<&[u8]> {
         self.part(self.at.checked_sub(before)?, size)
     }
 
     /// The longest memory that [`Reader::lend`] can return.
-    pub(super) fn reach(&self, before: usize) -> usize {
+    pub(crate) fn reach(&self, before: usize) -> usize {
         let all =
             if self.in_memory { self.source.memory().map_or(0, <[u8]>::len) } else { self.window.len() };
         self.at.checked_sub(before).map_or(0, |from| all.saturating_sub(from))
     }
 
     /// Bytes that must be consumed until `before` have been, if the file lies in memory.
-    pub(super) fn lacks(&self, before: usize) -> usize {
+    pub(crate) fn lacks(&self, before: usize) -> usize {
         if self.in_memory { before.saturating_sub(self.at) } else { 0 }
     }
 
     /// All memory of the file from the last `before` consumed bytes on, if the file lies in memory.
-    pub(super) fn lend_all(&self, before: usize) -> Option<&[u8]> {
+    pub(crate) fn lend_all(&self, before: usize) -> Option<&[u8]> {
         let from = self.at.checked_sub(before).filter(|_| self.in_memory)?;
         self.source.memory()?.get(from..)
     }
 
     /// Consumes bytes.
-    pub(super) fn pass(&mut self, bytes: usize) {
+    pub(crate) fn pass(&mut self, bytes: usize) {
         self.at = (self.at + bytes).min(self.end);
     }
 
     /// Sets the consumed bytes to keep, and the length of the window.
-    pub(super) fn keep(&mut self, kept: usize, room: usize) {
+    pub(crate) fn keep(&mut self, kept: usize, room: usize) {
         (self.kept, self.room) = (kept, room);
     }
 
     /// The failure that ends the items, if one does.
-    pub(super) fn failure(&mut self) -> Option<Stop> {
+    pub(crate) fn failure(&mut self) -> Option<Stop> {
         self.after.take()
     }
 
     /// Bytes of an item.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.told.bytes
     }
 
