@@ -24,6 +24,9 @@ const EVENT: u64 = 1000;
 /// The x axis of Figures 8b and 8c: the ticks of a window, and the heights among which one is significant.
 const ONE_IN: [u64; 5] = [1, 10, 100, 1000, 10_000];
 
+/// What is behind the name of a program in the no-op scheme.
+const NO_OP: &str = "_no_op";
+
 /// The most bytes of input, and those of a quick look.
 const MOST: u64 = 200 << 20;
 const QUICK: u64 = 20 << 20;
@@ -31,12 +34,21 @@ const QUICK: u64 = 20 << 20;
 /// The average distance of two ticks in milliseconds.
 const GAP: u64 = 10;
 
+/// What the hybrid scheduler is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Peer {
+    /// The same program on demand.
+    Demand,
+    /// The program in the no-op scheme: static rates, with nonces.
+    NoOp,
+}
+
 /// The estimated costs of an item, which determine the size of the input.
 struct Costs {
     /// Nanoseconds under the hybrid scheduler.
     hybrid: f64,
-    /// Nanoseconds under the other one.
-    other: f64,
+    /// Nanoseconds of the peer.
+    peer: f64,
     /// Bytes of input.
     bytes: u64,
 }
@@ -44,22 +56,22 @@ struct Costs {
 /// Runs the selected figures.
 pub fn run(session: &mut Session, compiler: &Compiler) {
     for threads in thread_counts() {
-        let costs = Costs { hybrid: 60.0, other: 60.0, bytes: 4 };
+        let costs = Costs { hybrid: 60.0, peer: 60.0, bytes: 4 };
         figure(session, &format!("hybrid.8a.t{threads}"), |session, name| {
-            programs(session, compiler, (name, threads), (Scheduler::Demand, costs), huffman)
+            programs(session, compiler, (name, threads), (Peer::Demand, costs), huffman)
         });
     }
     for (number, key, bytes, job) in
-        [("8b", "f", 12, vwap as fn(u64, u64) -> Result<Job, String>), ("8c", "i", 4, predicate)]
+        [("8b", "f", 12, vwap as fn(u64, &str, u64) -> Result<Job, String>), ("8c", "i", 4, predicate)]
     {
         for one_in in ONE_IN {
             for threads in thread_counts() {
-                // The no-op schedule does the computations of one item at a time.
+                // The no-op version does the computations of one item at a time.
                 let work = 2.0 * EVENT as f64 / one_in as f64;
-                let costs = Costs { hybrid: 1.0 + work / 32.0, other: 300.0 + work, bytes };
+                let costs = Costs { hybrid: 1.0 + work / 32.0, peer: 5.0 + 0.7 * work, bytes };
                 figure(session, &format!("hybrid.{number}.{key}{one_in}.t{threads}"), |session, name| {
-                    let job = |items| job(one_in, items);
-                    programs(session, compiler, (name, threads), (Scheduler::NoOp, costs), job)
+                    let job = |version: &str, items| job(one_in, version, items);
+                    programs(session, compiler, (name, threads), (Peer::NoOp, costs), job)
                 });
             }
         }
@@ -73,24 +85,30 @@ struct Job {
     expected: u64,
 }
 
-/// The hybrid scheduler and another one: nanoseconds per item of input.
+/// The hybrid scheduler and its peer: nanoseconds per item of input. `job` makes a version of the program, by what is
+/// behind its name, for a number of items.
 fn programs(
     session: &mut Session,
     compiler: &Compiler,
     (name, threads): (&str, usize),
-    (other, costs): (Scheduler, Costs),
-    job: impl Fn(u64) -> Result<Job, String>,
+    (peer, costs): (Peer, Costs),
+    job: impl Fn(&str, u64) -> Result<Job, String>,
 ) -> Result<(), String> {
-    let peer = if other == Scheduler::Demand { "demand" } else { "no-op" };
+    let (other, scheduler, version) = match peer {
+        Peer::Demand => ("demand", Scheduler::Demand, ""),
+        Peer::NoOp => ("no-op", Scheduler::Hybrid, NO_OP),
+    };
     let most = if session.options.quick { QUICK } else { MOST } / costs.bytes;
     let mut contestants = Vec::new();
-    for (contestant, role, scheduler, cost) in
-        [("ours", Role::Ours, Scheduler::Hybrid, costs.hybrid), (peer, Role::Peer, other, costs.other)]
-    {
+    for (contestant, role, scheduler, version, cost) in [
+        ("ours", Role::Ours, Scheduler::Hybrid, "", costs.hybrid),
+        (other, Role::Peer, scheduler, version, costs.peer),
+    ] {
         let items = session.items(cost, threads).min(most);
-        let Job { sources, input, expected } = job(items)?;
+        let Job { sources, input, expected } = job(version, items)?;
         let schedule = Schedule { threads, ..Schedule::of(scheduler) };
-        let mut ours = compiler.program(&sources, &Cells::new(&input), schedule)?;
+        let ours = compiler.program(&sources, &Cells::new(&input), schedule)?;
+        let mut ours = if version == NO_OP { ours.with_nonces() } else { ours };
         let run = move || row(&mut ours, None, 1);
         contestants.push(Contestant::new(contestant, role, items, run).expecting(expected));
     }
@@ -105,7 +123,7 @@ fn sources(program: &str, changes: &[(&str, String)]) -> Result<Sources, String>
 }
 
 /// A Huffman coder and decoder; an item is a symbol.
-fn huffman(items: u64) -> Result<Job, String> {
+fn huffman(_version: &str, items: u64) -> Result<Job, String> {
     let sources = sources("huffman_channel", &[("WORK", BIT.to_string())])?;
     let input = bits_of_integers(&generate::text(6, items as usize));
     Ok(Job { sources, expected: checksum(&input), input })
@@ -117,9 +135,10 @@ fn window(ticks: u64) -> u64 {
 }
 
 /// The bargain finder with this many ticks in a window; an item is a tick.
-fn vwap(ticks: u64, items: u64) -> Result<Job, String> {
+fn vwap(ticks: u64, version: &str, items: u64) -> Result<Job, String> {
     let window = window(ticks);
-    let sources = sources("bargain_finder", &[("WORK", EVENT.to_string()), ("WINDOW", window.to_string())])?;
+    let changes = [("WORK", EVENT.to_string()), ("WINDOW", window.to_string())];
+    let sources = sources(&format!("bargain_finder{version}"), &changes)?;
     let input = generate::ticks(7, items as usize, GAP as u32);
     let mut results = reference::events::bargains(&input, window as i32, 0);
     (0..2).for_each(|_| busy(&mut results, EVENT));
@@ -127,10 +146,10 @@ fn vwap(ticks: u64, items: u64) -> Result<Job, String> {
 }
 
 /// The predicate filter that selects one of this many heights; an item is a height.
-fn predicate(one_in: u64, items: u64) -> Result<Job, String> {
+fn predicate(one_in: u64, version: &str, items: u64) -> Result<Job, String> {
     let threshold = 1.0 - 1.0 / one_in as f32;
     let changes = [("WORK", EVENT.to_string()), ("THRESHOLD", format!("{threshold:?}"))];
-    let sources = sources("predicate_filter", &changes)?;
+    let sources = sources(&format!("predicate_filter{version}"), &changes)?;
     let input = generate::heights(8, items as usize);
     let mut results = reference::events::significant(&input, threshold, 4, 0);
     (0..2).for_each(|_| busy(&mut results, EVENT));
@@ -162,7 +181,7 @@ mod tests {
 
     #[test]
     fn one_in_ten_heights_is_significant() {
-        let job = predicate(10, 100_000).unwrap();
+        let job = predicate(10, "", 100_000).unwrap();
         let above = job.input.iter().filter(|bits| f32::from_bits(**bits) > 0.9).count();
         assert!((9_500..10_500).contains(&above), "{above}");
     }
@@ -170,15 +189,20 @@ mod tests {
     #[test]
     fn computed_results_equal_the_programs() {
         let compiler = Compiler::new().unwrap();
-        for (scheduler, job) in [
-            (Scheduler::Demand, huffman(500).unwrap()),
-            (Scheduler::NoOp, vwap(10, 500).unwrap()),
-            (Scheduler::Hybrid, predicate(10, 500).unwrap()),
+        for (scheduler, version, job) in [
+            (Scheduler::Demand, "", huffman("", 500).unwrap()),
+            (Scheduler::Hybrid, "", vwap(10, "", 500).unwrap()),
+            (Scheduler::Hybrid, NO_OP, vwap(10, NO_OP, 500).unwrap()),
+            (Scheduler::Hybrid, "", predicate(10, "", 500).unwrap()),
+            (Scheduler::Hybrid, NO_OP, predicate(10, NO_OP, 500).unwrap()),
         ] {
             let Job { sources, input, expected } = job;
-            let schedule = Schedule::of(scheduler);
-            let mut ours = compiler.program(&sources, &Cells::new(&input), schedule).unwrap();
-            assert_eq!(row(&mut ours, None, 1).unwrap().unwrap().checksum, expected);
+            for threads in [1, 2] {
+                let schedule = Schedule { threads, ..Schedule::of(scheduler) };
+                let ours = compiler.program(&sources, &Cells::new(&input), schedule).unwrap();
+                let mut ours = if version == NO_OP { ours.with_nonces() } else { ours };
+                assert_eq!(row(&mut ours, None, 1).unwrap().unwrap().checksum, expected);
+            }
         }
     }
 }

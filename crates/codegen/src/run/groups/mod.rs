@@ -97,9 +97,9 @@ pub(super) struct Groups<'a> {
 /// Whether several threads may run the regions.
 pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     let wanted = match run.native.mode {
-        Mode::Hybrid => threads.count() > 1,
+        Mode::Hybrid | Mode::Demand => threads.count() > 1,
         Mode::OsThread => true,
-        Mode::Sequential | Mode::Demand | Mode::NoOp => false,
+        Mode::Sequential => false,
     };
     wanted && run.regions.len() > 1 && readers_at_sources(run)
 }
@@ -117,10 +117,11 @@ pub(super) fn cut<'a>(
     if let Some(batch) = threads.batch {
         sources.batch = batch.max(1);
     }
-    let asked = threads.batch.is_some() || threads.split != Split::Auto;
+    let demand = run.native.mode == Mode::Demand;
+    let asked = threads.batch.is_some() || threads.split != Split::Auto || demand;
     let alone = if asked { None } else { begin(run, sources, around)? };
     let (costs, rounds) = costs(run, sources, around)?;
-    let stretches = stretches(run, &costs, threads);
+    let stretches = if demand { each_region(costs.len()) } else { stretches(run, &costs, threads) };
     let all: f64 = costs.iter().sum();
     let one = matches!(&stretches[..], [Stretch { takes: None, .. }]);
     if sources.over || one || (!asked && all < GAIN * longest(&costs, &stretches, threads)) {
@@ -137,6 +138,7 @@ fn one_by_one<'a>(run: &mut Run<'a>, sources: &mut Sources, threads: &Threads) -
     Groups::new(run, stretches, threads, (1, QUEUED), None)
 }
 
+/// A group of each region, without copies.
 fn each_region(regions: usize) -> Vec<Stretch> {
     (0..regions).map(|region| Stretch::one_thread(region..region + 1)).collect()
 }
