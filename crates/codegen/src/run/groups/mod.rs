@@ -35,7 +35,8 @@
 //!
 //! **Partitioning** follows the measured cost of each region in some batches. If one region with state
 //! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
-//! threads turn out to be slower, one thread does the rest ([`trial`]).
+//! threads turn out to be slower, one thread does the rest ([`trial`]). In the modes [`Mode::Demand`] and
+//! [`Mode::OsThread`] each region is a group, without copies, and one thread takes over nothing.
 
 mod crew;
 mod cut;
