@@ -102,10 +102,11 @@ pub(super) const SECTIONS: [Section; 11] = [
         text: "Three operators of 1000, 0 and 1000 computations: nanoseconds per item by batch and threads. With `demand` a region runs\n\
                when it has input, on any thread, but on one thread at a time.\n\
                \n\
-               Why ours differs: the second operator has dynamic rates, so the first and the third are regions of equal work, which\n\
-               `demand` runs on two threads at once. More threads gain nothing with `demand`, while ours replicates both regions. Ours\n\
-               starts threads after 10 ms of a run and if they are faster than one, `demand` always starts them. On one thread the two\n\
-               run the same code of regions. Batches that do not fill vectors are slower by more than the cost of a batch.",
+               Why ours differs: the second operator has dynamic rates, so the first and the third are regions, which `demand` runs on\n\
+               two threads at once. More threads gain nothing with `demand`, while ours may replicate both regions. In batches of 1 and\n\
+               10 the first operator does one item at a time and the third 64 in vectors, so the work is not balanced. Ours uses threads\n\
+               after 10 ms of a run and if they are faster than one, `demand` always does. On one thread the two run the same code of\n\
+               regions.",
         plots: plots::demand,
     },
     Section {
@@ -132,7 +133,8 @@ pub(super) const SECTIONS: [Section; 11] = [
                of vectors. An operator that skips nonces branches for each item and does one item at a time, so `no-op` is slower than\n\
                in the paper where many items count; `no-op in vectors` has the same cost for all windows. For windows of 1 tick all\n\
                items count, and the static program avoids the queue. The operator of the windows forms a region with the two\n\
-               behind it in ours, so these do only the windows of one batch at a time: of long windows too few for vectors.",
+               behind it in ours, so these run on one thread at a time, and do only the windows of one batch at a time: of long windows\n\
+               too few for vectors.",
         plots: plots::bargains,
     },
     Section {
