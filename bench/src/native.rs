@@ -10,6 +10,7 @@ use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::interpret::{Options, Surroundings};
 use thalweg_lang::value::Value;
 use thalweg_str::Program;
+use thalweg_str::reference::events::without_nonces;
 
 /// The scheduler of a program's regions.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,10 +19,8 @@ pub enum Scheduler {
     Hybrid,
     /// A thread of the operating system for each filter.
     OsThread,
-    /// On demand of the last regions.
+    /// Regions on demand, on one thread at a time each.
     Demand,
-    /// All regions in each round; those without input do nothing.
-    NoOp,
 }
 
 /// How a program is scheduled.
@@ -46,7 +45,6 @@ impl Schedule {
             Scheduler::Hybrid => Mode::Hybrid,
             Scheduler::OsThread => Mode::OsThread,
             Scheduler::Demand => Mode::Demand,
-            Scheduler::NoOp => Mode::NoOp,
         }
     }
 }
@@ -87,6 +85,8 @@ pub struct Ours {
     files: Cells,
     /// The threads of [`Ours::run`] and [`Ours::run_for`].
     threads: usize,
+    /// Whether the output has nonces.
+    has_nonces: bool,
 }
 
 impl Ours {
@@ -120,12 +120,17 @@ impl Ours {
         let config = Config { level, cache, compiler: None };
         let native =
             thalweg_codegen::build(&Arc::new(compiled), &config).map_err(|refusal| refusal.to_string())?;
-        Ok(Ours { native, files, threads: 1 })
+        Ok(Ours { native, files, threads: 1, has_nonces: false })
     }
 
     /// Changes the settings of the native program.
     pub fn changed(self, change: impl FnOnce(Native) -> Native) -> Ours {
         Ours { native: change(self.native), ..self }
+    }
+
+    /// Leaves nonces out of [`Ours::output`]: the program is in the no-op scheme.
+    pub fn with_nonces(self) -> Ours {
+        Ours { has_nonces: true, ..self }
     }
 
     /// Runs it once over all of the input.
@@ -163,9 +168,10 @@ impl Ours {
         self.native.run_on(threads, options, around).map(|_| ()).map_err(|stop| format!("{stop:?}"))
     }
 
-    /// The output of the last run.
+    /// The output of the last run, without nonces.
     pub fn output(&self) -> Vec<u32> {
-        self.files.output()
+        let output = self.files.output();
+        if self.has_nonces { without_nonces(&output) } else { output }
     }
 }
 

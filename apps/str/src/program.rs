@@ -46,7 +46,9 @@ pub const PROGRAMS: &[Program] = programs![
     "huffman_decode" + "huffman",
     "huffman_channel" + "huffman",
     "bargain_finder",
+    "bargain_finder_no_op",
     "predicate_filter",
+    "predicate_filter_no_op",
     "video_decoder",
     "gain_control",
 ];

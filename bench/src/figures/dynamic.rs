@@ -8,10 +8,12 @@
 //! `str.dyn.os_thread.*` are their section 6.2.1: the same pipeline with a thread of the operating system for each
 //! operator and a lock around each queue, compared with ours on one worker.
 //! `str.dyn.huffman`, `str.dyn.vwap` and `str.dyn.predicate` are their section 6.3: whole programs under several
-//! schedules of their regions; and on two threads against one (`.t2`), which has no target.
+//! schedules of their regions, and as programs of static rates with nonces; and on two threads against one (`.t2`),
+//! which has no target.
 
 use thalweg_codegen::{Level, Mode, Threads};
 use thalweg_lang::Sources;
+use thalweg_str::Program;
 
 use crate::line::Measure;
 use crate::native::Ours;
@@ -158,24 +160,29 @@ fn expected(queues: u64, items: u64) -> Result<u64, String> {
     Ok(checksum(&ours.output()))
 }
 
-/// A program under every schedule of its regions: nanoseconds per cell of input.
+/// A program under every schedule of its regions, and its no-op version if it has one: nanoseconds per cell of input.
 fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
     if !session.selects(name) {
         return;
     }
     let input = input(program, cells);
     let mut contestants = Vec::new();
-    for (contestant, role, mode) in [
-        ("ours", Role::Ours, Mode::Hybrid),
-        ("demand", Role::Peer, Mode::Demand),
-        ("no-op", Role::Peer, Mode::NoOp),
-        ("sequential", Role::Peer, Mode::Sequential),
+    for (contestant, role, mode, rounds) in [
+        ("ours", Role::Ours, Mode::Hybrid, 8),
+        ("demand", Role::Peer, Mode::Demand, 8),
+        ("no-op", Role::Peer, Mode::Hybrid, 8),
+        ("sequential", Role::Peer, Mode::Sequential, 1),
     ] {
-        let mut ours = match Ours::new(program, Level::Vectors, &input) {
+        let no_op = format!("{program}_no_op");
+        let ours = match contestant {
+            "no-op" if Program::named(&no_op).is_none() => continue,
+            "no-op" => Ours::new(&no_op, Level::Vectors, &input).map(Ours::with_nonces),
+            _ => Ours::new(program, Level::Vectors, &input),
+        };
+        let mut ours = match ours {
             Ok(ours) => ours.changed(|native| native.in_mode(mode)),
             Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
-        let rounds = if mode == Mode::Hybrid || mode == Mode::Demand { 8 } else { 1 };
         let run = move || row(&mut ours, None, rounds);
         contestants.push(Contestant::new(contestant, role, (input.len() * rounds) as u64, run));
     }

@@ -49,9 +49,9 @@ pub(super) const SECTIONS: [Section; 4] = [
         title: "Dynamic rates: applications",
         prefixes: &["str.dyn.huffman", "str.dyn.vwap", "str.dyn.predicate"],
         subject: "applications",
-        text: "Nanoseconds per cell of input on one thread. Peers are other schedules of the same regions: on demand (`demand`), in\n\
-               rounds of one steady state in which regions without input execute a no-op (`no-op`), and filter by filter\n\
-               (`sequential`). `.t2`: the speed-up on two threads.",
+        text: "Nanoseconds per cell of input on one thread. Peers are other schedules of the same regions: on demand (`demand`), and\n\
+               filter by filter (`sequential`); and programs of static rates that push an item for each one of input, of which\n\
+               some are nonces (`no-op`). `.t2`: the speed-up on two threads.",
         plots: |_| Vec::new(),
     },
     Section {

@@ -386,11 +386,10 @@ const SIFT: &str = "void->void pipeline Main { add Count(); add Sift(); add File
 void->int filter Count() { int n; work push 1 { push(n++); } }
 int->int filter Sift() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }";
 
-const MODES: [&str; 8] =
-    ["auto", "filters", "pipeline", "data", "sequential", "demand", "no-op", "os-thread"];
+const MODES: [&str; 7] = ["auto", "filters", "pipeline", "data", "sequential", "demand", "os-thread"];
 
 #[test]
-fn every_mode_prints_the_same_and_notes_if_it_has_no_effect() {
+fn every_mode_prints_the_same_and_notes_if_it_uses_one_thread() {
     let kept: Vec<String> = (0..300).filter(|x| x % 3 != 0).map(|x| format!("{x}\n")).collect();
     let all: String = (0..300).map(|x| format!("{x}\n")).collect();
     for (text, printed, is_dynamic) in [(SIFT, kept.concat(), true), (COUNT, all, false)] {
@@ -400,13 +399,16 @@ fn every_mode_prints_the_same_and_notes_if_it_has_no_effect() {
                 let output =
                     run(folder.path(), &["--text", "--mode", mode, "--threads", threads, "-i", "300"]);
                 assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{mode}, {threads} threads");
-                let turns = ["sequential", "demand", "no-op"].contains(&mode);
-                let note = if turns && !is_dynamic {
-                    format!("note: `--mode {mode}` has no effect: the program has no dynamic rates\n")
-                } else {
-                    String::new()
+                let why = match mode {
+                    "sequential" => Some("sequential scheduling uses one thread"),
+                    "demand" if !is_dynamic => {
+                        Some("it is one region, and on demand one thread at a time runs a region")
+                    }
+                    _ => None,
                 };
-                assert_eq!(stderr(&output), note, "{mode}, {threads} threads");
+                let note = why.filter(|_| threads == "2");
+                let note = note.map(|why| format!("note: the program runs on one thread: {why}\n"));
+                assert_eq!(stderr(&output), note.unwrap_or_default(), "{mode}, {threads} threads");
             }
         }
     }

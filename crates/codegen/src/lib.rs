@@ -40,7 +40,7 @@ use emit::alike::Alike;
 use emit::program::NodeCode;
 use key::Key;
 use parts::Part;
-use prepared::{Prepared, is_static, lanes, rings};
+use prepared::{Prepared, lanes, rings};
 use std::sync::{Arc, OnceLock};
 use thalweg::graph::GraphData;
 use thalweg_lang::Compiled;
@@ -72,24 +72,29 @@ pub struct Config {
     pub compiler: Option<Compiler>,
 }
 
-/// How the regions of a program with dynamic rates are scheduled (Soulé and others, "Dynamic expressivity
-/// with static optimization for streaming languages", 2013, sections 3 and 5). Only the first and the last mode use
-/// several threads.
+/// How the regions of a program with dynamic rates are scheduled: the schemes of Soulé and others, "Dynamic expressivity
+/// with static optimization for streaming languages", 2013, section 3. Filters of one region are fused in every mode but
+/// [`Mode::Sequential`]. Hardware pipelining and static data parallelism are partitions: see [`Split`].
+///
+/// The paper's *no-op* scheme is no mode. It is a way to write programs with static rates: each firing pushes the same
+/// number of items, of which some are nonces. `bargain_finder_no_op.str` and `predicate_filter_no_op.str` of `apps/str`
+/// are written so.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Mode {
-    /// In data-flow order, in batches; a region's output goes straight to the next region.
+    /// In data-flow order, in batches, on any number of threads; a region whose only state is the content of its queues
+    /// has copies.
     #[default]
     Hybrid,
-    /// Filter by filter, in data-flow order, one steady state of the sources after the other.
+    /// Filter by filter, in data-flow order, one steady state of the sources after the other, on one thread. A program
+    /// without dynamic rates still runs as one fused region.
     Sequential,
-    /// Demand-driven, in batches: the sinks request items, and a region that lacks input requests it from its
-    /// producers.
+    /// On demand, as in Aurora: a region runs when its input queues have items, in batches, on any thread of the pool.
+    /// One thread at a time runs a region, so a program of one region uses one thread. A region has no copies, and no
+    /// thread of its own.
     Demand,
-    /// All regions in each round, for one steady state of the sources; regions without input do nothing.
-    NoOp,
     /// An operating-system thread for each region, whatever the requested number of threads: the engine runs its nodes
     /// one to one. What a steady state of the sources sets off is handed over by itself, unless the caller chooses a
-    /// larger batch.
+    /// larger batch. For a program without dynamic rates, [`Split::Filters`] gives a thread to each filter.
     OsThread,
 }
 
@@ -156,15 +161,11 @@ impl Native {
         self
     }
 
-    /// Sets how regions are scheduled. A program of one region is the same in every mode.
+    /// Sets how regions are scheduled. A program of one region is the same in every mode, but for the number of threads:
+    /// [`Mode::Sequential`] and [`Mode::Demand`] use one.
     pub fn in_mode(mut self, mode: Mode) -> Native {
         self.mode = mode;
         self
-    }
-
-    /// Whether its regions are scheduled as [`Mode`] says: some rates are dynamic.
-    pub fn takes_turns(&self) -> bool {
-        !is_static(&self.compiled)
     }
 
     /// Sets the steady states of the sources in a batch, for a program of several regions.
@@ -213,7 +214,13 @@ impl Native {
                 "the order of its firings is visible: several filters print, or one prints and another may fail",
             )
         } else {
-            None
+            match self.mode {
+                Mode::Sequential => Some("sequential scheduling uses one thread"),
+                Mode::Demand if self.compiled.schedule.regions.len() == 1 => {
+                    Some("it is one region, and on demand one thread at a time runs a region")
+                }
+                _ => None,
+            }
         }
     }
 

@@ -181,7 +181,7 @@ fn part(
 }
 
 /// Whether a program is one region, and all its filters have static rates.
-pub(crate) fn is_static(compiled: &Compiled) -> bool {
+fn is_static(compiled: &Compiled) -> bool {
     let regions = &compiled.schedule.regions;
     regions.len() == 1 && !regions[0].nodes.iter().any(|node| parts::flows(compiled, *node))
 }

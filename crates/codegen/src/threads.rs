@@ -5,26 +5,27 @@ use thalweg::plan::Division;
 
 /// The partition of the work over threads. The result does not depend on it.
 ///
-/// A program with dynamic rates is cut into groups of neighbouring regions, balanced by cost, and only the
-/// number of groups differs ([`Split::Filters`] makes a group of each region). The last two variants are
-/// those of Soulé and others, "Dynamic expressivity with static optimization for streaming languages", 2013,
-/// section 3.
+/// A program with dynamic rates is cut into groups of neighbouring regions. [`Split::Pipeline`] and
+/// [`Split::DataParallel`] are schemes of Soulé and others, "Dynamic expressivity with static optimization for streaming
+/// languages", 2013, section 3.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub enum Split {
-    /// Stateless stretches are data parallel over all threads; the rest is cut into pieces of balanced cost.
+    /// Stateless stretches are data parallel over all threads; the rest is cut into pieces of balanced cost. With
+    /// dynamic rates, a region whose only state is the content of its queues has a copy for each thread.
     #[default]
     Auto,
     /// An operating-system thread for each filter; for each region, with dynamic rates.
     Filters,
-    /// Hardware pipelining: neighbours are fused into as many segments as there are threads, balanced by
-    /// cost. Each segment begins on a worker of its own, which is bound to a core if the engine's options say
-    /// [`pinned`](thalweg::Options::pinned). (In the paper it stays there; here another worker may take it.)
+    /// Hardware pipelining: neighbours are fused into as many segments as there are threads, balanced by measured cost.
+    /// Each segment begins on a worker of its own, which is bound to a core if the engine's options say
+    /// [`pinned`](thalweg::Options::pinned). (In the paper a segment stays on its core for the life of the program, and
+    /// costs are estimated; here another worker may take it.) With dynamic rates regions are the neighbours.
     Pipeline,
     /// Static data parallelism: everything that can be fused is, each thread runs a batch of steady states of
     /// the stateless part, and all threads wait for one another before the next batch: the barrier of section
     /// 5.2, once for a scaled steady state. (Stateful nodes process batch after batch between two barriers;
-    /// in the paper other threads run them on the second of two buffers.) Programs with dynamic rates are not
-    /// supported.
+    /// in the paper other threads run them on the second of two buffers.) The paper's scheme has no dynamic rates: a
+    /// program that has them is partitioned as with [`Split::Auto`], without barriers.
     DataParallel,
 }
 

@@ -24,6 +24,13 @@ pub fn significant(heights: &[f32], threshold: f32, last: usize, work: u32) -> V
     averages.map(|x| busy(busy(x, work), work)).collect()
 }
 
+/// The items of a no-op program's output that are no nonces. The output has a flag before each item; that of a nonce is
+/// zero.
+pub fn without_nonces<T: Copy + Default + PartialEq>(output: &[T]) -> Vec<T> {
+    let pairs = output.as_chunks().0.iter();
+    pairs.filter(|[real, _]| *real != T::default()).map(|[_, item]| *item).collect()
+}
+
 /// `work` computations of section 6 of the paper that both programs cite.
 fn busy(x: f32, work: u32) -> f32 {
     (0..work).fold(x, |x, i| x + (i as f32 * 3.0 - 1.0))
@@ -39,6 +46,11 @@ mod tests {
         let ticks = [0, 100, 3, 9, 200, 1, 10, 100, 10, 25, 150, 10];
         assert_eq!(bargains(&ticks, 10, 0), [250.0, 0.0]);
         assert_eq!(bargains(&ticks, 10, 3), [262.0, 12.0]);
+    }
+
+    #[test]
+    fn items_with_a_flag_are_kept() {
+        assert_eq!(without_nonces(&[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 7.0]), [0.0, 7.0]);
     }
 
     #[test]

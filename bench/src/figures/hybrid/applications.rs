@@ -10,7 +10,7 @@ use super::super::dynamic::row;
 use super::pipelines::busy;
 use super::{figure, thread_counts};
 use crate::line::Measure;
-use crate::native::{Cells, Compiler, Schedule, Scheduler};
+use crate::native::{Cells, Compiler, Ours, Schedule, Scheduler};
 use crate::race::{Contestant, Role};
 use crate::session::Session;
 use crate::suite::checksum;
@@ -31,38 +31,50 @@ const QUICK: u64 = 20 << 20;
 /// The average distance of two ticks in milliseconds.
 const GAP: u64 = 10;
 
-/// The estimated costs of an item, which determine the size of the input.
-struct Costs {
-    /// Nanoseconds under the hybrid scheduler.
-    hybrid: f64,
-    /// Nanoseconds under the other one.
-    other: f64,
-    /// Bytes of input.
-    bytes: u64,
+/// A version of a program, and its schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Version {
+    /// Dynamic rates, under the hybrid scheduler.
+    Hybrid,
+    /// The same, on demand.
+    Demand,
+    /// Static rates in the no-op scheme: operators pass nonces on.
+    NoOp,
+    /// The same, but operators compute for nonces too, in the lanes of vectors.
+    NoOpInVectors,
 }
 
-/// Runs the selected figures.
-pub fn run(session: &mut Session, compiler: &Compiler) {
-    for threads in thread_counts() {
-        let costs = Costs { hybrid: 60.0, other: 60.0, bytes: 4 };
-        figure(session, &format!("hybrid.8a.t{threads}"), |session, name| {
-            programs(session, compiler, (name, threads), (Scheduler::Demand, costs), huffman)
-        });
-    }
-    for (number, key, bytes, job) in
-        [("8b", "f", 12, vwap as fn(u64, u64) -> Result<Job, String>), ("8c", "i", 4, predicate)]
-    {
-        for one_in in ONE_IN {
-            for threads in thread_counts() {
-                // The no-op schedule does the computations of one item at a time.
-                let work = 2.0 * EVENT as f64 / one_in as f64;
-                let costs = Costs { hybrid: 1.0 + work / 32.0, other: 300.0 + work, bytes };
-                figure(session, &format!("hybrid.{number}.{key}{one_in}.t{threads}"), |session, name| {
-                    let job = |items| job(one_in, items);
-                    programs(session, compiler, (name, threads), (Scheduler::NoOp, costs), job)
-                });
-            }
+impl Version {
+    fn contestant(self) -> (&'static str, Role) {
+        match self {
+            Version::Hybrid => ("ours", Role::Ours),
+            Version::Demand => ("demand", Role::Peer),
+            Version::NoOp => ("no-op", Role::Peer),
+            Version::NoOpInVectors => ("no-op in vectors", Role::Peer),
         }
+    }
+
+    fn has_nonces(self) -> bool {
+        matches!(self, Version::NoOp | Version::NoOpInVectors)
+    }
+
+    /// The text of a program with other constants.
+    fn sources(self, program: &str, changes: &[(&str, String)]) -> Result<Sources, String> {
+        let mut changes: Vec<(&str, &str)> = changes.iter().map(|(name, value)| (*name, &**value)).collect();
+        if self == Version::NoOpInVectors {
+            changes.push(("SKIP", "false"));
+        }
+        let program = if self.has_nonces() { format!("{program}_no_op") } else { program.to_owned() };
+        Program::named(&program).ok_or("no such program")?.sources(&changes)
+    }
+
+    /// The native code of a job on this many threads.
+    fn native(self, compiler: &Compiler, job: &Job, threads: usize) -> Result<Ours, String> {
+        let demand = self == Version::Demand;
+        let scheduler = if demand { Scheduler::Demand } else { Scheduler::Hybrid };
+        let schedule = Schedule { threads, ..Schedule::of(scheduler) };
+        let ours = compiler.program(&job.sources, &Cells::new(&job.input), schedule)?;
+        Ok(if self.has_nonces() { ours.with_nonces() } else { ours })
     }
 }
 
@@ -73,40 +85,61 @@ struct Job {
     expected: u64,
 }
 
-/// The hybrid scheduler and another one: nanoseconds per item of input.
+/// Makes a version of a program for an x and a number of items.
+type Make = fn(u64, Version, u64) -> Result<Job, String>;
+
+/// Runs the selected figures.
+pub fn run(session: &mut Session, compiler: &Compiler) {
+    for threads in thread_counts() {
+        let versions = [(Version::Hybrid, 60.0), (Version::Demand, 60.0)];
+        figure(session, &format!("hybrid.8a.t{threads}"), |session, name| {
+            programs(session, compiler, (name, threads), (&versions, 4), &huffman)
+        });
+    }
+    for (number, key, bytes, make) in [("8b", "f", 12, vwap as Make), ("8c", "i", 4, predicate)] {
+        for one_in in ONE_IN {
+            let work = 2.0 * EVENT as f64 / one_in as f64;
+            let versions = [
+                (Version::Hybrid, 1.0 + work / 32.0),
+                (Version::NoOp, 5.0 + 0.7 * work),
+                (Version::NoOpInVectors, 35.0),
+            ];
+            for threads in thread_counts() {
+                figure(session, &format!("hybrid.{number}.{key}{one_in}.t{threads}"), |session, name| {
+                    let make = |version, items| make(one_in, version, items);
+                    programs(session, compiler, (name, threads), (&versions, bytes), &make)
+                });
+            }
+        }
+    }
+}
+
+/// Versions of a program: nanoseconds per item of input. Each has an estimate of that, which determines the size of its
+/// input; an item has this many bytes.
 fn programs(
     session: &mut Session,
     compiler: &Compiler,
     (name, threads): (&str, usize),
-    (other, costs): (Scheduler, Costs),
-    job: impl Fn(u64) -> Result<Job, String>,
+    (versions, bytes): (&[(Version, f64)], u64),
+    make: &dyn Fn(Version, u64) -> Result<Job, String>,
 ) -> Result<(), String> {
-    let peer = if other == Scheduler::Demand { "demand" } else { "no-op" };
-    let most = if session.options.quick { QUICK } else { MOST } / costs.bytes;
+    let most = if session.options.quick { QUICK } else { MOST } / bytes;
     let mut contestants = Vec::new();
-    for (contestant, role, scheduler, cost) in
-        [("ours", Role::Ours, Scheduler::Hybrid, costs.hybrid), (peer, Role::Peer, other, costs.other)]
-    {
-        let items = session.items(cost, threads).min(most);
-        let Job { sources, input, expected } = job(items)?;
-        let schedule = Schedule { threads, ..Schedule::of(scheduler) };
-        let mut ours = compiler.program(&sources, &Cells::new(&input), schedule)?;
+    for (version, cost) in versions {
+        let items = session.items(*cost, threads).min(most);
+        let job = make(*version, items)?;
+        let mut ours = version.native(compiler, &job, threads)?;
+        let (contestant, role) = version.contestant();
         let run = move || row(&mut ours, None, 1);
-        contestants.push(Contestant::new(contestant, role, items, run).expecting(expected));
+        contestants.push(Contestant::new(contestant, role, items, run).expecting(job.expected));
     }
     session.figure(name, Measure::NsPerItem, threads, contestants);
     Ok(())
 }
 
-/// A program of `apps/str` with other constants.
-fn sources(program: &str, changes: &[(&str, String)]) -> Result<Sources, String> {
-    let changes: Vec<(&str, &str)> = changes.iter().map(|(name, value)| (*name, &**value)).collect();
-    Program::named(program).ok_or("no such program")?.sources(&changes)
-}
-
 /// A Huffman coder and decoder; an item is a symbol.
-fn huffman(items: u64) -> Result<Job, String> {
-    let sources = sources("huffman_channel", &[("WORK", BIT.to_string())])?;
+fn huffman(version: Version, items: u64) -> Result<Job, String> {
+    let sources = version.sources("huffman_channel", &[("WORK", BIT.to_string())])?;
     let input = bits_of_integers(&generate::text(6, items as usize));
     Ok(Job { sources, expected: checksum(&input), input })
 }
@@ -117,9 +150,10 @@ fn window(ticks: u64) -> u64 {
 }
 
 /// The bargain finder with this many ticks in a window; an item is a tick.
-fn vwap(ticks: u64, items: u64) -> Result<Job, String> {
+fn vwap(ticks: u64, version: Version, items: u64) -> Result<Job, String> {
     let window = window(ticks);
-    let sources = sources("bargain_finder", &[("WORK", EVENT.to_string()), ("WINDOW", window.to_string())])?;
+    let changes = [("WORK", EVENT.to_string()), ("WINDOW", window.to_string())];
+    let sources = version.sources("bargain_finder", &changes)?;
     let input = generate::ticks(7, items as usize, GAP as u32);
     let mut results = reference::events::bargains(&input, window as i32, 0);
     (0..2).for_each(|_| busy(&mut results, EVENT));
@@ -127,10 +161,10 @@ fn vwap(ticks: u64, items: u64) -> Result<Job, String> {
 }
 
 /// The predicate filter that selects one of this many heights; an item is a height.
-fn predicate(one_in: u64, items: u64) -> Result<Job, String> {
+fn predicate(one_in: u64, version: Version, items: u64) -> Result<Job, String> {
     let threshold = 1.0 - 1.0 / one_in as f32;
     let changes = [("WORK", EVENT.to_string()), ("THRESHOLD", format!("{threshold:?}"))];
-    let sources = sources("predicate_filter", &changes)?;
+    let sources = version.sources("predicate_filter", &changes)?;
     let input = generate::heights(8, items as usize);
     let mut results = reference::events::significant(&input, threshold, 4, 0);
     (0..2).for_each(|_| busy(&mut results, EVENT));
@@ -162,7 +196,7 @@ mod tests {
 
     #[test]
     fn one_in_ten_heights_is_significant() {
-        let job = predicate(10, 100_000).unwrap();
+        let job = predicate(10, Version::Hybrid, 100_000).unwrap();
         let above = job.input.iter().filter(|bits| f32::from_bits(**bits) > 0.9).count();
         assert!((9_500..10_500).contains(&above), "{above}");
     }
@@ -170,15 +204,16 @@ mod tests {
     #[test]
     fn computed_results_equal_the_programs() {
         let compiler = Compiler::new().unwrap();
-        for (scheduler, job) in [
-            (Scheduler::Demand, huffman(500).unwrap()),
-            (Scheduler::NoOp, vwap(10, 500).unwrap()),
-            (Scheduler::Hybrid, predicate(10, 500).unwrap()),
-        ] {
-            let Job { sources, input, expected } = job;
-            let schedule = Schedule::of(scheduler);
-            let mut ours = compiler.program(&sources, &Cells::new(&input), schedule).unwrap();
-            assert_eq!(row(&mut ours, None, 1).unwrap().unwrap().checksum, expected);
+        let jobs = [Version::Hybrid, Version::Demand].map(|version| (version, huffman(version, 500)));
+        let no_op = [Version::Hybrid, Version::NoOp, Version::NoOpInVectors];
+        let jobs = jobs.into_iter().chain(no_op.map(|version| (version, vwap(10, version, 500))));
+        for (version, job) in jobs.chain(no_op.map(|version| (version, predicate(10, version, 500)))) {
+            let job = job.unwrap();
+            for threads in [1, 2] {
+                let mut ours = version.native(&compiler, &job, threads).unwrap();
+                let row = row(&mut ours, None, 1).unwrap().unwrap();
+                assert_eq!(row.checksum, job.expected, "{version:?}, {threads} threads");
+            }
         }
     }
 }

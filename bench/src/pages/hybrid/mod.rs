@@ -99,12 +99,14 @@ pub(super) const SECTIONS: [Section; 11] = [
         title: "Figure 7b: on demand",
         prefixes: &["hybrid.7b"],
         subject: "hybrid.7b",
-        text: "Three operators of 1000, 0 and 1000 computations: nanoseconds per item by batch and threads. With `demand` the last\n\
-               operator requests items from the ones before it.\n\
+        text: "Three operators of 1000, 0 and 1000 computations: nanoseconds per item by batch and threads. With `demand` a region runs\n\
+               when it has input, on any thread, but on one thread at a time.\n\
                \n\
-               Why ours differs: `demand` runs on one thread here, whatever the number of threads, and its regions are the same code\n\
-               as ours. So the two are alike on one thread, and the ratio on several is the speed-up of ours. Batches that do not\n\
-               fill vectors are slower by more than the cost of a batch.",
+               Why ours differs: the second operator has dynamic rates, so the first and the third are regions, which `demand` runs on\n\
+               two threads at once. More threads gain nothing with `demand`, while ours may replicate both regions. In batches of 1 and\n\
+               10 the first operator does one item at a time and the third 64 in vectors, so the work is not balanced. Ours uses threads\n\
+               after 10 ms of a run and if they are faster than one, `demand` always does. On one thread the two run the same code of\n\
+               regions.",
         plots: plots::demand,
     },
     Section {
@@ -114,8 +116,8 @@ pub(super) const SECTIONS: [Section; 11] = [
         text: "An encoder, three operators of 100 computations for each bit, and a decoder: nanoseconds per symbol by threads. The\n\
                paper does not state the work of its operators.\n\
                \n\
-               Why ours differs: `demand` runs on one thread here, whatever the number of threads, and its regions are the same code\n\
-               as ours. The decoder decides how many bits it takes, so it runs on one thread at a time.",
+               Why ours differs: `demand` runs the same code of regions, each on one thread at a time; ours replicates those without\n\
+               state. The decoder decides how many bits it takes, so it runs on one thread at a time in both.",
         plots: plots::huffman,
     },
     Section {
@@ -123,13 +125,16 @@ pub(super) const SECTIONS: [Section; 11] = [
         prefixes: &["hybrid.8b"],
         subject: "hybrid.8b",
         text: "The average price in windows of `f` ticks, and two operators of 1000 computations for each window: nanoseconds per\n\
-               tick. With `no-op` all operators are called for each tick; those without input do nothing. The paper does not state\n\
-               the work of its operators.\n\
+               tick. `no-op` is a program of static rates, fused and replicated, whose operators have an item for each tick. All but one\n\
+               of a window are nonces, which an operator passes on. With `no-op in vectors` operators compute for nonces too, and the\n\
+               results do not count. The paper does not state the work of its operators.\n\
                \n\
-               Why ours differs: `no-op` runs on one thread here and calls each region once for each tick, without vectors. The\n\
-               paper's no-op schedule sends empty items through code that is fused and replicated. The operator of the windows forms\n\
-               a region with the two behind it, so these do only the windows of one batch at a time: of long windows too few for\n\
-               vectors.",
+               Why ours differs: static code of a program without nonces does the computations of several items at once, in the lanes\n\
+               of vectors. An operator that skips nonces branches for each item and does one item at a time, so `no-op` is slower than\n\
+               in the paper where many items count; `no-op in vectors` has the same cost for all windows. For windows of 1 tick all\n\
+               items count, and the static program avoids the queue. The operator of the windows forms a region with the two\n\
+               behind it in ours, so these run on one thread at a time, and do only the windows of one batch at a time: of long windows\n\
+               too few for vectors.",
         plots: plots::bargains,
     },
     Section {
@@ -137,10 +142,11 @@ pub(super) const SECTIONS: [Section; 11] = [
         prefixes: &["hybrid.8c"],
         subject: "hybrid.8c",
         text: "A filter that selects one of `i` heights, and two operators of 1000 computations for each of those: nanoseconds per\n\
-               height. The paper does not state the work of its operators.\n\
+               height. `no-op` and `no-op in vectors` are programs of static rates, as in Figure 8b. The paper does not state the work\n\
+               of its operators.\n\
                \n\
-               Why ours differs: `no-op` does, as in Figure 8b. The two operators are a region of their own here, which waits until\n\
-               vectors are full.",
+               Why ours differs: as in Figure 8b. The two operators are a region of their own here, which waits until vectors are full,\n\
+               so ours keeps its distance where few heights are selected.",
         plots: plots::selected,
     },
 ];

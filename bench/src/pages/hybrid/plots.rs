@@ -158,7 +158,9 @@ fn events(data: &Data, file: (&'static str, &'static str), before: &str, axes: (
     for threads in threads(data, before) {
         let (after, counted) = (format!(".t{threads}"), counted(threads));
         lines.push(million(data, &format!("ours, {counted}"), before, &after, "ours"));
-        lines.push(other(million(data, &format!("no-op, {counted}"), before, &after, "no-op")));
+        for name in ["no-op", "no-op in vectors"] {
+            lines.push(other(million(data, &format!("{name}, {counted}"), before, &after, name)));
+        }
     }
     logarithmic(file, axes, lines)
 }

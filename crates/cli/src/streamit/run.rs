@@ -114,7 +114,7 @@ impl Run {
         };
         let threads = Threads::of(engine).split(self.split());
         match &native {
-            Some(native) => self.note_unused_options(native),
+            Some(native) => self.note_one_thread(native),
             None => self.note_unused_options_of_interpreter(),
         }
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
@@ -175,18 +175,10 @@ impl Run {
 }
 
 impl Run {
-    /// Prints a note for each option that has no effect on native code of this program.
-    fn note_unused_options(&self, native: &Native) {
+    /// Prints a note if native code of this program uses one thread, although the user has requested more.
+    fn note_one_thread(&self, native: &Native) {
         if let (Some(why), true) = (native.one_thread(), self.on.threads() > Some(1)) {
             standard::eprint(&format!("note: the program runs on one thread: {why}"));
-        }
-        let for_dynamic_rates = matches!(self.mode, RunMode::Sequential | RunMode::Demand | RunMode::NoOp);
-        let unused = for_dynamic_rates && !native.takes_turns();
-        if let (Some(mode), true) = (self.mode.to_possible_value(), unused) {
-            let mode = mode.get_name();
-            standard::eprint(&format!(
-                "note: `--mode {mode}` has no effect: the program has no dynamic rates"
-            ));
         }
     }
 
@@ -251,19 +243,17 @@ enum RunMode {
     /// Stateless parts on all threads at once, the others as segments of equal work
     #[default]
     Auto,
-    /// An operating system thread for each filter
+    /// An operating-system thread for each filter; with dynamic rates, for each region
     Filters,
-    /// The program fused to as many segments as there are threads, each on one thread at a time
+    /// Hardware pipelining: the program fused to as many segments as there are threads, each on one thread at a time
     Pipeline,
-    /// Data parallelism: all threads execute the same code on different items, with a barrier after each batch
+    /// Static data parallelism: all threads execute the same code on different items, with a barrier after each batch
     Data,
-    /// Dynamic rates: filter by filter, in data-flow order
+    /// One thread, filter by filter in data-flow order; without dynamic rates, the fused program
     Sequential,
-    /// Dynamic rates: demand-driven, the last filters request items
+    /// On demand: a region of static rates runs when it has input, on any thread, and on one thread at a time
     Demand,
-    /// Dynamic rates: all regions in each round; regions without input do nothing
-    NoOp,
-    /// Dynamic rates: an operating system thread for each region, and each item handed over by itself
+    /// Dynamic rates: an operating-system thread for each region, and each item handed over by itself
     OsThread,
 }
 
@@ -275,7 +265,7 @@ impl Run {
 
     fn split(&self) -> Split {
         match self.mode {
-            RunMode::Auto | RunMode::Sequential | RunMode::Demand | RunMode::NoOp => Split::Auto,
+            RunMode::Auto | RunMode::Sequential | RunMode::Demand => Split::Auto,
             RunMode::Filters | RunMode::OsThread => Split::Filters,
             RunMode::Pipeline => Split::Pipeline,
             RunMode::Data => Split::DataParallel,
@@ -301,7 +291,6 @@ impl Run {
         match self.mode {
             RunMode::Sequential => Mode::Sequential,
             RunMode::Demand => Mode::Demand,
-            RunMode::NoOp => Mode::NoOp,
             RunMode::OsThread => Mode::OsThread,
             _ => Mode::Hybrid,
         }

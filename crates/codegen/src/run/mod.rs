@@ -24,7 +24,6 @@
 mod batches;
 mod borders;
 mod by_schedule;
-mod demand;
 mod engine;
 mod failing;
 mod feeder;

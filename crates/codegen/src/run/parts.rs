@@ -260,11 +260,7 @@ impl<'a> Run<'a> {
         self.state.set_patient(self.native.is_patient());
         while !sources.over && !(around.interrupted)() {
             let before = sources.done;
-            if self.native.mode == Mode::Demand {
-                self.pull_all(sources, around)?;
-            } else {
-                self.some_batches(sources, &mut many)?;
-            }
+            self.some_batches(sources, &mut many)?;
             if sources.done > before {
                 (around.progress)(sources.done);
             }
@@ -297,9 +293,6 @@ impl<'a> Run<'a> {
 
     /// The steady states of the sources in a batch: as many as keep the queues between regions in the cache.
     fn batch(&self) -> u64 {
-        if self.native.mode == Mode::NoOp {
-            return 1;
-        }
         let sources = self.regions.iter().filter(|region| region.source);
         let scales = sources.filter_map(|region| Some(self.native.parts[region.stage?].scale));
         let most = scales.fold(BATCH, u64::min);

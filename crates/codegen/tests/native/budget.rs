@@ -104,7 +104,7 @@ fn all_agree_within(text: &str, files: &Memory, items: usize, bytes: usize) {
     assert_eq!(meant.written["out"].len(), items);
     for level in [Level::Plain, Level::Fused, Level::Vectors] {
         let config = Config { level, cache: Cache::None, compiler: compiler(level) };
-        for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread] {
+        for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::OsThread] {
             for threads in [1, 2] {
                 let native = build(&program, &config).unwrap().in_mode(mode).within(bytes).in_batches_of(100);
                 let threads = Threads::new(threads).batch((threads > 1).then_some(20));

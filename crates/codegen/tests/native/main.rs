@@ -12,6 +12,7 @@ mod cache;
 mod complex;
 mod constructs;
 mod deal;
+mod demand;
 mod differential;
 mod dynamic;
 mod large;

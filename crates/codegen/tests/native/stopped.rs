@@ -108,7 +108,7 @@ fn endless_firings_with_dynamic_rates_and_in_handlers() {
         }
     }
     if has_compiler("dynamic_rates") {
-        for mode in [Mode::OsThread, Mode::Demand, Mode::NoOp] {
+        for mode in [Mode::OsThread, Mode::Demand] {
             stopped_in(mode, dynamic, &Memory::default(), (Level::Vectors, 1));
         }
     }
@@ -138,7 +138,7 @@ fn programs_of_dynamic_rates_whose_input_never_ends_in_each_mode() {
     let text = "void->void pipeline Main { add Count(); add Odd(); add FileWriter<int>(\"out\"); }
         void->int filter Count { int n; work push 1 { push(n++); } }
         int->int filter Odd { work pop 1 push [0, 1] { int x = pop(); if (x % 2 == 1) push(x); } }";
-    let modes = [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread];
+    let modes = [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::OsThread];
     for mode in modes.into_iter().filter(|_| has_compiler("programs_of_dynamic_rates")) {
         assert!(stopped_in(mode, text, &Memory::default(), (Level::Vectors, 1)).1 > 0, "{mode:?}");
     }

@@ -22,7 +22,7 @@ const FIRINGS: u64 = 4000;
 const MOST: u64 = 20_000;
 
 /// The modes besides the default.
-const MODES: [Mode; 4] = [Mode::Sequential, Mode::Demand, Mode::NoOp, Mode::OsThread];
+const MODES: [Mode; 3] = [Mode::Sequential, Mode::Demand, Mode::OsThread];
 
 /// Refusals of native code that are expected.
 const REFUSED: &[&str] = &["recursive calls of"];
@@ -128,7 +128,8 @@ impl Case {
             }
             if let Some(mode) = self.mode.filter(|_| compiled.schedule.regions.len() > 1) {
                 let native = native.in_mode(mode);
-                compare(self.see(|around| native.run(options, around)), &mode)?;
+                let threads = self.threads.clone().unwrap_or_default();
+                compare(self.see(|around| native.run_on(&threads, options, around)), &(mode, &threads))?;
             }
         }
         Ok(Came::Native)

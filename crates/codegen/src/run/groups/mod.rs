@@ -33,9 +33,10 @@
 //! actor waits for a later packet in order to finish an earlier one, so there is no deadlock. Only the
 //! driver accesses files and standard output.
 //!
-//! **Partitioning** is a plan's, which follows the measured cost of each region in some batches, or is the caller's. If one region with state
-//! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
-//! threads turn out to be slower, one thread does the rest ([`trial`]).
+//! **Partitioning** is a plan's, which follows the measured cost of each region in some batches, or is the caller's. If
+//! one region with state dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
+//! threads turn out to be slower, one thread does the rest ([`trial`]). In the modes [`Mode::Demand`] and
+//! [`Mode::OsThread`] each region is a group, without copies, and one thread takes over nothing.
 
 mod crew;
 mod cut;
@@ -97,9 +98,9 @@ pub(super) struct Groups<'a> {
 /// Whether several threads may run the regions.
 pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     let wanted = match run.native.mode {
-        Mode::Hybrid => threads.count() > 1,
+        Mode::Hybrid | Mode::Demand => threads.count() > 1,
         Mode::OsThread => true,
-        Mode::Sequential | Mode::Demand | Mode::NoOp => false,
+        Mode::Sequential => false,
     };
     wanted && run.regions.len() > 1 && readers_at_sources(run)
 }
@@ -114,14 +115,15 @@ pub(super) fn cut<'a>(
     around: &mut Surroundings<'_>,
 ) -> Result<(Planned, Option<Groups<'a>>), Stop> {
     let (native, by_thread) = (run.native, run.native.mode == Mode::OsThread);
+    let by_region = by_thread || native.mode == Mode::Demand;
     if let Some(batch) = threads.batch.or(native.batch).or(by_thread.then_some(1)) {
         sources.batch = batch.max(1);
     }
-    let asked = threads.batch.is_some() || threads.split != Split::Auto || by_thread || given.is_some();
+    let asked = threads.batch.is_some() || threads.split != Split::Auto || by_region || given.is_some();
     let alone = if asked { None } else { begin(run, sources, around)? };
     let (costs, timed) = if by_thread { (Vec::new(), 0) } else { costs(run, sources, around)? };
     let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
-    if !by_thread && (given.is_some() || threads.division() == Division::Copies) {
+    if !by_region && (given.is_some() || threads.division() == Division::Copies) {
         run.count_direct();
         takes = (0..takes.len()).map(|region| run.takes(region)).collect();
     }
@@ -164,7 +166,10 @@ pub(super) fn cut<'a>(
 
 /// The regions as units of a plan, with their costs.
 fn units(native: &Native, threads: &Threads, costs: &[f64], asked: bool) -> Units {
-    let division = if native.mode == Mode::OsThread { Division::Each } else { threads.division() };
+    let division = match native.mode {
+        Mode::OsThread | Mode::Demand => Division::Each,
+        Mode::Hybrid | Mode::Sequential => threads.division(),
+    };
     let units = native.with_costs(division, costs);
     let least_copied = if threads.batch.is_some() { 0 } else { units.least_copied };
     let least_gain = if asked { 0 } else { GAIN };
