@@ -37,6 +37,7 @@
 //! dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
 //! threads turn out to be slower, one thread does the rest ([`trial`]).
 
+mod costs;
 mod crew;
 mod cut;
 mod feed;
@@ -54,6 +55,7 @@ use super::engine::Link;
 use super::parts::Sources;
 use crate::Mode;
 use crate::threads::{Split, Threads};
+use costs::{Costs, copies, costs, longest};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feeder;
@@ -61,10 +63,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
 use thalweg_lang::interpret::{Stop, Surroundings};
-
-/// The batches that are timed, and the batches before them that are not.
-const TIMED: u64 = 8;
-const BEFORE: u64 = 2;
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.
 const PACKETS: usize = 3;
@@ -119,11 +117,15 @@ pub(super) fn cut<'a>(
     }
     let asked = threads.batch.is_some() || threads.split != Split::Auto;
     let alone = if asked { None } else { begin(run, sources, around)? };
-    let (costs, rounds) = costs(run, sources, around)?;
+    let Costs { regions: costs, moved, rounds } = costs(run, sources, around)?;
     let stretches = stretches(run, &costs, threads);
     let all: f64 = costs.iter().sum();
     let one = matches!(&stretches[..], [Stretch { takes: None, .. }]);
-    if sources.over || one || (!asked && all < GAIN * longest(&costs, &stretches, threads)) {
+    if sources.over || one {
+        return Ok(None);
+    }
+    let copies = copies(run, &stretches, &moved);
+    if !asked && all < GAIN * longest((&costs, &copies), &stretches, threads) {
         return Ok(None);
     }
     let rounds = if threads.batch.is_some() { 1.0 } else { (WORTH * rounds as f64 / all).clamp(1.0, ROUNDS) };
@@ -200,13 +202,6 @@ fn stretches(run: &mut Run<'_>, costs: &[f64], threads: &Threads) -> Vec<Stretch
     }
 }
 
-/// The expected duration on this many threads, not counting the cost of copies.
-fn longest(costs: &[f64], stretches: &[Stretch], threads: &Threads) -> f64 {
-    let cost = |stretch: &Stretch| costs[stretch.regions.clone()].iter().sum::<f64>();
-    let alone = stretches.iter().filter(|stretch| stretch.takes.is_none()).map(cost);
-    alone.fold(costs.iter().sum::<f64>() / threads.count() as f64, f64::max)
-}
-
 /// Whether only sources read files, so that it is known when they do.
 fn readers_at_sources(run: &Run<'_>) -> bool {
     run.ends.readers.iter().all(|(node, _)| {
@@ -234,32 +229,4 @@ fn begin(
     run.state.set_patient(false);
     let half = half.filter(|(_, done)| sources.done > *done);
     Ok(half.map(|(since, done)| since.elapsed().as_secs_f64() / (sources.done - done) as f64))
-}
-
-/// Runs some batches on this thread; returns the seconds that each region has taken, and the number of
-/// batches.
-fn costs(
-    run: &mut Run<'_>,
-    sources: &mut Sources,
-    around: &mut Surroundings<'_>,
-) -> Result<(Vec<f64>, u64), Stop> {
-    let mut costs = vec![f64::MIN_POSITIVE; run.regions.len()];
-    let mut timed = 0;
-    for round in 0..BEFORE + TIMED {
-        if sources.over || (around.interrupted)() {
-            break;
-        }
-        sources.sure = sources.done;
-        let n = run.next_batch(sources)?;
-        for (region, cost) in costs.iter_mut().enumerate() {
-            let start = Instant::now();
-            run.batches(region..region + 1, n, 1)?;
-            if round >= BEFORE {
-                *cost += start.elapsed().as_secs_f64();
-            }
-        }
-        timed += u64::from(round >= BEFORE);
-        (around.progress)(sources.done);
-    }
-    Ok((costs, timed))
 }
