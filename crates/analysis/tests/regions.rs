@@ -4,7 +4,7 @@ use crate::common::{Wire, graph, make_dynamic, wire};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use thalweg_analysis::regions;
-use thalweg_graph::{ChannelId, GraphData};
+use thalweg_graph::{Bounds, ChannelId, GraphData, Messages, NodeId, Rate};
 
 /// The regions of nodes `0..nodes` with channels of these ends, of which those with `true` are dynamic.
 fn regions_of(nodes: usize, channels: &[(usize, usize, bool)]) -> Vec<Vec<usize>> {
@@ -21,6 +21,18 @@ fn build(nodes: usize, channels: &[(usize, usize, bool)]) -> GraphData {
     graph
 }
 
+/// Declares that a firing of the consumer of a channel pops at least this many items.
+fn bound(graph: &mut GraphData, channel: usize, least: u64) {
+    let to = graph.channels()[channel].to;
+    let input = &mut graph.node_mut(to.0).inputs[to.1];
+    input.pop = Rate::Dynamic;
+    input.bounds = Some(Bounds { least, ..Bounds::default() });
+}
+
+fn sizes(graph: &GraphData) -> Vec<usize> {
+    regions(graph).iter().map(|region| region.nodes.len()).collect()
+}
+
 #[test]
 fn regions_come_in_data_flow_order() {
     assert_eq!(regions_of(4, &[(3, 2, false), (2, 1, true), (1, 0, false)]), [vec![2, 3], vec![0, 1]]);
@@ -34,9 +46,8 @@ fn a_dynamic_branch_cuts_the_static_one() {
     assert_eq!(regions_of(4, &channels), [[0, 2], [1, 3]]);
     // A merge is such a branch too.
     let mut graph = build(4, &[(0, 1, false), (0, 2, false), (2, 3, false), (1, 3, false)]);
-    graph.node_mut(thalweg_graph::NodeId(2)).merge = true;
-    let sizes: Vec<usize> = regions(&graph).iter().map(|region| region.nodes.len()).collect();
-    assert_eq!(sizes, [1, 1, 2]);
+    graph.node_mut(NodeId(2)).merge = true;
+    assert_eq!(sizes(&graph), [1, 1, 2]);
 }
 
 #[test]
@@ -52,7 +63,38 @@ fn a_loop_with_a_dynamic_channel_falls_into_nodes() {
     assert_eq!(regions_of(5, &channels), [vec![0], vec![1], vec![2], vec![3, 4]]);
 }
 
-/// The sets of nodes that static channels connect, if a channel of a dynamic rate leads from none to itself and no two
+#[test]
+fn a_taker_is_cut_from_the_nodes_behind_it() {
+    let channels = [(0, 1, false), (1, 2, true), (2, 3, false), (3, 4, false)];
+    let mut graph = build(5, &channels);
+    assert_eq!(sizes(&graph), [2, 3], "a node that may pop nothing");
+    bound(&mut graph, 1, 1);
+    assert_eq!(sizes(&graph), [2, 1, 2]);
+    assert_eq!(regions(&graph)[2].channels, [ChannelId(3)]);
+    graph.add_messages(Messages { from: NodeId(3), to: NodeId(4) });
+    assert_eq!(sizes(&graph), [2, 3], "nodes that send messages");
+}
+
+#[test]
+fn a_node_whose_first_firing_takes_is_cut_too() {
+    let mut graph = build(3, &[(0, 1, false), (1, 2, false)]);
+    let input = graph.node(NodeId(1)).inputs[0].clone();
+    graph.node_mut(NodeId(1)).inputs[0] = input.first(Rate::Dynamic, 0);
+    assert_eq!(sizes(&graph), [1, 1, 1]);
+}
+
+#[test]
+fn a_loop_of_static_rates_keeps_its_taker() {
+    // Node 1 takes from outside of the loop of nodes 1 and 2.
+    let mut graph = build(4, &[(0, 1, true), (1, 2, false), (2, 1, false), (2, 3, false)]);
+    bound(&mut graph, 0, 1);
+    assert_eq!(sizes(&graph), [1, 3]);
+    let mut graph = build(4, &[(0, 1, true), (1, 2, false), (2, 1, false), (1, 3, false)]);
+    bound(&mut graph, 0, 1);
+    assert_eq!(sizes(&graph), [1, 2, 1], "a channel out of the loop");
+}
+
+/// The sets of nodes that channels with `false` connect, if a channel with `true` leads from none to itself and no two
 /// wait for each other.
 fn uncut(nodes: usize, channels: &[(usize, usize, bool)]) -> Option<Vec<BTreeSet<usize>>> {
     let mut set: Vec<usize> = (0..nodes).collect();
@@ -75,9 +117,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn regions_are_the_connected_parts_unless_these_wait(
-        channels in proptest::collection::vec((0_usize..8, 0_usize..8, prop::bool::weighted(0.3)), 0..12)
+        channels in proptest::collection::vec((0_usize..8, 0_usize..8, prop::bool::weighted(0.3)), 0..12),
+        takes in proptest::collection::vec(prop::bool::weighted(0.3), 12)
     ) {
-        let graph = build(8, &channels);
+        let mut graph = build(8, &channels);
+        let mut takers = [false; 8];
+        for (id, (_, to, dynamic)) in channels.iter().enumerate() {
+            if *dynamic && takes[id] {
+                bound(&mut graph, id, 1);
+                takers[*to] = true;
+            }
+        }
         let found = regions(&graph);
         let mut region_of = [usize::MAX; 8];
         for (i, region) in found.iter().enumerate() {
@@ -86,14 +136,17 @@ proptest! {
         }
         prop_assert_eq!(found.iter().map(|region| region.nodes.len()).sum::<usize>(), 8);
         let cycles = thalweg_analysis::components(&graph);
+        let mut cut = channels.clone();
         for (id, (from, to, dynamic)) in channels.iter().enumerate() {
             let (a, b) = (graph.channels()[id].from.0, graph.channels()[id].to.0);
-            prop_assert!(cycles.of(a) == cycles.of(b) || region_of[*from] <= region_of[*to]);
-            prop_assert!(!dynamic || from == to || region_of[*from] != region_of[*to]);
+            let in_loop = cycles.of(a) == cycles.of(b);
+            prop_assert!(in_loop || region_of[*from] <= region_of[*to]);
+            cut[id].2 = *dynamic || takers[*from] && !in_loop;
+            prop_assert!(!cut[id].2 || from == to || region_of[*from] != region_of[*to]);
             let inside = found[region_of[*from]].channels.contains(&ChannelId(id as u32));
             prop_assert_eq!(inside, !dynamic && region_of[*from] == region_of[*to]);
         }
-        if let Some(expected) = uncut(8, &channels) {
+        if let Some(expected) = uncut(8, &cut) {
             let found: BTreeSet<BTreeSet<usize>> =
                 found.iter().map(|region| region.nodes.iter().map(|node| node.index()).collect()).collect();
             prop_assert_eq!(found, expected.into_iter().collect());

@@ -24,7 +24,8 @@ impl Rate {
     }
 }
 
-/// What a node declares about a dynamic rate. Nothing follows from it but estimates and messages.
+/// What a node declares about a dynamic rate. Besides estimates and error messages, the partition into regions depends on
+/// it: a node that pops at least one item in each firing is separated from the nodes behind it. No answer does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Bounds {
     /// The least number of items of a firing.

@@ -327,6 +327,11 @@ fn dynamic_code(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, (pop, push): (u32,
     };
     rate("pop", 1, pop);
     rate("push", 0, push);
+    let always = pop > 1 && push > 0 && coder.choices.chance(30);
+    if always {
+        let end = head.rfind(" push").expect("a push rate above 0");
+        head.replace_range(end.., &format!(" push {push}"));
+    }
     let ahead = if coder.choices.chance(30) { coder.choices.within(1, 4) } else { 0 };
     match coder.choices.below(3) {
         _ if ahead == 0 => {}
@@ -337,7 +342,7 @@ fn dynamic_code(coder: &mut Coder<'_>, spec: &FilterSpec<'_>, (pop, push): (u32,
     coder.fuel = 6;
     coder.block(&head, |coder| {
         begin(coder, spec);
-        coder.dynamic_work(spec.output, (pop, ahead), push);
+        coder.dynamic_work(spec.output, (pop, ahead), (push, always));
         end(coder, spec, "work");
     });
 }

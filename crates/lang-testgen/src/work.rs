@@ -144,8 +144,14 @@ impl Coder<'_> {
         self.line(format!("push({value});"));
     }
 
-    /// The body of a firing that pops 1 to `most_in` items, peeks up to `ahead` more, and pushes 0 to `most_out`.
-    pub fn dynamic_work(&mut self, output: Option<&Ty>, (most_in, ahead): (u32, u32), most_out: u32) {
+    /// The body of a firing that pops 1 to `most_in` items, peeks up to `ahead` more, and pushes 0 to `most_out`, or
+    /// `most_out` if it `always` does.
+    pub fn dynamic_work(
+        &mut self,
+        output: Option<&Ty>,
+        (most_in, ahead): (u32, u32),
+        (most_out, always): (u32, bool),
+    ) {
         let Some(input) = self.input.clone() else { return };
         let name = self.name("v");
         self.line(format!("{} {name} = pop();", input.text()));
@@ -161,7 +167,7 @@ impl Coder<'_> {
             self.maybe_peek(&name, ahead);
         }
         if let Some(output) = output.filter(|_| most_out > 0) {
-            let bound = self.index(most_out + 1, 2);
+            let bound = if always { most_out.to_string() } else { self.index(most_out + 1, 2) };
             self.count(&format!("({bound})"), most_out, |coder, _| coder.push_item(output));
         }
         self.stmts(2);

@@ -44,6 +44,6 @@ pub use plan::{Plan, Raised};
 pub use profile::{ChannelProfile, NodeProfile, Profile};
 pub use read::ReadError;
 pub use show::Annotated;
-pub use units::{Body, Division, Unit, Units};
+pub use units::{Body, Division, HandOver, Unit, Units};
 pub use wishes::Wishes;
 pub use workers::Workers;

@@ -16,6 +16,18 @@ pub struct Unit {
     pub stateless: bool,
 }
 
+/// Items that go from one unit to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandOver {
+    /// The unit that pushes them, by index.
+    pub from: usize,
+    /// The unit that pops them, by index.
+    pub to: usize,
+    /// The time that each of two segments needs for them in a steady state, if the units are in different ones. In the
+    /// unit of [`Unit::cost`].
+    pub cost: u64,
+}
+
 /// The units of a compiled graph, in an order of the data, and how the plan makes segments of them.
 ///
 /// [`Plan::compiled`] decides the segments. A segment becomes a *body*, code that the engine runs as one node; if its
@@ -24,6 +36,8 @@ pub struct Unit {
 pub struct Units {
     /// The units.
     pub all: Vec<Unit>,
+    /// What handing items from unit to unit costs in addition, where that is known.
+    pub hand_overs: Vec<HandOver>,
     /// How they become segments.
     pub division: Division,
     /// Whether neighbours without state share their copies. Otherwise each unit without state is a segment by itself.

@@ -305,9 +305,9 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.common.busy_time[node.index()] += claim.cost;
         self.report.makespan = self.now;
         if left == 0 {
-            self.world.end_budget(node);
+            let event = self.world.end_budget(node);
             self.world.release(node);
-            return self.leave(worker, node, Event::Budget, 0);
+            return self.leave(worker, node, event, 0);
         }
         match self.claim_next(worker, node, left) {
             Ok((claim, left)) => {

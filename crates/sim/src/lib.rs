@@ -23,7 +23,7 @@
 //! - An activation of a parallel node runs the firings it has claimed. They are published in ticket order, through a
 //!   reorder window of bounded length.
 //! - An idle worker calls the policy [`Settings::patience`] times, then sleeps until something is published.
-//! - A node needs one more activation to end after its input has ended.
+//! - A node needs one more activation to end after its input has ended. A source ends with its last firing.
 //! - A source with a thread of its own publishes its next burst when all workers sleep ([`Model::starving`]).
 //!
 //! # What is not

@@ -220,13 +220,18 @@ impl<'m> World<'m> {
         self.nodes[id.index()].held = false;
     }
 
-    /// Notes what a held node with a spent budget lacks for its next firing.
-    pub(crate) fn end_budget(&mut self, id: NodeId) {
+    /// Notes what a held node with a spent budget lacks for its next firing. A source without a next firing ends.
+    pub(crate) fn end_budget(&mut self, id: NodeId) -> Event {
+        let is_source = self.graph().node(id).is_source() && !self.model.is_parallel(id);
+        if is_source && self.nodes[id.index()].ticket >= self.model.nodes[id.index()].firings {
+            return self.end(id);
+        }
         let lack = match self.is_framed(id) {
             true => self.lack_of_room(id, &Tally::default(), self.nodes[id.index()].ticket),
             false => self.lack(id, &Tally::default(), self.nodes[id.index()].ticket),
         };
         self.note(id, lack.as_ref());
+        Event::Budget
     }
 
     fn note(&mut self, id: NodeId, lack: Option<&Lack>) {

@@ -99,8 +99,8 @@ pub mod policy {
 /// ```
 pub mod plan {
     pub use thalweg_plan::{
-        Annotated, Body, ChannelProfile, Division, Fingerprint, MOST_THREADS, Misfit, NodeProfile, Place,
-        Plan, PlanError, Profile, Raised, ReadError, Unit, Units, Wishes, Workers, threads,
+        Annotated, Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile,
+        Place, Plan, PlanError, Profile, Raised, ReadError, Unit, Units, Wishes, Workers, threads,
     };
 }
 

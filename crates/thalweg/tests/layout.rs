@@ -21,6 +21,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "thalweg-runtime",
         &["thalweg-graph", "thalweg-analysis", "thalweg-plan", "thalweg-policy", "thalweg-trace"],
     ),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-lang-testgen", &["thalweg-lang"]),
+    ("thalweg-str", &["thalweg-lang"]),
     (
         "thalweg",
         &[
@@ -31,14 +34,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-trace",
             "thalweg-runtime",
             "thalweg-sim",
+            "thalweg-lang",
+            "thalweg-lang-testgen",
+            "thalweg-str",
         ],
     ),
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
-    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
-    ("thalweg-lang-testgen", &["thalweg-lang"]),
-    ("thalweg-str", &["thalweg-lang"]),
     (
         "thalweg-codegen",
         &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
@@ -65,7 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The crates for tests: only `dev-dependencies` may name them.
-const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen"];
+const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen", "thalweg-str"];
 
 /// The crates that no program must get with the engine: their implementations of `PartialEq` for the standard types keep
 /// the compiler from inferring types there.

@@ -1,15 +1,21 @@
 //! Static regions (Soulé and others, "Dynamic expressivity with static optimization for streaming languages", 2013,
 //! section 4.1).
 //!
-//! Without its dynamic channels the graph consists of connected parts; in the paper these are the regions. The paper
-//! leaves open two cases: regions that wait for each other, and a dynamic channel within one region. Here static
-//! channels are cut too:
+//! Without its dynamic channels the graph consists of connected parts; in the paper these are the regions. Static
+//! channels are cut in three cases:
 //!
+//! - **Takers.** A *taker* is a node with a dynamic pop rate of at least one item. Its firings are sequential, because
+//!   each decides where the next one begins, but those of the nodes behind it need not be. So the static channels that
+//!   leave it are cut (section 4.2: fusion "would inhibit parallelization"), except within loops. A node that may pop
+//!   nothing is no taker: it may fire for ever, and without the nodes behind it, it would fill its queue. In a graph
+//!   whose nodes send messages there is no taker either: nodes there fire on demand, one at a time.
 //! - **Levels.** The affected parts are split by [`levels`]: connected nodes on one level are a region. A channel
 //!   between regions leads to a higher level, so regions do not wait for each other.
 //! - **Loops.** A feedback loop of static channels stays on one level as a whole. In a loop with a dynamic channel each
 //!   node is its own region: regions around a loop wait for each other under any partition, and with single firings as
 //!   steps they do so only where the program itself does. So every graph has a partition, and there is no error.
+//!
+//! The paper leaves the last two cases open: regions that wait for each other, or a dynamic channel within one region.
 
 mod levels;
 
@@ -20,7 +26,7 @@ use crate::rates::{ChannelRates, channel_rates};
 use crate::sets::Sets;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, InPort, NodeId, Rate};
 
 /// A set of nodes connected, in either direction, by channels with static rates at both ends.
 ///
@@ -38,8 +44,9 @@ pub struct Region {
 /// earlier to the later, except in loops with dynamic channels. Of regions that may come in any order, the one with the
 /// least node comes first.
 ///
-/// Where regions would wait for each other, or a dynamic channel would lead from a region to itself, static channels
-/// are cut too. Channels to and from a node marked `merge` count as dynamic. A channel with a push rate, a pop rate
+/// Static channels are cut too where they leave a node with a dynamic pop rate whose [`Bounds`](thalweg_graph::Bounds) say that each firing pops
+/// an item, unless a loop contains them or nodes of the graph send messages; and where regions would wait for each
+/// other, or a dynamic channel would lead from a region to itself. Channels to and from a node marked `merge` count as dynamic. A channel with a push rate, a pop rate
 /// and a peek rate of 0 does not connect its ends.
 pub fn regions(graph: &GraphData) -> Vec<Region> {
     regions_through(graph, |_| true)
@@ -80,7 +87,7 @@ struct Link {
     open: bool,
 }
 
-/// The channels. Loops with dynamic channels are cut at their feedback channels.
+/// The channels. Loops with dynamic channels are cut at their feedback channels; takers are cut off from what follows.
 fn links(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Link> {
     let link = |id: ChannelId| {
         let channel = graph.channel(id);
@@ -93,10 +100,14 @@ fn links(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Link> {
         Some(Link { id, from, to, fixed, joins: fixed, open: false })
     };
     let mut links: Vec<Link> = graph.channel_ids().filter(|id| counts(*id)).filter_map(link).collect();
-    if links.iter().all(|link| link.fixed) {
+    let leaves_taker = |link: &Link| graph.messages().is_empty() && is_taker(graph, NodeId(link.from as u32));
+    if links.iter().all(|link| link.fixed && !leaves_taker(link)) {
         return links;
     }
     let loops = strong_of(&successors(graph.nodes().len(), links.iter().map(|link| (link.from, link.to))));
+    for link in links.iter_mut().filter(|link| loops[link.from] != loops[link.to]) {
+        link.joins &= !leaves_taker(link);
+    }
     let mut dynamic = vec![false; loops.len()];
     for link in links.iter().filter(|link| !link.fixed && loops[link.from] == loops[link.to]) {
         dynamic[loops[link.from] as usize] = true;
@@ -110,6 +121,14 @@ fn links(graph: &GraphData, counts: impl Fn(ChannelId) -> bool) -> Vec<Link> {
         }
     }
     links
+}
+
+/// Whether a node decides how many items it pops, at least one in each firing but the first.
+fn is_taker(graph: &GraphData, node: NodeId) -> bool {
+    let first = |port: &InPort| port.first.map(|first| first.pop);
+    let decides = |port: &InPort| port.pop == Rate::Dynamic || first(port) == Some(Rate::Dynamic);
+    let least = |port: &InPort| port.pop.fixed().or(port.bounds.map(|bounds| bounds.least)).unwrap_or(0);
+    graph.node(node).inputs.iter().any(|port| decides(port) && least(port) > 0)
 }
 
 fn successors(count: usize, edges: impl Iterator<Item = (usize, usize)> + Clone) -> Groups<u32> {

@@ -6,7 +6,7 @@ use crate::plan::{Plan as Steps, Step};
 use crate::threads::Threads;
 use thalweg::Options;
 use thalweg::graph::{GraphData, Kind};
-use thalweg::plan::{Body, Division, Plan, Unit, Units, Wishes};
+use thalweg::plan::{Body, Division, HandOver, Plan, Unit, Units, Wishes};
 use thalweg_analysis::components;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::interpret::Stop;
@@ -74,7 +74,7 @@ impl Native {
     /// # Errors
     /// The engine's options have a plan that does not fit the program.
     pub fn plan(&self, threads: &Threads) -> Result<Plan, thalweg::Error> {
-        let units = self.with_costs(threads.division(), &vec![1.0; self.units().len()]);
+        let units = self.with_costs(threads.division(), (&vec![1.0; self.units().len()], &[]));
         threads.engine.plan_of(self.graph(), |wishes| {
             let mut plan = Plan::compiled(self.graph(), &units, wishes);
             plan.batch = threads.batch.map_or(plan.batch, |batch| batch.min(u64::from(u32::MAX)) as usize);
@@ -157,7 +157,7 @@ impl Native {
 
     /// The plan of a run on one thread.
     pub(super) fn whole(&self, options: &Options) -> Result<Planned, Stop> {
-        let units = self.with_costs(Division::Whole, &[]);
+        let units = self.with_costs(Division::Whole, (&[], &[]));
         self.planned(self.choose(options, |wishes| Plan::compiled(self.graph(), &units, wishes))?)
     }
 
@@ -166,14 +166,23 @@ impl Native {
         options.plan_of(self.graph(), make).map_err(refused)
     }
 
-    /// The units with their costs, in any unit of time, for this division.
-    pub(super) fn with_costs(&self, division: Division, costs: &[f64]) -> Units {
+    /// The units for this division, with the seconds that they take, and that their items take between them.
+    pub(super) fn with_costs(
+        &self,
+        division: Division,
+        (costs, hand_overs): (&[f64], &[(usize, usize, f64)]),
+    ) -> Units {
         let mut all = self.units();
         let most = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let scaled = |seconds: f64| (seconds / most * f64::from(1 << 30)) as u64;
         for (unit, cost) in all.iter_mut().zip(costs) {
-            unit.cost = (cost / most * f64::from(1 << 30)) as u64;
+            unit.cost = scaled(*cost);
         }
-        Units { all, division, joins: self.is_static(), pieces: 1, least_copied: 10, least_gain: 0 }
+        let hand_over =
+            |(from, to, cost): &(usize, usize, f64)| HandOver { from: *from, to: *to, cost: scaled(*cost) };
+        let hand_overs = hand_overs.iter().map(hand_over).collect();
+        let joins = self.is_static();
+        Units { all, hand_overs, division, joins, pieces: 1, least_copied: 10, least_gain: 0 }
     }
 
     /// The bodies of a plan.

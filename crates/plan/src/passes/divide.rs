@@ -100,13 +100,21 @@ impl Copies<'_> {
         copied
     }
 
+    /// The time that a segment needs for items from and to others.
+    fn hand_over(&self, segment: &Segment) -> u128 {
+        let inside = |unit: usize| segment.units.contains(&unit);
+        let crossing = self.units.hand_overs.iter().filter(|items| inside(items.from) != inside(items.to));
+        crossing.map(|items| u128::from(items.cost)).sum()
+    }
+
     /// Whether the expected speed-up is large enough: one worker's time, by the time of the segment that takes longest
     /// or of all work on all workers.
     fn gains(&self, segments: &[Segment]) -> bool {
-        let alone = segments.iter().filter(|segment| !segment.copied);
-        let longest = alone.map(|segment| self.cost(segment.units.clone())).max().unwrap_or(0);
-        let all = self.cost(self.all());
-        all * 100 >= u128::from(self.units.least_gain) * longest.max(all.div_ceil(self.threads))
+        let cost = |segment: &Segment| self.cost(segment.units.clone()) + self.hand_over(segment);
+        let longest = segments.iter().filter(|segment| !segment.copied).map(cost).max().unwrap_or(0);
+        let all: u128 = segments.iter().map(cost).sum();
+        let time = longest.max(all.div_ceil(self.threads));
+        self.cost(self.all()) * 100 >= u128::from(self.units.least_gain) * time
     }
 }
 
@@ -123,6 +131,7 @@ fn stretches(all: Range<usize>, of: impl Fn(usize) -> bool) -> impl Iterator<Ite
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HandOver;
 
     /// Units of these costs; `f` for units without state.
     fn units(division: Division, of: &[(u64, char)]) -> Units {
@@ -132,7 +141,15 @@ mod tests {
             stateless: *kind == 'f',
         };
         let all = of.iter().enumerate().map(unit).collect();
-        Units { all, division, joins: false, pieces: 1, least_copied: 10, least_gain: 0 }
+        Units {
+            all,
+            hand_overs: Vec::new(),
+            division,
+            joins: false,
+            pieces: 1,
+            least_copied: 10,
+            least_gain: 0,
+        }
     }
 
     /// The first and last unit of each segment, and a `*` if it has copies.
@@ -178,6 +195,9 @@ mod tests {
         let gain = |least_gain| Units { least_gain, ..units(Division::Copies, &[(80, 's'), (20, 's')]) };
         assert_eq!(shown(&gain(125), 2), "0-0 1-1");
         assert_eq!(shown(&gain(126), 2), "0-1");
+        let hand_overs = vec![HandOver { from: 0, to: 1, cost: 20 }];
+        assert_eq!(shown(&Units { hand_overs: hand_overs.clone(), ..gain(100) }, 2), "0-0 1-1");
+        assert_eq!(shown(&Units { hand_overs, ..gain(101) }, 2), "0-1");
     }
 
     #[test]

@@ -207,12 +207,12 @@ impl Builder<'_> {
             })
             .collect();
         let outputs = self.outputs(id);
-        let push = move |model: &NodeModel, outs: &mut Many<Out<u64>>| push_items(model, 0, outs);
         let kernel = self.graph.kernel(&node.name, inputs, outputs);
-        match node.kind {
-            Kind::Parallel => kernel.parallel(move |_, outs| push(&model, outs)),
-            _ => kernel.sequential(move |_, outs| push(&model, outs)),
+        if node.kind == Kind::Parallel {
+            return kernel.parallel(move |_, outs| push_items(&model, 0, outs));
         }
+        let mut tickets = 0..;
+        kernel.sequential(move |_, outs| push_items(&model, tickets.next().expect("no end"), outs))
     }
 }
 

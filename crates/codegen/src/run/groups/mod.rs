@@ -34,10 +34,11 @@
 //! driver accesses files and standard output.
 //!
 //! **Partitioning** is a plan's, which follows the measured cost of each region in some batches, or is the caller's. If
-//! one region with state dominates, or the program ends soon, one thread does everything: threads and copies have a cost too. If
-//! threads turn out to be slower, one thread does the rest ([`trial`]). In the modes [`Mode::Demand`] and
+//! one region with state dominates, or the program ends soon, one thread does everything: threads and copies have a
+//! cost too. If threads turn out to be slower, one thread does the rest ([`trial`]). In the modes [`Mode::Demand`] and
 //! [`Mode::OsThread`] each region is a group, without copies, and one thread takes over nothing.
 
+mod costs;
 mod crew;
 mod cut;
 mod feed;
@@ -57,6 +58,7 @@ use super::parts::Sources;
 use super::units::Planned;
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
+use costs::{Costs, costs, hand_overs};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feed;
@@ -65,10 +67,6 @@ use std::time::{Duration, Instant};
 use thalweg::Stream;
 use thalweg::plan::{Division, Plan, Units};
 use thalweg_lang::interpret::{Stop, Surroundings};
-
-/// The batches that are timed, and the batches before them that are not.
-const TIMED: u64 = 8;
-const BEFORE: u64 = 2;
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.
 const PACKETS: usize = 3;
@@ -121,7 +119,7 @@ pub(super) fn cut<'a>(
     }
     let asked = threads.batch.is_some() || threads.split != Split::Auto || by_region || given.is_some();
     let alone = if asked { None } else { begin(run, sources, around)? };
-    let (costs, timed) = if by_thread { (Vec::new(), 0) } else { costs(run, sources, around)? };
+    let costs = if by_thread { Costs::default() } else { costs(run, sources, around)? };
     let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
     if !by_region && (given.is_some() || threads.division() == Division::Copies) {
         run.count_direct();
@@ -133,12 +131,12 @@ pub(super) fn cut<'a>(
             planned
         }
         None => {
-            let mut units = units(native, threads, &costs, asked);
+            let mut units = units(native, threads, (&costs.regions, &hand_overs(run, &costs)), asked);
             for (unit, takes) in units.all.iter_mut().zip(&takes) {
                 unit.stateless = takes.is_some();
             }
-            let all: f64 = costs.iter().sum();
-            let worth = (WORTH * timed as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS);
+            let all: f64 = costs.regions.iter().sum();
+            let worth = (WORTH * costs.rounds as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS);
             let rounds = if threads.batch.is_some() || by_thread { 1 } else { worth as u64 };
             let batch = sources.batch.saturating_mul(rounds).min(u64::from(u32::MAX));
             let plan = native.choose(&threads.engine, |wishes| {
@@ -165,7 +163,7 @@ pub(super) fn cut<'a>(
 }
 
 /// The regions as units of a plan, with their costs.
-fn units(native: &Native, threads: &Threads, costs: &[f64], asked: bool) -> Units {
+fn units(native: &Native, threads: &Threads, costs: (&[f64], &[(usize, usize, f64)]), asked: bool) -> Units {
     let division = match native.mode {
         Mode::OsThread | Mode::Demand => Division::Each,
         Mode::Hybrid | Mode::Sequential => threads.division(),
@@ -250,32 +248,4 @@ fn begin(
     run.state.set_patient(false);
     let half = half.filter(|(_, done)| sources.done > *done);
     Ok(half.map(|(since, done)| since.elapsed().as_secs_f64() / (sources.done - done) as f64))
-}
-
-/// Runs some batches on this thread; returns the seconds that each region has taken, and the number of
-/// batches.
-fn costs(
-    run: &mut Run<'_>,
-    sources: &mut Sources,
-    around: &mut Surroundings<'_>,
-) -> Result<(Vec<f64>, u64), Stop> {
-    let mut costs = vec![f64::MIN_POSITIVE; run.regions.len()];
-    let mut timed = 0;
-    for round in 0..BEFORE + TIMED {
-        if sources.over || (around.interrupted)() {
-            break;
-        }
-        sources.sure = sources.done;
-        let n = run.next_batch(sources)?;
-        for (region, cost) in costs.iter_mut().enumerate() {
-            let start = Instant::now();
-            run.batches(region..region + 1, n, 1)?;
-            if round >= BEFORE {
-                *cost += start.elapsed().as_secs_f64();
-            }
-        }
-        timed += u64::from(round >= BEFORE);
-        (around.progress)(sources.done);
-    }
-    Ok((costs, timed))
 }
