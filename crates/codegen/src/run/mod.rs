@@ -289,7 +289,7 @@ impl<'a> Run<'a> {
         let cut = self.cut(threads, options, around);
         let cut = cut.map_err(|stop| self.settled(stop))?;
         let native = self.native;
-        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
+        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK, waits: true };
         // A plan decides these too.
         let engine = threads.engine.clone();
         let by_thread = threads.split == Split::Filters || native.mode == Mode::OsThread;
@@ -317,6 +317,7 @@ impl<'a> Run<'a> {
             Cut::Segments(cut) => {
                 let flags = parallel::Flags::new(self.around.interrupted.clone(), &of_bodies);
                 let segments = Segments::new(cut, threads, &flags);
+                let driver = Driver { waits: !segments.are_shared(), ..driver };
                 let drive = |mut link| self.drive_one(Some((&segments, &mut link)), options, around);
                 with_chain(&driver, &engine, segments.most(), |stream| segments.chain(stream), drive)
             }
