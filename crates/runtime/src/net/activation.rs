@@ -14,6 +14,7 @@ use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
 use crate::process::turn::Turn;
+use crate::sched::pace::is_slow;
 use crate::sync::Ordering;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
@@ -71,6 +72,8 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) laps: Option<crate::measure::clock::Laps>,
     /// The kind of thread that activates.
     pub(crate) by: By,
+    /// When turns of processes are prompt: see [`turn`](crate::process::turn).
+    prompt: Prompt,
     /// The node's alert was set, and this activation has cleared it: the node must check all its channels.
     pub(crate) alerted: bool,
     /// `alerted`, or the run drains: a process must check whether it ends.
@@ -96,6 +99,7 @@ impl<'a> ActivationContext<'a> {
             fired: 0,
             laps: None,
             by,
+            prompt: Prompt::of(net, by),
             alerted: false,
             checks_end: false,
             turn: Turn::new(net),
@@ -123,6 +127,21 @@ impl<'a> ActivationContext<'a> {
         self.touched_all = false;
     }
 
+    /// The node of all activations to come is blocking.
+    pub(crate) fn always_prompt(&mut self) {
+        self.prompt = Prompt::Always;
+    }
+
+    /// Whether the turn of a process that begins is prompt.
+    #[inline]
+    pub(crate) fn is_prompt(&self) -> bool {
+        match self.prompt {
+            Prompt::Never => false,
+            Prompt::Slow(most) => self.budget <= most && is_slow(self.state()),
+            Prompt::Always => true,
+        }
+    }
+
     /// Whether this thread has dropped ends, or released lent messages, since the previous call.
     #[inline]
     pub(crate) fn any_drops(&mut self) -> bool {
@@ -135,6 +154,26 @@ impl<'a> ActivationContext<'a> {
     pub(crate) fn ends_dropped(&mut self) -> bool {
         let dropped = dropped();
         std::mem::replace(&mut self.dropped, dropped) != dropped
+    }
+}
+
+/// When the turns of processes on a thread are prompt: see [`turn`](crate::process::turn).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Prompt {
+    Never,
+    /// Of slow processes: the most operations in the budget of one.
+    Slow(usize),
+    Always,
+}
+
+impl Prompt {
+    /// For a thread that is not the one of a blocking node.
+    fn of(net: &Net<'_>, by: By) -> Prompt {
+        match by {
+            _ if net.sched.ready.is_alone() => Prompt::Never,
+            By::Worker(_) => Prompt::Slow(1),
+            By::Dedicated => Prompt::Slow(usize::MAX),
+        }
     }
 }
 
