@@ -72,8 +72,10 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) laps: Option<crate::measure::clock::Laps>,
     /// The kind of thread that activates.
     pub(crate) by: By,
-    /// When turns of processes are prompt: see [`turn`](crate::process::turn).
-    prompt: Prompt,
+    /// The most operations in the budget of a slow process whose turns are prompt: see [`turn`](crate::process::turn).
+    prompt_budget: usize,
+    /// The turns of all processes are prompt.
+    always_prompt: bool,
     /// The node's alert was set, and this activation has cleared it: the node must check all its channels.
     pub(crate) alerted: bool,
     /// `alerted`, or the run drains: a process must check whether it ends.
@@ -99,7 +101,12 @@ impl<'a> ActivationContext<'a> {
             fired: 0,
             laps: None,
             by,
-            prompt: Prompt::of(net, by),
+            prompt_budget: match by {
+                _ if net.sched.ready.is_alone() => 0,
+                By::Worker(_) => 1, // a greater one is that of a node that is not slow
+                By::Dedicated => usize::MAX,
+            },
+            always_prompt: false,
             alerted: false,
             checks_end: false,
             turn: Turn::new(net),
@@ -129,17 +136,13 @@ impl<'a> ActivationContext<'a> {
 
     /// The node of all activations to come is blocking.
     pub(crate) fn always_prompt(&mut self) {
-        self.prompt = Prompt::Always;
+        (self.prompt_budget, self.always_prompt) = (usize::MAX, true);
     }
 
     /// Whether the turn of a process that begins is prompt.
     #[inline]
     pub(crate) fn is_prompt(&self) -> bool {
-        match self.prompt {
-            Prompt::Never => false,
-            Prompt::Slow(most) => self.budget <= most && is_slow(self.state()),
-            Prompt::Always => true,
-        }
+        self.budget <= self.prompt_budget && (self.always_prompt || is_slow(self.state()))
     }
 
     /// Whether this thread has dropped ends, or released lent messages, since the previous call.
@@ -154,26 +157,6 @@ impl<'a> ActivationContext<'a> {
     pub(crate) fn ends_dropped(&mut self) -> bool {
         let dropped = dropped();
         std::mem::replace(&mut self.dropped, dropped) != dropped
-    }
-}
-
-/// When the turns of processes on a thread are prompt: see [`turn`](crate::process::turn).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Prompt {
-    Never,
-    /// Of slow processes: the most operations in the budget of one.
-    Slow(usize),
-    Always,
-}
-
-impl Prompt {
-    /// For a thread that is not the one of a blocking node.
-    fn of(net: &Net<'_>, by: By) -> Prompt {
-        match by {
-            _ if net.sched.ready.is_alone() => Prompt::Never,
-            By::Worker(_) => Prompt::Slow(1),
-            By::Dedicated => Prompt::Slow(usize::MAX),
-        }
     }
 }
 

@@ -88,9 +88,9 @@ impl<T: std::marker::Send> Rx<T> {
         RecvRef { rx: Some(self) }
     }
 
-    /// Resolves to the index of the next message, or to `None` at the end of the stream; and to the turn.
+    /// Resolves to the index of the next message, or to `None` at the end of the stream.
     #[inline(always)]
-    fn poll_message<'c>(&mut self, cx: &'c Context<'_>) -> Poll<(Option<usize>, &'c Turn<'c>)> {
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
         let operation = receiving(&self.0);
         let turn = Turn::of(cx, receiver(&self.0), operation);
@@ -104,7 +104,7 @@ impl<T: std::marker::Send> Rx<T> {
             let tail = meter.tail();
             // Messages that a feedback channel receives after its end are not delivered.
             if meter.ended() {
-                return Poll::Ready((self.at_end(turn, operation, next), turn));
+                return self.at_end(turn, operation, next);
             }
             if next == tail {
                 turn.wait(operation, Suspended::Items, next + 1, &known.receiver_waits);
@@ -113,16 +113,16 @@ impl<T: std::marker::Send> Rx<T> {
             known.seen.store(tail, Ordering::Relaxed);
         }
         turn.complete(operation, &known.received, &known.sender_waits);
-        Poll::Ready((Some(next), turn))
+        Poll::Ready(Some(next))
     }
 
     /// The stream has ended: delivers the messages sent before its end.
     #[inline(never)]
-    fn at_end(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Option<usize> {
+    fn at_end(&self, turn: &Turn<'_>, operation: u64, next: usize) -> Poll<Option<usize>> {
         let (known, seen) = (&self.0.known, self.0.meter.end_tail());
         known.seen.store(seen, Ordering::Relaxed);
         turn.complete(operation, &known.received, &known.sender_waits);
-        (next < seen).then_some(next)
+        Poll::Ready((next < seen).then_some(next))
     }
 }
 
@@ -145,7 +145,7 @@ impl<T: std::marker::Send> Future for Recv<'_, T> {
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let (Some(next), turn) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
+        let Some(next) = ready!(self.rx.poll_message(cx)) else { return Poll::Ready(None) };
         let ring = &*self.rx.0;
         if ring.lends() {
             return Poll::Ready(Some(receive_forgotten(ring, next)));
@@ -153,7 +153,6 @@ impl<T: std::marker::Send> Future for Recv<'_, T> {
         // SAFETY: message `next` is published and this side's; `release` moves past it, so it is read once.
         let message = unsafe { ring.slots().read(next) };
         ring.release(next + 1);
-        turn.changed(receiving(ring));
         Poll::Ready(Some(message))
     }
 }
@@ -183,7 +182,7 @@ impl<'a, T: std::marker::Send> Future for RecvRef<'a, T> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let rx = self.rx.as_mut().expect("polled after it was ready");
-        let (Some(next), _) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
+        let Some(next) = ready!(rx.poll_message(cx)) else { return Poll::Ready(None) };
         Poll::Ready(self.rx.take().map(|rx| {
             // SAFETY: this is the receiving process, and message `next`, the first not received, is published.
             unsafe { rx.0.lend(next) };
@@ -372,7 +371,7 @@ where
         let make = self.make.take().expect("polled after it was ready");
         if let Some(next) = room {
             self.tx.put(next, make);
-            turn.changed(sending(&self.tx.0));
+            turn.sent(sending(&self.tx.0));
         }
         Poll::Ready(())
     }

@@ -8,8 +8,8 @@
 //! # Prompt turns
 //!
 //! What the operations of a turn have changed is reported when the activation ends, once for all of them, since most
-//! turns are short. In a *prompt* turn an operation makes the node at the other end ready as soon as it has changed the
-//! channel.
+//! turns are short. In a *prompt* turn a send makes the receiver's node ready as soon as the message is in the channel. (A
+//! receive is reported when the activation ends in any case: room is needed only by a producer with a full channel.)
 //!
 //! | the process | its turns are prompt | because |
 //! |---|---|---|
@@ -17,8 +17,7 @@
 //! | is run by workers, or has a thread because the run is one-to-one | while its pace is unknown, and while it is slow ([`is_slow`](crate::sched::pace::is_slow)) | waking a thread costs little beside the time between two operations |
 //! | is blocking | always | the next operation may come as late as the outside world decides |
 //!
-//! If a fast process computes for long within a turn that is not prompt, its changes are reported late. A message of a
-//! slow process that is released by a guard ([`Message`](super::Message)) is reported when the activation ends.
+//! If a fast process computes for long within a turn that is not prompt, its messages are reported late.
 //!
 //! # Fields
 //!
@@ -127,7 +126,7 @@ pub(crate) struct Turn<'a> {
     owner: Owner,
     /// The number of the poll among the process's polls. An end stores it to note that it was used in this one.
     number: u64,
-    /// The node at the other end of an operation's channel is made ready at once.
+    /// Receivers' nodes are made ready at once.
     prompt: bool,
     /// The number of operations that this poll may still complete.
     left: Cell<usize>,
@@ -269,9 +268,9 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// An operation has changed its channel's counter.
-    #[inline]
-    pub(crate) fn changed(&self, operation: u64) {
+    /// The message of a send is in the channel.
+    #[inline(always)]
+    pub(crate) fn sent(&self, operation: u64) {
         if self.prompt {
             self.make_peer_ready(operation);
         }
