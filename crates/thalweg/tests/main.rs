@@ -30,6 +30,7 @@ mod parallel;
 mod plans;
 mod policies_in_two_hosts;
 mod processes;
+mod prompt;
 mod random_graphs;
 mod random_processes;
 mod small_jobs;

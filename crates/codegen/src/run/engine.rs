@@ -9,8 +9,13 @@
 //! program itself where one thread does so. A *body* executes a part of the program for one batch after the other. A
 //! program that one thread executes is a driver alone.
 //!
-//! With bodies the driver has a thread of its own: it may wait for input, and a process with a stack is pinned to its
-//! worker, so that a long firing of a body there would keep it from sending batches to the other workers.
+//! **Threads.**
+//!
+//! | the driver | runs | because |
+//! |---|---|---|
+//! | alone | as a process without a stack, on the caller's | it neither receives nor sends, so it never leaves its poll |
+//! | with bodies, if it waits for input or for some batches ([`Driver::waits`]) | on a thread of its own | a process with a stack is pinned to its worker: a long firing of a body there would keep it from sending batches to the other workers |
+//! | with bodies, if it sends all batches at once and waits until all are back | on the caller's worker | that worker then executes a batch, so one thread less has to start |
 //!
 //! **Ends.** The driver ends the graph by returning; the bodies then find the end of their stream. If the engine ends
 //! first, for a panic in a body or a deadline, the driver's next receive unwinds it.
@@ -21,8 +26,10 @@ use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Report, Stream, Val
 pub(super) struct Driver<'n> {
     /// Its name in the graph.
     pub(super) name: &'n str,
-    /// The bytes of its stack.
+    /// Bytes of its stack, where there are bodies.
     pub(super) stack: usize,
+    /// It may wait while batches are left to send: for input, or for some of the batches under way.
+    pub(super) waits: bool,
 }
 
 /// The driver's ends of the chain of bodies.
@@ -58,15 +65,14 @@ impl<T: Send> Link<T> {
     }
 }
 
-/// Runs a driver alone.
+/// Runs a driver alone, on the calling thread and its stack.
 pub(super) fn alone<'e, R: Send + 'e>(
     driver: &Driver<'_>,
     options: &Options,
     drive: impl FnOnce() -> R + Send + 'e,
 ) -> Result<(R, Report), Error> {
     let graph = Graph::new();
-    let kernel = graph.kernel(driver.name, (), ()).stack(driver.stack);
-    let done = kernel.coroutine(move |(), ()| Value(drive()));
+    let done = graph.kernel(driver.name, (), ()).process(|(), ()| async move { Value(drive()) });
     let finished = graph.run(options)?;
     Ok((finished.take(done)?, finished.into_report()))
 }
@@ -82,7 +88,8 @@ pub(super) fn with_chain<'e, T: Send + 'e, R: Send + 'e>(
     let graph = Graph::new();
     let (back, results) = graph.feedback([]);
     let kernel = graph.kernel(driver.name, input("finished", results), output("batches"));
-    let kernel = kernel.stack(driver.stack).blocking();
+    let kernel = kernel.stack(driver.stack);
+    let kernel = if driver.waits { kernel.blocking() } else { kernel };
     let (jobs, done) =
         kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results, under_way: 0 })));
     chain(jobs.capacity(most)).capacity(most).feed(back);

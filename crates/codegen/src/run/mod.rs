@@ -309,7 +309,7 @@ impl<'a> Run<'a> {
                 "one thread ran the first {first} steady states, and timed their parts, before the run that this reports"
             ));
         }
-        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK };
+        let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK, waits: true };
         let engine = self.options(threads, planned.as_ref());
         // Bodies report progress too.
         let progress = Mutex::new(&mut *around.progress);
@@ -330,6 +330,7 @@ impl<'a> Run<'a> {
             Cut::Segments(cut) => {
                 let flags = parallel::Flags::new(self.around.interrupted.clone(), &of_bodies);
                 let segments = Segments::new(cut, threads, &flags);
+                let driver = Driver { waits: !segments.are_shared(), ..driver };
                 let drive = |mut link| self.drive_one(Some((&segments, &mut link)), options, around);
                 with_chain(&driver, &engine, segments.most(), |stream| segments.chain(stream), drive)
             }

@@ -51,19 +51,34 @@ impl<P: Policy> Worker<'_, P> {
     /// least one check.
     fn spin_for_work(&self) -> bool {
         let net = self.host.net;
+        if net.stopped() || any_work(net, self.host.worker) {
+            return true;
+        }
+        if !self.config.spin {
+            return false;
+        }
+        net.sleep.begin_spin();
+        let found = self.spin();
+        net.sleep.end_spin();
+        found
+    }
+
+    /// Spins for [`SPIN_NS`] at most; returns whether there is work or the run stops.
+    fn spin(&self) -> bool {
+        let net = self.host.net;
         let until = ticks() + (SPIN_NS as f64 * self.ticks_per_ns) as u64;
         loop {
-            if net.stopped() || any_work(net, self.host.worker) {
-                return true;
-            }
-            if !self.config.spin || ticks() > until {
-                return false;
-            }
             if self.config.yields {
                 std::thread::yield_now();
             }
             for _ in 0..32 {
                 std::hint::spin_loop();
+            }
+            if net.stopped() || any_work(net, self.host.worker) {
+                return true;
+            }
+            if ticks() > until {
+                return false;
             }
         }
     }

@@ -14,6 +14,7 @@
 //! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
 //! | [`notify`] | what does a worker report to its policy after an activation? |
 //! | [`handoff`] | when does the next activation follow without a decision? |
+//! | [`pass_on`] | which node does a worker leave to the others, for one that only it can run? |
 //! | [`affinity`] | to which worker does a node belong, where the policy assigns nodes to workers? |
 //! | [`injector`] | what does a worker do about events from outside the activations? |
 //! | [`sleep`] | when does a thread sleep, and why is no wake-up lost? |
@@ -30,6 +31,7 @@ pub(crate) mod injector;
 pub(crate) mod make_ready;
 pub(crate) mod notify;
 pub(crate) mod pace;
+mod pass_on;
 pub(crate) mod ready;
 pub(crate) mod sleep;
 mod statistics;

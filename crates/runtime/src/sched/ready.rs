@@ -36,8 +36,8 @@
 //! the token leads to reads the counters after that change.
 //!
 //! The right side is a worker at the end of an activation, for all changes of the activation together; a worker in
-//! the middle of one, if a thread sleeps; or a thread that is no worker and has no policy to notify, which pushes into
-//! the shared queue.
+//! the middle of one, if a thread sleeps or the turn is prompt ([`turn`](crate::process::turn)); or a thread that is no
+//! worker and has no policy to notify, which pushes into the shared queue.
 //!
 //! # Sleep
 //!
@@ -160,7 +160,13 @@ impl Ready {
 
     /// Whether any queue holds a node that this worker may take.
     pub(crate) fn any_for(&self, worker: WorkerId) -> bool {
-        self.any() || !self.queues[worker].is_empty() || !self.pinned[worker].is_empty()
+        self.any() || !self.queues[worker].is_empty() || self.any_pinned(worker)
+    }
+
+    /// Whether the worker's queue of pinned nodes holds a token.
+    #[inline]
+    pub(crate) fn any_pinned(&self, worker: WorkerId) -> bool {
+        !self.pinned[worker].is_empty()
     }
 
     /// Queues a token for a worker, and fences, so that the caller may read afterwards which workers sleep.

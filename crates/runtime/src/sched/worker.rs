@@ -15,7 +15,8 @@
 //!
 //! # One activation, in order
 //!
-//! 1. `NodeCell::try_pin`. If the node is pinned to another worker, that worker gets the token.
+//! 1. `NodeCell::try_pin`. If the node is pinned to another worker, that worker gets the token. If a pinned node waits
+//!    for this worker and another worker is free, the node may be left to that one ([`pass_on`](crate::sched::pass_on)).
 //! 2. Wake another worker, if there is more work. Before the activation, since the woken worker shares the work only if
 //!    it starts while this worker is busy.
 //! 3. `take_alert` clears the node's alert before the body reads its channels. An alert that is set afterwards stays
@@ -106,6 +107,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(super) waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
     pub(super) notified: bool,
+    /// Whether this worker may pass nodes on: see [`pass_on`](crate::sched::pass_on).
+    passes_on: bool,
     /// The time of the next deadlock search, in ticks; never, if there are no suspects. See [`search`].
     search_at: Ticks,
     /// The graph has suspects: nodes that may be part of a deadlock while other nodes run.
@@ -139,6 +142,10 @@ impl<'a, P: Policy> Worker<'a, P> {
         let is_on = host.net.liveness.search.is_on();
         Worker {
             notified,
+            passes_on: notified
+                && host.net.sched.pins
+                && host.net.threads() > 1
+                && host.net.sched.ready.affinity().is_none(),
             host,
             policy,
             local,
@@ -267,6 +274,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             if self.notified {
                 deliver_pinned(net, node, Some(self.host.worker));
             }
+            return (Event::Refused, before);
+        }
+        if self.passes_on && self.pass_on(cell, node) {
             return (Event::Refused, before);
         }
         self.has_searched = !self.searches_deadlocks;

@@ -203,6 +203,11 @@ impl<'s, 'a> Segments<'s, 'a> {
         Segments { cut, threads, flags, nodes, dealt, slow: AtomicBool::new(false) }
     }
 
+    /// Whether workers share out the steady states: the driver then waits once, for all batches.
+    pub(super) fn are_shared(&self) -> bool {
+        self.dealt.is_some()
+    }
+
     /// The most batches under way.
     pub(super) fn most(&self) -> usize {
         self.cut.window as usize
