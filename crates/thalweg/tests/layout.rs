@@ -68,7 +68,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The crates for tests: only `dev-dependencies` may name them.
-const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen", "thalweg-str"];
+const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen"];
 
 /// The crates that no program must get with the engine: their implementations of `PartialEq` for the standard types keep
 /// the compiler from inferring types there.
