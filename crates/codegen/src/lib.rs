@@ -19,7 +19,6 @@ mod emit;
 mod ir;
 mod key;
 mod lower;
-mod messages;
 mod object;
 mod parts;
 mod plan;
@@ -36,8 +35,8 @@ pub use object::{Object, object};
 pub use threads::{Split, Threads};
 
 use emit::alike::Alike;
-use emit::program::NodeCode;
 use key::Key;
+use lower::NodeCode;
 use parts::Part;
 use prepared::{Prepared, is_static, lanes, rings};
 use std::sync::{Arc, OnceLock};

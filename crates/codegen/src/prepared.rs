@@ -2,7 +2,8 @@
 
 use crate::blocks::outline::{Looks, Outlines};
 use crate::emit::alike::Alike;
-use crate::emit::program::{NodeCode, lower_all, may_fail, printers, program};
+use crate::emit::program::program;
+use crate::lower::{NodeCode, lower_all, may_fail, printers};
 use crate::parts::Part;
 use crate::plan::{Facts, Merged};
 use crate::{Level, Mode, Native, blocks, build, emit, ir, lower, parts, plan, ties};

@@ -28,9 +28,9 @@ mod runs;
 mod trace;
 
 use crate::emit::copies::moves_of;
-use crate::emit::program::{NodeCode, may_fail};
 use crate::emit::simd;
 use crate::ir::Kind;
+use crate::lower::{NodeCode, may_fail};
 use crate::plan::{Actor, Facts, Plan, Step};
 use dag::{Op, Table};
 use outline::Looks;

@@ -49,7 +49,7 @@ impl Writer<'_> {
                 let _ = write!(args, "{side}, {side}_mask, ");
             }
         }
-        let one_by_one = crate::messages::sends_to_itself(self.compiled, self.codes, node);
+        let one_by_one = crate::lower::sends_to_itself(self.compiled, self.codes, node);
         let most = if one_by_one { "first + 1" } else { "last" };
         let text = format!(
             "(struct env *env, uint32_t node, struct {kept} *fields, \

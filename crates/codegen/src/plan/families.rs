@@ -13,8 +13,8 @@
 use super::fused::Candidate;
 use super::{Actor, Facts, Level, Place, Root, Step};
 use crate::emit::items::Items;
-use crate::emit::program::NodeCode;
 use crate::ir::{Code, St, walk};
+use crate::lower::NodeCode;
 use crate::siblings::outline;
 use std::collections::BTreeMap;
 use thalweg_lang::flat::ChannelId;

@@ -10,8 +10,8 @@ use super::{Actor, Facts, Place, Port, Root, Step, cost};
 use crate::compose::{Inside, Piece, Side, begin, compose};
 use crate::emit::items::{Items, Pattern};
 use crate::emit::lanes::Varies;
-use crate::emit::program::NodeCode;
 use crate::ir::{Cell, Code, Ex, walk_exprs};
+use crate::lower::NodeCode;
 use thalweg_lang::flat::ChannelId;
 
 /// The most cells of a root inside.

@@ -2,7 +2,7 @@
 
 use super::order::Round;
 use super::{Actor, Facts};
-use crate::emit::program::NodeCode;
+use crate::lower::NodeCode;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
 /// The fewest rounds that are worth doing at once.

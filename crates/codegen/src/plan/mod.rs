@@ -38,7 +38,7 @@ mod state;
 
 use crate::blocks::Block;
 use crate::emit::items::Items;
-use crate::emit::program::NodeCode;
+use crate::lower::NodeCode;
 use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 
 use choose::Planned;

@@ -1,7 +1,7 @@
 //! The order of firings.
 
 use super::{Actor, Bundle, Facts, Family, Plan, long};
-use crate::emit::program::NodeCode;
+use crate::lower::NodeCode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
 

@@ -46,8 +46,8 @@ mod units;
 
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
 use crate::emit::expr::cell_bytes;
-use crate::emit::program::NodeCode;
 use crate::ir::Code;
+use crate::lower::NodeCode;
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::{Split, Threads};
