@@ -29,6 +29,7 @@ mod scalars;
 mod siblings;
 mod threads;
 mod ties;
+mod uniformity;
 
 pub use build::{Cache, Compiler};
 pub use object::{Object, object};

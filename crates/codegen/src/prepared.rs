@@ -192,7 +192,7 @@ fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> 
     let stack = |code: &ir::Code| {
         let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
         let cells: usize = locals.map(|mem| mem.cells).sum();
-        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+        if lower::may_wait(code) { STACK + 8 * cells } else { 0 }
     };
     let nodes = codes.iter().enumerate();
     let waits = nodes.map(|(at, codes)| {

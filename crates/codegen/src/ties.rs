@@ -16,6 +16,7 @@
 
 use crate::ir::{St, walk};
 use crate::lower::NodeCode;
+use crate::plan::Span;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use thalweg_lang::Compiled;
@@ -32,14 +33,6 @@ const LONGEST: i32 = 1 << 12;
 
 /// The longest period that `fold` looks for.
 const PERIOD: usize = 64;
-
-/// Nodes from the first to the last, and the order of their firings in a steady state.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Span {
-    pub(crate) first: u32,
-    pub(crate) last: u32,
-    pub(crate) turns: Vec<Phase>,
-}
 
 /// Finds the spans of a region; `None` where it cannot be fused.
 pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Option<Vec<Span>> {

@@ -3,10 +3,11 @@
 //! Where each firing moves the same numbers of items, whatever rates are declared, and its precondition
 //! covers all that it needs, one call of a static-rate function does many firings, vectors included.
 
-use super::flow::{fixed, without_looks};
-use super::items::Items;
+use super::flow::without_looks;
 use super::program::{Called, Writer};
 use crate::ir::Code;
+use crate::lower::fixed;
+use crate::plan::Items;
 use crate::plan::item;
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -2,9 +2,9 @@
 
 use super::expr::{bare, cell_type, clean, mem_name, names, type_of};
 use super::flow::Way;
-use super::items::{Items, Pattern};
 use super::{deal, literal, simd};
 use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemInfo, MemKind, St, walk, walk_exprs};
+use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 
 /// Writes the firings of one filter.

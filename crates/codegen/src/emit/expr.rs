@@ -21,11 +21,6 @@ pub(crate) fn cell_type(cell: Cell) -> &'static str {
     }
 }
 
-/// Bytes of a cell.
-pub(crate) fn cell_bytes(cell: Cell) -> usize {
-    if cell == Cell::Of(Kind::Bool) { 1 } else { 4 }
-}
-
 /// A constant.
 pub(crate) fn scalar(value: Scalar) -> String {
     match value {

@@ -10,14 +10,14 @@
 
 use super::code::{alternates, field_name, tables, used_mems};
 use super::expr::{bare, cell_type, mem_name, type_of, whole};
-use super::items::{Items, Pattern};
-use super::lanes::Varies;
 use super::places::{beyond, lanes_at, narrow, one_in, one_out};
 use super::simd::Vectors;
 use super::vectors::{letter, vector};
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, Scalar, St, Var, walk, walk_exprs};
 use crate::plan::Family;
+use crate::plan::{Items, Pattern};
 use crate::siblings::Joint;
+use crate::uniformity::Varies;
 use thalweg_lang::hir::BinaryOp;
 
 /// The most vectors of sums side by side.

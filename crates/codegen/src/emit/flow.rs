@@ -6,8 +6,9 @@
 
 use super::code::{Form, Function, Writer, alternates, tables};
 use super::expr::{bare, cell_type, type_of};
-use super::items::Items;
-use crate::ir::{Area, Code, Ex, MemKind, St, Var, inner_mut, walk};
+use crate::ir::{Code, Ex, St, Var, inner_mut, walk};
+use crate::lower::{fixed, may_idle, may_wait};
+use crate::plan::Items;
 use std::borrow::Cow;
 
 /// Consecutive firings that move nothing after which a filter is taken to be done, as in the interpreter.
@@ -115,49 +116,12 @@ pub(crate) fn flow(
     Function { tables: tables(code, items_in, items_out), rest: writer.text }
 }
 
-/// Whether a firing may move nothing.
-pub(crate) fn may_idle(code: &Code) -> bool {
-    let moves = |ex: &Ex| ex.as_int().is_some_and(|items| items > 0);
-    let mut moved = false;
-    walk(&code.body, &mut |st| {
-        moved |= matches!(st, St::Moved { taken, given } if moves(taken) || moves(given));
-    });
-    !moved
-}
-
 /// The items that each firing pops, where one check of items and room serves several firings.
 fn several(code: &Code) -> Option<i32> {
     let Some(St::Moved { taken, .. }) = code.body.last() else { return None };
     let mut rooms = false;
     walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
     taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
-}
-
-/// Whether a firing that lacks items can be rolled back: until it ends it changes only variables.
-pub(crate) fn may_try(code: &Code) -> bool {
-    let mut changes = false;
-    walk(&code.body, &mut |st| {
-        changes |= match st {
-            St::Store(Area::Mem(mem), ..) => matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
-            St::Print(..) | St::Random(_) => true,
-            _ => false,
-        }
-    });
-    !changes
-}
-
-/// Whether a firing may wait in the middle.
-pub(crate) fn may_wait(code: &Code) -> bool {
-    let mut waits = false;
-    walk(&code.body, &mut |st| waits |= matches!(st, St::Need { .. }));
-    waits
-}
-
-/// The items that each firing pops and pushes, where that is constant and covered by its precondition.
-pub(crate) fn fixed(code: &Code) -> Option<(u64, u64)> {
-    let count = |ex: &Ex| u64::try_from(ex.as_int()?).ok();
-    let Some(St::Moved { taken, given }) = code.body.last() else { return None };
-    if may_wait(code) { None } else { Some((count(taken)?, count(given)?)) }
 }
 
 /// The code without checks for room, and without the report of moved items.

@@ -5,9 +5,9 @@
 
 use super::code::Writer as Body;
 use super::expr::{bare, cell_type};
-use super::items::{Items, Pattern};
 use super::program::{Called, Writer};
 use crate::ir::{Cell, Ex};
+use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 

@@ -3,11 +3,11 @@
 use super::alike::{Alike, Functions};
 use super::code::{Form, function};
 use super::flow::flow;
-use super::items::Items;
 use super::text::BEGIN;
 use crate::ir::Code;
 use crate::lower::NodeCode;
 use crate::parts::Part;
+use crate::plan::Items;
 use std::collections::{BTreeMap, HashMap};
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;

@@ -2,9 +2,9 @@
 
 use super::expr::cell_type;
 use super::family::Siblings;
-use super::items::Items;
 use super::program::{Called, Writer};
 use crate::ir::{Cell, Kind};
+use crate::plan::Items;
 use crate::plan::{Bundle, Facts, Plan, Round, Step};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;

@@ -4,9 +4,9 @@
 //! qualifier on variables), so that the C compiler keeps the items that circulate in registers.
 
 use super::expr::cell_type;
-use super::items::Items;
 use super::program::Writer;
 use crate::ir::{Cell, Code, Kind, walk, walk_exprs};
+use crate::plan::Items;
 use crate::plan::{Plan, Port, Round};
 use std::collections::BTreeMap;
 use std::fmt::Write;

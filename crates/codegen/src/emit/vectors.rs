@@ -2,11 +2,9 @@
 
 use super::{weave, window};
 use crate::ir::{Function, Kind};
+use crate::plan::NARROW;
 use std::fmt::Write;
 use thalweg_lang::hir::{BinaryOp, Builtin};
-
-/// The largest stride at which items are picked out of vectors.
-pub(super) const NARROW: i64 = 8;
 
 /// Converts a vector to another kind.
 pub(super) fn converted(from: Kind, to: Kind, x: &str) -> String {

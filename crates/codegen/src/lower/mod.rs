@@ -30,6 +30,7 @@ mod range;
 mod recursion;
 mod shape;
 mod stmt;
+mod waits;
 
 use crate::ir::{Area, Code, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, Site, St, Var, VarInfo, Why};
 use cursor::Cursor;
@@ -47,6 +48,7 @@ pub(crate) use filters::lower_all;
 pub(crate) use handlers::sends_to_itself;
 pub(crate) use node::{NodeCode, may_fail, printers};
 pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
+pub(crate) use waits::{fixed, may_idle, may_try, may_wait};
 
 /// Why code cannot be compiled.
 pub(crate) type Unable = String;

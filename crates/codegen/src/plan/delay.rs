@@ -4,8 +4,7 @@
 //! output is a view of its input's root, and what `prework` has pushed is put there before the first steady
 //! state, at the positions of earlier items.
 
-use super::Facts;
-use super::order::loops;
+use super::{Facts, loops};
 use crate::blocks::passes;
 use crate::lower::NodeCode;
 use thalweg_lang::flat::{Firing, NodeId};

@@ -17,13 +17,12 @@ mod stmts;
 use super::code::Writer;
 use super::expr::{mem_name, names};
 use super::family::Lanes;
-use super::items::{Items, Pattern};
-use super::lanes::Varies;
-use super::vectors::{NARROW, vector};
-use super::weave::weaves;
+use super::vectors::vector;
 use super::window;
 use crate::compose::turns;
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, St, Var, walk};
+use crate::plan::{Items, NARROW, Pattern, pays, stride, weaves};
+use crate::uniformity::Varies;
 use std::fmt::Write;
 
 /// The loop over as many firings at a time as there are lanes; `None` where that is not possible.
@@ -87,47 +86,6 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
         window,
     };
     Some(writer.write())
-}
-
-/// The strides of input and output in cells, where firings are done at once.
-pub(crate) fn strides_of(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<(i64, i64)> {
-    let varies = Varies::of(code)?;
-    let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    pays(code, &varies, strides).then_some(strides)
-}
-
-/// Cells from one firing's items to the next one's.
-fn stride(items: &Items, lanes: usize) -> Option<i64> {
-    let cells = items.cells as i64;
-    match &items.pattern {
-        Pattern::Ring => None,
-        _ if items.cell == Cell::Mixed => None,
-        _ if items.group == 1 => Some(items.group_stride * cells),
-        _ if items.group % lanes as i64 == 0 => Some(items.stride * cells),
-        _ => None,
-    }
-}
-
-/// Whether there are enough operations for the items that are gathered.
-fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
-    let (mut work, mut apart) = (0, 0);
-    walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(_), ..) = st {
-            apart += usize::from(output > NARROW);
-        }
-    });
-    walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
-        Ex::Load(_, at, _) if varies.ex(at) => apart += 1,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => {
-            work += usize::from(varies.ex(ex))
-        }
-        Ex::Math(function, ..) => {
-            work += usize::from(function.is_cheap() && varies.ex(ex)) * 2;
-        }
-        _ => {}
-    });
-    work > 0 && work >= 2 * apart
 }
 
 /// The number of vectors computed side by side.
