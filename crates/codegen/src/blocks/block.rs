@@ -34,7 +34,7 @@ pub(crate) struct Block {
     pub(crate) tables: Vec<Table>,
     /// Blocks in each lane that are done side by side.
     pub(crate) beside: u32,
-    /// The number of lanes where these are isomorphic components of one block ([`across`]), not blocks.
+    /// The number of lanes where these are isomorphic components of one block ([`across`](super::across)), not blocks.
     pub(crate) across: Option<usize>,
     /// Vectors of memory: for its cells in lanes, or for rows.
     pub(crate) vectors: u32,

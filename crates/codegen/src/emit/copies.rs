@@ -1,7 +1,7 @@
 //! Nodes that copy items.
 
-use super::expr::cell_type;
 use super::program::Writer;
+use super::terms::cell_type;
 use crate::plan::{Items, Pattern, moves_of};
 use std::fmt::Write;
 use thalweg_lang::flat::{NodeId, NodeKind};

@@ -5,8 +5,8 @@
 //! deinterleaved into rows, one for each position modulo the stride: there neighbouring firings find
 //! neighbouring items. Each position is moved once, and read as often as windows overlap.
 
-use super::expr::cell_type;
 use super::simd;
+use super::terms::cell_type;
 use super::weave::unweave;
 use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
 use crate::plan::{Items, NARROW, Pattern, weaves};

@@ -5,7 +5,8 @@
 //! queues from the variables; afterwards it recomputes the variables, since queues may have moved.
 
 use super::code::{Form, Function, Writer, alternates, tables};
-use super::expr::{bare, cell_type, type_of};
+use super::terms::{bare, cell_type, type_of};
+use super::way::Way;
 use crate::ir::{Code, Ex, St, Var, inner_mut, walk};
 use crate::lower::{fixed, may_idle, may_wait};
 use crate::plan::Items;
@@ -17,30 +18,6 @@ pub(super) const IDLE: u32 = 1 << 16;
 /// The most items that a firing may have popped, or pushed, where it waits or requests room. A queue has room
 /// for at most twice as many, so positions fit 32 bits.
 const MOST: u32 = 1 << 29;
-
-/// How firings with dynamic rates proceed.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Way {
-    /// They do not wait: a firing that lacks items is rolled back.
-    tries: bool,
-    /// They do not check for room: room for a whole chunk of firings is ensured beforehand.
-    chunks: bool,
-    /// The items that each firing of a chunk pushes, if that is constant.
-    gives: Option<i32>,
-}
-
-impl Way {
-    fn of(code: &Code, tries: bool, output: bool) -> Way {
-        let mut rooms = false;
-        walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
-        let chunks = tries && output && code.begins.room > 0 && !rooms;
-        let gives = match code.body.last() {
-            Some(St::Moved { given, .. }) if chunks => given.as_int(),
-            _ => None,
-        };
-        Way { tries, chunks, gives }
-    }
-}
 
 /// Writes a function that does up to `most` firings, and returns their number.
 ///
@@ -57,7 +34,7 @@ pub(crate) fn flow(
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
     let mut writer = Writer {
         code,
-        names: super::expr::names(code),
+        names: super::terms::names(code),
         input: items_in,
         output: items_out,
         text: String::new(),

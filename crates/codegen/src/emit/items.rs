@@ -1,6 +1,6 @@
 //! C text of access patterns.
 
-use super::expr::bare;
+use super::terms::bare;
 use crate::plan::{Items, Pattern};
 
 impl Items {

@@ -3,7 +3,7 @@
 //! GCC 12 takes 3.6 s for an initialiser list of a million floats, and 0.2 s for their bytes as a string. It
 //! then does not know the values, but it would not fold loads from a long table anyway.
 
-use super::expr::{cell_type, scalar};
+use super::terms::{cell_type, scalar};
 use crate::ir::{Cell, Scalar};
 use std::fmt::Write;
 

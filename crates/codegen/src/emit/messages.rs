@@ -4,8 +4,8 @@
 //! is due. A receiver fires in runs up to there. A node that may send to itself fires one by one.
 
 use super::code::Writer as Body;
-use super::expr::{bare, cell_type};
 use super::program::{Called, Writer};
+use super::terms::{bare, cell_type};
 use crate::ir::{Cell, Ex};
 use crate::plan::{Items, Pattern};
 use std::fmt::Write;

@@ -1,7 +1,8 @@
 //! The C text of a whole program.
 
 use super::alike::{Alike, Functions};
-use super::code::{Form, function};
+use super::code::Form;
+use super::firings::function;
 use super::flow::flow;
 use super::text::BEGIN;
 use crate::ir::Code;
@@ -70,7 +71,7 @@ pub(crate) fn program(
     };
     writer.shares_copies = writer.many_copy();
     if lanes > 1 {
-        writer.text.push_str(&super::vectors::begin(lanes));
+        writer.text.push_str(&super::header::begin(lanes));
     }
     if writer.large > 0 {
         writer.line("static inline char *large(struct env *env);");
