@@ -20,7 +20,6 @@ mod files;
 mod ir;
 mod key;
 mod lower;
-mod messages;
 mod object;
 mod parts;
 mod plan;
@@ -31,14 +30,15 @@ mod scalars;
 mod siblings;
 mod threads;
 mod ties;
+mod uniformity;
 
 pub use build::{Cache, Compiler};
 pub use object::{Object, object};
 pub use threads::{Split, Threads};
 
 use emit::alike::Alike;
-use emit::program::NodeCode;
 use key::Key;
+use lower::NodeCode;
 use parts::Part;
 use prepared::{Prepared, lanes, rings};
 use std::sync::{Arc, OnceLock};

@@ -1,8 +1,7 @@
 //! The parts of a program: subgraphs of its regions that run as a unit, with queues between them.
 
-use crate::emit::flow::may_try;
-use crate::emit::program::NodeCode;
-use crate::lower::decides;
+use crate::lower::NodeCode;
+use crate::lower::{decides, may_try};
 use crate::plan::{Facts, Plan, held};
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::{ChannelId, NodeId};

@@ -2,7 +2,8 @@
 
 use crate::blocks::outline::{Looks, Outlines};
 use crate::emit::alike::Alike;
-use crate::emit::program::{NodeCode, lower_all, may_fail, printers, program};
+use crate::emit::program::program;
+use crate::lower::{NodeCode, lower_all, may_fail, printers};
 use crate::parts::Part;
 use crate::plan::{Facts, Merged};
 use crate::{Level, Mode, Native, blocks, build, emit, ir, lower, parts, plan, ties};
@@ -191,7 +192,7 @@ fn waits(compiled: &Compiled, codes: &[Option<NodeCode>]) -> Vec<Option<usize>> 
     let stack = |code: &ir::Code| {
         let locals = code.mems.iter().filter(|mem| mem.kind == ir::MemKind::Local);
         let cells: usize = locals.map(|mem| mem.cells).sum();
-        if emit::flow::may_wait(code) { STACK + 8 * cells } else { 0 }
+        if lower::may_wait(code) { STACK + 8 * cells } else { 0 }
     };
     let nodes = codes.iter().enumerate();
     let waits = nodes.map(|(at, codes)| {

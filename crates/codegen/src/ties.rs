@@ -14,8 +14,9 @@
 //! The nodes concerned and all nodes between them form a *span*. Its nodes alternate firing by firing, as in
 //! a feedback loop; the nodes before and after it each fire for all steady states of a call.
 
-use crate::emit::program::NodeCode;
 use crate::ir::{St, walk};
+use crate::lower::NodeCode;
+use crate::plan::Span;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use thalweg_lang::Compiled;
@@ -32,14 +33,6 @@ const LONGEST: i32 = 1 << 12;
 
 /// The longest period that `fold` looks for.
 const PERIOD: usize = 64;
-
-/// Nodes from the first to the last, and the order of their firings in a steady state.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Span {
-    pub(crate) first: u32,
-    pub(crate) last: u32,
-    pub(crate) turns: Vec<Phase>,
-}
 
 /// Finds the spans of a region; `None` where it cannot be fused.
 pub(crate) fn spans(compiled: &Compiled, region: &Region, codes: &[Option<NodeCode>]) -> Option<Vec<Span>> {
@@ -269,7 +262,7 @@ mod tests {
              int->void filter End {{ work pop 4 {{ for (int i = 0; i < 4; i++) pop(); }} }}"
         );
         let compiled = thalweg_lang::compile(&Sources::of("test.str", &text)).unwrap();
-        let codes = crate::emit::program::lower_all(&compiled).unwrap();
+        let codes = crate::lower::lower_all(&compiled).unwrap();
         let name = |node: u32| compiled.flat.node(NodeId(node)).name.replace("Main.", "");
         let spans = spans(&compiled, &compiled.schedule.regions[0], &codes)?;
         Some(spans.iter().map(|span| (name(span.first), name(span.last), places(&span.turns))).collect())

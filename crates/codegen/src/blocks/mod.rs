@@ -19,6 +19,7 @@
 //! **Between calls** nothing remains inside a group; roots inside it have no buffer.
 
 pub(crate) mod across;
+mod block;
 pub(crate) mod dag;
 mod linked;
 pub(crate) mod outline;
@@ -27,12 +28,11 @@ mod passes;
 mod runs;
 mod trace;
 
-use crate::emit::copies::moves_of;
-use crate::emit::program::{NodeCode, may_fail};
-use crate::emit::simd;
 use crate::ir::Kind;
-use crate::plan::{Actor, Facts, Plan, Step};
-use dag::{Op, Table};
+use crate::lower::{NodeCode, may_fail};
+use crate::plan::{Actor, Facts, Items, Plan, Port, Step, moves_of, strides_of};
+pub(crate) use block::{Block, Border, ROW};
+use dag::Op;
 use outline::Looks;
 use parts::{Parts, Together};
 pub(crate) use passes::passes;
@@ -41,50 +41,8 @@ use std::collections::HashMap;
 use thalweg_lang::flat::NodeId;
 use trace::{Cells, Trace};
 
-/// The shortest row of cells that is transposed into lanes.
-pub(crate) const ROW: u32 = 16;
-
 /// The most vectors (of 64 bytes) in a block's memory: half of the second-level cache.
 const MOST_VECTORS: u32 = 8192;
-
-/// Cells of a block that are copied from a root, or to it.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Border {
-    pub(crate) root: usize,
-    pub(crate) kind: Kind,
-    /// The first cell in the first steady state, and the distance to the next steady state's.
-    pub(crate) first: u32,
-    pub(crate) advance: u32,
-    pub(crate) cells: u32,
-    /// The offset in the block's memory.
-    pub(crate) offset: u32,
-    /// The class before which the cells are copied in.
-    pub(crate) before: usize,
-}
-
-/// A group that runs in lanes.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Block {
-    pub(crate) actors: Vec<usize>,
-    pub(crate) nodes: Vec<NodeId>,
-    pub(crate) entrances: Vec<Border>,
-    pub(crate) exits: Vec<Border>,
-    pub(crate) parts: Parts,
-    pub(crate) tables: Vec<Table>,
-    /// Blocks in each lane that are done side by side.
-    pub(crate) beside: u32,
-    /// The number of lanes where these are isomorphic components of one block ([`across`]), not blocks.
-    pub(crate) across: Option<usize>,
-    /// Vectors of memory: for its cells in lanes, or for rows.
-    pub(crate) vectors: u32,
-}
-
-impl Border {
-    /// The vectors of memory for as many rows as vectors have lanes.
-    pub(crate) fn room(&self) -> u32 {
-        self.advance.max(ROW)
-    }
-}
 
 /// Finds groups, and replaces their actors in the plan. Families and bundles give way to groups that contain
 /// all of their actors.
@@ -260,15 +218,13 @@ fn block(
 /// Traces an actor's firings in a steady state.
 fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &mut Trace) -> Option<()> {
     let firings = actor.firings as i64;
-    let side = |port: &crate::plan::Port| (port.items.window > 0).then_some(port.root);
+    let side = |port: &Port| (port.items.window > 0).then_some(port.root);
     match &codes[actor.node.0 as usize] {
         Some(code) => {
-            let of = |ports: &'_ [crate::plan::Port]| {
-                ports.first().and_then(|port| Some((side(port)?, port.items.clone())))
-            };
+            let of =
+                |ports: &'_ [Port]| ports.first().and_then(|port| Some((side(port)?, port.items.clone())));
             let (input, output) = (of(&actor.inputs), of(&actor.outputs));
-            let side =
-                |of: &'_ Option<(usize, crate::emit::items::Items)>| of.as_ref().map(|(root, _)| *root);
+            let side = |of: &'_ Option<(usize, Items)>| of.as_ref().map(|(root, _)| *root);
             let (from, to) = (side(&input), side(&output));
             trace.fire(
                 &code.work,
@@ -278,13 +234,9 @@ fn follow(facts: &Facts<'_>, codes: &[Option<NodeCode>], actor: &Actor, trace: &
             )
         }
         None => {
-            let sides = |ports: &'_ [crate::plan::Port]| -> Vec<usize> {
-                ports.iter().map(|port| port.root).collect()
-            };
+            let sides = |ports: &'_ [Port]| -> Vec<usize> { ports.iter().map(|port| port.root).collect() };
             let (ins, outs) = (sides(&actor.inputs), sides(&actor.outputs));
-            let zip = |roots: Vec<usize>,
-                       ports: &'_ [crate::plan::Port]|
-             -> Vec<(usize, crate::emit::items::Items)> {
+            let zip = |roots: Vec<usize>, ports: &'_ [Port]| -> Vec<(usize, Items)> {
                 roots.into_iter().zip(ports.iter().map(|port| port.items.clone())).collect()
             };
             let (ins, outs) = (zip(ins, &actor.inputs), zip(outs, &actor.outputs));
@@ -320,17 +272,17 @@ fn cost_now(codes: &[Option<NodeCode>], actor: &Actor, nodes: &[dag::Node], lane
     // Cells of tables are loaded one by one.
     let looks = nodes.iter().filter(|node| matches!(node.op, Op::Look(_))).count() as f64;
     let all = nodes.iter().map(|node| weight(node.op)).sum::<f64>() + 28.0 * looks;
-    let cells = |ports: &[crate::plan::Port]| -> f64 {
+    let cells = |ports: &[Port]| -> f64 {
         ports.iter().map(|port| (port.items.window * port.items.cells as i64) as f64).sum::<f64>()
             * actor.firings as f64
     };
     let (read, written) = (cells(&actor.inputs), cells(&actor.outputs));
     let lanes = lanes as f64;
     let Some(code) = &codes[actor.node.0 as usize] else { return 0.6 * lanes * written };
-    let none = crate::emit::items::Items::in_line(crate::ir::Cell::Of(Kind::Int), 1, 0);
+    let none = Items::in_line(crate::ir::Cell::Of(Kind::Int), 1, 0);
     let (input, output) = (actor.inputs.first(), actor.outputs.first());
     let (input, output) = (input.map_or(&none, |port| &port.items), output.map_or(&none, |port| &port.items));
-    match simd::strides_of(&code.work, input, output, lanes as usize) {
+    match strides_of(&code.work, input, output, lanes as usize) {
         Some((input, output)) => {
             let each = |stride: i64| if stride <= 8 { stride.max(1) as f64 } else { 24.0 };
             all + read * each(input) + written * each(output)

@@ -1,8 +1,9 @@
 //! What planning found for each run of actors, stored beside the library so that a later start need not
 //! search again: which runs are blocks, and the properties of blocks that are needed to run them.
 
+use super::Block;
 use super::parts::Parts;
-use super::{Block, Run};
+use super::runs::Run;
 use crate::plan::Plan;
 
 /// A block without the data its code is generated from.

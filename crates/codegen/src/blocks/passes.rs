@@ -2,9 +2,8 @@
 
 use super::dag::{Op, Val};
 use super::trace::{Cells, Trace};
-use crate::emit::items::Items;
 use crate::ir::{Cell, Code};
-use crate::plan::keeps_nothing;
+use crate::plan::{Items, keeps_nothing};
 
 /// Whether a firing only pushes the items that it pops, unchanged and in order. `cells` is the number of
 /// cells in an item.

@@ -1,9 +1,9 @@
 //! Finds sequences of actors that can be groups.
 
-use crate::emit::lanes::Varies;
-use crate::emit::program::NodeCode;
 use crate::ir::{Cell, Ex, Kind, walk_exprs};
+use crate::lower::NodeCode;
 use crate::plan::{Plan, Port, Root, Step};
+use crate::uniformity::Varies;
 use thalweg_lang::flat::NodeId;
 
 /// Consecutive actors, and the roots around them.

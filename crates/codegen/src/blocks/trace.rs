@@ -4,8 +4,8 @@
 //! executed, and each variable that differs afterwards becomes a select.
 
 use super::dag::{Dag, Node, Op, Val};
-use crate::emit::items::Items;
 use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, Scalar, St, compares};
+use crate::plan::Items;
 
 /// The most nodes of a block, and the most statements executed for it.
 const MOST_NODES: usize = 1 << 17;

@@ -1,8 +1,25 @@
 //! Writes out a filter's firings.
 
-use super::{Piece, Side};
-use crate::emit::items::{Items, Pattern};
 use crate::ir::{Area, Code, Ex, Mem, MemKind, St, Var, exprs_mut, inner_mut};
+use crate::plan::{Items, Pattern};
+
+/// A filter's firings in one firing of the kernel.
+pub(crate) struct Piece<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) firings: i64,
+    pub(crate) input: Side<'a>,
+    pub(crate) output: Side<'a>,
+}
+
+/// Where a filter reads or writes items.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) items: &'a Items,
+    /// The index of the run inside; `None` for the outside.
+    pub(crate) inside: Option<usize>,
+    /// The position of the kernel's first item there.
+    pub(crate) low: i64,
+}
 
 pub(super) struct Inline<'a> {
     piece: &'a Piece<'a>,

@@ -17,31 +17,12 @@ mod turns;
 mod unfold;
 mod zeros;
 
-use crate::emit::items::Items;
 use crate::ir::{Cell, Code, Mem, MemInfo, MemKind};
 use crate::scalars::tidy;
 use inline::Inline;
 
-pub(crate) use inline::begin;
+pub(crate) use inline::{Piece, Side, begin};
 pub(crate) use turns::turns;
-
-/// A filter's firings in one firing of the kernel.
-pub(crate) struct Piece<'a> {
-    pub(crate) code: &'a Code,
-    pub(crate) firings: i64,
-    pub(crate) input: Side<'a>,
-    pub(crate) output: Side<'a>,
-}
-
-/// Where a filter reads or writes items.
-#[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
-    pub(crate) items: &'a Items,
-    /// The index of the run inside; `None` for the outside.
-    pub(crate) inside: Option<usize>,
-    /// The position of the kernel's first item there.
-    pub(crate) low: i64,
-}
 
 /// A run of items inside.
 pub(crate) struct Inside {

@@ -2,7 +2,7 @@
 
 use super::ahead;
 use super::blocks::{Constant, EFFECT, Part, table_of};
-use super::expr::scalar;
+use super::terms::scalar;
 use super::vectors::{letter, list, vector};
 use crate::blocks::across::beside;
 use crate::blocks::dag;
@@ -117,7 +117,7 @@ impl Across<'_> {
             {
                 for k in 0..beside {
                     let (letter, to) = (letter(access.kind), self.cell(place, k));
-                    let ty = super::expr::type_of(access.kind);
+                    let ty = super::terms::type_of(access.kind);
                     let _ = writeln!(body, "        store_{letter}(({ty} *)({to}), v{at}_{k});");
                 }
             }
@@ -135,7 +135,7 @@ impl Across<'_> {
 
     fn load(&self, body: &mut String, class: &Class, load: usize, place: &Place) {
         let kind = class.loads[load].kind;
-        let (letter, cell) = (letter(kind), super::expr::type_of(kind));
+        let (letter, cell) = (letter(kind), super::terms::type_of(kind));
         let ty = if place.one { cell } else { vector(kind) };
         for k in 0..self.part.beside {
             let from = self.cell(place, k);

@@ -5,7 +5,7 @@
 //! parameters instead of constants, one function is compiled for all of them. A program is long by the size
 //! of its functions together, or by their number.
 
-use super::expr::scalar;
+use super::terms::scalar;
 use crate::ir::Scalar;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;

@@ -3,11 +3,11 @@
 //! Where each firing moves the same numbers of items, whatever rates are declared, and its precondition
 //! covers all that it needs, one call of a static-rate function does many firings, vectors included.
 
-use super::flow::{fixed, without_looks};
-use super::items::Items;
+use super::flow::without_looks;
 use super::program::{Called, Writer};
 use crate::ir::Code;
-use crate::plan::item;
+use crate::lower::fixed;
+use crate::plan::{Items, item};
 use std::borrow::Cow;
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
@@ -80,7 +80,7 @@ impl Writer<'_> {
         let side = |channel: Option<ChannelId>, items: &Items, end: &str| match channel {
             None => "0".to_owned(),
             Some(ChannelId(at)) => {
-                let cell = super::expr::cell_type(items.cell);
+                let cell = super::terms::cell_type(items.cell);
                 let cells = items.cells;
                 format!("({cell} *)state->queues[{at}].items + state->queues[{at}].{end} * {cells}")
             }

@@ -1,7 +1,7 @@
 //! C text of blocks in lanes: items are transposed into lanes, computed, and transposed back.
 
-use super::expr::scalar;
 use super::rows::move_cells;
+use super::terms::scalar;
 use super::vectors::{converted, function, letter, list, operator, vector};
 use crate::blocks::Block;
 use crate::blocks::dag::{self, Op, Table};

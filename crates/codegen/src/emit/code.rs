@@ -1,10 +1,10 @@
 //! C functions of firings.
 
-use super::expr::{bare, cell_type, clean, mem_name, names, type_of};
-use super::flow::Way;
-use super::items::{Items, Pattern};
-use super::{deal, literal, simd};
+use super::literal;
+use super::terms::{bare, cell_type, clean, mem_name, type_of};
+use super::way::Way;
 use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemInfo, MemKind, St, walk, walk_exprs};
+use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 
 /// Writes the firings of one filter.
@@ -70,42 +70,6 @@ const MOST_STATEMENTS: usize = 200;
 /// The parameters that all these functions have in common.
 const PARAMS: &str = "struct env *restrict env, uint32_t node";
 
-/// Writes a function that does the firings `first..last`.
-pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
-    let mut writer = Writer {
-        code,
-        names: names(code),
-        input,
-        output,
-        text: String::new(),
-        depth: 1,
-        which: form.which,
-        apart: alternates(code),
-        way: Way::default(),
-    };
-    writer.head(fields, form);
-    writer.begin_fields();
-    let vector = if form.lanes > 1 {
-        let dealt = deal::firings(code, input, output, form.lanes);
-        dealt.or_else(|| simd::firings(code, input, output, form.lanes))
-    } else {
-        None
-    };
-    match vector {
-        Some(vector) => {
-            writer.line("int64_t f = first;");
-            writer.text.push_str(&vector);
-            writer.line("for (; f < last; f++) {");
-        }
-        None => writer.line("for (int64_t f = first; f < last; f++) {"),
-    }
-    writer.firing();
-    writer.line("}");
-    writer.end_fields();
-    writer.text.push_str("}\n");
-    Function { tables: tables(code, input, output), rest: writer.text }
-}
-
 pub(super) fn tables(code: &Code, input: &Items, output: &Items) -> String {
     let mut text = String::new();
     for (at, mem) in used_mems(code) {
@@ -164,7 +128,7 @@ impl Writer<'_> {
         let _ = writeln!(self.text, "{:1$}{2}", "", depth * 4, text.as_ref());
     }
 
-    fn head(&mut self, fields: &str, form: Form) {
+    pub(super) fn head(&mut self, fields: &str, form: Form) {
         let mut params = format!("{PARAMS}, struct {fields} *restrict fields");
         for (items, name, side, constant) in
             [(self.input, "in", "read", "const "), (self.output, "out", "write", "")]
@@ -241,7 +205,7 @@ impl Writer<'_> {
     }
 
     /// The body of the loop over firings.
-    fn firing(&mut self) {
+    pub(super) fn firing(&mut self) {
         self.depth += 1;
         for (items, name, side, constant) in
             [(self.input, "in", "read", "const "), (self.output, "out", "write", "")]

@@ -5,11 +5,11 @@
 //! deinterleaved into rows, one for each position modulo the stride: there neighbouring firings find
 //! neighbouring items. Each position is moved once, and read as often as windows overlap.
 
-use super::expr::cell_type;
-use super::items::{Items, Pattern};
-use super::weave::{unweave, weaves};
-use super::{simd, vectors};
+use super::simd;
+use super::terms::cell_type;
+use super::weave::unweave;
 use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
+use crate::plan::{Items, NARROW, Pattern, weaves};
 use std::fmt::Write;
 use thalweg_lang::hir::BinaryOp;
 
@@ -163,12 +163,12 @@ impl Deal {
         let letter = if cell == Cell::Of(Kind::Float) { "f" } else { "i" };
         let (to, more) = (row * self.row, (self.last - first) / stride);
         // For a few remaining cells, vectors gain nothing.
-        let few = if together || stride <= vectors::NARROW { "__asm__ volatile (\"\");" } else { "" };
+        let few = if together || stride <= NARROW { "__asm__ volatile (\"\");" } else { "" };
         let mut begin = "int64_t i = 0; ".to_owned();
         if together {
             text.push_str("        { ");
             begin = "int64_t i = done; ".to_owned();
-        } else if stride <= vectors::NARROW {
+        } else if stride <= NARROW {
             let _ = writeln!(
                 text,
                 "        {{ int64_t i = 0; for (; i + {lanes} <= turns + {more}; i += {lanes}) \

@@ -9,15 +9,14 @@
 //! in vectors.
 
 use super::code::{alternates, field_name, tables, used_mems};
-use super::expr::{bare, cell_type, mem_name, type_of, whole};
-use super::items::{Items, Pattern};
-use super::lanes::Varies;
 use super::places::{beyond, lanes_at, narrow, one_in, one_out};
-use super::simd::Vectors;
+use super::simd::{Lanes, Vectors};
+use super::terms::{bare, cell_type, mem_name, type_of, whole};
 use super::vectors::{letter, vector};
 use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, Scalar, St, Var, walk, walk_exprs};
-use crate::plan::Family;
+use crate::plan::{Family, Items, Pattern};
 use crate::siblings::Joint;
+use crate::uniformity::Varies;
 use thalweg_lang::hir::BinaryOp;
 
 /// The most vectors of sums side by side.
@@ -28,17 +27,6 @@ const MOST_FIRINGS: usize = 8;
 
 /// The most statements of an iteration over several firings.
 const MOST_STATEMENTS: usize = 3000;
-
-/// The lanes of siblings, for [`Vectors`].
-pub(super) struct Lanes<'a> {
-    family: &'a Family,
-    /// For tables that differ: the first value of each lane.
-    numbers: Vec<Option<Vec<i64>>>,
-    /// Vectors of a firing.
-    pub(super) vectors: usize,
-    /// Cells from one firing to the next, of firings done at once.
-    steps: (i64, i64),
-}
 
 /// Writes the function of a family.
 pub(crate) struct Siblings<'a> {

@@ -5,9 +5,11 @@
 //! queues from the variables; afterwards it recomputes the variables, since queues may have moved.
 
 use super::code::{Form, Function, Writer, alternates, tables};
-use super::expr::{bare, cell_type, type_of};
-use super::items::Items;
-use crate::ir::{Area, Code, Ex, MemKind, St, Var, inner_mut, walk};
+use super::terms::{bare, cell_type, type_of};
+use super::way::Way;
+use crate::ir::{Code, Ex, St, Var, inner_mut, walk};
+use crate::lower::{fixed, may_idle, may_wait};
+use crate::plan::Items;
 use std::borrow::Cow;
 
 /// Consecutive firings that move nothing after which a filter is taken to be done, as in the interpreter.
@@ -16,30 +18,6 @@ pub(super) const IDLE: u32 = 1 << 16;
 /// The most items that a firing may have popped, or pushed, where it waits or requests room. A queue has room
 /// for at most twice as many, so positions fit 32 bits.
 const MOST: u32 = 1 << 29;
-
-/// How firings with dynamic rates proceed.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Way {
-    /// They do not wait: a firing that lacks items is rolled back.
-    tries: bool,
-    /// They do not check for room: room for a whole chunk of firings is ensured beforehand.
-    chunks: bool,
-    /// The items that each firing of a chunk pushes, if that is constant.
-    gives: Option<i32>,
-}
-
-impl Way {
-    fn of(code: &Code, tries: bool, output: bool) -> Way {
-        let mut rooms = false;
-        walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
-        let chunks = tries && output && code.begins.room > 0 && !rooms;
-        let gives = match code.body.last() {
-            Some(St::Moved { given, .. }) if chunks => given.as_int(),
-            _ => None,
-        };
-        Way { tries, chunks, gives }
-    }
-}
 
 /// Writes a function that does up to `most` firings, and returns their number.
 ///
@@ -56,7 +34,7 @@ pub(crate) fn flow(
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
     let mut writer = Writer {
         code,
-        names: super::expr::names(code),
+        names: super::terms::names(code),
         input: items_in,
         output: items_out,
         text: String::new(),
@@ -115,49 +93,12 @@ pub(crate) fn flow(
     Function { tables: tables(code, items_in, items_out), rest: writer.text }
 }
 
-/// Whether a firing may move nothing.
-pub(crate) fn may_idle(code: &Code) -> bool {
-    let moves = |ex: &Ex| ex.as_int().is_some_and(|items| items > 0);
-    let mut moved = false;
-    walk(&code.body, &mut |st| {
-        moved |= matches!(st, St::Moved { taken, given } if moves(taken) || moves(given));
-    });
-    !moved
-}
-
 /// The items that each firing pops, where one check of items and room serves several firings.
 fn several(code: &Code) -> Option<i32> {
     let Some(St::Moved { taken, .. }) = code.body.last() else { return None };
     let mut rooms = false;
     walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
     taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
-}
-
-/// Whether a firing that lacks items can be rolled back: until it ends it changes only variables.
-pub(crate) fn may_try(code: &Code) -> bool {
-    let mut changes = false;
-    walk(&code.body, &mut |st| {
-        changes |= match st {
-            St::Store(Area::Mem(mem), ..) => matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
-            St::Print(..) | St::Random(_) => true,
-            _ => false,
-        }
-    });
-    !changes
-}
-
-/// Whether a firing may wait in the middle.
-pub(crate) fn may_wait(code: &Code) -> bool {
-    let mut waits = false;
-    walk(&code.body, &mut |st| waits |= matches!(st, St::Need { .. }));
-    waits
-}
-
-/// The items that each firing pops and pushes, where that is constant and covered by its precondition.
-pub(crate) fn fixed(code: &Code) -> Option<(u64, u64)> {
-    let count = |ex: &Ex| u64::try_from(ex.as_int()?).ok();
-    let Some(St::Moved { taken, given }) = code.body.last() else { return None };
-    if may_wait(code) { None } else { Some((count(taken)?, count(given)?)) }
 }
 
 /// The code without checks for room, and without the report of moved items.

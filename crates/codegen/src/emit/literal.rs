@@ -3,7 +3,7 @@
 //! GCC 12 takes 3.6 s for an initialiser list of a million floats, and 0.2 s for their bytes as a string. It
 //! then does not know the values, but it would not fold loads from a long table anyway.
 
-use super::expr::{cell_bytes, cell_type, scalar};
+use super::terms::{cell_type, scalar};
 use crate::ir::{Cell, Scalar};
 use std::fmt::Write;
 
@@ -45,12 +45,12 @@ pub(super) fn beginning(text: &mut String, name: &str, values: &[Scalar], cell: 
         let words: Vec<String> = values.iter().map(|value| in_memory(*value, cell)).collect();
         let _ = writeln!(text, "static const {} {name}[] = {{{}}};", cell_type(cell), words.join(", "));
     }
-    values.len() * cell_bytes(cell)
+    values.len() * cell.bytes()
 }
 
 fn bytes(text: &mut String, indent: &str, name: &str, values: &[Scalar], cell: Cell) {
     let _ = write!(text, "{indent}static const char {name}[] __attribute__((aligned(64))) = {{");
-    let one = cell_bytes(cell);
+    let one = cell.bytes();
     for (at, value) in values.iter().enumerate() {
         if (at * one).is_multiple_of(LINE) {
             let _ = write!(text, "{}\n{indent}    \"", if at > 0 { "\"" } else { "" });

@@ -4,10 +4,10 @@
 //! is due. A receiver fires in runs up to there. A node that may send to itself fires one by one.
 
 use super::code::Writer as Body;
-use super::expr::{bare, cell_type};
-use super::items::{Items, Pattern};
 use super::program::{Called, Writer};
+use super::terms::{bare, cell_type};
 use crate::ir::{Cell, Ex};
+use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
@@ -49,7 +49,7 @@ impl Writer<'_> {
                 let _ = write!(args, "{side}, {side}_mask, ");
             }
         }
-        let one_by_one = crate::messages::sends_to_itself(self.compiled, self.codes, node);
+        let one_by_one = crate::lower::sends_to_itself(self.compiled, self.codes, node);
         let most = if one_by_one { "first + 1" } else { "last" };
         let text = format!(
             "(struct env *env, uint32_t node, struct {kept} *fields, \

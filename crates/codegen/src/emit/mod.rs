@@ -1,26 +1,28 @@
 //! From [`Code`](crate::ir::Code) to C11.
 //!
-//! [`code`] writes firings as a function; [`simd`] does so for several firings at once in vector lanes,
-//! [`family`] for isomorphic filters; [`text`] is what all programs have in common; [`program`] writes a
-//! whole program: its [`state`], nodes one by one ([`single`]), and a function for each fused [`region`].
+//! [`firings`] writes firings as a function, from the statements of [`code`]; [`simd`] does so for several firings
+//! at once in vector lanes, [`family`] for isomorphic filters; [`text`] is what all programs have in common;
+//! [`program`] writes a whole program: its [`state`], nodes one by one ([`single`]), and a function for each fused
+//! [`region`].
 //!
 //! **Same bits.** Integers wrap (`-fwrapv`), products and sums are not contracted, and functions of floats
 //! are those of the mathematics library for binary64, rounded once, as in the interpreter.
 
-pub(crate) mod across;
+mod across;
 mod ahead;
 pub(crate) mod alike;
 mod alone;
 pub(crate) mod blocks;
-pub(crate) mod code;
-pub(crate) mod copies;
+mod code;
+mod copies;
 mod cross;
 mod deal;
-pub(crate) mod expr;
-pub(crate) mod family;
-pub(crate) mod flow;
-pub(crate) mod items;
-pub(crate) mod lanes;
+mod expr;
+mod family;
+mod firings;
+mod flow;
+mod header;
+mod items;
 mod literal;
 mod messages;
 mod patience;
@@ -29,14 +31,16 @@ pub(crate) mod program;
 mod region;
 mod rounds;
 mod rows;
-pub(crate) mod simd;
+mod simd;
 mod single;
 mod state;
 mod steps;
 mod straight;
 mod tables;
-pub(crate) mod text;
+mod terms;
+mod text;
 mod turns;
 pub(crate) mod vectors;
-pub(crate) mod weave;
+mod way;
+mod weave;
 mod window;

@@ -1,6 +1,6 @@
 //! Vectors of scattered cells, and vectors of fewer lanes than the machine's.
 
-use super::expr::type_of;
+use super::terms::type_of;
 use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 

@@ -1,96 +1,17 @@
 //! The C text of a whole program.
 
 use super::alike::{Alike, Functions};
-use super::code::{Form, function};
+use super::code::Form;
+use super::firings::function;
 use super::flow::flow;
-use super::items::Items;
 use super::text::BEGIN;
-use crate::ir::{Code, walk};
-use crate::lower::{self, CHEAP, Handler, WORTH, Which};
+use crate::ir::Code;
+use crate::lower::NodeCode;
 use crate::parts::Part;
-use crate::proven::drop_checks;
-use crate::scalars::tidy;
+use crate::plan::Items;
 use std::collections::{BTreeMap, HashMap};
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
-use thalweg_lang::tree;
-
-/// The lowered code of a filter.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub(crate) struct NodeCode {
-    pub(crate) work: Code,
-    pub(crate) prework: Option<Code>,
-    /// The handlers of messages that it may receive, by index.
-    pub(crate) handlers: BTreeMap<u32, Handler>,
-}
-
-impl NodeCode {
-    /// The code by number: 0 for `work`, 1 for `prework`, from 2 on for handlers.
-    pub(crate) fn which(&self, which: u32) -> Option<&Code> {
-        match which {
-            0 => Some(&self.work),
-            1 => self.prework.as_ref(),
-            handler => self.handlers.get(&(handler - 2)).map(|handler| &handler.code),
-        }
-    }
-
-    /// All its codes.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Code> {
-        let handlers = self.handlers.values().map(|handler| &handler.code);
-        std::iter::once(&self.work).chain(&self.prework).chain(handlers)
-    }
-}
-
-/// Statements of all filters together from which on loops over short arrays are not unrolled: a few seconds
-/// of compiling.
-const LONG: usize = 25_000;
-
-/// Lowers all filters.
-pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, String> {
-    let nodes = || compiled.flat.graph.node_ids();
-    let mut codes: Vec<Option<NodeCode>> =
-        nodes().map(|node| lower_node(compiled, node, WORTH)).collect::<Result<_, _>>()?;
-    if statements(&codes) > LONG {
-        // Some filters are supported only with their loops unrolled.
-        let shorter = |node| lower_node(compiled, node, CHEAP).ok();
-        codes = nodes().zip(codes).map(|(node, code)| shorter(node).unwrap_or(code)).collect();
-    }
-    crate::messages::lower_handlers(compiled, &mut codes)?;
-    Ok(codes)
-}
-
-/// Statements of all filters, counting equal codes once.
-fn statements(codes: &[Option<NodeCode>]) -> usize {
-    let size = |code: &NodeCode| {
-        let mut count = 0;
-        let all = std::iter::once(&code.work).chain(&code.prework);
-        all.for_each(|code| walk(&code.body, &mut |_| count += 1));
-        count
-    };
-    if codes.iter().flatten().map(size).sum::<usize>() <= LONG {
-        return 0;
-    }
-    let different: HashMap<String, usize> =
-        codes.iter().flatten().map(|code| (format!("{code:?}"), size(code))).collect();
-    different.values().sum()
-}
-
-fn lower_node(compiled: &Compiled, node: NodeId, worth: u64) -> Result<Option<NodeCode>, String> {
-    let Some(id) = compiled.flat.filter(node) else { return Ok(None) };
-    let filter = &compiled.tree.filters[id.0 as usize];
-    if !matches!(filter.code, tree::Code::Written { .. }) {
-        return Ok(None);
-    }
-    let code = |which| {
-        let lowered = lower::lower(&compiled.program, &compiled.tree, filter, which, worth);
-        let mut code = lowered.map_err(|why| format!("`{}`: {why}", filter.path))?;
-        tidy(&mut code);
-        drop_checks(&mut code);
-        Ok::<_, String>(code)
-    };
-    let prework = if filter.prework.is_some() { Some(code(Which::Prework)?) } else { None };
-    Ok(Some(NodeCode { work: code(Which::Work)?, prework, handlers: BTreeMap::new() }))
-}
 
 /// How often a function of firings is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,7 +71,7 @@ pub(crate) fn program(
     };
     writer.shares_copies = writer.many_copy();
     if lanes > 1 {
-        writer.text.push_str(&super::vectors::begin(lanes));
+        writer.text.push_str(&super::header::begin(lanes));
     }
     if writer.large > 0 {
         writer.line("static inline char *large(struct env *env);");
@@ -278,18 +199,4 @@ impl Writer<'_> {
 /// The most cells of a filter's large locals; one filter fires at a time.
 fn large_cells(codes: &[Option<NodeCode>]) -> usize {
     codes.iter().flatten().flat_map(NodeCode::all).map(Code::large_cells).max().unwrap_or(0)
-}
-
-/// The number of filters that print.
-pub(crate) fn printers(codes: &[Option<NodeCode>]) -> usize {
-    let prints = |code: &Code| !code.formats.is_empty();
-    codes.iter().flatten().filter(|codes| codes.all().any(prints)).count()
-}
-
-/// Whether some code may fail.
-pub(crate) fn may_fail(codes: &[Option<NodeCode>]) -> bool {
-    let fails = |codes: &NodeCode| {
-        !codes.work.sites.is_empty() || codes.handlers.values().any(|handler| !handler.code.sites.is_empty())
-    };
-    codes.iter().flatten().any(fails)
 }

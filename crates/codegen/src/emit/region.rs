@@ -1,11 +1,10 @@
 //! C text of fused regions.
 
-use super::expr::cell_type;
 use super::family::Siblings;
-use super::items::Items;
 use super::program::{Called, Writer};
+use super::terms::cell_type;
 use crate::ir::{Cell, Kind};
-use crate::plan::{Bundle, Facts, Plan, Round, Step};
+use crate::plan::{Bundle, Facts, Items, Plan, Round, Step};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 

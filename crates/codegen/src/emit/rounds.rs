@@ -3,11 +3,10 @@
 //! Short firings are inlined into the loop, and buffers are passed as `restrict` parameters (GCC ignores the
 //! qualifier on variables), so that the C compiler keeps the items that circulate in registers.
 
-use super::expr::cell_type;
-use super::items::Items;
 use super::program::Writer;
+use super::terms::cell_type;
 use crate::ir::{Cell, Code, Kind, walk, walk_exprs};
-use crate::plan::{Plan, Port, Round};
+use crate::plan::{Items, Plan, Port, Round};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -115,7 +115,7 @@ pub(super) fn move_cells(
     (buffers, near, k): (usize, u32, u32),
 ) -> String {
     let Border { root, kind, first, advance, cells, offset, .. } = border;
-    let ty = super::expr::cell_type(crate::ir::Cell::Of(*kind));
+    let ty = super::terms::cell_type(crate::ir::Cell::Of(*kind));
     let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
     let place =
         format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + root);

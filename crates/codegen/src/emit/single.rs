@@ -1,10 +1,9 @@
 //! C text of nodes one by one, from queue to queue.
 
-use super::expr::cell_type;
-use super::items::Items;
 use super::program::{Called, Writer};
+use super::terms::cell_type;
 use crate::ir::{Cell, Kind};
-use crate::plan::item;
+use crate::plan::{Items, item};
 use std::fmt::Write;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId};
 use thalweg_lang::schedule::Phase;

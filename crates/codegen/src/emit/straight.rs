@@ -5,8 +5,8 @@
 //! are complete, so that neither comes in a burst.
 
 use super::blocks::EFFECT;
-use super::expr::cell_type;
 use super::rows::move_of;
+use super::terms::cell_type;
 use crate::blocks::{Block, Border};
 use crate::ir::Cell;
 use std::fmt::Write;

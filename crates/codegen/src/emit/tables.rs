@@ -4,8 +4,8 @@
 //! there is. So the address of the table is hidden from GCC: then a value is loaded as a scalar and
 //! broadcast.
 
-use super::expr::{cell_type, mem_name};
 use super::simd::Vectors;
+use super::terms::{cell_type, mem_name};
 use crate::ir::{Area, Cell, Code, Ex, Mem, MemKind, walk_exprs};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,6 @@
 //! region the function checks whether it can continue; if so it returns to the engine, which runs the region
 //! and calls again for the rest.
 
-use super::expr::cell_bytes;
 use super::program::Writer;
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
@@ -49,7 +48,7 @@ impl Writer<'_> {
     fn in_turn(&mut self, tries: &mut String, body: &mut String, region: usize) -> Result<(), String> {
         let node = self.compiled.schedule.regions[region].nodes[0];
         let code = &self.codes[node.0 as usize].as_ref().expect("a filter with code").work;
-        if super::flow::may_wait(code) {
+        if crate::lower::may_wait(code) {
             self.try_flow(tries, node.0)?;
             let _ = writeln!(body, "        if (try_{}(state))\n            STOP({region});", node.0);
         } else {
@@ -98,7 +97,7 @@ impl Writer<'_> {
     /// in the cache. With fewer it fires in one lane, or in one vector at a time.
     fn patience(&self, part: &Part, inputs: &[(ChannelId, u64, u64)]) -> u64 {
         let bytes = |(channel, items, _): &(ChannelId, u64, u64)| {
-            items * item(self.compiled, *channel).map_or(0, |(cell, cells)| cell_bytes(cell) * cells) as u64
+            items * item(self.compiled, *channel).map_or(0, |(cell, cells)| cell.bytes() * cells) as u64
         };
         let each: u64 = inputs.iter().map(bytes).sum();
         let Some(plan) = part.plan.as_ref().filter(|_| self.lanes > 1) else { return 1 };

@@ -7,14 +7,6 @@ use super::vectors::{letter, list, vector};
 use crate::ir::Kind;
 use std::fmt::Write;
 
-/// The most cells of a firing.
-const MOST: i64 = 16;
-
-/// Whether firings of this many cells are interleaved.
-pub(crate) fn weaves(cells: i64) -> bool {
-    (2..=MOST).contains(&cells) && cells.count_ones() == 1
-}
-
 /// Interleaves the vectors `give0_k` and so on, and stores them at a position of the output.
 pub(super) fn weave(kind: Kind, cells: i64, k: i64, place: i64) -> String {
     let mut text = String::from("{ ");

@@ -4,12 +4,11 @@
 //! gathered by as many loads. Where each item is read several times, it is faster to do that once: runs of as
 //! many items as there are lanes, one of each firing, are a square that is transposed.
 
-use super::items::{Items, Pattern};
-use super::lanes::Varies;
 use super::simd::Vectors;
-use super::vectors::{NARROW, letter, list, vector};
+use super::vectors::{letter, list, vector};
 use crate::ir::{Cell, Code};
-use crate::plan::loads;
+use crate::plan::{Items, NARROW, Pattern, loads};
+use crate::uniformity::Varies;
 use std::fmt::Write;
 
 /// The longest window in cells: with 16 lanes, half of the first-level cache.

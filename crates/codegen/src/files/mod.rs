@@ -3,7 +3,6 @@
 mod patience;
 mod reader;
 
-use crate::emit::expr::cell_bytes;
 use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
 use crate::plan::Facts;
@@ -44,7 +43,7 @@ impl Ends {
                 Stop::Fault(Box::new(Diagnostic::new(filter.span, message)))
             };
             let bytes = |shape: &Shape| {
-                cell_of(shape, structs).map_or(0, |cell| cell_bytes(cell) * cells_of(shape, structs))
+                cell_of(shape, structs).map_or(0, |cell| cell.bytes() * cells_of(shape, structs))
             };
             match &filter.code {
                 Code::FileReader(name) => {

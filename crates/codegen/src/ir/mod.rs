@@ -109,6 +109,13 @@ pub enum Cell {
     Mixed,
 }
 
+impl Cell {
+    /// Its length in memory.
+    pub fn bytes(self) -> usize {
+        if self == Cell::Of(Kind::Bool) { 1 } else { 4 }
+    }
+}
+
 /// A variable.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VarInfo {

@@ -21,7 +21,7 @@ pub(crate) struct Handler {
 }
 
 /// Lowers a handler.
-pub(crate) fn lower_handler(
+pub(super) fn lower_handler(
     program: &hir::Program,
     tree: &Tree,
     filter: &tree::Filter,

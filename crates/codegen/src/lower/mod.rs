@@ -18,19 +18,24 @@ mod call;
 mod cursor;
 mod dynamic;
 mod expr;
+mod filters;
+mod handlers;
 mod known;
 mod loops;
 mod messages;
+mod node;
 mod operators;
 mod place;
 mod range;
 mod recursion;
 mod shape;
 mod stmt;
+mod waits;
 
 use crate::ir::{Area, Code, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, Site, St, Var, VarInfo, Why};
 use cursor::Cursor;
 use known::Known;
+use loops::WORTH;
 use std::collections::HashMap;
 use std::rc::Rc;
 use thalweg_lang::hir::{self, Body, Root, StreamBody};
@@ -39,9 +44,11 @@ use thalweg_lang::tree::{self, Rate, Rates, Tree};
 use thalweg_lang::value::{Shape, Value};
 
 pub(crate) use dynamic::decides;
-pub(crate) use loops::{CHEAP, WORTH};
-pub(crate) use messages::{Handler, lower_handler};
+pub(crate) use filters::lower_all;
+pub(crate) use handlers::sends_to_itself;
+pub(crate) use node::{NodeCode, may_fail, printers};
 pub(crate) use shape::{cell_of, cells_of, flatten, shape_of};
+pub(crate) use waits::{fixed, may_idle, may_try, may_wait};
 
 /// Why code cannot be compiled.
 pub(crate) type Unable = String;
@@ -52,7 +59,7 @@ const MOST_STATEMENTS: usize = 60_000;
 
 /// Which firing to lower.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Which {
+enum Which {
     /// The first firing, where the filter has a `prework`.
     Prework,
     /// All other firings.
@@ -60,7 +67,7 @@ pub(crate) enum Which {
 }
 
 /// Lowers a firing; loops over short arrays may be unrolled to `worth` statements.
-pub(crate) fn lower(
+fn lower(
     program: &hir::Program,
     tree: &Tree,
     filter: &tree::Filter,

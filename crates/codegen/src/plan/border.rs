@@ -6,8 +6,7 @@
 
 use super::ports::{self, in_the_way};
 use super::roots::{Root, held};
-use super::{Facts, Place, Port};
-use crate::emit::items::Pattern;
+use super::{Facts, Items, Pattern, Place, Port};
 use thalweg_lang::flat::{ChannelId, NodeId};
 
 /// A channel to or from the outside.
@@ -64,7 +63,7 @@ fn border(
     let root = roots.iter().position(|root| root.channel == place.root)?;
     let found = ports::items(place, now.1, (1, 1), items)?;
     let Root { cell, cells, origin, .. } = roots[root];
-    let items_at = crate::emit::items::Items { cell, cells, base: found.base - origin, ..found };
+    let items_at = Items { cell, cells, base: found.base - origin, ..found };
     let alone = places.iter().flatten().filter(|other| other.root == place.root).count() == 1;
     let in_line = items_at.group == 1 && items_at.group_stride == 1 && items_at.pattern == Pattern::Every(1);
     // Files are read and written through a buffer of this part.

@@ -2,40 +2,17 @@
 
 use super::families::{Found, Group, find, interleaved};
 use super::fused::{self, Bundle, bundle};
-use super::{Actor, Facts, Place, Port, Root, Step, cost, order};
-use crate::emit::items::Items;
-use crate::emit::lanes::Varies;
-use crate::emit::program::NodeCode;
+use super::{Actor, Facts, Family, Items, Place, Port, Root, Step, cost, order};
 use crate::ir::Code;
+use crate::lower::NodeCode;
 use crate::siblings::{Joint, join, parts};
+use crate::uniformity::Varies;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::tree;
 use thalweg_lang::value::Value;
 
 /// A candidate must cost less than this factor of the original.
 const BETTER: f64 = 0.85;
-
-/// A SIMD pack of isomorphic filters that fire together.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Family {
-    /// By sibling.
-    pub(crate) actors: Vec<usize>,
-    /// Their joint code; the lanes of a sibling are adjacent.
-    pub(crate) joint: Joint,
-    /// Fields that hold equal integers in all siblings.
-    pub(crate) same: Vec<u32>,
-    /// Lanes of a vector.
-    pub(crate) width: usize,
-    /// The items of the sibling that comes first in the root.
-    pub(crate) input: Option<Port>,
-    pub(crate) output: Port,
-    /// By lane: the distance in cells from that sibling's items to its own.
-    pub(crate) from: Vec<i64>,
-    pub(crate) to: Vec<i64>,
-    pub(crate) firings: u64,
-    /// The cost of a steady state; see [`cost`](super::cost).
-    pub(crate) cost: f64,
-}
 
 /// The plan so far.
 #[derive(Clone)]

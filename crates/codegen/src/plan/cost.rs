@@ -3,11 +3,10 @@
 //! Costs are rough counts for a steady state: 1 is an operation on a vector of the machine's lanes, or two on
 //! vectors of half that length.
 
-use crate::emit::items::{Items, Pattern};
-use crate::emit::lanes::Varies;
-use crate::emit::weave::weaves;
+use super::{Items, Pattern};
 use crate::ir::{Area, Code, Ex, St, exprs, inner};
 use crate::siblings::Joint;
+use crate::uniformity::Varies;
 
 /// The assumed number of iterations of a loop with unknown bounds.
 const SOME_TURNS: f64 = 16.0;
@@ -105,6 +104,14 @@ pub(super) fn alone(code: &Code, input: Option<&Items>, output: &Items, lanes: u
 fn is_woven(output: &Items, stride: i64) -> bool {
     let dense = output.group == 1 && output.window * output.cells as i64 == stride;
     dense && output.pattern == Pattern::Every(1) && weaves(stride)
+}
+
+/// The most cells of a firing that are interleaved in registers.
+const MOST_WOVEN: i64 = 16;
+
+/// Whether firings of this many cells are interleaved.
+pub(crate) fn weaves(cells: i64) -> bool {
+    (2..=MOST_WOVEN).contains(&cells) && cells.count_ones() == 1
 }
 
 /// The cost of a load where items have been deinterleaved or transposed beforehand.

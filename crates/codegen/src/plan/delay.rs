@@ -4,10 +4,9 @@
 //! output is a view of its input's root, and what `prework` has pushed is put there before the first steady
 //! state, at the positions of earlier items.
 
-use super::Facts;
-use super::order::loops;
+use super::{Facts, loops};
 use crate::blocks::passes;
-use crate::emit::program::NodeCode;
+use crate::lower::NodeCode;
 use thalweg_lang::flat::{Firing, NodeId};
 
 /// By node: the delay in items, for filters that are delays. Filters in feedback loops are excluded: they
@@ -47,7 +46,7 @@ fn delay(facts: &Facts<'_>, node: NodeId, code: &NodeCode) -> Option<i64> {
 mod tests {
     use super::super::{Facts, Merged, plan};
     use super::delays;
-    use crate::emit::program::lower_all;
+    use crate::lower::lower_all;
 
     /// The delays of a program's middle, and the number of its actors that are filters with code.
     fn found(middle: &str) -> (Vec<i64>, usize) {

@@ -2,11 +2,19 @@
 
 use crate::ir::Cell;
 use crate::lower::{cell_of, cells_of};
-use crate::ties::Span;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
+
+/// Nodes that keep the order of their firings because of messages ([`ties`](crate::ties)): the first and the
+/// last of them, and the order of their firings in a steady state.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Span {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) turns: Vec<Phase>,
+}
 
 /// Facts about a region before it is planned.
 pub(crate) struct Facts<'a> {
@@ -113,4 +121,19 @@ pub(crate) fn count(phases: &[Phase], times: u64, firings: &mut [u64]) {
             Phase::Repeat(again, inner) => count(inner, times * again, firings),
         }
     }
+}
+
+/// The nodes of each feedback loop, as a range, since nodes are in data-flow order.
+pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
+    let back = facts.compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
+    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
+    spans.sort_unstable();
+    let mut merged: Vec<(u32, u32)> = Vec::new();
+    for span in spans {
+        match merged.last_mut() {
+            Some(last) if span.0 <= last.1 => last.1 = last.1.max(span.1),
+            _ => merged.push(span),
+        }
+    }
+    merged
 }

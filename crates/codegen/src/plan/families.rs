@@ -11,13 +11,34 @@
 //! siblings.
 
 use super::fused::Candidate;
-use super::{Actor, Facts, Level, Place, Root, Step};
-use crate::emit::items::Items;
-use crate::emit::program::NodeCode;
+use super::{Actor, Facts, Items, Level, Place, Port, Root, Step};
 use crate::ir::{Code, St, walk};
-use crate::siblings::outline;
+use crate::lower::NodeCode;
+use crate::siblings::{Joint, outline};
 use std::collections::BTreeMap;
 use thalweg_lang::flat::ChannelId;
+
+/// A SIMD pack of isomorphic filters that fire together.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Family {
+    /// By sibling.
+    pub(crate) actors: Vec<usize>,
+    /// Their joint code; the lanes of a sibling are adjacent.
+    pub(crate) joint: Joint,
+    /// Fields that hold equal integers in all siblings.
+    pub(crate) same: Vec<u32>,
+    /// Lanes of a vector.
+    pub(crate) width: usize,
+    /// The items of the sibling that comes first in the root.
+    pub(crate) input: Option<Port>,
+    pub(crate) output: Port,
+    /// By lane: the distance in cells from that sibling's items to its own.
+    pub(crate) from: Vec<i64>,
+    pub(crate) to: Vec<i64>,
+    pub(crate) firings: u64,
+    /// The cost of a steady state; see [`cost`](super::cost).
+    pub(crate) cost: f64,
+}
 
 /// Siblings that may fire together, as indices into the actors.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -115,7 +136,7 @@ impl Finder<'_> {
         let Some(codes) = &self.codes[actor.node.0 as usize] else { return false };
         let flat = facts.compiled.flat.node(actor.node);
         let plain = !fails(&codes.work) && codes.work.formats.is_empty() && codes.handlers.is_empty();
-        let own = |port: &super::Port| port.items.window > 0;
+        let own = |port: &Port| port.items.window > 0;
         plain
             && flat.inputs.len() <= 1
             && flat.outputs.len() == 1

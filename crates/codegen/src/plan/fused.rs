@@ -6,12 +6,11 @@
 //! smallest number of firings of each filter after which the roots inside are empty ([`compose`]). The
 //! windows of its firings overlap; filters that keep nothing at all are left to [`blocks`](crate::blocks).
 
-use super::{Actor, Facts, Place, Port, Root, Step, cost};
+use super::{Actor, Facts, Items, Pattern, Place, Port, Root, Step, cost};
 use crate::compose::{Inside, Piece, Side, begin, compose};
-use crate::emit::items::{Items, Pattern};
-use crate::emit::lanes::Varies;
-use crate::emit::program::NodeCode;
 use crate::ir::{Cell, Code, Ex, walk_exprs};
+use crate::lower::NodeCode;
+use crate::uniformity::Varies;
 use thalweg_lang::flat::ChannelId;
 
 /// The most cells of a root inside.

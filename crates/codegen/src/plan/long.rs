@@ -1,8 +1,7 @@
 //! Feedback loops with enough items on their way back for each node to fire for many rounds at once.
 
-use super::order::Round;
-use super::{Actor, Facts};
-use crate::emit::program::NodeCode;
+use super::{Actor, Facts, Round, held, loops};
+use crate::lower::NodeCode;
 use thalweg_lang::flat::{ChannelId, NodeId};
 
 /// The fewest rounds that are worth doing at once.
@@ -54,7 +53,7 @@ fn inside(rounds: &[Round], all: &mut Vec<usize>) {
 fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
     let flat = &facts.compiled.flat;
     // The whole loops that contain them: nodes that only forward items are not actors.
-    let spans = super::order::loops(facts);
+    let spans = loops(facts);
     let Some(span) = spans.iter().find(|span| span.0 <= first.0 && last.0 <= span.1) else { return 0 };
     let mut most = i64::MAX;
     for (at, channel) in flat.channels().iter().enumerate() {
@@ -63,9 +62,9 @@ fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
             continue;
         }
         let id = ChannelId(at as u32);
-        let (read, written) = super::held(facts, id, 0);
+        let (read, written) = held(facts, id, 0);
         let spare = written - read - facts.ahead(id);
-        let each = super::held(facts, id, 1).0 - read;
+        let each = held(facts, id, 1).0 - read;
         if spare < 0 {
             return 0;
         }

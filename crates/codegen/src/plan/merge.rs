@@ -12,11 +12,10 @@
 //! Only filters are merged that keep no state, print nothing and cannot fail: the number of their firings
 //! cannot be observed.
 
-use super::order::loops;
-use super::{Actor, Facts, Place};
-use crate::emit::lanes::has_no_state;
-use crate::emit::program::NodeCode;
+use super::{Actor, Facts, Place, loops};
 use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, Var, VarInfo, walk, walk_exprs};
+use crate::lower::NodeCode;
+use crate::uniformity::has_no_state;
 use std::collections::HashMap;
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::Phase;
@@ -264,7 +263,7 @@ fn passing((cell, cells): (Cell, usize), items: u64) -> Code {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::program::lower_all;
+    use crate::lower::lower_all;
 
     /// The number of filters that do their work, and that forward the output of others, in a program's
     /// middle.

@@ -1,70 +1,10 @@
 //! The order of firings.
 
-use super::{Actor, Bundle, Facts, Family, Plan, long};
-use crate::emit::program::NodeCode;
+use super::long;
+use super::{Actor, Bundle, Facts, Family, Round, Step, loops};
+use crate::lower::NodeCode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
-
-/// A step of a call of `n` steady states.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// An actor does the firings of `n` steady states.
-    All(usize),
-    /// A group of actors, by its index in the plan's blocks, does `n` steady states.
-    Blocks(usize),
-    /// These rounds, `n` times.
-    Rounds(Vec<Round>),
-    /// All siblings of a family fire together.
-    Family(usize),
-    /// All filters of a bundle fire together.
-    Bundle(usize),
-}
-
-impl Step {
-    /// Its units in one steady state: an actor's firings, those of a family or bundle, one round, or one
-    /// block.
-    pub(crate) fn times(&self, plan: &Plan) -> u64 {
-        match self {
-            Step::All(actor) => plan.actors[*actor].firings,
-            Step::Family(family) => plan.families[*family].firings,
-            Step::Bundle(bundle) => plan.bundles[*bundle].firings,
-            Step::Rounds(_) | Step::Blocks(_) => 1,
-        }
-    }
-
-    /// Its actors.
-    pub(crate) fn actors(&self, plan: &Plan) -> Vec<usize> {
-        fn inside(rounds: &[Round], all: &mut Vec<usize>) {
-            for round in rounds {
-                match round {
-                    Round::Fire(actor, _) if all.contains(actor) => {}
-                    Round::Fire(actor, _) => all.push(*actor),
-                    Round::Repeat(_, inner) | Round::AtOnce(_, inner) => inside(inner, all),
-                }
-            }
-        }
-        let mut all = Vec::new();
-        match self {
-            Step::All(actor) => all.push(*actor),
-            Step::Family(family) => all.extend(&plan.families[*family].actors),
-            Step::Bundle(bundle) => all.extend(&plan.bundles[*bundle].actors),
-            Step::Blocks(block) => all.extend(&plan.blocks[*block].actors),
-            Step::Rounds(rounds) => inside(rounds, &mut all),
-        }
-        all
-    }
-}
-
-/// A part of a feedback loop's round.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Round {
-    /// An actor fires this many times.
-    Fire(usize, u64),
-    /// These, this many times.
-    Repeat(u64, Vec<Round>),
-    /// A whole round: actors fire for up to this many rounds at once, since the loop holds the items for it.
-    AtOnce(u64, Vec<Round>),
-}
 
 /// The steps of a region.
 pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor], codes: &[Option<NodeCode>]) -> Vec<Step> {
@@ -201,21 +141,6 @@ fn members(step: &Step, all: &mut Vec<usize>) {
         Step::Rounds(rounds) => of_rounds(rounds, all),
         Step::Family(_) | Step::Bundle(_) | Step::Blocks(_) => {}
     }
-}
-
-/// The nodes of each feedback loop, as a range, since nodes are in data-flow order.
-pub(super) fn loops(facts: &Facts<'_>) -> Vec<(u32, u32)> {
-    let back = facts.compiled.flat.channels().iter().filter(|channel| channel.link.feedback);
-    let mut spans: Vec<(u32, u32)> = back.map(|channel| (channel.to.0.0, channel.from.0.0)).collect();
-    spans.sort_unstable();
-    let mut merged: Vec<(u32, u32)> = Vec::new();
-    for span in spans {
-        match merged.last_mut() {
-            Some(last) if span.0 <= last.1 => last.1 = last.1.max(span.1),
-            _ => merged.push(span),
-        }
-    }
-    merged
 }
 
 fn first(phase: &Phase) -> Option<NodeId> {

@@ -1,8 +1,37 @@
 //! The places of channels without a buffer: views of the buffers behind splitters and joiners.
 
-use super::{Facts, Level, Place};
+use super::Facts;
 use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 use thalweg_lang::tree::Weights;
+
+/// A step of the mapping from one channel's item numbers to another's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Level {
+    /// Adds a constant.
+    Shift(i64),
+    /// A port of a splitter or joiner: its weight, the sum of all weights, and of those before it.
+    Deal { width: i64, all: i64, before: i64 },
+}
+
+/// The view of a channel's items.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    /// The channel that has the buffer.
+    pub(crate) root: ChannelId,
+    pub(super) levels: Vec<Level>,
+}
+
+impl Place {
+    /// The position in the root of an item, both counted from the channels' first items.
+    pub(crate) fn of(&self, item: i64) -> i64 {
+        self.levels.iter().fold(item, |item, level| match level {
+            Level::Shift(by) => item + by,
+            Level::Deal { width, all, before } => {
+                item.div_euclid(*width) * all + before + item.rem_euclid(*width)
+            }
+        })
+    }
+}
 
 /// The place of each channel near the region; `None` where it has none.
 pub(super) fn places(facts: &Facts<'_>, kept: &[bool]) -> Vec<Option<Place>> {

@@ -1,8 +1,7 @@
 //! Access patterns of firings.
 
 use super::roots::{Root, roots};
-use super::{Actor, Facts, Level, Place, Port};
-use crate::emit::items::{Items, Pattern};
+use super::{Facts, Items, Level, Pattern, Place};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 
 /// The most positions of a group of firings that are examined to find a pattern.
@@ -10,6 +9,24 @@ const MOST_PLACES: i64 = 1 << 16;
 
 /// The longest table of positions.
 const LONGEST: i64 = 4096;
+
+/// A node's access to a root on one side.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Port {
+    /// The index of the root in the plan.
+    pub(crate) root: usize,
+    pub(crate) items: Items,
+}
+
+/// A node that fires.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Actor {
+    pub(crate) node: NodeId,
+    pub(crate) inputs: Vec<Port>,
+    pub(crate) outputs: Vec<Port>,
+    /// Firings in a steady state.
+    pub(crate) firings: u64,
+}
 
 type Actors = (Vec<Actor>, Vec<Root>);
 

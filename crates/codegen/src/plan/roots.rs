@@ -1,8 +1,6 @@
 //! The buffers of a region.
 
-use super::{Actor, Facts, Place, Plan, Port};
-use crate::emit::expr::cell_bytes;
-use crate::emit::items::Items;
+use super::{Facts, Place};
 use crate::ir::Cell;
 use thalweg_lang::flat::ChannelId;
 
@@ -53,7 +51,7 @@ pub(super) fn roots(facts: &Facts<'_>, places: &[Option<Place>]) -> Result<Vec<R
             channel,
             cell,
             cells,
-            bytes: cells * cell_bytes(cell),
+            bytes: cells * cell.bytes(),
             origin,
             advance,
             keep: end.saturating_sub(origin).max(0),
@@ -96,54 +94,4 @@ pub(super) fn holding(facts: &Facts<'_>, places: &[Option<Place>]) -> Vec<Channe
     };
     let placed = (0..places.len()).filter(|at| places[*at].is_some());
     placed.filter(holds).map(|at| ChannelId(at as u32)).collect()
-}
-
-/// How far an access, or a border, reaches in its root.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct End {
-    root: usize,
-    /// Firings in a steady state, firings in a group, and the distance between groups.
-    firings: i64,
-    group: i64,
-    by: i64,
-    /// The end of the first group.
-    first: i64,
-}
-
-impl End {
-    fn new(port: &Port, firings: u64) -> End {
-        let Items { base, group, group_stride, stride, .. } = port.items;
-        let first = base + (group - 1) * stride.abs() + port.items.reach() + 1;
-        End { root: port.root, firings: firings as i64, group, by: group_stride, first }
-    }
-
-    /// The end after this many steady states.
-    fn after(&self, states: i64) -> i64 {
-        (self.firings * states - 1).max(0) / self.group * self.by + self.first
-    }
-}
-
-/// Computes the sizes of buffers.
-pub(super) fn measure(plan: &mut Plan) {
-    let sides = |actor: &Actor| {
-        let ports = actor.inputs.iter().chain(&actor.outputs);
-        ports.map(|port| End::new(port, actor.firings)).collect::<Vec<_>>()
-    };
-    let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| End::new(&border.port, border.items));
-    plan.ends = plan.actors.iter().flat_map(sides).chain(borders).collect();
-    let sizes = sizes(plan, plan.scale);
-    for (root, size) in plan.roots.iter_mut().zip(sizes) {
-        root.size = size;
-    }
-}
-
-/// The sizes of buffers, in items, where this many steady states are done at once.
-pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
-    let scale = scale as i64;
-    let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
-    for end in &plan.ends {
-        sizes[end.root] = sizes[end.root].max(end.after(scale));
-    }
-    plan.inner.iter().for_each(|inner| sizes[*inner] = 0);
-    sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()
 }

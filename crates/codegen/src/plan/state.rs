@@ -1,7 +1,7 @@
 //! Side effects and state of a node's firings.
 
-use crate::emit::program::NodeCode;
 use crate::ir::{Area, Code, MemKind, St, walk};
+use crate::lower::NodeCode;
 
 /// Whether a firing depends on earlier firings other than through its items, or is visible elsewhere: it
 /// changes fields, draws random numbers, prints, or sends or receives messages. (The number of earlier

@@ -42,10 +42,9 @@ mod trial;
 mod units;
 
 use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
-use crate::emit::expr::cell_bytes;
-use crate::emit::program::NodeCode;
 use crate::files::{Ends, SHORT, There};
 use crate::ir::Code;
+use crate::lower::NodeCode;
 use crate::parts::{Part, entries};
 use crate::plan::{Facts, item};
 use crate::threads::{Split, Threads};
@@ -257,7 +256,7 @@ impl<'a> Run<'a> {
         };
         // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
-        let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell_bytes(cell) * cells));
+        let bytes = (0..channels).map(|at| item(at).map_or(0, |(cell, cells)| cell.bytes() * cells));
         let nodes = native.compiled.flat.nodes().len();
         let state = State::new(&native.library, channels);
         let state = if native.has_messages() { state.with_mail(nodes) } else { state };

@@ -1,8 +1,8 @@
 //! What a program prints.
 
 use super::code;
-use crate::emit::program::NodeCode;
 use crate::ir::Piece;
+use crate::lower::NodeCode;
 use std::io::Write;
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::Value;

@@ -1,7 +1,7 @@
 //! C text of expressions for all lanes.
 
 use super::Vectors;
-use crate::emit::expr::{bare, mem_name, whole};
+use crate::emit::terms::{bare, mem_name, whole};
 use crate::emit::vectors::{converted, function, letter, load, operator, vector};
 use crate::ir::{Area, Ex, Function, Kind, Var};
 use thalweg_lang::hir::{BinaryOp, UnaryOp};

@@ -12,156 +12,30 @@
 //! for the one before it.
 
 mod exprs;
+mod firings;
 mod stmts;
 
 use super::code::Writer;
-use super::expr::{mem_name, names};
-use super::family::Lanes;
-use super::items::{Items, Pattern};
-use super::lanes::Varies;
-use super::vectors::{NARROW, vector};
-use super::weave::weaves;
-use super::window;
-use crate::compose::turns;
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, walk, walk_exprs};
-use std::fmt::Write;
+use super::terms::{mem_name, names};
+use super::vectors::vector;
+use crate::ir::{Cell, Code, Mem, MemKind, St, Var, walk};
+use crate::plan::{Family, Items};
+use crate::uniformity::Varies;
 
-/// The loop over as many firings at a time as there are lanes; `None` where that is not possible.
-pub(crate) fn firings(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<String> {
-    let mut text = side_by_side(code, input, output, (lanes, 4))?;
-    // Firings of the last vector may repeat earlier ones: they store the same items again.
-    if input.group == 1 && output.group == 1 {
-        let rest = side_by_side(code, input, output, (lanes, 1))?;
-        // With one vector the loops are the same.
-        if rest == text {
-            text.clear();
-        }
-        let one = rest.split_once("{\n").map_or("", |(_, body)| body);
-        let _ = write!(
-            text,
-            "    while (f < last && last - first >= {lanes}) {{\n        if (last - f < {lanes})\n            \
-             f = last - {lanes};\n{}        f += {lanes};\n    }}\n",
-            one.strip_suffix("    }\n").unwrap_or(one)
-        );
-    }
-    Some(text)
+pub(super) use firings::firings;
+
+/// The lanes of siblings, for [`Vectors`].
+pub(in crate::emit) struct Lanes<'a> {
+    pub(in crate::emit) family: &'a Family,
+    /// For tables that differ: the first value of each lane.
+    pub(in crate::emit) numbers: Vec<Option<Vec<i64>>>,
+    /// Vectors of a firing.
+    pub(in crate::emit) vectors: usize,
+    /// Cells from one firing to the next, of firings done at once.
+    pub(in crate::emit) steps: (i64, i64),
 }
 
-/// The loop with at most this many vectors side by side; remaining firings are left over.
-fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usize, usize)) -> Option<String> {
-    let varies = Varies::of(code)?;
-    let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    let window = window::cells(code, &varies, input, strides.0);
-    if !pays(code, &varies, (if window.is_some() { 1 } else { strides.0 }, strides.1)) {
-        return None;
-    }
-    // Vectors of a window are loaded directly, so iterations of a loop may share them.
-    let shared = window.and_then(|_| turns(code));
-    let (code, varies) = match &shared {
-        Some(shared) => (shared, Varies::of(shared)?),
-        None => (code, varies),
-    };
-    let beside = if window.is_some() { 1 } else { beside(code, &varies).min(most) };
-    let inner = Writer {
-        code,
-        names: names(code),
-        input,
-        output,
-        text: String::new(),
-        depth: 2,
-        which: 0,
-        apart: super::code::alternates(code),
-        way: Default::default(),
-    };
-    let mut writer = Vectors {
-        inner,
-        varies,
-        lanes,
-        beside,
-        strides,
-        picked: picked(code, output, strides.1),
-        k: 0,
-        mask: None,
-        masks: 0,
-        among: None,
-        window,
-    };
-    Some(writer.write())
-}
-
-/// The strides of input and output in cells, where firings are done at once.
-pub(crate) fn strides_of(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<(i64, i64)> {
-    let varies = Varies::of(code)?;
-    let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    pays(code, &varies, strides).then_some(strides)
-}
-
-/// Cells from one firing's items to the next one's.
-fn stride(items: &Items, lanes: usize) -> Option<i64> {
-    let cells = items.cells as i64;
-    match &items.pattern {
-        Pattern::Ring => None,
-        _ if items.cell == Cell::Mixed => None,
-        _ if items.group == 1 => Some(items.group_stride * cells),
-        _ if items.group % lanes as i64 == 0 => Some(items.stride * cells),
-        _ => None,
-    }
-}
-
-/// Whether there are enough operations for the items that are gathered.
-fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
-    let (mut work, mut apart) = (0, 0);
-    walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(_), ..) = st {
-            apart += usize::from(output > NARROW);
-        }
-    });
-    walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
-        Ex::Load(_, at, _) if varies.ex(at) => apart += 1,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => {
-            work += usize::from(varies.ex(ex))
-        }
-        Ex::Math(function, ..) => {
-            work += usize::from(function.is_cheap() && varies.ex(ex)) * 2;
-        }
-        _ => {}
-    });
-    work > 0 && work >= 2 * apart
-}
-
-/// The number of vectors computed side by side.
-fn beside(code: &Code, varies: &Varies) -> usize {
-    let cells: usize = code
-        .mems
-        .iter()
-        .enumerate()
-        .filter(|(at, mem)| mem.kind == MemKind::Local && varies.mem(Mem(*at as u32)))
-        .map(|(_, mem)| mem.cells)
-        .sum();
-    let vars = (0..code.vars.len() as u32).filter(|var| varies.var(Var(*var))).count();
-    match vars + cells {
-        0..=4 => 4,
-        5..=10 => 2,
-        _ => 1,
-    }
-}
-
-/// The cells of a firing's output, if all are stored at constant positions, as a whole run, and are few: then
-/// they are interleaved at the end.
-fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
-    let dense = output.window * output.cells as i64 == stride;
-    let few = (2..=NARROW).contains(&stride) || weaves(stride);
-    let whole = output.pattern == Pattern::Every(1) && output.group == 1 && dense && few;
-    let mut known = true;
-    walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(item), at, ..) = st {
-            known &= item.as_int().is_some() && at.as_int().is_some();
-        }
-    });
-    (whole && known && output.cell != Cell::Of(Kind::Bool)).then_some(stride)
-}
-
+/// Writes several firings at once.
 pub(in crate::emit) struct Vectors<'a> {
     pub(in crate::emit) inner: Writer<'a>,
     pub(in crate::emit) varies: Varies,
@@ -230,7 +104,7 @@ impl Vectors<'_> {
         let (input, output) = (self.inner.input, self.inner.output);
         let types = [("in", "const ", input), ("out", "", output)];
         for (name, constant, items) in types {
-            let ty = super::expr::cell_type(items.cell);
+            let ty = super::terms::cell_type(items.cell);
             self.line(format!("{constant}{ty} *restrict {name} = {name}0 + ({});", items.start("f")));
         }
         self.line("(void)in, (void)out;");
@@ -263,7 +137,7 @@ impl Vectors<'_> {
                     self.line(text);
                 }
             } else {
-                let text = format!("{} {};", super::expr::type_of(var.kind), self.inner.name(id));
+                let text = format!("{} {};", super::terms::type_of(var.kind), self.inner.name(id));
                 self.line(text);
             }
         }

@@ -1,10 +1,11 @@
 //! C text of statements for all lanes: conditions as masks, and stores of output.
 
 use super::Vectors;
-use crate::emit::expr::{bare, mem_name, whole};
+use crate::emit::terms::{bare, mem_name, whole};
 use crate::emit::vectors::{letter, list, load, vector};
-use crate::emit::weave::{weave, weaves};
+use crate::emit::weave::weave;
 use crate::ir::{Area, Cell, Ex, Kind, St};
+use crate::plan::weaves;
 
 impl Vectors<'_> {
     pub(in crate::emit) fn stmts(&mut self, stmts: &[St]) {

@@ -9,10 +9,10 @@ use crate::ir::{Label, St, Var};
 use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
 
 /// The cost limit of a loop that is unrolled: expressions and statements after unrolling.
-pub(crate) const CHEAP: u64 = 160;
+pub(super) const CHEAP: u64 = 160;
 
 /// The same limit where unrolling turns a short array into scalars.
-pub(crate) const WORTH: u64 = 2500;
+pub(super) const WORTH: u64 = 2500;
 
 /// The most cells of an array that may become scalars.
 const SHORT: usize = 64;

@@ -7,8 +7,7 @@
 //! repeats the firings that wrote there, and these need their inputs from the first position that the first
 //! of them reads. Only firings that were done before are repeated, so none fails that has not failed before.
 
-use crate::emit::items::Items;
-use crate::plan::{Plan, Port, Step};
+use crate::plan::{Items, Plan, Port, Step};
 
 /// The items and firings of earlier time that a batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]

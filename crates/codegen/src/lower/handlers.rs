@@ -1,8 +1,8 @@
-//! Programs that send messages: the receivers of each message, and their handlers.
+//! The handlers of messages: those of all messages that each node may receive.
 
-use crate::emit::program::NodeCode;
+use super::messages::lower_handler;
+use super::node::NodeCode;
 use crate::ir::{Code, Message};
-use crate::lower;
 use crate::scalars::tidy;
 use std::collections::btree_map::Entry;
 use thalweg_lang::Compiled;
@@ -10,7 +10,7 @@ use thalweg_lang::flat::NodeId;
 use thalweg_lang::messages::receivers;
 
 /// Lowers, for each node, the handlers of all messages that it may receive.
-pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]) -> Result<(), String> {
+pub(super) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]) -> Result<(), String> {
     let receivers = receivers(&compiled.tree, &compiled.flat);
     let sent = |code: &Code| code.messages.clone();
     let mut open: Vec<Message> =
@@ -24,8 +24,7 @@ pub(crate) fn lower_handlers(compiled: &Compiled, codes: &mut [Option<NodeCode>]
             let handler = match codes.handlers.entry(message.handler) {
                 Entry::Occupied(made) => made.into_mut(),
                 Entry::Vacant(new) => {
-                    let made =
-                        lower::lower_handler(&compiled.program, &compiled.tree, filter, message.handler);
+                    let made = lower_handler(&compiled.program, &compiled.tree, filter, message.handler);
                     let mut made = made.map_err(why)?;
                     tidy(&mut made.code);
                     open.extend(sent(&made.code));

@@ -1,0 +1,44 @@
+//! The C function of a filter's firings, several at once where possible.
+
+use super::code::{Form, Function, Writer, alternates, tables};
+use super::terms::names;
+use super::way::Way;
+use super::{deal, simd};
+use crate::ir::Code;
+use crate::plan::Items;
+
+/// Writes a function that does the firings `first..last`.
+pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
+    let mut writer = Writer {
+        code,
+        names: names(code),
+        input,
+        output,
+        text: String::new(),
+        depth: 1,
+        which: form.which,
+        apart: alternates(code),
+        way: Way::default(),
+    };
+    writer.head(fields, form);
+    writer.begin_fields();
+    let vector = if form.lanes > 1 {
+        let dealt = deal::firings(code, input, output, form.lanes);
+        dealt.or_else(|| simd::firings(code, input, output, form.lanes))
+    } else {
+        None
+    };
+    match vector {
+        Some(vector) => {
+            writer.line("int64_t f = first;");
+            writer.text.push_str(&vector);
+            writer.line("for (; f < last; f++) {");
+        }
+        None => writer.line("for (int64_t f = first; f < last; f++) {"),
+    }
+    writer.firing();
+    writer.line("}");
+    writer.end_fields();
+    writer.text.push_str("}\n");
+    Function { tables: tables(code, input, output), rest: writer.text }
+}
