@@ -14,7 +14,6 @@ use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
 use crate::process::turn::Turn;
-use crate::sched::pace::is_slow;
 use crate::sync::Ordering;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
@@ -72,10 +71,6 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) laps: Option<crate::measure::clock::Laps>,
     /// The kind of thread that activates.
     pub(crate) by: By,
-    /// The most operations in the budget of a slow process whose turns are prompt: see [`turn`](crate::process::turn).
-    prompt_budget: usize,
-    /// The turns of all processes are prompt.
-    always_prompt: bool,
     /// The node's alert was set, and this activation has cleared it: the node must check all its channels.
     pub(crate) alerted: bool,
     /// `alerted`, or the run drains: a process must check whether it ends.
@@ -101,12 +96,6 @@ impl<'a> ActivationContext<'a> {
             fired: 0,
             laps: None,
             by,
-            prompt_budget: match by {
-                _ if net.sched.ready.is_alone() => 0,
-                By::Worker(_) => 1, // a greater one is that of a node that is not slow
-                By::Dedicated => usize::MAX,
-            },
-            always_prompt: false,
             alerted: false,
             checks_end: false,
             turn: Turn::new(net),
@@ -132,17 +121,6 @@ impl<'a> ActivationContext<'a> {
         self.alerted = alerted;
         self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
-    }
-
-    /// The node of all activations to come is blocking.
-    pub(crate) fn always_prompt(&mut self) {
-        (self.prompt_budget, self.always_prompt) = (usize::MAX, true);
-    }
-
-    /// Whether the turn of a process that begins is prompt.
-    #[inline]
-    pub(crate) fn is_prompt(&self) -> bool {
-        self.budget <= self.prompt_budget && (self.always_prompt || is_slow(self.state()))
     }
 
     /// Whether this thread has dropped ends, or released lent messages, since the previous call.

@@ -275,9 +275,9 @@ impl<T: std::marker::Send> Tx<T> {
         SendFuture { tx: self, make: Some(make), item: PhantomData }
     }
 
-    /// Resolves to the index of a free slot, or to `None` if the receiver has been dropped; and to the turn.
+    /// Resolves to the index of a free slot, or to `None` if the receiver has been dropped.
     #[inline(always)]
-    fn poll_room<'c>(&mut self, cx: &'c Context<'_>) -> Poll<(Option<usize>, &'c Turn<'c>)> {
+    fn poll_room(&mut self, cx: &mut Context<'_>) -> Poll<Option<usize>> {
         let (known, meter) = (&self.0.known, &*self.0.meter);
         let operation = sending(&self.0);
         let turn = Turn::of(cx, sender(&self.0), operation);
@@ -290,14 +290,14 @@ impl<T: std::marker::Send> Tx<T> {
             let limit = meter.head() + meter.capacity();
             known.limit.store(limit, Ordering::Relaxed);
             if next >= limit {
-                return self.poll_room_slowly(turn, operation, next).map(|room| (room, turn));
+                return self.poll_room_slowly(turn, operation, next);
             }
         }
         if self.0.weighed() {
-            return self.poll_room_slowly(turn, operation, next).map(|room| (room, turn));
+            return self.poll_room_slowly(turn, operation, next);
         }
         turn.complete(operation, &known.sent, &known.receiver_waits);
-        Poll::Ready((Some(next), turn))
+        Poll::Ready(Some(next))
     }
 
     /// There is no room, or the receiver has been dropped, or messages are weighed.
@@ -367,11 +367,10 @@ where
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let (room, turn) = ready!(self.tx.poll_room(cx));
+        let room = ready!(self.tx.poll_room(cx));
         let make = self.make.take().expect("polled after it was ready");
         if let Some(next) = room {
             self.tx.put(next, make);
-            turn.sent(sending(&self.tx.0));
         }
         Poll::Ready(())
     }

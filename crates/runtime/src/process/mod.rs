@@ -90,7 +90,7 @@ where
         let Some(running) = core.future.as_mut() else { return self.end(core, cx, Cause::Returned) };
         cx.lap(Part::Application);
         core.turns += 1;
-        let owner = cx.turn.begin(cx.node, core.turns, (cx.budget, cx.is_prompt()), core.pending);
+        let owner = cx.turn.begin(cx.node, core.turns, cx.budget, core.pending);
         let polling = drops::Polling::begin(owner);
         // SAFETY: the future is never moved: it lies in the node's box, in which the `Process` is made, and it is dropped in
         // place.

@@ -5,22 +5,6 @@
 //! or on another thread, is recognised and refused. A *clone* of the waker outlives the turn: it owns the run's signals
 //! and wakes the process by an external event.
 //!
-//! # Prompt turns
-//!
-//! What the operations of a turn have changed is reported when the activation ends, once for all of them, since most
-//! turns are short. In a *prompt* turn a send makes the receiver's node ready as soon as the message is in the channel. (A
-//! receive is reported when the activation ends in any case: room is needed only by a producer with a full channel.)
-//!
-//! | the process | its turns are prompt | because |
-//! |---|---|---|
-//! | is in a run of one thread | never | no other thread could run the other node |
-//! | is run by workers, or has a thread because the run is one-to-one | while its pace is unknown, and while it is slow ([`is_slow`](crate::sched::pace::is_slow)) | waking a thread costs little beside the time between two operations |
-//! | is blocking | always | the next operation may come as late as the outside world decides |
-//!
-//! If a fast process computes for long within a turn that is not prompt, its messages are reported late.
-//!
-//! # Fields
-//!
 //! | field | read and written by |
 //! |---|---|
 //! | `thread`, `owners`, `owner`, `net` | any thread that has the waker, by reference; not written during the turn |
@@ -33,13 +17,12 @@ use crate::channel::operation::{channel, sends};
 use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
 use crate::net::{Owner, Owners};
-use crate::sched::make_ready::make_ready;
 use crate::sched::sleep::Sleeper;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
 
@@ -126,8 +109,6 @@ pub(crate) struct Turn<'a> {
     owner: Owner,
     /// The number of the poll among the process's polls. An end stores it to note that it was used in this one.
     number: u64,
-    /// Receivers' nodes are made ready at once.
-    prompt: bool,
     /// The number of operations that this poll may still complete.
     left: Cell<usize>,
     /// The process's pending operation, from this poll or an earlier one.
@@ -147,7 +128,6 @@ impl<'a> Turn<'a> {
             owners: net.owners,
             owner: net.owners.of(NodeId(0)),
             number: 0,
-            prompt: false,
             left: Cell::new(0),
             pending: Cell::new(NONE),
             suspended: Cell::new(Suspended::Foreign),
@@ -157,16 +137,10 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Begins the `number`th poll of a process, for at most `budget` operations, and returns its owner.
+    /// Begins the `number`th poll of a process, for at most `operations` operations, and returns its owner.
     #[inline]
-    pub(super) fn begin(
-        &mut self,
-        node: NodeId,
-        number: u64,
-        (budget, prompt): (usize, bool),
-        pending: u64,
-    ) -> Owner {
-        (self.owner, self.number, self.prompt) = (self.owners.of(node), number, prompt);
+    pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
+        (self.owner, self.number) = (self.owners.of(node), number);
         self.left.set(budget);
         self.pending.set(pending);
         self.suspended.set(Suspended::Foreign);
@@ -266,22 +240,6 @@ impl<'a> Turn<'a> {
             Some(true) => self.touched.push(operation),
             None => self.touch_once(operation, mark),
         }
-    }
-
-    /// The message of a send is in the channel.
-    #[inline(always)]
-    pub(crate) fn sent(&self, operation: u64) {
-        if self.prompt {
-            self.make_peer_ready(operation);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn make_peer_ready(&self, operation: u64) {
-        // Pairs with the fences of `Sleep::announce`, `doze` and `ready`, as in `make_ready::changed_outside`.
-        fence(Ordering::SeqCst);
-        make_ready(self.net, self.net.peer(operation));
     }
 
     #[inline]

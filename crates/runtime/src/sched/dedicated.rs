@@ -48,9 +48,8 @@ use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Event;
 use thalweg_trace::{Service, What};
 
-/// The most operations of a process in one activation, and in its first one, which measures its pace.
+/// The most operations of a process in one activation.
 const OPERATIONS: usize = 1 << 14;
-const FIRST_OPERATIONS: usize = 16;
 
 /// The target time after which a kernel that is not blocking publishes, in nanoseconds.
 const SLICE_NS: f64 = 10_000.0;
@@ -79,20 +78,15 @@ pub(crate) fn run(
     let cell = &net.cells.nodes[node.index()];
     let body = cell.body.as_ref()?;
     let mut wait_strategy = WaitStrategy::default();
-    let is_blocking = net.topology.graph.node(node).blocking;
-    let slices = !is_blocking && cell.kind != Kind::Process;
+    let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
     let longest = net.topology.plan.claim_lengths[node.index()].min(SLICE);
     let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);
-    if is_blocking {
-        cx.always_prompt();
-    }
     let mut measures = Measures { service: Box::default(), recorder: Recorder::new(config.timeline) };
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let budget = match cell.kind {
             // A process whose consumers have all left never waits, so only a budget makes it return and see that.
-            Kind::Process if cell.state.pace.load(Ordering::Relaxed) == 0 => FIRST_OPERATIONS,
             Kind::Process => OPERATIONS,
             _ if slices => slice * SLICES,
             _ => blocking,
@@ -113,10 +107,6 @@ pub(crate) fn run(
         measures.note_service(cx.fired, ns);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
-        }
-        if cell.kind == Kind::Process && cx.fired > 0 {
-            let pace = (ns * 16.0 / cx.fired as f64).clamp(1.0, f64::from(u32::MAX));
-            cell.state.pace.store(pace as u32, Ordering::Relaxed);
         }
         if !slices {
             blocking = next_budget(blocking, ns);

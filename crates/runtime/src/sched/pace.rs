@@ -6,7 +6,7 @@
 //! a reader gets two that belong together.
 
 use crate::measure::clock::Ticks;
-use crate::net::{ActivationContext, NodeCell, NodeState};
+use crate::net::{ActivationContext, NodeCell};
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use thalweg_graph::{Kind, NodeId};
@@ -21,17 +21,6 @@ const CLAIM_NS: u64 = 60_000;
 /// The least target time of a claim of a parallel node, in nanoseconds. A shorter one costs more than it gains, however
 /// few items there are to share.
 const MIN_CLAIM_NS: u64 = 5_000;
-/// The time of a firing from which on a node is slow, in nanoseconds: waking a thread for each of its firings costs a
-/// tenth of that at most.
-const SLOW_NS: u64 = 50_000;
-
-/// Whether a node is slow, or its pace is unknown.
-#[inline]
-pub(crate) fn is_slow(state: &NodeState) -> bool {
-    let pace = state.pace.load(Ordering::Relaxed);
-    pace == 0 || u64::from(pace) >= SLOW_NS * 16
-}
-
 /// How an activation's length is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {

@@ -36,8 +36,8 @@
 //! the token leads to reads the counters after that change.
 //!
 //! The right side is a worker at the end of an activation, for all changes of the activation together; a worker in
-//! the middle of one, if a thread sleeps or the turn is prompt ([`turn`](crate::process::turn)); or a thread that is no
-//! worker and has no policy to notify, which pushes into the shared queue.
+//! the middle of one, if a thread sleeps; or a thread that is no worker and has no policy to notify, which pushes into
+//! the shared queue.
 //!
 //! # Sleep
 //!
