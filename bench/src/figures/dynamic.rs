@@ -31,12 +31,32 @@ const WORK: u64 = 1000;
 /// Items that the last operator combines into one item of output.
 pub(super) const LAST: u64 = 64;
 
-/// The programs: the name in figures, the program, and the cells of input.
-const PROGRAMS: [(&str, &str, usize); 3] = [
-    ("huffman", "huffman_channel", 1 << 18),
-    ("vwap", "bargain_finder", 3 << 18),
-    ("predicate", "predicate_filter", 1 << 20),
+/// A program of section 6.3.
+struct Application {
+    /// Its name in figures.
+    figure: &'static str,
+    program: &'static str,
+    /// Cells of input.
+    cells: usize,
+    /// The computations of an operator, where they are not the program's own: those of the paper's operators.
+    work: Option<u64>,
+}
+
+const APPLICATIONS: [Application; 3] = [
+    Application { figure: "huffman", program: "huffman_channel", cells: 1 << 18, work: None },
+    Application { figure: "vwap", program: "bargain_finder", cells: 3 << 18, work: Some(WORK) },
+    Application { figure: "predicate", program: "predicate_filter", cells: 1 << 20, work: Some(WORK) },
 ];
+
+impl Application {
+    /// The program, or another one that does the same, with this input.
+    fn ours(&self, program: &str, input: &[u32]) -> Result<Ours, String> {
+        let program = Program::named(program).ok_or("no such program")?;
+        let changes: Vec<_> = self.work.iter().map(|work| ("WORK", work.to_string())).collect();
+        let changes: Vec<_> = changes.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Ours::of(&program.sources(&changes)?, Level::Vectors, input)
+    }
+}
 
 /// The factor by which the input is longer on two threads: the second starts after 10 ms of a run.
 const INPUT_FACTOR: usize = 32;
@@ -55,9 +75,9 @@ pub fn run(session: &mut Session) {
         pipeline(session, &format!("str.dyn.work.q{queues}"), queues, WORK, Kind::Fixed, None);
         os_threads(session, &format!("str.dyn.os_thread.q{queues}"), queues);
     }
-    for (name, program, cells) in PROGRAMS {
-        modes(session, &format!("str.dyn.{name}"), program, cells);
-        on_two(session, &format!("str.dyn.{name}.t2"), program, cells);
+    for application in &APPLICATIONS {
+        modes(session, &format!("str.dyn.{}", application.figure), application);
+        on_two(session, &format!("str.dyn.{}.t2", application.figure), application);
     }
 }
 
@@ -161,11 +181,12 @@ fn expected(queues: u64, items: u64) -> Result<u64, String> {
 }
 
 /// A program under every schedule of its regions, and its no-op version if it has one: nanoseconds per cell of input.
-fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
+fn modes(session: &mut Session, name: &str, application: &Application) {
     if !session.selects(name) {
         return;
     }
-    let input = input(program, cells);
+    let program = application.program;
+    let input = input(program, application.cells);
     let mut contestants = Vec::new();
     for (contestant, role, mode, rounds) in [
         ("ours", Role::Ours, Mode::Hybrid, 8),
@@ -176,8 +197,8 @@ fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
         let no_op = format!("{program}_no_op");
         let ours = match contestant {
             "no-op" if Program::named(&no_op).is_none() => continue,
-            "no-op" => Ours::new(&no_op, Level::Vectors, &input).map(Ours::with_nonces),
-            _ => Ours::new(program, Level::Vectors, &input),
+            "no-op" => application.ours(&no_op, &input).map(Ours::with_nonces),
+            _ => application.ours(program, &input),
         };
         let mut ours = match ours {
             Ok(ours) => ours.changed(|native| native.in_mode(mode)),
@@ -190,14 +211,14 @@ fn modes(session: &mut Session, name: &str, program: &str, cells: usize) {
 }
 
 /// The speed-up of a program's regions on two threads.
-fn on_two(session: &mut Session, name: &str, program: &str, cells: usize) {
+fn on_two(session: &mut Session, name: &str, application: &Application) {
     if !session.selects(name) {
         return;
     }
-    let (input, rounds) = (input(program, INPUT_FACTOR * cells), 2);
+    let (input, rounds) = (input(application.program, INPUT_FACTOR * application.cells), 2);
     let mut contestants = Vec::new();
     for (contestant, role, threads) in [("one thread", Role::Yardstick, 1), ("ours", Role::Ours, 2)] {
-        let mut ours = match Ours::new(program, Level::Vectors, &input) {
+        let mut ours = match application.ours(application.program, &input) {
             Ok(ours) => ours,
             Err(error) => return session.errors.push(format!("{name}: {contestant}: {error}")),
         };
