@@ -7,8 +7,13 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 /// The first channel over which data returns to a set that it has left. `set` gives the set of each node; nodes without
 /// one stand for themselves. `None` if the sets, each as one node, have no cycle besides those of the graph.
 ///
-/// Cycles of the graph count as one place: a set may contain a part of one.
-pub fn returning_channel(graph: &GraphData, set: impl Fn(NodeId) -> Option<usize>) -> Option<ChannelId> {
+/// Cycles of the graph count as one place: a set may contain a part of one. Only paths through nodes for which `counts`
+/// returns true are followed.
+pub fn returning_channel(
+    graph: &GraphData,
+    counts: impl Fn(NodeId) -> bool,
+    set: impl Fn(NodeId) -> Option<usize>,
+) -> Option<ChannelId> {
     let loops = crate::components(graph);
     let mut least = vec![u32::MAX; graph.nodes().len()];
     let mut vertex: Vec<u32> = Vec::with_capacity(graph.nodes().len());
@@ -27,7 +32,8 @@ pub fn returning_channel(graph: &GraphData, set: impl Fn(NodeId) -> Option<usize
     };
     let between = graph.channel_ids().filter(|id| {
         let (from, to) = ends(*id);
-        loops.of(from) != loops.of(to) && vertex[from.index()] != vertex[to.index()]
+        let counted = counts(from) && counts(to);
+        counted && loops.of(from) != loops.of(to) && vertex[from.index()] != vertex[to.index()]
     });
     let edges = between.clone().map(|id| {
         let (from, to) = ends(id);
@@ -69,10 +75,11 @@ mod tests {
         graph
     }
 
-    /// The ends of the channel that returns, for sets given by digits; `-` is no set.
+    /// The ends of the channel that returns, for sets given by digits; `-` is no set, and `x` does not count.
     fn returns(graph: &GraphData, sets: &str) -> Option<(u32, u32)> {
         let set = |node: NodeId| sets.as_bytes()[node.index()].checked_sub(b'0').filter(|digit| *digit < 10);
-        let found = returning_channel(graph, |node| set(node).map(usize::from));
+        let counts = |node: NodeId| sets.as_bytes()[node.index()] != b'x';
+        let found = returning_channel(graph, counts, |node| set(node).map(usize::from));
         found.map(|id| (graph.channel(id).from.0.0, graph.channel(id).to.0.0))
     }
 
@@ -84,6 +91,7 @@ mod tests {
         }
         assert_eq!(returns(&chain, "0-0-"), Some((1, 2)));
         assert_eq!(returns(&chain, "0100"), Some((0, 1)));
+        assert_eq!(returns(&chain, "0x00"), None);
     }
 
     #[test]

@@ -219,9 +219,10 @@ impl Check<'_> {
             self.set(place, nodes, &mut seen)?;
         }
         let segment = parts(self.graph.nodes().len(), &self.plan.segments);
-        let Some(channel) = returning_channel(self.graph, |node| segment[node.index()]) else {
-            return Ok(());
-        };
+        // A node with a thread of its own belongs to no worker, and so to no segment.
+        let counts = |node: NodeId| !self.plan.own_threads.contains(&node);
+        let returning = returning_channel(self.graph, counts, |node| segment[node.index()]);
+        let Some(channel) = returning else { return Ok(()) };
         let (from, to) = (self.graph.channel(channel).from.0, self.graph.channel(channel).to.0);
         let place = Place::Segment(segment[to.index()].unwrap_or(0));
         Err(self.of_node(place, to, Misfit::Returns { from: self.graph.node(from).name.to_string() }))

@@ -56,7 +56,8 @@ pub struct Plan {
     /// A capacity that was edited later differs from it, so [`Plan::check`] does not compare the two.
     pub raised: Vec<Raised>,
     /// Segments: lists of nodes, each for one worker at a time, or in a compiled graph for as many as its nodes have
-    /// replicas. Data that leaves a segment does not return to it, except around cycles of the graph.
+    /// replicas. Data that leaves a segment does not return to it, except around cycles of the graph and through nodes with
+    /// threads of their own.
     pub segments: Vec<Vec<NodeId>>,
     /// Regions to fuse: sets of nodes that channels of static rates join. The engine cannot fuse closures; the nodes
     /// of a region count as one segment, so that one worker runs them.
