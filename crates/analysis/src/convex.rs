@@ -7,23 +7,43 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 /// The first channel over which data returns to a set that it has left. `set` gives the set of each node; nodes without
 /// one stand for themselves. `None` if the sets, each as one node, have no cycle besides those of the graph.
 ///
-/// Cycles of the graph count as one place: a set may contain a part of one. Only paths through nodes for which `counts`
+/// A set may contain a part of a cycle of the graph. Sets are numbered below the number of nodes. Only paths through nodes for which `counts`
 /// returns true are followed.
+///
+/// ```
+/// use thalweg_analysis::returning_channel;
+/// use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort};
+///
+/// let item = Item::of::<u8>();
+/// let mut graph = GraphData::new();
+/// let a = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
+/// let b = graph.add(Node::sequential("b").input(InPort::new("in", item)).output(OutPort::new("out", item)));
+/// let c = graph.add(Node::sequential("c").input(InPort::new("in", item)));
+/// graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+/// graph.connect((b, 0), (c, 0), Link::default()).unwrap();
+///
+/// let ends = |node| (node != b).then_some(0);
+/// assert_eq!(returning_channel(&graph, |_| true, ends), Some(ChannelId(1)));
+/// assert_eq!(returning_channel(&graph, |_| true, |_| Some(0)), None);
+/// ```
 pub fn returning_channel(
     graph: &GraphData,
     counts: impl Fn(NodeId) -> bool,
     set: impl Fn(NodeId) -> Option<usize>,
 ) -> Option<ChannelId> {
     let loops = crate::components(graph);
-    let mut least = vec![u32::MAX; graph.nodes().len()];
+    // A part of a cycle stands for the whole cycle: all data of the set may go round it.
+    let whole = |node: NodeId| {
+        let members = loops.members(loops.of(node));
+        members.iter().all(|member| set(*member) == set(node)).then_some(()).ok_or(members[0])
+    };
+    let mut least: Vec<Option<u32>> = vec![None; graph.nodes().len()];
     let mut vertex: Vec<u32> = Vec::with_capacity(graph.nodes().len());
     for node in graph.node_ids() {
-        vertex.push(match set(node) {
-            Some(set) if set < least.len() => {
-                least[set] = least[set].min(node.0);
-                least[set]
-            }
-            _ => node.0,
+        vertex.push(match (whole(node), set(node)) {
+            (Err(first), _) => first.0,
+            (Ok(()), Some(set)) if set < least.len() => *least[set].get_or_insert(node.0),
+            (Ok(()), _) => loops.members(loops.of(node))[0].0,
         });
     }
     let ends = |id: ChannelId| {
@@ -42,7 +62,9 @@ pub fn returning_channel(
     let strong = strong_of(&Groups::new(graph.nodes().len(), edges));
     let mut returning = between.filter(|id| {
         let (from, to) = ends(*id);
-        strong[vertex[from.index()] as usize] == strong[vertex[to.index()] as usize] && set(to).is_some()
+        strong[vertex[from.index()] as usize] == strong[vertex[to.index()] as usize]
+            && set(to).is_some()
+            && whole(to).is_ok()
     });
     returning.next()
 }
@@ -112,5 +134,10 @@ mod tests {
         for good in ["012", "001", "011"] {
             assert_eq!(returns(&cycle, good), None, "{good}");
         }
+        let inside = graph(4, &[(0, 1), (1, 2), (2, 1), (2, 3)]);
+        for bad in ["0--0", "0120"] {
+            assert_eq!(returns(&inside, bad), Some((2, 3)), "{bad}");
+        }
+        assert_eq!(returns(&inside, "0011"), None);
     }
 }

@@ -88,7 +88,7 @@ pub enum Mode {
     /// Filter by filter, in data-flow order, one steady state of the sources after the other, on one thread. A program
     /// without dynamic rates still runs as one fused region.
     Sequential,
-    /// On demand, as in Aurora: a region runs when its input queues have items, in batches, on any thread of the pool.
+    /// On demand, as in Aurora: a region runs when a packet of batches has come to it, on any thread of the pool.
     /// One thread at a time runs a region, so a program of one region uses one thread. A region has no copies, and no
     /// thread of its own.
     Demand,

@@ -106,7 +106,8 @@ impl Plan {
     }
 
     /// Makes a plan for a graph that a compiler executes, in which `units` decide the segments, the replicas of their
-    /// nodes and the worker of each node. [`Plan::bodies`] reads them.
+    /// nodes and the worker of each node. [`Plan::bodies`] reads them. The compiler's code has no claims, channels, windows
+    /// or threads of nodes, so what the plan says of these, and of regions, has no effect.
     ///
     /// ```
     /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};

@@ -78,6 +78,8 @@ impl Plan {
     /// The bodies that the plan makes of the units of a compiled graph, in the order of the units; the whole if the plan
     /// has no segments.
     ///
+    /// The nodes of `units` are nodes of `graph`.
+    ///
     /// # Errors
     /// A unit is in no segment or in several, or the units of a segment do not follow each other.
     pub fn bodies(&self, graph: &GraphData, units: &[Unit]) -> Result<Vec<Body>, PlanError> {
@@ -112,8 +114,15 @@ impl Plan {
                     body.units.end = at + 1;
                     body.copies = body.copies.min(copies);
                 }
-                None => bodies.push((segment, Body { units: at..at + 1, copies })),
+                // A unit without nodes belongs to the body before or behind it.
+                None => {
+                    let start = bodies.last().map_or(0, |(_, body)| body.units.end);
+                    bodies.push((segment, Body { units: start..at + 1, copies }));
+                }
             }
+        }
+        if let Some((_, last)) = bodies.last_mut() {
+            last.units.end = units.len();
         }
         let limited = |(_, body): (usize, Body)| Body {
             copies: if body.copies == usize::MAX { 1 } else { body.copies },
@@ -132,5 +141,62 @@ impl Plan {
         let replicas =
             parallel.map(|node| self.replicas.get(node).map_or(self.threads, |most| *most as usize));
         replicas.min().map_or(usize::MAX, |most| most.min(self.threads))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wishes;
+    use thalweg_graph::{InPort, Item, Link, Node, OutPort};
+
+    /// The graph `a -> b -> c`.
+    fn chain() -> GraphData {
+        let item = Item::of::<u8>();
+        let mut graph = GraphData::new();
+        let a = graph.add(Node::sequential("a").output(OutPort::new("out", item)));
+        let b = Node::parallel("b").input(InPort::new("in", item)).output(OutPort::new("out", item));
+        let b = graph.add(b);
+        let c = graph.add(Node::sequential("c").input(InPort::new("in", item)));
+        graph.connect((a, 0), (b, 0), Link::default()).unwrap();
+        graph.connect((b, 0), (c, 0), Link::default()).unwrap();
+        graph
+    }
+
+    /// The bodies of units of these nodes, in a plan with these segments; or what does not fit.
+    fn bodies(units: &[&[u32]], segments: &[&[u32]]) -> Result<Vec<Body>, Misfit> {
+        let (graph, nodes) = (chain(), |nodes: &&[u32]| nodes.iter().map(|node| NodeId(*node)).collect());
+        let mut plan = Plan::new(&graph, &Wishes { threads: Some(3), ..Wishes::default() });
+        plan.segments = segments.iter().map(nodes).collect();
+        let unit = |of: &&[u32]| Unit { nodes: nodes(of), cost: 1, stateless: **of == [1] };
+        let units: Vec<Unit> = units.iter().map(unit).collect();
+        plan.bodies(&graph, &units).map_err(|error| error.misfit)
+    }
+
+    fn body(units: Range<usize>, copies: usize) -> Body {
+        Body { units, copies }
+    }
+
+    #[test]
+    fn each_segment_is_a_body() {
+        assert_eq!(
+            bodies(&[&[0], &[1], &[2]], &[&[0], &[1], &[2]]),
+            Ok(vec![body(0..1, 1), body(1..2, 3), body(2..3, 1)])
+        );
+        assert_eq!(bodies(&[&[0], &[1], &[2]], &[&[0, 1], &[2]]), Ok(vec![body(0..2, 1), body(2..3, 1)]));
+        assert_eq!(bodies(&[&[0], &[1], &[2]], &[]), Ok(vec![body(0..3, 1)]));
+    }
+
+    #[test]
+    fn units_without_nodes_are_in_a_body_too() {
+        let all = bodies(&[&[], &[0, 1], &[], &[2], &[]], &[&[0, 1], &[2]]);
+        assert_eq!(all, Ok(vec![body(0..2, 1), body(2..5, 1)]));
+    }
+
+    #[test]
+    fn units_are_not_separated_or_scattered() {
+        assert_eq!(bodies(&[&[0, 1], &[2]], &[&[0], &[1, 2]]), Err(Misfit::Together("b".to_owned())));
+        assert_eq!(bodies(&[&[0], &[1], &[2]], &[&[0, 2], &[1]]), Err(Misfit::Scattered));
+        assert_eq!(bodies(&[&[0], &[1], &[2]], &[&[0, 1]]), Err(Misfit::NoSegment));
     }
 }

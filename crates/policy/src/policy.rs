@@ -34,6 +34,9 @@ pub enum Decision {
 
 /// A scheduling policy. The [documentation of the crate](crate) states the order of calls, the protocol of tokens and
 /// the liveness law.
+///
+/// A worker of the engine may refuse a choice and leave the node to a free worker, while a node that only it can activate
+/// is ready. So a notified policy that assigns no nodes to workers must let free workers steal.
 pub trait Policy: Sync {
     /// State of one worker.
     type Local: Send;

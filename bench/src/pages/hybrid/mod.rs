@@ -132,9 +132,8 @@ pub(super) const SECTIONS: [Section; 11] = [
                Why ours differs: static code of a program without nonces does the computations of several items at once, in the lanes\n\
                of vectors. An operator that skips nonces branches for each item and does one item at a time, so `no-op` is slower than\n\
                in the paper where many items count; `no-op in vectors` has the same cost for all windows. For windows of 1 tick all\n\
-               items count, and the static program avoids the queue. The operator of the windows forms a region with the two\n\
-               behind it in ours, so these run on one thread at a time, and do only the windows of one batch at a time: of long windows\n\
-               too few for vectors.",
+               items count, and the static program avoids the queue. In ours the two operators behind the windows are a region of\n\
+               their own, which waits until vectors are full.",
         plots: plots::bargains,
     },
     Section {
@@ -145,8 +144,8 @@ pub(super) const SECTIONS: [Section; 11] = [
                height. `no-op` and `no-op in vectors` are programs of static rates, as in Figure 8b. The paper does not state the work\n\
                of its operators.\n\
                \n\
-               Why ours differs: as in Figure 8b. The two operators are a region of their own here, which waits until vectors are full,\n\
-               so ours keeps its distance where few heights are selected.",
+               Why ours differs: as in Figure 8b. Ours keeps its distance where few heights are selected, since nonces are no items\n\
+               there.",
         plots: plots::selected,
     },
 ];

@@ -44,10 +44,10 @@ pub struct Region {
 /// earlier to the later, except in loops with dynamic channels. Of regions that may come in any order, the one with the
 /// least node comes first.
 ///
-/// Static channels are cut too where they leave a node with a dynamic pop rate whose [`Bounds`](thalweg_graph::Bounds) say that each firing pops
-/// an item, unless a loop contains them or nodes of the graph send messages; and where regions would wait for each
-/// other, or a dynamic channel would lead from a region to itself. Channels to and from a node marked `merge` count as dynamic. A channel with a push rate, a pop rate
-/// and a peek rate of 0 does not connect its ends.
+/// Static channels are cut too where they leave a node with a dynamic pop rate whose [`Bounds`](thalweg_graph::Bounds)
+/// say that each firing pops an item, unless a loop contains them or nodes of the graph send messages; and where regions
+/// would wait for each other, or a dynamic channel would lead from a region to itself. Channels to and from a node marked
+/// `merge` count as dynamic. A channel with a push rate, a pop rate and a peek rate of 0 does not connect its ends.
 pub fn regions(graph: &GraphData) -> Vec<Region> {
     regions_through(graph, |_| true)
 }

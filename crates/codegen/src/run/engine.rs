@@ -13,7 +13,7 @@
 //!
 //! | the driver | runs | because |
 //! |---|---|---|
-//! | alone | as a process without a stack, on the caller's | it neither receives nor sends, so it never leaves its poll |
+//! | alone | as a process without a stack, on that of a worker | it neither receives nor sends, so it never leaves its poll |
 //! | with bodies, if it waits for input or for some batches ([`Driver::waits`]) | on a thread of its own | a process with a stack is pinned to its worker: a long firing of a body there would keep it from sending batches to the other workers |
 //! | with bodies, if it sends all batches at once and waits until all are back | on the caller's worker | that worker then executes a batch, so one thread less has to start |
 //!
@@ -65,7 +65,7 @@ impl<T: Send> Link<T> {
     }
 }
 
-/// Runs a driver alone, on the calling thread and its stack.
+/// Runs a driver alone, on the stack of the worker that the policy chooses: mostly the calling thread.
 pub(super) fn alone<'e, R: Send + 'e>(
     driver: &Driver<'_>,
     options: &Options,

@@ -18,7 +18,7 @@ pub(super) enum More {
 }
 
 /// How the driver reads and writes batches.
-pub(super) trait Ends {
+pub(super) trait Driven {
     type Batch: Send;
 
     /// Whether there is more to read.
@@ -63,7 +63,7 @@ impl<B: Send> Feeder<B> {
     /// faster. Returns the last batch, if there was one; no batch is under way then.
     pub(super) fn feed(
         &mut self,
-        ends: &mut impl Ends<Batch = B>,
+        ends: &mut impl Driven<Batch = B>,
         link: &mut Link<B>,
         around: &mut Surroundings<'_>,
     ) -> Result<Option<B>, Stop> {
@@ -78,7 +78,7 @@ impl<B: Send> Feeder<B> {
 
     fn feed_all(
         &mut self,
-        ends: &mut impl Ends<Batch = B>,
+        ends: &mut impl Driven<Batch = B>,
         link: &mut Link<B>,
         around: &mut Surroundings<'_>,
     ) -> Result<Option<B>, Stop> {
@@ -100,7 +100,7 @@ impl<B: Send> Feeder<B> {
     /// Reads as many batches as there are, and as there is input for. Returns whether to try again.
     fn read_all(
         &mut self,
-        ends: &mut impl Ends<Batch = B>,
+        ends: &mut impl Driven<Batch = B>,
         link: &mut Link<B>,
         around: &mut Surroundings<'_>,
         before: More,

@@ -304,8 +304,9 @@ impl<'a> Run<'a> {
         };
         let first = self.iterations.max(self.sources.as_ref().map_or(0, |sources| sources.done));
         if first > 0 {
+            let why = if threads.engine.planned().is_some() { "" } else { ", and timed their parts," };
             self.notes.push(format!(
-                "one thread ran the first {first} steady states, and timed their parts, before the run that this reports"
+                "one thread ran the first {first} steady states{why} before the run that this reports"
             ));
         }
         let driver = Driver { name: &native.compiled.tree.root.name, stack: STACK, waits: true };
@@ -371,8 +372,16 @@ impl<'a> Run<'a> {
         let most = options.iterations.unwrap_or(u64::MAX);
         if let (Some(why), true) = (self.native.one_thread(), threads.count() > 1) {
             self.notes.push(format!("one thread ran the program: {why}"));
-        } else if given.as_ref().is_some_and(Planned::is_whole) {
-            return Ok((given, Cut::Whole));
+        } else if let Some(planned) =
+            given.as_ref().filter(|planned| planned.is_whole() || threads.count() == 1)
+        {
+            if !planned.is_whole() && self.native.mode != Mode::OsThread {
+                self.notes
+                    .push("one thread ran the program: its plan has segments, but `threads 1`".to_owned());
+            }
+            if planned.is_whole() || self.native.mode != Mode::OsThread {
+                return Ok((given, Cut::Whole));
+            }
         }
         if self.is_static() {
             if parallel::may_share(self, threads) && self.begin_one(options, around)? == Begun::Yes {

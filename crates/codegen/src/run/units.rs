@@ -24,8 +24,9 @@ impl Planned {
         matches!(&self.bodies[..], [] | [Body { copies: 1, .. }])
     }
 
-    /// The options of the graph of the engine: a driver, and the bodies in their order, each with the worker that the
-    /// plan gives to its nodes if no body has copies.
+    /// The options of the graph of the engine: a driver, and the bodies in their order. If the plan gives workers to nodes
+    /// and no body has copies, each body has the worker of its nodes, or the next one if they have none, as where all are
+    /// parallel.
     pub(super) fn engine(&self, options: &Options, native: &Native) -> Options {
         let options = options.of_divided(&self.plan);
         if self.plan.affinity.is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
@@ -33,14 +34,16 @@ impl Planned {
         }
         let units = native.units();
         let nodes = |body: &Body| units[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
-        let worker = |body: &Body| nodes(body).find_map(|node| self.plan.affinity.get(node).copied());
-        let workers: Vec<Option<u32>> = self.bodies.iter().map(worker).collect();
+        let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity.get(node).copied());
+        let next = |at: usize| (at % self.plan.threads) as u32;
+        let bodies = self.bodies.iter().enumerate();
+        let workers: Vec<u32> = bodies.map(|(at, body)| given(body).unwrap_or(next(at))).collect();
         options.plan_with(move |graph, mut plan| {
             let bodies = graph.node_ids().skip(1).zip(&workers);
             let bound = bodies.filter(|(node, _)| {
                 graph.node(*node).kind != Kind::Parallel && !plan.own_threads.contains(node)
             });
-            let bound: Vec<_> = bound.filter_map(|(node, worker)| Some((node, (*worker)?))).collect();
+            let bound: Vec<_> = bound.map(|(node, worker)| (node, *worker)).collect();
             plan.affinity.extend(bound);
             Ok(plan)
         })

@@ -4,7 +4,7 @@ use crate::common::{Memory, Seen, compiled, compiler, has_compiler, ints, see_wi
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use thalweg_codegen::{Cache, Config, Level, Mode, Native, Threads, build};
+use thalweg_codegen::{Cache, Config, Level, Mode, Native, Split, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// Runs a program at a level until it is interrupted after 100 ms; returns its prints and the number of items
@@ -28,6 +28,10 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// A run that is interrupted after 100 ms, and how long it continues after that.
 fn interrupted(native: &Native, files: &Memory, threads: usize) -> (Seen, Duration) {
+    interrupted_on(native, files, &Threads::new(threads))
+}
+
+fn interrupted_on(native: &Native, files: &Memory, threads: &Threads) -> (Seen, Duration) {
     let stop = Arc::new(AtomicBool::new(false));
     let later = stop.clone();
     let clock = std::thread::spawn(move || {
@@ -40,7 +44,7 @@ fn interrupted(native: &Native, files: &Memory, threads: usize) -> (Seen, Durati
     let seen = see_with(&mut files, &written, |around| {
         let stop = stop.clone();
         let interrupted = Box::new(move || stop.load(Ordering::Relaxed));
-        native.run_on(&Threads::new(threads), Options::default(), Surroundings { interrupted, ..around })
+        native.run_on(threads, Options::default(), Surroundings { interrupted, ..around })
     });
     let since = clock.join().unwrap().elapsed();
     (seen, since)
@@ -158,4 +162,27 @@ fn a_thread_that_passes_on_very_many_items() {
     let (seen, since) = interrupted(&native, &Memory::default(), 1);
     assert!(seen.end.is_err());
     assert!(since < SOON, "{since:?} after it was stopped");
+}
+
+/// A plan may say any length of batches; a packet has a bounded number of them nevertheless.
+#[test]
+fn batches_of_any_length_in_a_plan() {
+    if !has_compiler("batches_of_any_length_in_a_plan") {
+        return;
+    }
+    let text = "void->void pipeline Main { add Count(); add Some(); add Slow(); add FileWriter<int>(\"out\"); }
+        void->int filter Count { int n; work push 1 { push(n++); } }
+        int->int filter Some { work pop 1 push [0, 2] { int x = pop(); if (x % 3 != 0) push(x); } }
+        int->int filter Slow { int s; work pop 1 push 1 { s = s * 7 + pop(); for (int i = 0; i < 50; i++) s = s * 5 + i; push(s); } }";
+    let mut native = build(&compiled(text), &Config { cache: Cache::None, ..Config::default() }).unwrap();
+    let mut plan = native.plan(&Threads::new(2).split(Split::Filters)).unwrap();
+    plan.batch = u32::MAX as usize;
+    let threads = Threads::of(thalweg::Options::new().plan(plan));
+    for mode in [Mode::Hybrid, Mode::OsThread] {
+        native = native.in_mode(mode);
+        let (seen, since) = interrupted_on(&native, &Memory::default(), &threads);
+        assert_eq!(seen.end, Err(Stop::Interrupted), "{mode:?}");
+        assert!(since < SOON, "{mode:?}: {since:?} after it was stopped");
+        assert!(seen.written.values().any(|items| !items.is_empty()), "{mode:?}: batches came to an end");
+    }
 }

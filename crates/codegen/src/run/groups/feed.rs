@@ -4,11 +4,14 @@ use super::crew::Crew;
 use super::cut::Cut;
 use super::packet::Packet;
 use crate::run::Run;
-use crate::run::feeder::{Ends, More};
+use crate::run::feeder::{Driven, More};
 use crate::run::parts::Sources;
 use std::sync::atomic::Ordering;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
+
+/// Bytes of input after which a packet gets no further batch.
+const MOST_BYTES: usize = 4 << 20;
 
 /// The driver's files and standard output.
 pub(super) struct Feed<'f, 'a> {
@@ -38,7 +41,7 @@ impl<'f, 'a> Feed<'f, 'a> {
     }
 }
 
-impl Ends for Feed<'_, '_> {
+impl Driven for Feed<'_, '_> {
     type Batch = Packet;
 
     fn goes_on(&self) -> bool {
@@ -51,7 +54,12 @@ impl Ends for Feed<'_, '_> {
 
     fn read(&mut self, packet: &mut Packet, _under_way: usize) -> Result<(bool, More), Stop> {
         packet.clear();
-        while (packet.rounds.len() as u64) < self.rounds && !self.sources.over {
+        let room = |packet: &Packet| packet.read.iter().map(Vec::len).sum::<usize>() < MOST_BYTES;
+        while (packet.rounds.len() as u64) < self.rounds
+            && !self.sources.over
+            && room(packet)
+            && !self.run.is_interrupted()
+        {
             let n = self.run.next_batch(self.sources)?;
             packet.rounds.push(n);
             for (read, (node, firings)) in packet.read.iter_mut().zip(&self.readers) {
@@ -59,7 +67,7 @@ impl Ends for Feed<'_, '_> {
             }
         }
         packet.until = self.sources.done;
-        Ok((true, More::Now))
+        Ok((!packet.rounds.is_empty(), More::Now))
     }
 
     fn write(&mut self, packet: &mut Packet, around: &mut Surroundings<'_>) -> Result<u64, Stop> {

@@ -103,7 +103,8 @@ pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
     wanted && run.regions.len() > 1 && readers_at_sources(run)
 }
 
-/// Runs some batches on this thread, and times them if there is no plan, then cuts the program. `None` beside the plan
+/// Runs some batches on this thread, so that all regions begin, then cuts the program. The times of these batches decide
+/// how, if there is no plan. `None` beside the plan
 /// where one thread runs the program.
 pub(super) fn cut<'a>(
     run: &mut Run<'a>,
@@ -150,13 +151,24 @@ pub(super) fn cut<'a>(
     if sources.over || (planned.is_whole() && !by_thread) {
         run.notes.push(match sources.over {
             true => "one thread ran the program: it ended before others could begin".to_owned(),
-            false => "one thread ran the program: its plan has one segment, since more would gain too little"
-                .to_owned(),
+            false => "one thread ran the program: its plan has one segment".to_owned(),
         });
         return Ok((planned, None));
     }
-    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).max(1);
-    let stretches = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
+    // A packet has memory for all its batches.
+    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).clamp(1, ROUNDS as u64);
+    let stretches: Vec<_> = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
+    for (stretch, body) in stretches.iter().zip(&planned.bodies) {
+        if stretch.members < body.copies {
+            let regions = &native.compiled.schedule.regions[body.units.clone()];
+            let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();
+            run.notes.push(format!(
+                "`{}` has no copies, whatever the plan says: only one region by itself can have them, if nothing but its \
+                 queues keeps items",
+                native.name_of(&nodes)
+            ));
+        }
+    }
     let packets = if by_thread { QUEUED } else { PACKETS };
     let groups = Groups::new(run, stretches, (rounds, packets), alone)?;
     Ok((planned, Some(groups)))

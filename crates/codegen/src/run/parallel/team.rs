@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::node::{Batch, Flags};
 use crate::files::{BUSY, LONG, There};
 use crate::run::Printer;
-use crate::run::feeder::{Ends, More};
+use crate::run::feeder::{Driven, More};
 use std::sync::atomic::Ordering;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
@@ -58,7 +58,7 @@ impl Team<'_, '_, '_> {
     }
 }
 
-impl Ends for Team<'_, '_, '_> {
+impl Driven for Team<'_, '_, '_> {
     type Batch = Batch;
 
     fn goes_on(&self) -> bool {
