@@ -28,6 +28,8 @@ mod channel;
 mod coroutine;
 mod error;
 mod liveness;
+#[cfg(not(loom))]
+mod loops;
 mod measure;
 mod net;
 mod node;
@@ -37,6 +39,7 @@ mod run;
 mod sched;
 mod seal;
 mod sync;
+mod team;
 mod threads;
 
 pub use build::{
@@ -47,11 +50,15 @@ pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
+#[cfg(not(loom))]
+pub use loops::{Loop, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
+#[cfg(not(loom))]
+pub use team::{parallel, team_size};
 pub use thalweg_trace::Report;
 pub use threads::{Shares, ThreadPool};
 

@@ -161,7 +161,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     };
     let nodes = vec![cell(give, Some(items), take), cell(take, None, give)];
     let rings = vec![(meter.clone(), Arc::new(Room(meter)) as Arc<dyn Grow>)];
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(3, 2))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 3), 2))))
 }
 
 /// Sends two items through the channel, and checks that both arrive and that the run then ends.

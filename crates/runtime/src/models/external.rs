@@ -13,7 +13,7 @@ use thalweg_graph::NodeId;
 #[test]
 fn loom_each_injected_event_is_taken_once() {
     check(|| {
-        let signals = Arc::new(Signals::new(1, 2));
+        let signals = Arc::new(Signals::new((1, 1), 2));
         let inject = |node| {
             let signals = signals.clone();
             thread::spawn(move || signals.inject(ExternalEvent::Woken(NodeId(node))))

@@ -18,11 +18,13 @@
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
 //! | [`search`] | `liveness::search` |
+//! | [`arena`] | `team::arena` |
 //! | [`external`] | `net::external` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep` share |
 
 mod affinity;
+mod arena;
 mod claim;
 mod engine;
 mod external;

@@ -174,7 +174,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     };
     let nodes = vec![cell(true, gives), cell(false, takes)];
     let rings = slots.iter().map(|slots| (slots.meter.clone(), slots.clone() as Arc<dyn Grow>)).collect();
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new(1, 2))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 1), 2))))
 }
 
 /// Activates a node once, as worker 0 would.

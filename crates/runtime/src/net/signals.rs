@@ -15,11 +15,14 @@ use super::{Injector, Owners, Viewed};
 use crate::error::Error;
 use crate::sched::sleep::Sleep;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
+use crate::team::Team;
 
 /// The stop and drain flags of a run, its first failure, and its sleeping threads.
 #[derive(Debug)]
 pub(crate) struct Signals {
     pub(crate) sleep: Sleep,
+    /// The workers, as threads that execute the jobs of firings together.
+    pub(crate) team: Team,
     /// No further firing starts.
     stop: AtomicBool,
     /// Sources end at their next activation.
@@ -43,10 +46,11 @@ impl Drop for Signals {
 }
 
 impl Signals {
-    /// The signals of a run with `nodes` nodes and at most `sleepers` sleeping threads: workers, dedicated threads,
-    /// ends outside of the run.
-    pub(crate) fn new(sleepers: usize, nodes: usize) -> Signals {
+    /// The signals of a run with `nodes` nodes, `workers` workers and at most `sleepers` sleeping threads: workers,
+    /// dedicated threads, ends outside of the run.
+    pub(crate) fn new((workers, sleepers): (usize, usize), nodes: usize) -> Signals {
         Signals {
+            team: Team::new(workers),
             owners: Owners::new(nodes),
             sleep: Sleep::new(sleepers),
             stop: AtomicBool::new(false),

@@ -60,7 +60,10 @@ impl<'env> Network<'env> {
         let stacks = Stacks::new(&stacks)?;
         let rings = make_channels(&graph, &plan, rings)?;
         // Step 4: before any end of a channel exists.
-        let signals = Arc::new(Signals::new(plan.threads + plan.own_threads.len(), graph.nodes().len()));
+        let signals = Arc::new(Signals::new(
+            (plan.threads, plan.threads + plan.own_threads.len()),
+            graph.nodes().len(),
+        ));
         signals.owners.enter(&signals);
         let maker = NodeMaker { graph: &graph, plan: &plan, stacks: &stacks, signals: &signals };
         let nodes = maker.make_all(makers, tallies)?;

@@ -14,6 +14,22 @@ use thalweg_trace::What;
 pub(super) const SPIN_NS: u64 = 20_000;
 
 impl<P: Policy> Worker<'_, P> {
+    /// Joins a job that a firing has opened ([`team`](crate::team)), if one is left. Returns the time; the time since
+    /// `before` counts as work.
+    #[cold]
+    pub(super) fn help(&mut self, before: Ticks) -> Ticks {
+        let net = self.host.net;
+        if std::mem::take(&mut self.searching) {
+            // Before the job, which may take long: while the mark is set no other worker is woken. The job's first act is to
+            // wake one, so threads that have relied on this worker lose nothing.
+            net.sleep.found();
+        }
+        crate::team::help_run(&net.signals, self.host.worker);
+        let now = ticks();
+        self.account.busy += now.saturating_sub(before);
+        now
+    }
+
     /// Spins, and then sleeps, until there may be work. Returns the time, in ticks; the time since `before` counts as
     /// idle.
     ///

@@ -244,10 +244,11 @@ fn share_slowly(net: &Net<'_>, node: NodeId) {
 /// thread wakes this worker must be visible here.
 pub(crate) fn any_work(net: &Net<'_>, worker: WorkerId) -> bool {
     injector::drain(net);
-    match net.sched.ready.notifies() {
-        true => net.sched.ready.any_for(worker),
-        false => find_claimable(net, worker).is_some(),
-    }
+    net.team.arena.any()
+        || match net.sched.ready.notifies() {
+            true => net.sched.ready.any_for(worker),
+            false => find_claimable(net, worker).is_some(),
+        }
 }
 
 /// A node that the worker may claim. Each worker begins at another node, so that several workers find different ones.

@@ -185,7 +185,9 @@ impl<'a, P: Policy> Worker<'a, P> {
         let mut cx = ActivationContext::new(net, by);
         // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
         // a node's fails the run, a policy's continues in the caller.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.work(&mut cx))) {
+        let worker = self.host.worker;
+        let work = || crate::team::as_worker(&net.signals, worker, || self.work(&mut cx));
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
             match self.running {
                 Some(node) => fail_panic(net, node, panic),
                 None => resume_unwind(panic),
@@ -225,6 +227,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                     }
                 }
                 // `last` is kept: `Policy::next` gets the same one again after `Idle`.
+                Decision::Idle if net.team.arena.any() => now = self.help(now),
                 Decision::Idle => now = self.idle(now),
             }
         }

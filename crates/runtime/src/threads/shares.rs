@@ -76,6 +76,43 @@ impl Shares {
         Shares { rests: (0..threads).map(rest).collect(), all, unit, most: (most / unit).max(1) }
     }
 
+    /// Shares the range out to the first `begin` of some threads; the others begin with nothing.
+    pub(crate) fn among(all: Range<u64>, threads: usize, begin: usize) -> Shares {
+        let mut shares = Shares::new(all, begin, 1, u64::MAX);
+        shares.rests.resize_with(threads.max(begin), || Rest(AtomicU64::new(0)));
+        shares
+    }
+
+    /// All of the range is one thread's; the others begin with nothing.
+    pub(crate) fn of_one(all: Range<u64>, threads: usize, owner: usize) -> Shares {
+        let mut shares = Shares::among(all, threads.max(owner + 1), 1);
+        shares.rests.swap(0, owner);
+        shares
+    }
+
+    /// Like [`Shares::take`], but about `most` numbers.
+    #[inline]
+    pub(crate) fn take_most(&self, thread: usize, most: u64) -> Option<Range<u64>> {
+        self.take_units(thread, most / self.unit)
+    }
+
+    /// All that a thread has left of its own.
+    pub(crate) fn take_whole(&self, thread: usize) -> Option<Range<u64>> {
+        let whole = units(self.rests[thread].0.swap(0, Ordering::Relaxed));
+        (!whole.is_empty()).then(|| self.numbers(whole))
+    }
+
+    /// All that some other thread has left.
+    pub(crate) fn steal_whole(&self, thread: usize) -> Option<Range<u64>> {
+        let count = self.rests.len();
+        (1..count).find_map(|at| self.take_whole((thread + at) % count))
+    }
+
+    /// Whether no numbers are left. A hint, while threads take them.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rests.iter().all(|rest| units(rest.0.load(Ordering::Relaxed)).is_empty())
+    }
+
     /// The number of threads.
     pub fn count(&self) -> usize {
         self.rests.len()
@@ -87,8 +124,12 @@ impl Shares {
     /// # Panics
     /// `thread` is not below [`Shares::count`].
     pub fn take(&self, thread: usize) -> Option<Range<u64>> {
+        self.take_units(thread, self.most)
+    }
+
+    fn take_units(&self, thread: usize, most: u64) -> Option<Range<u64>> {
         loop {
-            if let Some(units) = self.take_front(thread) {
+            if let Some(units) = self.take_front(thread, most) {
                 return Some(self.numbers(units));
             }
             let stolen = self.take_back()?;
@@ -105,11 +146,11 @@ impl Shares {
         left.min().unwrap_or(self.all.end)
     }
 
-    fn take_front(&self, thread: usize) -> Option<Range<u64>> {
+    fn take_front(&self, thread: usize, most: u64) -> Option<Range<u64>> {
         let mut taken = 0..0;
         let take = |rest| {
             let Range { start, end } = units(rest);
-            taken = start..start + ((end - start) / 2).clamp(1, self.most);
+            taken = start..start + ((end - start) / 2).clamp(1, most.max(1));
             (start < end).then(|| word(taken.end..end))
         };
         // Relaxed: only the words are shared; see the module's documentation.

@@ -1,0 +1,170 @@
+//! Which iterations a member gets.
+//!
+//! | schedule | shared state | a member takes |
+//! |---|---|---|
+//! | hybrid | [`Shares`]: a stretch for each member | from the front of its own rest, and half of the longest other rest |
+//! | split | [`Shares`]: all iterations belong to the caller | the same |
+//! | static | [`Shares`] | its own stretch as a whole, and then the stretches that are not begun |
+//! | dynamic, guided | the first iteration left | from the front |
+//!
+//! A member that is done with its own stretch of a static schedule spins for some time before it takes that of another
+//! member, which may be about to begin.
+
+use super::Schedule;
+use crate::measure::clock::{ticks, ticks_per_ns};
+use crate::threads::Shares;
+use crossbeam_utils::CachePadded;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The nanoseconds for which a member of a static schedule leaves the stretches of others to them.
+const PATIENCE: f64 = 20_000.0;
+
+/// The iterations that no member has taken.
+pub(super) struct Deal {
+    left: Left,
+    /// A member's body has panicked: no range is taken any more.
+    cancelled: AtomicBool,
+}
+
+enum Left {
+    Shares(Shares),
+    Stretches(Shares),
+    /// The first one, the end, and what a member takes: as many as it wants, or its part of the rest.
+    Front {
+        next: CachePadded<AtomicUsize>,
+        end: usize,
+        grain: usize,
+        parts: Option<usize>,
+    },
+}
+
+impl Deal {
+    /// All iterations of a loop that `members` of a team of this `size` execute.
+    pub(super) fn new(
+        schedule: Schedule,
+        range: &Range<usize>,
+        (members, size): (usize, usize),
+        grain: usize,
+    ) -> Deal {
+        let all = range.start as u64..range.end as u64;
+        let front = |parts| Left::Front {
+            next: CachePadded::new(AtomicUsize::new(range.start)),
+            end: range.end,
+            grain,
+            parts,
+        };
+        let left = match schedule {
+            Schedule::Hybrid => Left::Shares(Shares::among(all, size, members)),
+            Schedule::Split => Left::Shares(Shares::of_one(all, size, crate::team::member())),
+            Schedule::Static => Left::Stretches(Shares::among(all, size, members)),
+            Schedule::Dynamic => front(None),
+            Schedule::Guided => front(Some(2 * members)),
+        };
+        Deal { left, cancelled: AtomicBool::new(false) }
+    }
+
+    /// The next iterations of a member, about `wanted` of them where the schedule lets it choose; `None` if none are left.
+    pub(super) fn take(&self, member: usize, wanted: usize) -> Option<Range<usize>> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return None;
+        }
+        let range = match &self.left {
+            Left::Shares(shares) => shares.take_most(member, wanted as u64)?,
+            Left::Stretches(shares) => {
+                let own = shares.take_whole(member);
+                own.or_else(|| others(shares, member))?
+            }
+            Left::Front { next, end, grain, parts } => {
+                let take = |next: usize| {
+                    let left = end - next;
+                    let length = parts.map_or(*grain, |parts| (left / parts).max(*grain));
+                    (left > 0).then(|| next + length.min(left))
+                };
+                // Relaxed: the counter is all that members share here.
+                let from = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+                return take(from).map(|to| from..to);
+            }
+        };
+        Some(range.start as usize..range.end as usize)
+    }
+
+    /// Cancels the loop if the calling thread panics before the guard is dropped.
+    pub(super) fn cancel_on_panic(&self) -> impl Drop + '_ {
+        struct Cancel<'d>(&'d AtomicBool);
+        impl Drop for Cancel<'_> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        Cancel(&self.cancelled)
+    }
+}
+
+/// A stretch that its member has not begun after a while.
+fn others(shares: &Shares, member: usize) -> Option<Range<u64>> {
+    let until = ticks() + (PATIENCE * ticks_per_ns()) as u64;
+    while !shares.is_empty() {
+        if ticks() > until {
+            return shares.steal_whole(member);
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Schedule; 5] =
+        [Schedule::Static, Schedule::Dynamic, Schedule::Guided, Schedule::Split, Schedule::Hybrid];
+
+    #[test]
+    fn each_iteration_is_taken_once_by_members_that_come_in_any_order() {
+        for schedule in ALL {
+            for (range, members, grain) in [(0..1, 1, 1), (5..105, 3, 7), (0..1000, 4, 1), (3..5, 4, 1)] {
+                for seed in 0..20 {
+                    let deal = Deal::new(schedule, &range, (members, 4), grain);
+                    let mut random = fast_random(seed);
+                    let mut taken: Vec<Range<usize>> = Vec::new();
+                    let turns = std::iter::repeat_with(|| random() as usize);
+                    taken.extend(turns.map_while(|turn| deal.take(turn % 4, 1 + turn / 4 % 9)));
+                    taken.sort_by_key(|range| range.start);
+                    assert!(taken.iter().cloned().flatten().eq(range.clone()), "{schedule:?} {taken:?}");
+                }
+            }
+        }
+    }
+
+    fn fast_random(seed: u64) -> impl FnMut() -> u64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state >> 33
+        }
+    }
+
+    #[test]
+    fn members_begin_with_the_same_stretches_each_time() {
+        for schedule in [Schedule::Static, Schedule::Hybrid] {
+            for _ in 0..2 {
+                let deal = Deal::new(schedule, &(0..90), (3, 3), 1);
+                let first = [2, 0, 1].map(|member| deal.take(member, 5).unwrap().start);
+                assert_eq!(first, [60, 0, 30], "{schedule:?}");
+            }
+        }
+        let deal = Deal::new(Schedule::Static, &(0..90), (3, 3), 1);
+        assert_eq!(deal.take(1, 1), Some(30..60), "a static stretch is taken as a whole");
+    }
+
+    #[test]
+    fn guided_ranges_become_shorter() {
+        let deal = Deal::new(Schedule::Guided, &(0..100), (2, 2), 3);
+        let lengths: Vec<_> = std::iter::from_fn(|| deal.take(0, 1)).map(|range| range.len()).collect();
+        assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (25, 100));
+        assert!(lengths.windows(2).all(|pair| pair[0] >= pair[1]) && lengths.contains(&3), "{lengths:?}");
+    }
+}

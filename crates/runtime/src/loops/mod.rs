@@ -1,0 +1,170 @@
+//! Parallel loops on a [team](crate::team).
+//!
+//! **Actors.** The thread that executes a loop opens a job; it and the members that join take ranges of iterations from
+//! [`Deal`] until none is left. There is no cost per iteration, and no member is waited for that has not begun.
+//!
+//! Source: chapter 6 of *Locality-aware concurrency platforms* (locality-friendly parallel loops). In its loops a thread finds
+//! its iterations by random steals, and pays for a lock-free handshake at each one. Here members find an open loop by one
+//! load, and take iterations by ranges whose length follows from how long the last one took.
+//!
+//! | file | what |
+//! |---|---|
+//! | `deal` | which iterations a member gets: the schedules |
+//! | `pace` | how many at once |
+//! | `chunks` | loops over slices |
+//! | `reduce` | results that do not depend on the number of threads |
+
+mod chunks;
+mod deal;
+mod pace;
+mod reduce;
+
+pub use chunks::par_chunks;
+
+use crate::team::{parallel, team_size};
+use deal::Deal;
+use pace::Pace;
+use std::ops::Range;
+
+/// Which member of a team executes which iterations of a [`Loop`].
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// Each member gets a contiguous stretch, the same one each time. A stretch that its member has not begun when another
+    /// member is done goes to that one.
+    Static,
+    /// Members take [`Loop::grain`] iterations at a time.
+    Dynamic,
+    /// Members take a share of the iterations left, so the ranges become shorter.
+    Guided,
+    /// One member begins with all iterations, and others steal the later half of the longest rest: recursive halving.
+    Split,
+    /// Each member begins with a contiguous stretch, the same one each time, and then steals the later half of the longest
+    /// rest. So data stays in the caches and in the memory of the threads that use it, and no thread is idle while others
+    /// have work left.
+    #[default]
+    Hybrid,
+}
+
+/// The settings of a parallel loop, and the loop.
+///
+/// In a firing of a graph the iterations are executed by the run's workers that have nothing else to do, otherwise by threads
+/// of the process's pool. The calling thread takes part. Loops may be nested.
+///
+/// ```
+/// use thalweg_runtime::{Loop, Schedule};
+///
+/// let mut squares = vec![0u64; 1000];
+/// Loop::new().for_chunks(&mut squares, 100, |chunk, items| {
+///     for (at, item) in items.iter_mut().enumerate() {
+///         *item = ((chunk * 100 + at) as u64).pow(2);
+///     }
+/// });
+/// let sum = Loop::new().schedule(Schedule::Guided).grain(50).reduce(
+///     0..1000,
+///     0,
+///     |range, sum: u64| sum + squares[range].iter().sum::<u64>(),
+///     |a, b| a + b,
+/// );
+/// assert_eq!(sum, 332_833_500);
+/// ```
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Loop {
+    grain: Option<usize>,
+    members: Option<usize>,
+    schedule: Schedule,
+}
+
+impl Loop {
+    /// A loop with the schedule [`Schedule::Hybrid`], any number of members, and a grain of one iteration.
+    pub fn new() -> Loop {
+        Loop::default()
+    }
+
+    /// Sets the least iterations that a member takes at once (at least 1). Where it is not set, a member takes as many as
+    /// last for some microseconds.
+    #[must_use]
+    pub fn grain(self, grain: usize) -> Loop {
+        Loop { grain: Some(grain.max(1)), ..self }
+    }
+
+    /// Sets which member executes which iterations.
+    #[must_use]
+    pub fn schedule(self, schedule: Schedule) -> Loop {
+        Loop { schedule, ..self }
+    }
+
+    /// Sets the most threads that execute the loop (at least 1), the calling one included.
+    #[must_use]
+    pub fn members(self, most: usize) -> Loop {
+        Loop { members: Some(most.max(1)), ..self }
+    }
+
+    /// Calls `body` with each number of `range`.
+    ///
+    /// # Panics
+    /// If `body` panics. Other members then begin no more ranges.
+    pub fn for_each(self, range: Range<usize>, body: impl Fn(usize) + Sync) {
+        self.for_ranges(range, |range| range.for_each(&body));
+    }
+
+    /// Calls `body` with ranges that together are `range`. How many there are depends on threads and timing.
+    ///
+    /// # Panics
+    /// If `body` panics. Other members then begin no more ranges.
+    pub fn for_ranges(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
+        let (size, grain) = (team_size(), self.grain.unwrap_or(1));
+        let members = self.members.unwrap_or(size).min(size).min(range.len().div_ceil(grain));
+        if members < 2 {
+            if !range.is_empty() {
+                body(range);
+            }
+            return;
+        }
+        let deal = Deal::new(self.schedule, &range, (members, size), grain);
+        parallel(members, &|member| {
+            let _cancel = deal.cancel_on_panic();
+            let mut pace = Pace::new(grain);
+            while let Some(range) = deal.take(member, pace.length()) {
+                let length = range.len();
+                body(range);
+                pace.done(length);
+            }
+        });
+    }
+
+    /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and
+    /// columns, and fewer at the end.
+    ///
+    /// # Panics
+    /// If `body` panics, or a block has no rows or no columns.
+    pub fn for_blocks(
+        self,
+        (rows, columns): (usize, usize),
+        block: (usize, usize),
+        body: impl Fn(Range<usize>, Range<usize>) + Sync,
+    ) {
+        assert!(block.0 > 0 && block.1 > 0, "a block has {} rows and {} columns", block.0, block.1);
+        let across = columns.div_ceil(block.1);
+        let part =
+            |at: usize, length: usize, all: usize| at * length..(at * length).saturating_add(length).min(all);
+        self.for_each(0..rows.div_ceil(block.0) * across, |at| {
+            body(part(at / across, block.0, rows), part(at % across, block.1, columns));
+        });
+    }
+}
+
+/// Calls `body` with each number of `range`, on several threads: [`Loop::for_each`] with the default settings.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+///
+/// let sum = AtomicUsize::new(0);
+/// thalweg_runtime::par_for(0..100, |number| _ = sum.fetch_add(number, Relaxed));
+/// assert_eq!(sum.into_inner(), 4950);
+/// ```
+///
+/// # Panics
+/// If `body` panics.
+pub fn par_for(range: Range<usize>, body: impl Fn(usize) + Sync) {
+    Loop::new().for_each(range, body);
+}

@@ -1,0 +1,306 @@
+//! The open jobs of a team: how a thread lends a job, and how others join it.
+//!
+//! A *slot* holds a job while its caller is in [`Arena::run`]. Other members of the team *join* it: each calls the job
+//! once, and leaves. A call returns when nothing is left that another thread could begin, so the first one that returns
+//! closes the job: no member joins any more. The caller waits for those that have joined. A job that finds no free slot is
+//! its caller's alone.
+//!
+//! # States of a slot
+//!
+//! `word` has the flags and the number of helpers, members that have joined and not left.
+//!
+//! | slot is | flags | helpers | entered by | left by |
+//! |---|---|---|---|---|
+//! | free | none | 0 | its caller, after the last helper has left | a caller, by compare-and-swap (taken) |
+//! | taken | `TAKEN` | 0 | a caller | the same caller, which has stored the job (open) |
+//! | open | `TAKEN`, `OPEN` | any | the caller; members join and leave | the caller, or a helper before it leaves (closed) |
+//! | closed | `TAKEN`; `WAITED`, if the caller sleeps | any; none joins | the caller, a helper | the caller, when it reads 0 helpers (free) |
+//!
+//! # Accesses to `job`
+//!
+//! The caller writes it while the slot is taken, and again when no helper is left; a member reads it between its join and
+//! its leaving.
+//!
+//! *A member reads what the caller wrote:* a join is a compare-and-swap (`Acquire`) of a word with `OPEN`, which was
+//! stored `Release` after the job. Every change of the word in between is a read-modify-write, so the release sequence
+//! holds. A word that has become open again (ABA) belongs to the later job, and so does what the member reads.
+//!
+//! *The caller writes after the last read:* a member leaves by a `Release` subtraction, and the caller reads 0 helpers by
+//! an `Acquire` load. No member joins any more, since `OPEN` is gone.
+//!
+//! # No lost wake-up
+//!
+//! *Of the caller.* It sets `WAITED` under the slot's lock, then reads the word, and waits if a helper is left. The
+//! changes of one word are totally ordered. A subtraction before that of the flag is seen by the read; one after it sees
+//! the flag, and its thread takes the lock, so it notifies when the caller waits or will not wait any more.
+//!
+//! A slot's bit in `open` is cleared only by threads that keep the slot from becoming free: its caller and its helpers. So
+//! the bit of a later job stays.
+//!
+//! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, fences, and then calls `opened`, which wakes sleeping
+//! members. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`, [`super::pool`]).
+//! So one of the two sees the other.
+//!
+//! # Why no thread waits for ever
+//!
+//! A caller waits only for helpers, and a helper is inside a call of the job. A job takes its work from shared state until
+//! none is left and waits for nothing but jobs that it opens itself, so by induction over the depth of nested jobs every
+//! call returns. While a caller waits it joins *descendants* of its job alone: jobs opened inside calls of it. These
+//! end before its own job, so they neither delay it nor need the frames below them on its stack.
+//!
+//! A slot's number stands for its job, as long as the job is open or has helpers: a job's `ancestors` are the slots of the
+//! jobs around it, and all of these outlive it.
+
+use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, fence, lock};
+use crate::threads::{Job, Panic};
+use crossbeam_utils::CachePadded;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The number of slots: of jobs that can have helpers at the same time.
+const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
+
+/// Flags of a slot's word.
+const TAKEN: usize = 1;
+const OPEN: usize = 2;
+const WAITED: usize = 4;
+/// The unit of the bits that count helpers, and of those above, the most helpers at once.
+const HELPER: usize = 8;
+const LIMIT: usize = HELPER << 13;
+
+/// A set of slots, by bits.
+pub(crate) type Slots = usize;
+
+/// The jobs of a team that other members may join.
+pub(crate) struct Arena {
+    /// The slots with an open job. Members that look for work read it; what it says may be out of date.
+    open: CachePadded<AtomicUsize>,
+    slots: [CachePadded<Slot>; SLOTS],
+}
+
+struct Slot {
+    word: AtomicUsize,
+    /// The ancestors of the job, for members that look for descendants. A hint: that of an earlier job may be read.
+    ancestors: AtomicUsize,
+    job: UnsafeCell<Option<Lent>>,
+    lock: Mutex<()>,
+    /// The caller waits for the last helper.
+    left: Condvar,
+}
+
+/// A job, its lifetime erased by [`Arena::run`] alone.
+#[derive(Clone, Copy)]
+struct Lent {
+    job: &'static Job<'static>,
+    ancestors: Slots,
+    panic: &'static Mutex<Option<Panic>>,
+}
+
+// SAFETY: `job` is accessed as the module's documentation argues: by the slot's caller while no helper is inside, or read by
+// helpers. What it refers to is `Sync`. All other fields are `Sync` by themselves.
+unsafe impl Sync for Slot {}
+// SAFETY: as above.
+unsafe impl Send for Slot {}
+
+impl Default for Arena {
+    fn default() -> Arena {
+        let slot = |_| {
+            CachePadded::new(Slot {
+                word: AtomicUsize::new(0),
+                ancestors: AtomicUsize::new(0),
+                job: UnsafeCell::new(None),
+                lock: Mutex::new(()),
+                left: Condvar::new(),
+            })
+        };
+        Arena { open: CachePadded::new(AtomicUsize::new(0)), slots: std::array::from_fn(slot) }
+    }
+}
+
+impl Arena {
+    /// Whether a job is open that a member may join. A hint, unless the caller has fenced after it announced sleep.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.open.load(Ordering::Relaxed) != 0
+    }
+
+    /// Calls `own` with the set of this job and its `ancestors`, while at most `most` members may join `job`; returns when
+    /// those that have joined are done. `opened` wakes members. `helps` is called again and again by a caller that waits:
+    /// it may join descendants of the job ([`Arena::help`]), and returns whether it has.
+    ///
+    /// # Panics
+    /// With the panic of `own`, or the first one of a member, after all members have left.
+    pub(crate) fn run<R>(
+        &self,
+        (job, ancestors, most): (&Job<'_>, Slots, usize),
+        opened: impl FnOnce(),
+        own: impl FnOnce(Slots) -> R,
+        mut helps: impl FnMut(Slots) -> bool,
+    ) -> R {
+        let panic = Mutex::new(None);
+        // SAFETY: the erased borrows outlive their uses. Members use them between joining and leaving, and `open` waits for
+        // all of these when it is closed or dropped, after which its slot has no job. `open` is a local that is never
+        // forgotten, and a local of a later declaration than what it borrows, so it is dropped before.
+        let lent = unsafe {
+            Lent {
+                job: std::mem::transmute::<&Job<'_>, &'static Job<'static>>(job),
+                ancestors,
+                panic: std::mem::transmute::<&Mutex<Option<Panic>>, &'static Mutex<Option<Panic>>>(&panic),
+            }
+        };
+        let Some(mut open) = self.open(lent, most) else { return own(ancestors) };
+        opened();
+        let done = own(ancestors | open.bit());
+        open.close(&mut helps);
+        drop(open);
+        match lock(&panic).take() {
+            Some(panic) => resume_unwind(panic),
+            None => done,
+        }
+    }
+
+    /// Takes a free slot for a job, if there is one and members may join.
+    fn open(&self, lent: Lent, most: usize) -> Option<Open<'_>> {
+        let limit = most.min(LIMIT / HELPER - 1);
+        let free = |slot: &CachePadded<Slot>| {
+            let (from, to) = (Ordering::Acquire, Ordering::Relaxed);
+            slot.word.load(Ordering::Relaxed) == 0 && slot.word.compare_exchange(0, TAKEN, from, to).is_ok()
+        };
+        let at = if limit == 0 { None } else { self.slots.iter().position(free) }?;
+        // SAFETY: the slot is taken by this thread, so no other accesses the cell.
+        self.slots[at].job.with_mut(|job| unsafe { *job = Some(lent) });
+        self.slots[at].ancestors.store(lent.ancestors, Ordering::Relaxed);
+        self.slots[at].word.store(TAKEN | OPEN | (limit * LIMIT), Ordering::Release);
+        self.open.fetch_or(1 << at, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
+        Some(Open { arena: self, at, panic: lent.panic, closed: false })
+    }
+
+    /// Joins an open job, calls it with this member's number inside `enter`, and leaves. `within` are slots among whose
+    /// descendants the job must be; any job may be joined if it is empty. Returns whether there was a job.
+    ///
+    /// `enter` gets the slots of the job and of its ancestors, and the call.
+    pub(crate) fn help(&self, member: usize, within: Slots, enter: impl FnOnce(Slots, &dyn Fn())) -> bool {
+        let Some(joined) = self.join(within) else { return false };
+        let Lent { job, ancestors, panic } = joined.lent;
+        let call = || enter(ancestors | 1 << joined.at, &|| job(member));
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
+            match &mut *lock(panic) {
+                // The drop of a payload may panic.
+                Some(_) => std::mem::forget(payload),
+                first => *first = Some(payload),
+            }
+        }
+        self.close(joined.at);
+        true
+    }
+
+    /// Closes a job: no member joins any more. Called by its caller or by a helper.
+    fn close(&self, at: usize) {
+        self.slots[at].word.fetch_and(!OPEN, Ordering::Relaxed);
+        self.open.fetch_and(!(1 << at), Ordering::Relaxed);
+    }
+
+    fn join(&self, within: Slots) -> Option<Joined<'_>> {
+        let mut open = self.open.load(Ordering::Relaxed) & !within;
+        while open != 0 {
+            let at = open.trailing_zeros() as usize;
+            open &= open - 1;
+            let may = |word| {
+                let helpers = word % LIMIT / HELPER;
+                (word & OPEN != 0 && helpers < word / LIMIT).then_some(word + HELPER)
+            };
+            let slot = &self.slots[at];
+            let is_wanted = |ancestors: Slots| within == 0 || ancestors & within != 0;
+            if !is_wanted(slot.ancestors.load(Ordering::Relaxed)) {
+                continue;
+            }
+            let Ok(word) = slot.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, may) else {
+                continue;
+            };
+            // SAFETY: this thread has joined, so nothing writes the cell until it leaves.
+            let lent = slot.job.with_mut(|job| unsafe { *job });
+            let joined = Joined { slot, at, lent: lent.expect("an open slot has a job") };
+            // Another job may have become open in the slot since the hint was read. The drop leaves it.
+            if !is_wanted(joined.lent.ancestors) {
+                continue;
+            }
+            if word % LIMIT / HELPER + 1 == word / LIMIT {
+                // This thread is the last one that may join: others need not look.
+                self.open.fetch_and(!(1 << at), Ordering::Relaxed);
+            }
+            return Some(joined);
+        }
+        None
+    }
+}
+
+/// A job that this thread has joined.
+struct Joined<'a> {
+    slot: &'a Slot,
+    at: usize,
+    lent: Lent,
+}
+
+impl Drop for Joined<'_> {
+    fn drop(&mut self) {
+        // Release: the caller's next write of the cell, and its return, follow what this thread has done.
+        let before = self.slot.word.fetch_sub(HELPER, Ordering::Release);
+        if before & WAITED != 0 && before % LIMIT / HELPER == 1 {
+            // Under the lock: see "No lost wake-up".
+            let _guard = lock(&self.slot.lock);
+            self.slot.left.notify_one();
+        }
+    }
+}
+
+/// A slot with this thread's job.
+struct Open<'a> {
+    arena: &'a Arena,
+    at: usize,
+    panic: &'static Mutex<Option<Panic>>,
+    closed: bool,
+}
+
+impl Open<'_> {
+    fn bit(&self) -> Slots {
+        1 << self.at
+    }
+
+    /// Waits until all helpers have left; none joins any more.
+    fn close(&mut self, helps: &mut dyn FnMut(Slots) -> bool) {
+        let slot = &self.arena.slots[self.at];
+        self.closed = true;
+        self.arena.close(self.at);
+        let is_left = || slot.word.load(Ordering::Acquire) % LIMIT / HELPER == 0;
+        while !is_left() {
+            if !helps(self.bit()) {
+                slot.wait(is_left);
+            }
+        }
+        // SAFETY: no helper is left and none joins, so this thread alone accesses the cell.
+        slot.job.with_mut(|job| unsafe { *job = None });
+        slot.word.store(0, Ordering::Release);
+    }
+}
+
+impl Drop for Open<'_> {
+    /// Closes after a panic of the caller's own part.
+    fn drop(&mut self) {
+        if !self.closed {
+            self.close(&mut |_| false);
+            // The drop of a payload may panic, and this thread panics already.
+            std::mem::forget(lock(self.panic).take());
+        }
+    }
+}
+
+impl Slot {
+    /// Sleeps until the last helper has left.
+    fn wait(&self, is_left: impl Fn() -> bool) {
+        let mut guard = lock(&self.lock);
+        self.word.fetch_or(WAITED, Ordering::Relaxed);
+        while !is_left() {
+            guard = self.left.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+        }
+    }
+}

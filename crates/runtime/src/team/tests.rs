@@ -1,0 +1,220 @@
+//! Jobs of callers outside of runs, and of firings.
+
+use super::{parallel, team_size};
+use crate::{Graph, Loop, Options, Schedule, par_for};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const ALL: [Schedule; 5] =
+    [Schedule::Static, Schedule::Dynamic, Schedule::Guided, Schedule::Split, Schedule::Hybrid];
+
+/// Counts the calls for each number below `count`.
+fn counts(count: usize) -> Vec<AtomicUsize> {
+    (0..count).map(|_| AtomicUsize::new(0)).collect()
+}
+
+fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
+    counts.iter().all(|count| count.load(Ordering::Relaxed) == times)
+}
+
+/// Waits for a flag that another thread sets; false after a time that only a failure takes.
+fn comes(flag: &AtomicBool) -> bool {
+    let begun = Instant::now();
+    while !flag.load(Ordering::Acquire) {
+        if begun.elapsed() > Duration::from_secs(20) {
+            return false;
+        }
+        std::thread::yield_now();
+    }
+    true
+}
+
+#[test]
+fn every_schedule_calls_the_body_once_for_each_number() {
+    for schedule in ALL {
+        for (count, grain) in [(0, 1), (1, 1), (7, 3), (10_000, 1), (10_000, 64)] {
+            let calls = counts(count);
+            for round in 1..=3 {
+                let add = |at: usize| _ = calls[at].fetch_add(1, Ordering::Relaxed);
+                Loop::new().schedule(schedule).grain(grain).for_each(0..count, add);
+                assert!(each_is(&calls, round), "{schedule:?} {count} {grain}");
+            }
+        }
+    }
+}
+
+#[test]
+fn another_thread_joins_a_job_outside_of_a_run() {
+    if team_size() == 1 {
+        return;
+    }
+    let (other, own) = (AtomicBool::new(false), std::thread::current().id());
+    parallel(2, &|member| {
+        assert!(member < team_size());
+        match std::thread::current().id() == own {
+            true => assert!(comes(&other), "the pool has a thread for the job"),
+            false => other.store(true, Ordering::Release),
+        }
+    });
+}
+
+#[test]
+fn callers_on_several_threads_do_not_disturb_each_other() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let calls = counts(500);
+                    par_for(0..500, |at| _ = calls[at].fetch_add(1, Ordering::Relaxed));
+                    assert!(each_is(&calls, 1));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn loops_nest() {
+    let calls = counts(8 * 8 * 8);
+    par_for(0..8, |a| {
+        par_for(0..8, |b| par_for(0..8, |c| _ = calls[(a * 8 + b) * 8 + c].fetch_add(1, Ordering::Relaxed)));
+    });
+    assert!(each_is(&calls, 1));
+}
+
+#[test]
+fn a_panic_continues_on_the_caller_after_all_calls_are_done() {
+    for schedule in ALL {
+        for planted in [0, 499, 999] {
+            let inside = AtomicUsize::new(0);
+            let body = |at: usize| {
+                inside.fetch_add(1, Ordering::Relaxed);
+                let panics = at == planted;
+                inside.fetch_sub(1, Ordering::Relaxed);
+                assert!(!panics, "planted");
+            };
+            let run = || Loop::new().schedule(schedule).for_each(0..1000, body);
+            let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
+            assert!(crate::panic_message(&*payload).contains("planted"));
+            assert_eq!(inside.load(Ordering::Relaxed), 0);
+        }
+    }
+    par_for(0..10, |_| ());
+}
+
+#[test]
+fn a_firing_uses_the_workers_of_its_run_and_no_other_thread() {
+    let options = Options::new().threads(3);
+    let graph = Graph::new();
+    let sums = graph.source(0..20usize).par_map(|number| {
+        assert_eq!(team_size(), 3);
+        let calls = counts(200);
+        par_for(0..200, |at| {
+            let name = std::thread::current().name().map(str::to_owned);
+            assert_ne!(name.as_deref(), Some("thalweg team"), "a thread of the process's team");
+            calls[at].fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(each_is(&calls, 1));
+        Loop::new().reduce(0..number + 1, 0, |range, sum| range.sum::<usize>() + sum, |a, b| a + b)
+    });
+    let sums = sums.collect();
+    let sums = graph.run(&options).unwrap().take(sums).unwrap();
+    assert!(sums.into_iter().eq((0..20).map(|number| number * (number + 1) / 2)));
+}
+
+#[test]
+fn a_worker_without_a_node_joins_the_job_of_a_firing() {
+    let (other, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let graph = Graph::new();
+    let one = graph.source(0..1u8).map(|_| {
+        let own = std::thread::current().id();
+        parallel(2, &|_| match std::thread::current().id() == own {
+            true => done.store(comes(&other), Ordering::Relaxed),
+            false => other.store(true, Ordering::Release),
+        });
+    });
+    one.for_each(|()| ());
+    graph.run(&Options::new().threads(2)).unwrap();
+    assert!(done.into_inner(), "the second worker joins, though it slept");
+}
+
+#[test]
+fn a_run_with_one_worker_executes_its_loops_on_that_worker() {
+    let graph = Graph::new();
+    graph.source(0..3u8).for_each(|_| {
+        let own = std::thread::current().id();
+        par_for(0..100, |_| assert_eq!(std::thread::current().id(), own));
+    });
+    graph.run(&Options::new().threads(1)).unwrap();
+}
+
+#[test]
+fn a_panic_of_a_loop_in_a_firing_fails_the_run() {
+    let graph = Graph::new();
+    graph.source(0..3u8).for_each(|_| par_for(0..100, |at| assert!(at != 50, "planted")));
+    let error = graph.run(&Options::new().threads(2)).unwrap_err();
+    assert!(error.to_string().contains("planted"), "{error}");
+}
+
+#[test]
+fn a_run_in_a_loop_has_workers_of_its_own() {
+    let run = |number: usize| {
+        let graph = Graph::new();
+        let sum = graph.source(0..number).map(|item| item + team_size()).collect();
+        graph.run(&Options::new().threads(1)).unwrap().take(sum).unwrap().into_iter().sum::<usize>()
+    };
+    let sums = Loop::new().collect(20, run);
+    assert!(sums.into_iter().eq((0..20).map(|number| number * (number + 1) / 2)));
+    assert!(team_size() >= 1);
+}
+
+#[test]
+fn reductions_are_equal_at_any_number_of_members_and_with_any_schedule() {
+    let term = |at: usize| (at as f64).sin() / (at + 1) as f64;
+    let sum = |members, schedule, grain: Option<usize>| {
+        let settings = Loop::new().members(members).schedule(schedule);
+        let settings = grain.map_or(settings, |grain| settings.grain(grain));
+        let fold = |range: std::ops::Range<usize>, sum: f64| range.fold(sum, |sum, at| sum + term(at));
+        settings.reduce(3..50_000, 0.0, fold, |a, b| a + b).to_bits()
+    };
+    for grain in [None, Some(1000)] {
+        let one = sum(1, Schedule::Hybrid, grain);
+        for schedule in ALL {
+            for members in [2, 5] {
+                assert_eq!(sum(members, schedule, grain), one);
+            }
+        }
+    }
+    assert_eq!(Loop::new().reduce(5..5, 7, |_, _| 0, |_, _| 0), 7, "the identity, of no numbers");
+}
+
+#[test]
+fn chunks_and_blocks_cover_their_data() {
+    let mut items = vec![0u32; 1003];
+    Loop::new().for_chunks(&mut items, 10, |chunk, items| items.fill(chunk as u32));
+    assert!(items.iter().enumerate().all(|(at, chunk)| *chunk == at as u32 / 10));
+    let cells = counts(17 * 23);
+    Loop::new().for_blocks((17, 23), (4, 5), |rows, columns| {
+        for row in rows {
+            columns.clone().for_each(|column| _ = cells[row * 23 + column].fetch_add(1, Ordering::Relaxed));
+        }
+    });
+    assert!(each_is(&cells, 1));
+    Loop::new().for_blocks((0, 5), (1, 1), |_, _| unreachable!());
+    assert_eq!(Loop::new().collect(3, |at| at.to_string()), ["0", "1", "2"]);
+}
+
+#[test]
+fn more_jobs_than_slots_end_too() {
+    fn nest(depth: usize, ends: &AtomicUsize) {
+        match depth {
+            0 => _ = ends.fetch_add(1, Ordering::Relaxed),
+            _ => par_for(0..2, |_| nest(depth - 1, ends)),
+        }
+    }
+    let ends = AtomicUsize::new(0);
+    // Deeper than the arena has slots.
+    nest(18, &ends);
+    assert_eq!(ends.into_inner(), 1 << 18);
+}
