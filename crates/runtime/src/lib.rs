@@ -60,7 +60,7 @@ pub use run::{Finished, Handle, Options, Prepared};
 #[cfg(not(loom))]
 pub use team::{parallel, team_size};
 pub use thalweg_trace::Report;
-pub use threads::{Shares, ThreadPool};
+pub use threads::Shares;
 
 #[cfg(all(test, loom))]
 mod models;

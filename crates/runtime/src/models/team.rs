@@ -6,7 +6,7 @@
 
 use super::check;
 use crate::sync::UnsafeCell;
-use crate::threads::{Roster, ThreadPool};
+use crate::threads::{Roster, ThreadPool, lend};
 use loom::thread;
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ fn loom_team_answers_each_call_or_none() {
         let pool = ThreadPool::default();
         for _ in 0..2 {
             let done = Done(UnsafeCell::new(0));
-            pool.fork_join(1, &|member| done.add(member), || {}, || {});
+            lend(&pool, 1, &|member| done.add(member), || {});
             done.0.with_mut(|done| {
-                // SAFETY: `fork_join` has returned, so the member has done its part or never will, and no other thread
+                // SAFETY: `lend` has returned, so the member has done its part or never will, and no other thread
                 // has a reference to the cell. loom reports the contrary.
                 assert!(unsafe { *done } <= 1);
             });
@@ -44,7 +44,7 @@ fn loom_team_is_summoned_from_elsewhere() {
             move || roster.summon(1)
         });
         let done = Done(UnsafeCell::new(0));
-        roster.with(&pool, &|member| done.add(member), &|_| {}, || {}, None::<fn()>);
+        roster.with(&pool, &|member| done.add(member), &|_| {}, || {});
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert!(unsafe { *done } <= 1);
@@ -66,7 +66,7 @@ fn loom_team_takes_over_a_call() {
                 job(member);
             }
         };
-        roster.with(&pool, &job, &|_| {}, own, None::<fn()>);
+        roster.with(&pool, &job, &|_| {}, own);
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert_eq!(unsafe { *done }, 1);

@@ -197,7 +197,7 @@ impl<P: Policy> Execution<'_, P> {
                 }
             }
         };
-        self.net.sleep.roster.with(ThreadPool::process(), &job, &refused, run, None::<fn()>);
+        self.net.sleep.roster.with(ThreadPool::process(), &job, &refused, run);
     }
 
     /// Summons threads for dedicated nodes except the first `skipped`, and for those workers from `first_worker` on

@@ -1,7 +1,7 @@
 //! The process's thread pool. Its threads live on from one job to the next.
 //!
-//! Workers, threads of blocking nodes, the runner of a started graph and the members of [`ThreadPool::fork_join`] all
-//! come from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each
+//! Workers, threads of blocking nodes, the runner of a started graph and the members of [teams](crate::team) that are in no
+//! run all come from here. A caller takes an idle thread or starts a new one and never queues, so jobs that wait for each
 //! other, nested runs included, cannot exhaust the pool.
 //!
 //! # States of a seat
@@ -56,6 +56,8 @@
 
 pub(crate) mod cores;
 mod idle;
+#[cfg(test)]
+mod lend;
 mod name;
 mod pool;
 mod roster;
@@ -64,8 +66,10 @@ mod shares;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+#[cfg(test)]
+pub(crate) use lend::lend;
 pub(crate) use name::name_thread;
-pub use pool::ThreadPool;
+pub(crate) use pool::ThreadPool;
 pub(crate) use roster::Roster;
 pub use shares::Shares;
 

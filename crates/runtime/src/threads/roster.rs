@@ -12,10 +12,6 @@ use crate::sync::{Mutex, lock};
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// The period at which a caller that waits runs its own function.
-const POLL: Duration = Duration::from_millis(50);
 
 /// A borrowed job, while it is open for summons, and the seats called for it. Several threads may summon; one opens and
 /// closes.
@@ -50,8 +46,7 @@ struct Work {
 
 impl Roster {
     /// Runs `own` while the roster is open for `job`, then closes it: revokes the calls of members that have not begun,
-    /// and waits for the others. `refused` gets the error if the system refuses a thread; `while_waiting` runs
-    /// periodically during the wait.
+    /// and waits for the others. `refused` gets the error if the system refuses a thread.
     ///
     /// # Panics
     /// If a member panics, after all have ended.
@@ -61,7 +56,6 @@ impl Roster {
         job: &Job<'_>,
         refused: &Refused<'_>,
         own: impl FnOnce() -> R,
-        while_waiting: Option<impl FnMut()>,
     ) -> R {
         // SAFETY: the erased borrows outlive their uses. They are reachable through `work`, which the close removes
         // under the lock that every reader holds (`summon`, which also calls `refused` under it), and through seats of
@@ -75,7 +69,7 @@ impl Roster {
         };
         let open = Open::new(self, Work { idle: pool.idle.clone(), job, refused });
         let done = own();
-        open.end(while_waiting);
+        open.end();
         done
     }
 
@@ -122,12 +116,8 @@ impl<'r> Open<'r> {
     }
 
     /// Closes the roster, and continues the first panic of a member.
-    fn end(self, while_waiting: Option<impl FnMut()>) {
-        let outcome = match while_waiting {
-            Some(mut while_waiting) => self.close(&mut while_waiting, Some(POLL)),
-            None => self.close(&mut || {}, None),
-        };
-        if let Err(panic) = outcome {
+    fn end(self) {
+        if let Err(panic) = self.close() {
             resume_unwind(panic);
         }
     }
@@ -135,14 +125,14 @@ impl<'r> Open<'r> {
     /// Closes the roster, and revokes or joins all seats; returns the first panic of a member.
     ///
     /// After `work` is gone no seat is added, so the list only shrinks. A seat stays in it until its member has left
-    /// the job: if `while_waiting` panics, the drop of `self` joins that seat and the others.
-    fn close(&self, while_waiting: &mut dyn FnMut(), timeout: Option<Duration>) -> Result<(), Panic> {
+    /// the job.
+    fn close(&self) -> Result<(), Panic> {
         lock(&self.roster.inner).work = None;
         let mut outcome = Ok(());
         loop {
             let last = lock(&self.roster.inner).seats.last().map(|(_, seat)| seat.clone());
             let Some(seat) = last else { return outcome };
-            let ended = seat.revoke_or_join(while_waiting, timeout);
+            let ended = seat.revoke_or_join();
             lock(&self.roster.inner).seats.pop();
             self.idle.put_back(seat);
             if outcome.is_ok() {
@@ -158,6 +148,6 @@ impl<'r> Open<'r> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         // After a completed `end` no seat is left. The payload of a second panic is forgotten: its drop may panic.
-        std::mem::forget(self.close(&mut || {}, None));
+        std::mem::forget(self.close());
     }
 }

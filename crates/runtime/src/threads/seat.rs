@@ -116,26 +116,6 @@ impl Seat {
         shared
     }
 
-    /// The caller waits until it is notified (true), or for the timeout, if there is one (false).
-    fn wait_done<'s>(
-        &'s self,
-        mut shared: MutexGuard<'s, Shared>,
-        timeout: Option<Duration>,
-    ) -> (MutexGuard<'s, Shared>, bool) {
-        shared.caller_waits = true;
-        let (mut shared, notified) = match timeout {
-            #[cfg(not(loom))]
-            Some(timeout) => {
-                let waited = self.done.wait_timeout(shared, timeout);
-                let (shared, time) = waited.unwrap_or_else(|poison| poison.into_inner());
-                (shared, !time.timed_out())
-            }
-            _ => (self.done.wait(shared).unwrap_or_else(|poison| poison.into_inner()), true),
-        };
-        shared.caller_waits = false;
-        (shared, notified)
-    }
-
     /// Waits for the member's next call; `None` once the seat is closed. With the call the state becomes `Running`.
     pub(super) fn next_call(&self, idle: &IdleThreads) -> Option<Call> {
         let mut shared = lock(&self.shared);
@@ -182,12 +162,8 @@ impl Seat {
     }
 
     /// Revokes the call, or waits until the job is done and returns its panic. The seat is idle afterwards, and no
-    /// thread uses the job any more. While it waits, it calls `while_waiting` after each `timeout`, without the lock.
-    pub(super) fn revoke_or_join(
-        &self,
-        while_waiting: &mut dyn FnMut(),
-        timeout: Option<Duration>,
-    ) -> Result<(), Panic> {
+    /// thread uses the job any more.
+    pub(super) fn revoke_or_join(&self) -> Result<(), Panic> {
         let mut shared = lock(&self.shared);
         let mut spun = false;
         loop {
@@ -201,13 +177,9 @@ impl Seat {
                 shared = self.spin(shared);
                 continue;
             }
-            let (after, notified) = self.wait_done(shared, timeout);
-            shared = after;
-            if !notified {
-                drop(shared);
-                while_waiting();
-                shared = lock(&self.shared);
-            }
+            shared.caller_waits = true;
+            shared = self.done.wait(shared).unwrap_or_else(|poison| poison.into_inner());
+            shared.caller_waits = false;
         }
     }
 

@@ -6,24 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-#[test]
-fn a_member_is_waited_for_though_the_caller_panics_while_it_waits() {
-    let (pool, begun, ended) = (ThreadPool::default(), AtomicBool::new(false), AtomicBool::new(false));
-    let job = |_: usize| {
-        begun.store(true, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(150));
-        ended.store(true, Ordering::Relaxed);
-    };
-    let own = || {
-        while !begun.load(Ordering::Relaxed) {
-            std::thread::yield_now();
-        }
-    };
-    let call = || pool.fork_join(1, &job, own, || panic!("while it waits"));
-    assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
-    assert!(ended.load(Ordering::Relaxed), "the job may be gone once `fork_join` has returned");
-}
-
 /// The members that have run, as bits. The caller waits for all of them.
 fn seen(pool: &ThreadPool, members: usize) -> u64 {
     let (seen, all) = (AtomicU64::new(0), (1 << (members + 1)) - 2);
@@ -32,7 +14,7 @@ fn seen(pool: &ThreadPool, members: usize) -> u64 {
             std::thread::yield_now();
         }
     };
-    pool.fork_join(members, &|member| _ = seen.fetch_or(1 << member, Ordering::Relaxed), own, || {});
+    lend(pool, members, &|member| _ = seen.fetch_or(1 << member, Ordering::Relaxed), own);
     seen.into_inner()
 }
 
@@ -43,7 +25,7 @@ fn a_member_that_has_not_begun_is_not_waited_for() {
     let pool = ThreadPool::default();
     for i in 0..2000u64 {
         let begun = AtomicU64::new(i);
-        pool.fork_join(3, &|_| assert_eq!(begun.load(Ordering::Relaxed), i), || {}, || {});
+        lend(&pool, 3, &|_| assert_eq!(begun.load(Ordering::Relaxed), i), || {});
         begun.store(u64::MAX, Ordering::Relaxed);
     }
     assert!(lock(&pool.idle.list).seats.len() <= 3);
@@ -81,7 +63,7 @@ fn members_may_call_members() {
                     std::thread::yield_now();
                 }
             };
-            pool.fork_join(1, &job, own, || {});
+            lend(pool, 1, &job, own);
         }
     }
     let pool = ThreadPool::default();
@@ -130,8 +112,7 @@ fn a_panic_is_the_callers_once_all_have_ended() {
             std::thread::yield_now();
         }
     };
-    let panic =
-        catch_unwind(AssertUnwindSafe(|| pool.fork_join(2, &job, || all_begin(2), || {}))).unwrap_err();
+    let panic = catch_unwind(AssertUnwindSafe(|| lend(&pool, 2, &job, || all_begin(2)))).unwrap_err();
     assert_eq!(panic.downcast_ref::<String>().unwrap(), "member 1");
     assert!(ended.swap(false, Ordering::Relaxed));
     // A panic of `own` continues after all members have ended, too, and the pool stays usable.
@@ -140,31 +121,10 @@ fn a_panic_is_the_callers_once_all_have_ended() {
             all_begin(3);
             panic!("own");
         };
-        pool.fork_join(1, &|_| job(2), own, || {});
+        lend(&pool, 1, &|_| job(2), own);
     };
     let panic = catch_unwind(AssertUnwindSafe(own)).unwrap_err();
     assert_eq!(*panic.downcast_ref::<&str>().unwrap(), "own");
     assert!(ended.into_inner());
     assert_eq!(seen(&pool, 2), 0b110);
-}
-
-#[test]
-fn a_caller_that_waits_does_something_else() {
-    let over = AtomicBool::new(false);
-    let until_over = |_| {
-        while !over.load(Ordering::Relaxed) {
-            std::thread::yield_now();
-        }
-    };
-    let begun = AtomicBool::new(false);
-    let job = |member| {
-        begun.store(true, Ordering::Relaxed);
-        until_over(member);
-    };
-    let own = || {
-        while !begun.load(Ordering::Relaxed) {
-            std::thread::yield_now();
-        }
-    };
-    ThreadPool::default().fork_join(1, &job, own, || over.store(true, Ordering::Relaxed));
 }
