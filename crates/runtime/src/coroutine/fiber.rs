@@ -302,7 +302,8 @@ pub(super) fn current() -> Option<&'static Header> {
 /// if the ends are dead: see the module.
 ///
 /// # Panics
-/// Outside a coroutine, inside another operation, and if the operation panics.
+/// Outside a coroutine, inside another operation, if the operation panics, and if it has to wait inside a job of a
+/// [`team`](crate::team).
 #[inline]
 pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     let Some(header) = current() else { outside() };
@@ -325,6 +326,11 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
             return Some(output);
         }
         drop(polling);
+        // Frames of a job lie between the closure's own and this one, and the thread would go on without them.
+        assert!(
+            !crate::team::is_in_job(),
+            "an operation of a channel has to wait in a parallel loop\nhelp: receive before the loop, and send after it"
+        );
         // SAFETY: the yielder lies on the stack on which this runs, below the closure's frames, and was set before
         // them.
         unsafe { &*header.yielder.get() }.suspend(());

@@ -316,7 +316,7 @@ fn loom_sleep_summons_a_thread() {
             world.give(1);
             world.work(0, false);
         };
-        world.sleep.roster.with(&pool, &job, &|_| {}, own, None::<fn()>);
+        world.sleep.roster.with(&pool, &job, &|_| {}, own);
         world.assert_over();
     });
 }

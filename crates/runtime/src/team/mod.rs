@@ -10,7 +10,8 @@
 //!
 //! **Numbers.** A member has a number below the team's size, as long as it is one: a worker its own, a thread of the pool one
 //! from 1 on, a caller that is in no run 0. No two threads have the same number in one job at the same time: the workers'
-//! numbers differ, and so do those of the pool's threads. Threads with number 0 are callers; such a caller joins
+//! numbers differ, and so do those of the pool's threads. (A coroutine does not leave its stack inside of a job, so a worker
+//! cannot come to a job a second time: `coroutine::fiber::wait`.) Threads with number 0 are callers; such a caller joins
 //! descendants of its own job alone, and another caller is in none of them.
 
 pub(crate) mod arena;
@@ -114,6 +115,17 @@ impl Drop for Entered {
 fn place() -> Place {
     let own = PLACE.try_with(|own| own.borrow().clone());
     own.unwrap_or(Place { crew: Crew::Pool, member: 0, within: 0 })
+}
+
+/// Whether this thread is in a job.
+#[cfg(not(loom))]
+pub(crate) fn is_in_job() -> bool {
+    PLACE.try_with(|own| own.borrow().within != 0).unwrap_or(false)
+}
+
+#[cfg(loom)]
+pub(crate) fn is_in_job() -> bool {
+    false
 }
 
 /// Calls `work` as the worker of a run: [`parallel`] in it addresses the run's workers.

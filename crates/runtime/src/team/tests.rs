@@ -218,3 +218,23 @@ fn more_jobs_than_slots_end_too() {
     nest(18, &ends);
     assert_eq!(ends.into_inner(), 1 << 18);
 }
+
+#[test]
+fn a_coroutine_does_not_wait_inside_a_loop() {
+    use std::cell::RefCell;
+    thread_local!(static HIDDEN: RefCell<Option<crate::BlockingRx<u32>>> = const { RefCell::new(None) });
+    let graph = Graph::new();
+    let (back, never) = graph.feedback([]);
+    let kernel = graph.kernel("waits", crate::input("in", never), crate::output("out"));
+    let out = kernel.coroutine(|rx: crate::BlockingRx<u32>, _tx: crate::BlockingTx<u32>| {
+        HIDDEN.set(Some(rx));
+        // The calling thread takes part, and on it the end is usable.
+        parallel(1, &|_| ());
+        Loop::new().for_each(0..64, |_| {
+            HIDDEN.with_borrow_mut(|rx| rx.as_mut().map(|rx| rx.recv()));
+        });
+    });
+    out.feed(back);
+    let error = graph.run(&Options::new().threads(2)).unwrap_err().to_string();
+    assert!(error.contains("has to wait in a parallel loop"), "{error}");
+}
