@@ -5,9 +5,10 @@
 //! of all attempts, on which the bound of work stealing depends (Theorem 5.3.1), and coloured attempts are at most
 //! `tries * levels` for each random one or successful one (Lemma 5.3.2).
 //!
-//! The first search of a worker is *forced*: it has coloured attempts only, since its first entry is usually a large
-//! part of the graph, and a worker keeps what it has begun with. The paper forces without bound, so a worker without
-//! tasks of its colour never works. Here it gives up after [`SearchSettings::first`] failed attempts.
+//! The first search of a worker is *forced*: it has attempts of the nearest level only, since its first entry is usually a
+//! large part of the graph, and a worker keeps what it has begun with. The paper forces without bound, so a worker without
+//! tasks of its colour never works. Here it gives up after a number of attempts in proportion to the number of workers
+//! ([`SearchSettings::first`]), each of which may be the one that has the colour.
 
 use super::{Place, below};
 
@@ -16,8 +17,8 @@ use super::{Place, below};
 pub struct SearchSettings {
     /// Coloured attempts at each level before a random attempt. 0: random attempts alone, after the forced ones.
     pub tries: u32,
-    /// The maximum number of coloured attempts that a worker makes for its first steal, before its first random one.
-    /// 0: the first steal is like all others.
+    /// The maximum number of forced attempts, for each worker of the run: a worker makes up to `first` times the number of
+    /// workers before its first random attempt. 0: the first steal is like all others.
     pub first: u32,
 }
 
@@ -28,7 +29,11 @@ impl SearchSettings {
 
 impl Default for SearchSettings {
     fn default() -> SearchSettings {
-        SearchSettings { tries: 4, first: 1_000 }
+        // In virtual time, on 8 domains of 10 cores: a stencil has 9 % remote accesses with the forced steal and 69 %
+        // without it. 6 forced attempts for each worker find most of the first entries, 12 all. The number of tries matters
+        // little where workers prefer one colour. Where they prefer their domain too, 8 tries are up to 8 % faster than 2;
+        // more cost wavefronts time.
+        SearchSettings { tries: 8, first: 12 }
     }
 }
 
@@ -67,8 +72,8 @@ pub struct Search {
     me: usize,
     settings: SearchSettings,
     /// Forced attempts that are left.
-    forced: u32,
-    /// Attempts of this round that have failed.
+    forced: u64,
+    /// Attempts of this round that have failed; 0 while attempts are forced.
     failed: u32,
 }
 
@@ -79,8 +84,9 @@ impl Search {
     /// `me` is not below `workers`.
     pub fn new(place: Place, workers: usize, me: usize, settings: SearchSettings) -> Search {
         assert!(me < workers, "worker {me} of {workers} workers");
+        let first = (workers as u64).saturating_mul(u64::from(settings.first));
         // Nothing can be forced on a worker that prefers nothing.
-        let forced = if place.levels().is_empty() { 0 } else { settings.first };
+        let forced = if place.levels().is_empty() { 0 } else { first };
         Search { place, workers, me, settings, forced, failed: 0 }
     }
 
@@ -97,24 +103,20 @@ impl Search {
     }
 
     fn level(&self) -> Option<usize> {
-        let levels = self.place.levels().len();
         if self.is_forced() {
-            let tries = self.settings.tries.max(1);
-            return Some((self.failed / tries) as usize % levels);
+            return Some(0);
         }
         let level = self.failed.checked_div(self.settings.tries)? as usize;
-        (level < levels).then_some(level)
+        (level < self.place.levels().len()).then_some(level)
     }
 
     /// The latest attempt failed: there was no entry, or none of the level's colours.
     pub fn failed(&mut self) {
-        let was_random = self.level().is_none();
-        self.failed = if was_random { 0 } else { self.failed + 1 };
         if self.is_forced() {
             self.forced -= 1;
-            if self.forced == 0 {
-                self.failed = 0;
-            }
+        } else {
+            let was_random = self.level().is_none();
+            self.failed = if was_random { 0 } else { self.failed + 1 };
         }
     }
 
@@ -176,15 +178,14 @@ mod tests {
 
     #[test]
     fn the_first_search_is_forced_up_to_its_bound() {
-        let settings = SearchSettings { tries: 2, first: 6 };
+        let settings = SearchSettings { tries: 2, first: 3 };
         let mut search = Search::new(two_levels(), 4, 0, settings);
-        let forced = [Some(0), Some(0), Some(1), Some(1), Some(0), Some(0)];
         let round = [Some(0), Some(0), Some(1), Some(1), None];
-        assert_eq!(failing(&mut search, 11), [&forced[..], &round].concat());
+        assert_eq!(failing(&mut search, 17), [&[Some(0); 12][..], &round].concat());
         assert!(!search.is_forced());
         // Forcing needs no tries of the later searches.
-        let mut search = Search::new(two_levels(), 4, 0, SearchSettings { tries: 0, first: 3 });
-        assert_eq!(failing(&mut search, 5), [Some(0), Some(1), Some(0), None, None]);
+        let mut search = Search::new(two_levels(), 3, 0, SearchSettings { tries: 0, first: 1 });
+        assert_eq!(failing(&mut search, 5), [Some(0), Some(0), Some(0), None, None]);
     }
 
     #[test]
