@@ -51,7 +51,7 @@ pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
-pub use loops::{Loop, Schedule, par_chunks, par_for};
+pub use loops::{Assignment, AssignmentError, Loop, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
@@ -59,6 +59,7 @@ pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 #[cfg(not(loom))]
 pub use team::{parallel, team_size};
+pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::Report;
 pub use threads::Shares;
 

@@ -13,6 +13,7 @@
 //! | `clock` | the event heap and the run |
 //! | `view` | workers, and the host that their policy sees |
 //! | `report` | the result of a run |
+//! | [`tasks`] | task graphs, on a host of their own |
 //!
 //! # What is modelled
 //!
@@ -35,6 +36,7 @@ mod model;
 mod report;
 mod settings;
 pub mod shapes;
+pub mod tasks;
 mod view;
 mod world;
 

@@ -3,7 +3,7 @@
 //! | schedule | shared state | a member takes |
 //! |---|---|---|
 //! | hybrid | [`Shares`]: a stretch for each member | from the front of its own rest, and half of the longest other rest |
-//! | split | [`Shares`]: all iterations belong to the caller | the same |
+//! | split | [`Shares`]: the caller has the only stretch | the same |
 //! | static | [`Shares`] | its own stretch as a whole, and then the stretches that are not begun |
 //! | dynamic, guided | the first iteration left | from the front |
 //!
@@ -16,6 +16,7 @@ use crate::threads::Shares;
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use thalweg_policy::tasks::StealOrder;
 
 /// The nanoseconds for which a member of a static schedule leaves the stretches of others to them.
 const PATIENCE: f64 = 20_000.0;
@@ -40,24 +41,22 @@ enum Left {
 }
 
 impl Deal {
-    /// All iterations of a loop that `members` of a team of this `size` execute.
+    /// All iterations of a loop. The stretches of the team's members have these lengths, of which the schedules dynamic and
+    /// guided use the number of members alone.
     pub(super) fn new(
         schedule: Schedule,
+        stealing: StealOrder,
         range: &Range<usize>,
-        (members, size): (usize, usize),
+        (lengths, members): (&[u64], usize),
         grain: usize,
     ) -> Deal {
-        let all = range.start as u64..range.end as u64;
-        let front = |parts| Left::Front {
-            next: CachePadded::new(AtomicUsize::new(range.start)),
-            end: range.end,
-            grain,
-            parts,
-        };
+        let shares = || Shares::by_lengths(range.start as u64..range.end as u64, lengths);
+        let next = || CachePadded::new(AtomicUsize::new(range.start));
+        let front = |parts| Left::Front { next: next(), end: range.end, grain, parts };
         let left = match schedule {
-            Schedule::Hybrid => Left::Shares(Shares::among(all, size, members)),
-            Schedule::Split => Left::Shares(Shares::of_one(all, size, crate::team::member())),
-            Schedule::Static => Left::Stretches(Shares::among(all, size, members)),
+            Schedule::Static => Left::Stretches(shares()),
+            Schedule::Hybrid | Schedule::Split if stealing == StealOrder::Off => Left::Stretches(shares()),
+            Schedule::Hybrid | Schedule::Split => Left::Shares(shares().with_order(stealing)),
             Schedule::Dynamic => front(None),
             Schedule::Guided => front(Some(2 * members)),
         };
@@ -127,7 +126,7 @@ mod tests {
         for schedule in ALL {
             for (range, members, grain) in [(0..1, 1, 1), (5..105, 3, 7), (0..1000, 4, 1), (3..5, 4, 1)] {
                 for seed in 0..20 {
-                    let deal = Deal::new(schedule, &range, (members, 4), grain);
+                    let deal = deal(schedule, &range, (members, 4), grain);
                     let mut random = fast_random(seed);
                     let mut taken: Vec<Range<usize>> = Vec::new();
                     let turns = std::iter::repeat_with(|| random() as usize);
@@ -137,6 +136,11 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn deal(schedule: Schedule, range: &Range<usize>, (members, size): (usize, usize), grain: usize) -> Deal {
+        let lengths = super::super::even(size, members, range.len() as u64);
+        Deal::new(schedule, StealOrder::Longest, range, (&lengths, members), grain)
     }
 
     fn fast_random(seed: u64) -> impl FnMut() -> u64 {
@@ -151,18 +155,18 @@ mod tests {
     fn members_begin_with_the_same_stretches_each_time() {
         for schedule in [Schedule::Static, Schedule::Hybrid] {
             for _ in 0..2 {
-                let deal = Deal::new(schedule, &(0..90), (3, 3), 1);
+                let deal = deal(schedule, &(0..90), (3, 3), 1);
                 let first = [2, 0, 1].map(|member| deal.take(member, 5).unwrap().start);
                 assert_eq!(first, [60, 0, 30], "{schedule:?}");
             }
         }
-        let deal = Deal::new(Schedule::Static, &(0..90), (3, 3), 1);
+        let deal = deal(Schedule::Static, &(0..90), (3, 3), 1);
         assert_eq!(deal.take(1, 1), Some(30..60), "a static stretch is taken as a whole");
     }
 
     #[test]
     fn guided_ranges_become_shorter() {
-        let deal = Deal::new(Schedule::Guided, &(0..100), (2, 2), 3);
+        let deal = deal(Schedule::Guided, &(0..100), (2, 2), 3);
         let lengths: Vec<_> = std::iter::from_fn(|| deal.take(0, 1)).map(|range| range.len()).collect();
         assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (25, 100));
         assert!(lengths.windows(2).all(|pair| pair[0] >= pair[1]) && lengths.contains(&3), "{lengths:?}");

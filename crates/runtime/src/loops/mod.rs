@@ -9,22 +9,26 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `assignment` | which member has executed which iterations, saved and replayed |
 //! | `deal` | which iterations a member gets: the schedules |
 //! | `pace` | how many at once |
 //! | `chunks` | loops over slices |
 //! | `reduce` | results that do not depend on the number of threads |
 
+mod assignment;
 mod chunks;
 mod deal;
 mod pace;
 mod reduce;
 
+pub use assignment::{Assignment, AssignmentError};
 pub use chunks::par_chunks;
 
-use crate::team::{parallel, team_size};
+use crate::team::{member, parallel, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
+use thalweg_policy::tasks::{StealOrder, stretch};
 
 /// Which member of a team executes which iterations of a [`Loop`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +76,7 @@ pub struct Loop {
     grain: Option<usize>,
     members: Option<usize>,
     schedule: Schedule,
+    stealing: StealOrder,
 }
 
 impl Loop {
@@ -93,6 +98,13 @@ impl Loop {
         Loop { schedule, ..self }
     }
 
+    /// Sets from whom a member steals, with the schedules [`Schedule::Hybrid`] and [`Schedule::Split`]. With
+    /// [`StealOrder::Off`] they are like [`Schedule::Static`]: what a member has not begun is still executed.
+    #[must_use]
+    pub fn stealing(self, stealing: StealOrder) -> Loop {
+        Loop { stealing, ..self }
+    }
+
     /// Sets the most threads that execute the loop (at least 1), the calling one included.
     #[must_use]
     pub fn members(self, most: usize) -> Loop {
@@ -112,21 +124,43 @@ impl Loop {
     /// # Panics
     /// If `body` panics. Other members then begin no more ranges.
     pub fn for_ranges(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-        let (size, grain) = (team_size(), self.grain.unwrap_or(1));
-        let members = self.members.unwrap_or(size).min(size).min(range.len().div_ceil(grain));
+        let (size, members) = self.sizes(range.len());
         if members < 2 {
             if !range.is_empty() {
                 body(range);
             }
             return;
         }
-        let deal = Deal::new(self.schedule, &range, (members, size), grain);
+        let lengths = match self.schedule {
+            Schedule::Split => one_has_all(size, range.len() as u64),
+            _ => even(size, members, range.len() as u64),
+        };
+        self.execute(
+            &Deal::new(self.schedule, self.stealing, &range, (&lengths, members), self.least()),
+            members,
+            |_, range| body(range),
+        );
+    }
+
+    /// The least iterations that a member takes at once.
+    fn least(self) -> usize {
+        self.grain.unwrap_or(1)
+    }
+
+    /// The size of the team, and the most members for a loop of this length.
+    fn sizes(self, length: usize) -> (usize, usize) {
+        let size = team_size();
+        (size, self.members.unwrap_or(size).min(size).min(length.div_ceil(self.least())))
+    }
+
+    /// Calls `body` with a member and each range that it takes.
+    fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
         parallel(members, &|member| {
             let _cancel = deal.cancel_on_panic();
-            let mut pace = Pace::new(grain);
+            let mut pace = Pace::new(self.least());
             while let Some(range) = deal.take(member, pace.length()) {
                 let length = range.len();
-                body(range);
+                body(member, range);
                 pace.done(length);
             }
         });
@@ -151,6 +185,18 @@ impl Loop {
             body(part(at / across, block.0, rows), part(at % across, block.1, columns));
         });
     }
+}
+
+/// The lengths of the stretches of a team's members, of which the first `members` have the same, but for one iteration.
+fn even(size: usize, members: usize, length: u64) -> Vec<u64> {
+    let of = |member| if member < members { stretch(length, members, member) } else { 0..0 };
+    (0..size).map(of).map(|range| range.end - range.start).collect()
+}
+
+/// The lengths where the calling member has all iterations.
+fn one_has_all(size: usize, length: u64) -> Vec<u64> {
+    let own = member();
+    (0..size).map(|member| if member == own { length } else { 0 }).collect()
 }
 
 /// Calls `body` with each number of `range`, on several threads: [`Loop::for_each`] with the default settings.

@@ -1,0 +1,68 @@
+//! Counts of task graphs on the virtual machine of the paper, 8 domains of 10 cores: what Figures 5.7 to 5.9 and Tables
+//! 5.2 and 5.3 of *Locality-Aware Concurrency Platforms* show. As tab-separated values, a line for each graph, number
+//! of workers and colouring; `speedup` is over random stealing on as many workers.
+//!
+//! `cargo run --release -p thalweg-sim --example task_graphs [SEEDS]`
+
+use thalweg_sim::tasks::{Colouring, TaskGraph, TaskReport, TaskSettings, run, shapes};
+
+const NINE: [(isize, isize); 9] =
+    [(0, 0), (-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)];
+
+/// The graphs of Table 5.1 by name, with its numbers of nodes. Those of PageRank have links by a model of ours.
+fn graphs(workers: usize) -> Vec<(&'static str, TaskGraph)> {
+    vec![
+        ("cg", shapes::layers(100, 3, 100, 50, workers, 1)),
+        ("heat", shapes::stencil(128, 160, 5, workers)),
+        ("life", shapes::grid(128, 160, 5, workers, &NINE)),
+        ("uk-2002", shapes::pages(180, 10, shapes::Links::CRAWL, workers, 1)),
+        ("twitter", shapes::pages(410, 10, shapes::Links::SOCIAL, workers, 2)),
+        ("uk-2007", shapes::pages(1050, 10, shapes::Links::CRAWL, workers, 3)),
+        ("sw", shapes::wavefront(160, 160, true, workers)),
+        ("swn2", shapes::wavefront(128, 128, false, workers)),
+    ]
+}
+
+fn name(colouring: Colouring) -> &'static str {
+    match colouring {
+        Colouring::Good => "good",
+        Colouring::Bad => "bad",
+        Colouring::Invalid => "invalid",
+        Colouring::Uncoloured => "none",
+    }
+}
+
+fn main() {
+    let seeds: u64 = std::env::args().nth(1).and_then(|seeds| seeds.parse().ok()).unwrap_or(3);
+    println!(
+        "graph\tworkers\tcolours\ttime\tspeedup\tremote\tsteals\trandom_tries\tcoloured_tries\tforced_tries\twait"
+    );
+    for workers in [20, 40, 60, 80] {
+        for (graph_name, graph) in graphs(workers) {
+            let runs = |colouring| {
+                let settings = TaskSettings { workers, colouring, ..TaskSettings::default() };
+                (1..=seeds).map(|seed| run(&graph, &TaskSettings { seed, ..settings })).collect::<Vec<_>>()
+            };
+            let none = mean(&runs(Colouring::Uncoloured), |report| report.time as f64);
+            for colouring in Colouring::ALL {
+                let runs = runs(colouring);
+                let time = mean(&runs, |report| report.time as f64);
+                println!(
+                    "{graph_name}\t{workers}\t{}\t{time:.0}\t{:.3}\t{:.3}\t{:.0}\t{:.0}\t{:.0}\t{:.0}\t{:.0}",
+                    name(colouring),
+                    none / time,
+                    mean(&runs, TaskReport::remote_share),
+                    mean(&runs, |report| report.steals() as f64),
+                    mean(&runs, |report| report.total().random.tried as f64),
+                    mean(&runs, |report| report.total().coloured.tried as f64),
+                    mean(&runs, |report| report.total().forced.tried as f64),
+                    mean(&runs, TaskReport::mean_wait),
+                );
+            }
+        }
+    }
+}
+
+fn mean(runs: &[TaskReport], of: impl Fn(&TaskReport) -> f64) -> f64 {
+    runs.iter().map(of).sum::<f64>() / runs.len() as f64
+}

@@ -1,0 +1,80 @@
+//! The virtual machine: workers, memory domains, costs.
+
+use super::Colouring;
+use thalweg_policy::tasks::{Colour, ColourSet, Place, SearchSettings};
+
+/// Costs of a worker's steps, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskCosts {
+    /// A visit of a predecessor, or a notification of a successor.
+    pub edge: u64,
+    /// A halving of a list: one half goes to the deque.
+    pub spawn: u64,
+    /// An attempt to steal, successful or not. At least 1.
+    pub attempt: u64,
+    /// What a successful attempt costs in addition.
+    pub steal: u64,
+    /// An access to data in the worker's own memory domain.
+    pub near: u64,
+    /// An access to data in another memory domain.
+    pub far: u64,
+}
+
+impl TaskCosts {
+    /// One tick a step and for each access, wherever the data is: the model in which the theorems are proved.
+    pub const UNIT: TaskCosts = TaskCosts { edge: 1, spawn: 1, attempt: 1, steal: 0, near: 1, far: 1 };
+}
+
+/// Settings of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskSettings {
+    /// The number of workers. Worker `i` has colour `i`.
+    pub workers: usize,
+    /// The number of workers that share a memory domain.
+    pub domain: usize,
+    /// Whether a worker prefers, after its own colour, the other colours of its domain. The paper's prefer their own
+    /// colour alone.
+    pub hierarchical: bool,
+    /// The colours of nodes.
+    pub colouring: Colouring,
+    /// The constants of the search.
+    pub search: SearchSettings,
+    /// The costs of steps.
+    pub costs: TaskCosts,
+    /// The seed of the workers' random sequences.
+    pub seed: u64,
+}
+
+impl Default for TaskSettings {
+    /// The paper's machine, 8 domains of 10 cores, with good colours. Costs are on the scale of 10 ns.
+    fn default() -> TaskSettings {
+        TaskSettings {
+            workers: 80,
+            domain: 10,
+            hierarchical: false,
+            colouring: Colouring::Good,
+            search: SearchSettings::default(),
+            costs: TaskCosts { edge: 2, spawn: 2, attempt: 10, steal: 30, near: 100, far: 250 },
+            seed: 1,
+        }
+    }
+}
+
+impl TaskSettings {
+    /// What a worker prefers.
+    pub(super) fn place(&self, worker: usize) -> Place {
+        let own = ColourSet::of(Colour(worker as u32));
+        let first = worker / self.domain * self.domain;
+        let domain = (first..self.workers.min(first + self.domain)).map(|other| Colour(other as u32));
+        match (self.colouring, self.hierarchical) {
+            (Colouring::Uncoloured, _) => Place::default(),
+            (_, false) => Place::new([own]),
+            (_, true) => Place::new([own, domain.collect()]),
+        }
+    }
+
+    /// Whether data of this colour is in another domain than the worker.
+    pub(super) fn is_remote(&self, worker: usize, data: Colour) -> bool {
+        data.0 as usize / self.domain != worker / self.domain
+    }
+}

@@ -1,0 +1,5 @@
+//! Task graphs in virtual time: the order of nodes, the bounds on attempts to steal, and what colours change.
+
+mod bounds;
+mod colours;
+mod order;
