@@ -64,10 +64,7 @@ impl Loop {
     /// If `body` panics.
     pub fn replay(self, assignment: &Assignment, body: impl Fn(Range<usize>) + Sync) -> Assignment {
         let (size, members) = self.sizes(assignment.len());
-        let ranges: Vec<Range<usize>> = assignment.members.iter().flatten().cloned().collect();
-        // The first new number of each range.
-        let starts: Vec<usize> =
-            ranges.iter().scan(0, |next, range| Some(std::mem::replace(next, *next + range.len()))).collect();
+        let order = Order::new(assignment);
         let mut lengths: Vec<u64> =
             assignment.members.iter().map(|own| own.iter().map(|range| range.len() as u64).sum()).collect();
         lengths.resize(size.max(lengths.len()), 0);
@@ -80,16 +77,11 @@ impl Loop {
             (&lengths, members),
             self.least(),
         );
-        self.recorded(&deal, members, |numbers| {
-            let first = starts.partition_point(|start| *start <= numbers.start) - 1;
-            for (start, range) in
-                starts.iter().zip(&ranges).skip(first).take_while(|(start, _)| **start < numbers.end)
-            {
-                let of = |number: usize| range.start + number.clamp(*start, start + range.len()) - start;
-                body(of(numbers.start)..of(numbers.end));
-            }
-        })
-        .renumbered(&starts, &ranges)
+        let taken = self.recorded(&deal, members, |numbers| order.old(numbers).for_each(&body));
+        let of = |own: Vec<Range<usize>>| {
+            in_order(own.into_iter().flat_map(|numbers| order.old(numbers)).collect())
+        };
+        Assignment { members: taken.members.into_iter().map(of).collect() }
     }
 
     /// Executes a loop and notes which member executes what.
@@ -111,20 +103,30 @@ impl Loop {
     }
 }
 
-impl Assignment {
-    /// The iterations of an assignment of new numbers.
-    fn renumbered(self, starts: &[usize], ranges: &[Range<usize>]) -> Assignment {
-        let old = |numbers: Range<usize>| {
-            let first = starts.partition_point(|start| *start <= numbers.start) - 1;
-            let all = starts.iter().zip(ranges).skip(first);
-            let within = all.take_while(move |(start, _)| **start < numbers.end);
-            within.map(move |(start, range)| {
-                let of = |number: usize| range.start + number.clamp(*start, start + range.len()) - start;
-                of(numbers.start)..of(numbers.end)
-            })
-        };
-        let of = |own: Vec<Range<usize>>| in_order(own.into_iter().flat_map(old).collect());
-        Assignment { members: self.members.into_iter().map(of).collect() }
+/// The iterations of an assignment, numbered anew, member by member.
+struct Order {
+    ranges: Vec<Range<usize>>,
+    /// The first new number of each range.
+    starts: Vec<usize>,
+}
+
+impl Order {
+    fn new(assignment: &Assignment) -> Order {
+        let ranges: Vec<Range<usize>> = assignment.members.iter().flatten().cloned().collect();
+        let next =
+            |next: &mut usize, range: &Range<usize>| Some(std::mem::replace(next, *next + range.len()));
+        Order { starts: ranges.iter().scan(0, next).collect(), ranges }
+    }
+
+    /// The iterations that have these new numbers.
+    fn old(&self, numbers: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+        let first = self.starts.partition_point(|start| *start <= numbers.start).saturating_sub(1);
+        let all = self.starts.iter().zip(&self.ranges).skip(first);
+        let end = numbers.end;
+        all.take_while(move |(start, _)| **start < end).map(move |(start, range)| {
+            let of = |number: usize| range.start + number.clamp(*start, start + range.len()) - start;
+            of(numbers.start)..of(numbers.end)
+        })
     }
 }
 
