@@ -16,6 +16,7 @@ chapters! {
     OrderAndDeterminism "docs/guide/order-and-determinism.md"
     RatesPeekLoops "docs/guide/rates-peek-loops.md"
     Processes "docs/guide/processes.md"
+    ParallelLoops "docs/guide/parallel-loops.md"
     BackPressureAndMemory "docs/guide/back-pressure-and-memory.md"
     FailuresCancelDeadlines "docs/guide/failures-cancel-deadlines.md"
     PoliciesAndReports "docs/guide/policies-and-reports.md"
