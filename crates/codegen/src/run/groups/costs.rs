@@ -1,5 +1,6 @@
 //! What each region costs on one thread, and what threads would cost in addition.
 
+use super::ROUNDS;
 use crate::run::Run;
 use crate::run::parts::Sources;
 use std::time::Instant;
@@ -13,6 +14,9 @@ const BEFORE: u64 = 2;
 /// The seconds that it takes to copy a byte out of a queue into a packet, or back: at 12 GB/s, between caches.
 const COPY: f64 = 0.08e-9;
 
+/// The least duration of a packet in seconds.
+const WORTH: f64 = 600e-6;
+
 /// What some batches have taken on this thread.
 #[derive(Default)]
 pub(super) struct Costs {
@@ -22,6 +26,14 @@ pub(super) struct Costs {
     pub(super) moved: Vec<u64>,
     /// The number of batches.
     pub(super) rounds: u64,
+}
+
+impl Costs {
+    /// The batches of a packet.
+    pub(super) fn rounds_of_packet(&self) -> u64 {
+        let all: f64 = self.regions.iter().sum();
+        (WORTH * self.rounds as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS as f64) as u64
+    }
 }
 
 /// Runs and times some batches on this thread.

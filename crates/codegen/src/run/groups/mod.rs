@@ -55,7 +55,7 @@ use super::batches::Many;
 use super::engine::Link;
 use super::feeder::Feeder;
 use super::parts::Sources;
-use super::units::Planned;
+use super::units::{Planned, set_costs};
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
 use costs::{Costs, costs, hand_overs};
@@ -65,16 +65,15 @@ use feed::Feed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
-use thalweg::plan::{Division, Plan, Units};
+use thalweg::plan::{Body, Division, Plan, Units};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.
 const PACKETS: usize = 3;
 const QUEUED: usize = 64;
 
-/// The least duration of a packet in seconds, and the most batches in one.
-const WORTH: f64 = 600e-6;
-const ROUNDS: f64 = 256.0;
+/// The most batches in a packet.
+const ROUNDS: u64 = 256;
 
 /// The least expected speed-up in percent, not counting the cost of copies; and how long a run must have taken before
 /// threads start, which takes some tenths of a millisecond.
@@ -132,20 +131,19 @@ pub(super) fn cut<'a>(
             planned
         }
         None => {
-            let mut units = units(native, threads, (&costs.regions, &hand_overs(run, &costs)), asked);
+            let mut units = units(native, threads, asked);
+            set_costs(&mut units, &costs.regions, &hand_overs(run, &costs));
             for (unit, takes) in units.all.iter_mut().zip(&takes) {
                 unit.stateless = takes.is_some();
             }
-            let all: f64 = costs.regions.iter().sum();
-            let worth = (WORTH * costs.rounds as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS);
-            let rounds = if threads.batch.is_some() || by_thread { 1 } else { worth as u64 };
+            let rounds = if threads.batch.is_some() || by_thread { 1 } else { costs.rounds_of_packet() };
             let batch = sources.batch.saturating_mul(rounds).min(u64::from(u32::MAX));
             let plan = native.choose(&threads.engine, |wishes| {
                 let mut plan = Plan::compiled(native.graph(), &units, wishes);
                 plan.batch = batch as usize;
                 plan
             })?;
-            native.planned(plan)?
+            Planned::new(native, plan, &units.all)?
         }
     };
     if sources.over || (planned.is_whole() && !by_thread) {
@@ -156,34 +154,38 @@ pub(super) fn cut<'a>(
         return Ok((planned, None));
     }
     // A packet has memory for all its batches.
-    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).clamp(1, ROUNDS as u64);
+    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).clamp(1, ROUNDS);
     let stretches: Vec<_> = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
-    for (stretch, body) in stretches.iter().zip(&planned.bodies) {
-        if stretch.members < body.copies {
-            let regions = &native.compiled.schedule.regions[body.units.clone()];
-            let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();
-            run.notes.push(format!(
-                "`{}` has no copies, whatever the plan says: only one region by itself can have them, if nothing but its \
-                 queues keeps items",
-                native.name_of(&nodes)
-            ));
-        }
-    }
+    note_copies(run, &stretches, &planned.bodies);
     let packets = if by_thread { QUEUED } else { PACKETS };
     let groups = Groups::new(run, stretches, (rounds, packets), alone)?;
     Ok((planned, Some(groups)))
 }
 
-/// The regions as units of a plan, with their costs.
-fn units(native: &Native, threads: &Threads, costs: (&[f64], &[(usize, usize, f64)]), asked: bool) -> Units {
+/// The regions as units of a plan, without costs.
+fn units(native: &Native, threads: &Threads, asked: bool) -> Units {
     let division = match native.mode {
         Mode::OsThread | Mode::Demand => Division::Each,
         Mode::Hybrid | Mode::Sequential => threads.division(),
     };
-    let units = native.with_costs(division, costs);
+    let units = native.divided(division);
     let least_copied = if threads.batch.is_some() { 0 } else { units.least_copied };
     let least_gain = if asked { 0 } else { GAIN };
     Units { least_copied, least_gain, ..units }
+}
+
+/// Notes the bodies that a plan gives copies and that cannot have any.
+fn note_copies(run: &mut Run<'_>, stretches: &[Stretch], bodies: &[Body]) {
+    let lacking = stretches.iter().zip(bodies).filter(|(stretch, body)| stretch.members < body.copies);
+    for (stretch, _) in lacking {
+        let regions = &run.native.compiled.schedule.regions[stretch.regions.clone()];
+        let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();
+        run.notes.push(format!(
+            "`{}` has no copies, whatever the plan says: only one region by itself can have them, if nothing but its \
+             queues keeps items",
+            run.native.name_of(&nodes)
+        ));
+    }
 }
 
 impl<'a> Groups<'a> {
