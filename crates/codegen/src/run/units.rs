@@ -6,7 +6,7 @@ use crate::plan::{Plan as Steps, Step};
 use crate::threads::Threads;
 use thalweg::Options;
 use thalweg::graph::{GraphData, Kind};
-use thalweg::plan::{Body, Division, HandOver, Plan, Unit, Units, Wishes};
+use thalweg::plan::{Body, Division, Plan, Unit, Units, Wishes};
 use thalweg_analysis::components;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::interpret::Stop;
@@ -86,7 +86,7 @@ impl Native {
     pub fn plan(&self, threads: &Threads) -> Result<Plan, thalweg::Error> {
         let mut units = self.divided(threads.division());
         let costs = vec![1.0; units.all.len()];
-        set_costs(&mut units, &costs, &[]);
+        set_costs(&mut units, &costs);
         threads.engine.plan_of(self.graph(), |wishes| {
             let mut plan = Plan::compiled(self.graph(), &units, wishes);
             plan.batch = threads.batch.map_or(plan.batch, |batch| batch.min(u64::from(u32::MAX)) as usize);
@@ -182,19 +182,39 @@ impl Native {
     /// The units for this division, without costs.
     pub(super) fn divided(&self, division: Division) -> Units {
         let (all, joins) = (self.units(), self.is_static());
-        Units { all, hand_overs: Vec::new(), division, joins, pieces: 1, least_copied: 10, least_gain: 0 }
+        Units {
+            all,
+            whole: None,
+            hand_overs: Vec::new(),
+            division,
+            joins,
+            pieces: 1,
+            least_copied: 10,
+            least_gain: 0,
+        }
     }
 }
 
-/// Sets the costs of units, from the seconds that each takes, and that the items between two of them take.
-pub(super) fn set_costs(units: &mut Units, costs: &[f64], hand_overs: &[(usize, usize, f64)]) {
-    let most = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let scaled = |seconds: f64| (seconds / most * f64::from(1 << 30)) as u64;
-    for (unit, cost) in units.all.iter_mut().zip(costs) {
-        unit.cost = scaled(*cost);
+/// Seconds as costs of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    /// The most seconds that a unit takes.
+    most: f64,
+}
+
+impl Scale {
+    pub(super) fn cost(self, seconds: f64) -> u64 {
+        (seconds / self.most * f64::from(1 << 30)) as u64
     }
-    let hand_over = |&(from, to, cost): &(usize, usize, f64)| HandOver { from, to, cost: scaled(cost) };
-    units.hand_overs = hand_overs.iter().map(hand_over).collect();
+}
+
+/// Sets the costs of units from the seconds that each takes.
+pub(super) fn set_costs(units: &mut Units, costs: &[f64]) -> Scale {
+    let scale = Scale { most: costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max) };
+    for (unit, cost) in units.all.iter_mut().zip(costs) {
+        unit.cost = scale.cost(*cost);
+    }
+    scale
 }
 
 /// A plan that does not fit.

@@ -55,10 +55,10 @@ use super::batches::Many;
 use super::engine::Link;
 use super::feeder::Feeder;
 use super::parts::Sources;
-use super::units::{Planned, set_costs};
+use super::units::Planned;
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
-use costs::{Costs, costs, hand_overs};
+use costs::{Costs, costs};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feed;
@@ -72,24 +72,34 @@ use thalweg_lang::interpret::{Stop, Surroundings};
 const PACKETS: usize = 3;
 const QUEUED: usize = 64;
 
-/// The most batches in a packet.
-const ROUNDS: u64 = 256;
+/// The most batches in a packet, and how many times as long as on one thread they may be: queues may then be in a cache
+/// that is farther away, but there are fewer calls for each region.
+const ROUNDS: u64 = 32;
+const FAR: u64 = 16;
 
-/// The least expected speed-up in percent, not counting the cost of copies; and how long a run must have taken before
+/// The least expected speed-up in percent; and how long a run must have taken before
 /// threads start, which takes some tenths of a millisecond.
-const GAIN: u64 = 150;
+const GAIN: u64 = 135;
 const QUICK: Duration = Duration::from_millis(10);
 
 /// A program cut into groups, and how the driver feeds them.
 pub(super) struct Groups<'a> {
     cut: Arc<Cut>,
     crew: Crew<'a>,
+    packets: Packets,
+    /// The seconds of one thread for a steady state, where threads must be faster.
+    alone: Option<f64>,
+}
+
+/// The size and number of packets.
+#[derive(Clone, Copy)]
+struct Packets {
+    /// Steady states of the sources in a batch.
+    batch: u64,
     /// Batches in a packet.
     rounds: u64,
     /// The most packets under way.
-    packets: usize,
-    /// The seconds of one thread for a steady state, where threads must be faster.
-    alone: Option<f64>,
+    most: usize,
 }
 
 /// Whether several threads may run the regions.
@@ -118,26 +128,28 @@ pub(super) fn cut<'a>(
         sources.batch = batch.max(1);
     }
     let asked = threads.batch.is_some() || threads.split != Split::Auto || by_region || given.is_some();
+    // The caller may have chosen the batch.
+    let (near, is_free) = (sources.batch, threads.batch.or(native.batch).is_none() && !by_thread);
     let alone = if asked { None } else { begin(run, sources, around)? };
-    let costs = if by_thread { Costs::default() } else { costs(run, sources, around)? };
+    if let (Some(alone), true) = (alone, is_free) {
+        sources.batch = costs::batch(near, alone);
+    }
+    let costs = if by_thread { Costs::default() } else { costs(run, sources, alone, around)? };
     let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
     if !by_region && (given.is_some() || threads.division() == Division::Copies) {
         run.count_direct();
         takes = (0..takes.len()).map(|region| run.takes(region)).collect();
     }
     let planned = match given {
-        Some(planned) => {
-            sources.batch = sources.batch.min(planned.plan.batch as u64);
-            planned
-        }
+        Some(planned) => planned,
         None => {
             let mut units = units(native, threads, asked);
-            set_costs(&mut units, &costs.regions, &hand_overs(run, &costs));
+            costs.set(run, &mut units);
             for (unit, takes) in units.all.iter_mut().zip(&takes) {
                 unit.stateless = takes.is_some();
             }
-            let rounds = if threads.batch.is_some() || by_thread { 1 } else { costs.rounds_of_packet() };
-            let batch = sources.batch.saturating_mul(rounds).min(u64::from(u32::MAX));
+            let packet = if is_free { costs.packet().min(near.saturating_mul(FAR * ROUNDS)) } else { near };
+            let batch = packet.clamp(sources.batch, u32::MAX.into());
             let plan = native.choose(&threads.engine, |wishes| {
                 let mut plan = Plan::compiled(native.graph(), &units, wishes);
                 plan.batch = batch as usize;
@@ -146,6 +158,7 @@ pub(super) fn cut<'a>(
             Planned::new(native, plan, &units.all)?
         }
     };
+    sources.batch = near;
     if sources.over || (planned.is_whole() && !by_thread) {
         run.notes.push(match sources.over {
             true => "one thread ran the program: it ended before others could begin".to_owned(),
@@ -154,11 +167,15 @@ pub(super) fn cut<'a>(
         return Ok((planned, None));
     }
     // A packet has memory for all its batches.
-    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).clamp(1, ROUNDS);
+    let packet = planned.plan.batch as u64;
+    let batch = if is_free { (packet / ROUNDS).clamp(near, near.saturating_mul(FAR)) } else { near };
+    let batch = batch.min(packet).max(1);
+    let rounds = (packet / batch).clamp(1, ROUNDS);
     let stretches: Vec<_> = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
     note_copies(run, &stretches, &planned.bodies);
-    let packets = if by_thread { QUEUED } else { PACKETS };
-    let groups = Groups::new(run, stretches, (rounds, packets), alone)?;
+    let members: usize = stretches.iter().map(|stretch| stretch.members).sum();
+    let most = members * if by_thread { QUEUED } else { PACKETS };
+    let groups = Groups::new(run, stretches, Packets { batch, rounds, most }, alone)?;
     Ok((planned, Some(groups)))
 }
 
@@ -189,22 +206,19 @@ fn note_copies(run: &mut Run<'_>, stretches: &[Stretch], bodies: &[Body]) {
 }
 
 impl<'a> Groups<'a> {
-    /// Groups of these regions, with `packets` packets for each thread of the graph.
     fn new(
         run: &mut Run<'a>,
         stretches: Vec<Stretch>,
-        (rounds, packets): (u64, usize),
+        packets: Packets,
         alone: Option<f64>,
     ) -> Result<Groups<'a>, Stop> {
         let cut = Arc::new(Cut::new(run, stretches));
-        let crew = Crew::new(run, &cut)?;
-        let members: usize = cut.groups.iter().map(|group| group.members).sum();
-        Ok(Groups { cut, crew, rounds, packets: packets * members, alone })
+        Ok(Groups { crew: Crew::new(run, &cut)?, cut, packets, alone })
     }
 
     /// The most packets under way.
     pub(super) fn most(&self) -> usize {
-        self.packets
+        self.packets.most
     }
 
     /// The nodes of the engine.
@@ -223,10 +237,12 @@ impl<'a> Groups<'a> {
         link: &mut Link<Packet>,
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
-        let settings = (self.rounds, self.packets);
-        let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), settings);
+        let Packets { batch, rounds, most } = self.packets;
+        let near = std::mem::replace(&mut sources.batch, batch);
+        let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), (rounds, most));
         let mut feeder = Feeder::new(spare, self.alone);
         feeder.feed(&mut feed, link, around)?;
+        sources.batch = near;
         self.crew.give_back(run);
         if !feeder.is_worth_it {
             run.note_slow(sources.done);

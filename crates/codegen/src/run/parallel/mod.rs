@@ -173,7 +173,7 @@ fn measured(
         let mut costs = vec![1.0; units.all.len()];
         run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
         alone = Some(costs.iter().sum());
-        set_costs(&mut units, &costs, &[]);
+        set_costs(&mut units, &costs);
     } else if !asked {
         alone = measure::alone(run, options, around)?;
     }
