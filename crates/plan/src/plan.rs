@@ -122,7 +122,7 @@ impl Plan {
     /// let unit = |node, cost, stateless| Unit { nodes: vec![node], cost, stateless };
     /// let all = vec![unit(scale, 30, true), unit(sum, 10, false)];
     /// let division = Division::Copies;
-    /// let units = Units { all, hand_overs: Vec::new(), division, joins: true, pieces: 4, least_copied: 10, least_gain: 0 };
+    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: true, pieces: 4, least_copied: 10, least_gain: 0 };
     /// let plan = Plan::compiled(&graph, &units, &Wishes { threads: Some(2), ..Wishes::default() });
     /// let bodies = plan.bodies(&graph, &units.all).unwrap();
     /// assert_eq!(bodies, [Body { units: 0..1, copies: 2 }, Body { units: 1..2, copies: 1 }]);

@@ -16,15 +16,15 @@ pub struct Unit {
     pub stateless: bool,
 }
 
-/// Items that go from one unit to another.
+/// Items that go from one unit to another, or between a unit and the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandOver {
-    /// The unit that pushes them, by index.
-    pub from: usize,
-    /// The unit that pops them, by index.
-    pub to: usize,
-    /// The time that each of two segments needs for them in a steady state, if the units are in different ones. In the
-    /// unit of [`Unit::cost`].
+    /// The unit that pushes them, by index. `None` if they are read.
+    pub from: Option<usize>,
+    /// The unit that pops them, by index. `None` if they are written.
+    pub to: Option<usize>,
+    /// The time that each of two segments needs for them in a steady state, if the units are in different ones; for
+    /// items of files, that of a segment, and of the thread that reads and writes. In the unit of [`Unit::cost`].
     pub cost: u64,
 }
 
@@ -36,6 +36,8 @@ pub struct HandOver {
 pub struct Units {
     /// The units.
     pub all: Vec<Unit>,
+    /// The time of a steady state of all units on one thread, where it is known to differ from the sum of their costs.
+    pub whole: Option<u64>,
     /// What handing items from unit to unit costs in addition, where that is known.
     pub hand_overs: Vec<HandOver>,
     /// How they become segments.

@@ -24,6 +24,19 @@ pub(crate) struct Writer<'a> {
     pub(crate) way: Way,
 }
 
+impl<'a> Writer<'a> {
+    /// A writer without text, for `work`, at a depth of indentation.
+    pub(super) fn new(
+        code: &'a Code,
+        (input, output): (&'a Items, &'a Items),
+        depth: usize,
+        apart: bool,
+    ) -> Self {
+        let (names, text, way) = (super::terms::names(code), String::new(), Way::default());
+        Writer { code, names, input, output, text, depth, which: 0, apart, way }
+    }
+}
+
 /// Whether there are products, sums and differences of floats. GCC 12 contracts a product and a sum beside a
 /// difference to one instruction with one rounding in place of two, although `-ffp-contract=off` is set.
 pub(crate) fn alternates(code: &Code) -> bool {

@@ -1,25 +1,13 @@
 //! The C function of a filter's firings, several at once where possible.
 
 use super::code::{Form, Function, Writer, alternates, tables};
-use super::terms::names;
-use super::way::Way;
 use super::{deal, simd};
 use crate::ir::Code;
 use crate::plan::Items;
 
 /// Writes a function that does the firings `first..last`.
 pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str, form: Form) -> Function {
-    let mut writer = Writer {
-        code,
-        names: names(code),
-        input,
-        output,
-        text: String::new(),
-        depth: 1,
-        which: form.which,
-        apart: alternates(code),
-        way: Way::default(),
-    };
+    let mut writer = Writer { which: form.which, ..Writer::new(code, (input, output), 1, alternates(code)) };
     writer.head(fields, form);
     writer.begin_fields();
     let vector = if form.lanes > 1 {

@@ -33,15 +33,9 @@ pub(crate) fn flow(
     let none = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
     let (items_in, items_out) = (input.unwrap_or(&none), output.unwrap_or(&none));
     let mut writer = Writer {
-        code,
-        names: super::terms::names(code),
-        input: items_in,
-        output: items_out,
-        text: String::new(),
-        depth: 1,
         which: form.which,
-        apart: alternates(code),
         way: Way::of(code, tries, output.is_some()),
+        ..Writer::new(code, (items_in, items_out), 1, alternates(code))
     };
     writer.text.push_str(&format!(
         "(struct env *env, uint32_t node, struct {fields} *restrict fields, struct queue *from, \

@@ -144,20 +144,22 @@ impl Ends {
         Ok(())
     }
 
-    /// Reads up to `count` items.
-    pub(crate) fn read(&mut self, node: NodeId, count: u64) -> Result<Vec<u8>, Stop> {
+    /// Appends up to `count` items of a reader.
+    pub(crate) fn read(&mut self, node: NodeId, count: u64, into: &mut Vec<u8>) -> Result<(), Stop> {
         let Some((_, reader)) = self.readers.iter_mut().find(|(reader, _)| *reader == node) else {
-            return Ok(Vec::new());
+            return Ok(());
         };
         let there = reader.available(count);
-        let items = reader.next((count as usize).saturating_mul(reader.bytes())).to_vec();
-        reader.pass(items.len());
+        let items = reader.next((count as usize).saturating_mul(reader.bytes()));
+        into.extend_from_slice(items);
+        let taken = items.len();
+        reader.pass(taken);
         if there < count
             && let Some(stop) = reader.failure()
         {
             return Err(stop);
         }
-        Ok(items)
+        Ok(())
     }
 
     /// Writes items.

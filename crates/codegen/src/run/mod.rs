@@ -370,18 +370,11 @@ impl<'a> Run<'a> {
         around: &mut Surroundings<'_>,
     ) -> Result<(Option<Planned>, Cut<'a>), Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
+        if given.as_ref().is_some_and(|planned| self.follows_on_one_thread(planned)) {
+            return Ok((given, Cut::Whole));
+        }
         if let (Some(why), true) = (self.native.one_thread(), threads.count() > 1) {
             self.notes.push(format!("one thread ran the program: {why}"));
-        } else if let Some(planned) =
-            given.as_ref().filter(|planned| planned.is_whole() || threads.count() == 1)
-        {
-            if !planned.is_whole() && self.native.mode != Mode::OsThread {
-                self.notes
-                    .push("one thread ran the program: its plan has segments, but `threads 1`".to_owned());
-            }
-            if planned.is_whole() || self.native.mode != Mode::OsThread {
-                return Ok((given, Cut::Whole));
-            }
         }
         if self.is_static() {
             if parallel::may_share(self, threads) && self.begin_one(options, around)? == Begun::Yes {
@@ -404,6 +397,16 @@ impl<'a> Run<'a> {
             }
         }
         Ok((given, Cut::Whole))
+    }
+
+    /// Whether one thread runs the program because a given plan says so. Notes it where the plan has segments.
+    fn follows_on_one_thread(&mut self, planned: &Planned) -> bool {
+        let by_thread = self.native.mode == Mode::OsThread;
+        let one = planned.is_whole() || planned.plan.threads == 1 && !by_thread;
+        if one && !planned.is_whole() {
+            self.notes.push("one thread ran the program: its plan has segments, but `threads 1`".to_owned());
+        }
+        one
     }
 
     /// Whether the program is one region without dynamic rates, which no demand drives.

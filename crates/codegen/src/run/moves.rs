@@ -89,7 +89,10 @@ impl Run<'_> {
             for node in &native.parts[stage].region.nodes {
                 if self.ends.is_reader(*node) {
                     let count = n * self.stages[stage].facts.firings[node.0 as usize];
-                    let items = self.ends.read(*node, count).unwrap_or_default();
+                    let mut items = Vec::new();
+                    if self.ends.read(*node, count, &mut items).is_err() {
+                        items.clear();
+                    }
                     native.compiled.flat.outputs(*node).for_each(|output| self.put(output, &items));
                 }
             }

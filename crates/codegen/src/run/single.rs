@@ -129,7 +129,8 @@ impl Run<'_> {
         if self.ends.is_reader(node) {
             let output = self.native.compiled.flat.output(node);
             self.await_items(node, able)?;
-            let items = self.ends.read(node, able)?;
+            let mut items = Vec::new();
+            self.ends.read(node, able, &mut items)?;
             if let Some(output) = output {
                 let bytes = self.item_bytes(output).max(1);
                 able = (items.len() / bytes) as u64;

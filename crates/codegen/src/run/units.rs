@@ -6,7 +6,7 @@ use crate::plan::{Plan as Steps, Step};
 use crate::threads::Threads;
 use thalweg::Options;
 use thalweg::graph::{GraphData, Kind};
-use thalweg::plan::{Body, Division, HandOver, Plan, Unit, Units, Wishes};
+use thalweg::plan::{Body, Division, Plan, Unit, Units, Wishes};
 use thalweg_analysis::components;
 use thalweg_lang::flat::{NodeId, NodeKind};
 use thalweg_lang::interpret::Stop;
@@ -19,6 +19,13 @@ pub(super) struct Planned {
 }
 
 impl Planned {
+    /// A plan of a program with these units.
+    pub(super) fn new(native: &Native, plan: Plan, units: &[Unit]) -> Result<Planned, Stop> {
+        let bodies = plan.bodies(native.graph(), units);
+        let bodies = bodies.map_err(|error| Stop::Output(error.to_string()))?;
+        Ok(Planned { plan, bodies })
+    }
+
     /// Whether one thread executes everything.
     pub(super) fn is_whole(&self) -> bool {
         matches!(&self.bodies[..], [] | [Body { copies: 1, .. }])
@@ -77,7 +84,9 @@ impl Native {
     /// # Errors
     /// The engine's options have a plan that does not fit the program.
     pub fn plan(&self, threads: &Threads) -> Result<Plan, thalweg::Error> {
-        let units = self.with_costs(threads.division(), (&vec![1.0; self.units().len()], &[]));
+        let mut units = self.divided(threads.division());
+        let costs = vec![1.0; units.all.len()];
+        set_costs(&mut units, &costs);
         threads.engine.plan_of(self.graph(), |wishes| {
             let mut plan = Plan::compiled(self.graph(), &units, wishes);
             plan.batch = threads.batch.map_or(plan.batch, |batch| batch.min(u64::from(u32::MAX)) as usize);
@@ -155,13 +164,14 @@ impl Native {
     /// The plan that the caller gives, if it does: checked before anything runs.
     pub(super) fn given(&self, options: &Options) -> Result<Option<Planned>, Stop> {
         let Some(plan) = options.planned() else { return Ok(None) };
-        self.planned(self.choose(options, |_| plan.clone())?).map(Some)
+        Planned::new(self, self.choose(options, |_| plan.clone())?, &self.units()).map(Some)
     }
 
     /// The plan of a run on one thread.
     pub(super) fn whole(&self, options: &Options) -> Result<Planned, Stop> {
-        let units = self.with_costs(Division::Whole, (&[], &[]));
-        self.planned(self.choose(options, |wishes| Plan::compiled(self.graph(), &units, wishes))?)
+        let units = self.divided(Division::Whole);
+        let plan = self.choose(options, |wishes| Plan::compiled(self.graph(), &units, wishes))?;
+        Planned::new(self, plan, &units.all)
     }
 
     /// The plan that the caller's options choose, or `make` from their wishes.
@@ -169,31 +179,42 @@ impl Native {
         options.plan_of(self.graph(), make).map_err(refused)
     }
 
-    /// The units for this division, with the seconds that they take, and that their items take between them.
-    pub(super) fn with_costs(
-        &self,
-        division: Division,
-        (costs, hand_overs): (&[f64], &[(usize, usize, f64)]),
-    ) -> Units {
-        let mut all = self.units();
-        let most = costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let scaled = |seconds: f64| (seconds / most * f64::from(1 << 30)) as u64;
-        for (unit, cost) in all.iter_mut().zip(costs) {
-            unit.cost = scaled(*cost);
+    /// The units for this division, without costs.
+    pub(super) fn divided(&self, division: Division) -> Units {
+        let (all, joins) = (self.units(), self.is_static());
+        Units {
+            all,
+            whole: None,
+            hand_overs: Vec::new(),
+            division,
+            joins,
+            pieces: 1,
+            least_copied: 10,
+            least_gain: 0,
         }
-        let hand_over =
-            |(from, to, cost): &(usize, usize, f64)| HandOver { from: *from, to: *to, cost: scaled(*cost) };
-        let hand_overs = hand_overs.iter().map(hand_over).collect();
-        let joins = self.is_static();
-        Units { all, hand_overs, division, joins, pieces: 1, least_copied: 10, least_gain: 0 }
     }
+}
 
-    /// The bodies of a plan.
-    pub(super) fn planned(&self, plan: Plan) -> Result<Planned, Stop> {
-        let bodies = plan.bodies(self.graph(), &self.units());
-        let bodies = bodies.map_err(|error| Stop::Output(error.to_string()))?;
-        Ok(Planned { plan, bodies })
+/// Seconds as costs of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    /// The most seconds that a unit takes.
+    most: f64,
+}
+
+impl Scale {
+    pub(super) fn cost(self, seconds: f64) -> u64 {
+        (seconds / self.most * f64::from(1 << 30)) as u64
     }
+}
+
+/// Sets the costs of units from the seconds that each takes.
+pub(super) fn set_costs(units: &mut Units, costs: &[f64]) -> Scale {
+    let scale = Scale { most: costs.iter().copied().fold(f64::MIN_POSITIVE, f64::max) };
+    for (unit, cost) in units.all.iter_mut().zip(costs) {
+        unit.cost = scale.cost(*cost);
+    }
+    scale
 }
 
 /// A plan that does not fit.

@@ -100,21 +100,24 @@ impl Copies<'_> {
         copied
     }
 
-    /// The time that a segment needs for items from and to others.
+    /// The time that a segment needs for items from and to others, and from and to files.
     fn hand_over(&self, segment: &Segment) -> u128 {
-        let inside = |unit: usize| segment.units.contains(&unit);
+        let inside = |unit: Option<usize>| unit.is_some_and(|unit| segment.units.contains(&unit));
         let crossing = self.units.hand_overs.iter().filter(|items| inside(items.from) != inside(items.to));
         crossing.map(|items| u128::from(items.cost)).sum()
     }
 
     /// Whether the expected speed-up is large enough: one worker's time, by the time of the segment that takes longest
-    /// or of all work on all workers.
+    /// or of all work, that with files included, on all workers.
     fn gains(&self, segments: &[Segment]) -> bool {
         let cost = |segment: &Segment| self.cost(segment.units.clone()) + self.hand_over(segment);
         let longest = segments.iter().filter(|segment| !segment.copied).map(cost).max().unwrap_or(0);
-        let all: u128 = segments.iter().map(cost).sum();
+        let files = self.units.hand_overs.iter().filter(|items| items.from.is_none() || items.to.is_none());
+        let files: u128 = files.map(|items| u128::from(items.cost)).sum();
+        let all = files + segments.iter().map(cost).sum::<u128>();
         let time = longest.max(all.div_ceil(self.threads));
-        self.cost(self.all()) * 100 >= u128::from(self.units.least_gain) * time
+        let whole = self.units.whole.map_or_else(|| self.cost(self.all()), u128::from);
+        whole * 100 >= u128::from(self.units.least_gain) * time
     }
 }
 
@@ -143,6 +146,7 @@ mod tests {
         let all = of.iter().enumerate().map(unit).collect();
         Units {
             all,
+            whole: None,
             hand_overs: Vec::new(),
             division,
             joins: false,
@@ -195,9 +199,22 @@ mod tests {
         let gain = |least_gain| Units { least_gain, ..units(Division::Copies, &[(80, 's'), (20, 's')]) };
         assert_eq!(shown(&gain(125), 2), "0-0 1-1");
         assert_eq!(shown(&gain(126), 2), "0-1");
-        let hand_overs = vec![HandOver { from: 0, to: 1, cost: 20 }];
-        assert_eq!(shown(&Units { hand_overs: hand_overs.clone(), ..gain(100) }, 2), "0-0 1-1");
-        assert_eq!(shown(&Units { hand_overs, ..gain(101) }, 2), "0-1");
+        let between = vec![HandOver { from: Some(0), to: Some(1), cost: 20 }];
+        assert_eq!(shown(&Units { hand_overs: between.clone(), ..gain(100) }, 2), "0-0 1-1");
+        assert_eq!(shown(&Units { hand_overs: between, ..gain(101) }, 2), "0-1");
+        // The second unit writes: 120 of 180 in all, of which another thread does 40.
+        let written = vec![HandOver { from: Some(1), to: None, cost: 40 }];
+        assert_eq!(shown(&Units { hand_overs: written.clone(), ..gain(111) }, 2), "0-0 1-1");
+        assert_eq!(shown(&Units { hand_overs: written, ..gain(112) }, 2), "0-1");
+    }
+
+    #[test]
+    fn the_gain_is_over_the_time_of_the_whole() {
+        let whole =
+            |whole| Units { whole, least_gain: 100, ..units(Division::Copies, &[(50, 's'), (50, 's')]) };
+        assert_eq!(shown(&whole(None), 2), "0-0 1-1");
+        assert_eq!(shown(&whole(Some(50)), 2), "0-0 1-1");
+        assert_eq!(shown(&whole(Some(49)), 2), "0-1");
     }
 
     #[test]

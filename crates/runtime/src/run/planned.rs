@@ -77,7 +77,7 @@ impl Options {
     /// let all = ["a", "b"].map(|name| graph.add(Node::sequential(name)));
     /// let all = all.map(|node| Unit { nodes: vec![node], cost: 1, stateless: false }).to_vec();
     /// let division = Division::Pipeline;
-    /// let units = Units { all, hand_overs: Vec::new(), division, joins: false, pieces: 1, least_copied: 10, least_gain: 0 };
+    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: false, pieces: 1, least_copied: 10, least_gain: 0 };
     ///
     /// let options = Options::new().threads(2);
     /// let plan = options.plan_of(&graph, |wishes| Plan::compiled(&graph, &units, wishes))?;

@@ -3,7 +3,6 @@
 use super::Vectors;
 use crate::compose::turns;
 use crate::emit::code::{Writer, alternates};
-use crate::emit::terms::names;
 use crate::emit::window;
 use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, St, Var, walk};
 use crate::plan::{Items, NARROW, Pattern, pays, stride, weaves};
@@ -46,17 +45,7 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
         None => (code, varies),
     };
     let beside = if window.is_some() { 1 } else { beside(code, &varies).min(most) };
-    let inner = Writer {
-        code,
-        names: names(code),
-        input,
-        output,
-        text: String::new(),
-        depth: 2,
-        which: 0,
-        apart: alternates(code),
-        way: Default::default(),
-    };
+    let inner = Writer::new(code, (input, output), 2, alternates(code));
     let mut writer = Vectors {
         inner,
         varies,

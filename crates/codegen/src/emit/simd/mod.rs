@@ -16,7 +16,7 @@ mod firings;
 mod stmts;
 
 use super::code::Writer;
-use super::terms::{mem_name, names};
+use super::terms::mem_name;
 use super::vectors::vector;
 use crate::ir::{Cell, Code, Mem, MemKind, St, Var, walk};
 use crate::plan::{Family, Items};
@@ -66,17 +66,7 @@ impl<'a> Vectors<'a> {
         apart: bool,
         among: Lanes<'a>,
     ) -> Vectors<'a> {
-        let inner = Writer {
-            code,
-            names: names(code),
-            input,
-            output,
-            text: String::new(),
-            depth: 1,
-            which: 0,
-            apart,
-            way: Default::default(),
-        };
+        let inner = Writer::new(code, (input, output), 1, apart);
         let (strides, among) = ((0, 0), Some(among));
         let (picked, mask, window) = (None, None, None);
         Vectors { inner, varies, lanes, beside, strides, picked, k: 0, mask, masks: 0, among, window }

@@ -63,7 +63,7 @@ impl Driven for Feed<'_, '_> {
             let n = self.run.next_batch(self.sources)?;
             packet.rounds.push(n);
             for (read, (node, firings)) in packet.read.iter_mut().zip(&self.readers) {
-                read.extend_from_slice(&self.run.ends.read(*node, n * firings)?);
+                self.run.ends.read(*node, n * firings, read)?;
             }
         }
         packet.until = self.sources.done;

@@ -58,39 +58,48 @@ use super::parts::Sources;
 use super::units::Planned;
 use crate::threads::{Split, Threads};
 use crate::{Mode, Native};
-use costs::{Costs, costs, hand_overs};
+use costs::{Costs, costs};
 use crew::Crew;
 use cut::{Cut, Stretch};
 use feed::Feed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
-use thalweg::plan::{Division, Plan, Units};
+use thalweg::plan::{Body, Division, Plan, Units};
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.
 const PACKETS: usize = 3;
 const QUEUED: usize = 64;
 
-/// The least duration of a packet in seconds, and the most batches in one.
-const WORTH: f64 = 600e-6;
-const ROUNDS: f64 = 256.0;
+/// The most batches in a packet, and how many times as long as on one thread they may be: queues may then be in a cache
+/// that is farther away, but there are fewer calls for each region.
+const ROUNDS: u64 = 32;
+const FAR: u64 = 16;
 
-/// The least expected speed-up in percent, not counting the cost of copies; and how long a run must have taken before
+/// The least expected speed-up in percent; and how long a run must have taken before
 /// threads start, which takes some tenths of a millisecond.
-const GAIN: u64 = 150;
+const GAIN: u64 = 135;
 const QUICK: Duration = Duration::from_millis(10);
 
 /// A program cut into groups, and how the driver feeds them.
 pub(super) struct Groups<'a> {
     cut: Arc<Cut>,
     crew: Crew<'a>,
+    packets: Packets,
+    /// The seconds of one thread for a steady state, where threads must be faster.
+    alone: Option<f64>,
+}
+
+/// The size and number of packets.
+#[derive(Clone, Copy)]
+struct Packets {
+    /// Steady states of the sources in a batch.
+    batch: u64,
     /// Batches in a packet.
     rounds: u64,
     /// The most packets under way.
-    packets: usize,
-    /// The seconds of one thread for a steady state, where threads must be faster.
-    alone: Option<f64>,
+    most: usize,
 }
 
 /// Whether several threads may run the regions.
@@ -119,35 +128,37 @@ pub(super) fn cut<'a>(
         sources.batch = batch.max(1);
     }
     let asked = threads.batch.is_some() || threads.split != Split::Auto || by_region || given.is_some();
+    // The caller may have chosen the batch.
+    let (near, is_free) = (sources.batch, threads.batch.or(native.batch).is_none() && !by_thread);
     let alone = if asked { None } else { begin(run, sources, around)? };
-    let costs = if by_thread { Costs::default() } else { costs(run, sources, around)? };
+    if let (Some(alone), true) = (alone, is_free) {
+        sources.batch = costs::batch(near, alone);
+    }
+    let costs = if by_thread { Costs::default() } else { costs(run, sources, alone, around)? };
     let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
     if !by_region && (given.is_some() || threads.division() == Division::Copies) {
         run.count_direct();
         takes = (0..takes.len()).map(|region| run.takes(region)).collect();
     }
     let planned = match given {
-        Some(planned) => {
-            sources.batch = sources.batch.min(planned.plan.batch as u64);
-            planned
-        }
+        Some(planned) => planned,
         None => {
-            let mut units = units(native, threads, (&costs.regions, &hand_overs(run, &costs)), asked);
+            let mut units = units(native, threads, asked);
+            costs.set(run, &mut units);
             for (unit, takes) in units.all.iter_mut().zip(&takes) {
                 unit.stateless = takes.is_some();
             }
-            let all: f64 = costs.regions.iter().sum();
-            let worth = (WORTH * costs.rounds as f64 / all.max(f64::MIN_POSITIVE)).clamp(1.0, ROUNDS);
-            let rounds = if threads.batch.is_some() || by_thread { 1 } else { worth as u64 };
-            let batch = sources.batch.saturating_mul(rounds).min(u64::from(u32::MAX));
+            let packet = if is_free { costs.packet().min(near.saturating_mul(FAR * ROUNDS)) } else { near };
+            let batch = packet.clamp(sources.batch, u32::MAX.into());
             let plan = native.choose(&threads.engine, |wishes| {
                 let mut plan = Plan::compiled(native.graph(), &units, wishes);
                 plan.batch = batch as usize;
                 plan
             })?;
-            native.planned(plan)?
+            Planned::new(native, plan, &units.all)?
         }
     };
+    sources.batch = near;
     if sources.over || (planned.is_whole() && !by_thread) {
         run.notes.push(match sources.over {
             true => "one thread ran the program: it ended before others could begin".to_owned(),
@@ -156,53 +167,58 @@ pub(super) fn cut<'a>(
         return Ok((planned, None));
     }
     // A packet has memory for all its batches.
-    let rounds = (planned.plan.batch as u64 / sources.batch.max(1)).clamp(1, ROUNDS as u64);
+    let packet = planned.plan.batch as u64;
+    let batch = if is_free { (packet / ROUNDS).clamp(near, near.saturating_mul(FAR)) } else { near };
+    let batch = batch.min(packet).max(1);
+    let rounds = (packet / batch).clamp(1, ROUNDS);
     let stretches: Vec<_> = planned.bodies.iter().map(|body| Stretch::new(body, &mut takes)).collect();
-    for (stretch, body) in stretches.iter().zip(&planned.bodies) {
-        if stretch.members < body.copies {
-            let regions = &native.compiled.schedule.regions[body.units.clone()];
-            let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();
-            run.notes.push(format!(
-                "`{}` has no copies, whatever the plan says: only one region by itself can have them, if nothing but its \
-                 queues keeps items",
-                native.name_of(&nodes)
-            ));
-        }
-    }
-    let packets = if by_thread { QUEUED } else { PACKETS };
-    let groups = Groups::new(run, stretches, (rounds, packets), alone)?;
+    note_copies(run, &stretches, &planned.bodies);
+    let members: usize = stretches.iter().map(|stretch| stretch.members).sum();
+    let most = members * if by_thread { QUEUED } else { PACKETS };
+    let groups = Groups::new(run, stretches, Packets { batch, rounds, most }, alone)?;
     Ok((planned, Some(groups)))
 }
 
-/// The regions as units of a plan, with their costs.
-fn units(native: &Native, threads: &Threads, costs: (&[f64], &[(usize, usize, f64)]), asked: bool) -> Units {
+/// The regions as units of a plan, without costs.
+fn units(native: &Native, threads: &Threads, asked: bool) -> Units {
     let division = match native.mode {
         Mode::OsThread | Mode::Demand => Division::Each,
         Mode::Hybrid | Mode::Sequential => threads.division(),
     };
-    let units = native.with_costs(division, costs);
+    let units = native.divided(division);
     let least_copied = if threads.batch.is_some() { 0 } else { units.least_copied };
     let least_gain = if asked { 0 } else { GAIN };
     Units { least_copied, least_gain, ..units }
 }
 
+/// Notes the bodies that a plan gives copies and that cannot have any.
+fn note_copies(run: &mut Run<'_>, stretches: &[Stretch], bodies: &[Body]) {
+    let lacking = stretches.iter().zip(bodies).filter(|(stretch, body)| stretch.members < body.copies);
+    for (stretch, _) in lacking {
+        let regions = &run.native.compiled.schedule.regions[stretch.regions.clone()];
+        let nodes: Vec<_> = regions.iter().flat_map(|region| region.nodes.iter().copied()).collect();
+        run.notes.push(format!(
+            "`{}` has no copies, whatever the plan says: only one region by itself can have them, if nothing but its \
+             queues keeps items",
+            run.native.name_of(&nodes)
+        ));
+    }
+}
+
 impl<'a> Groups<'a> {
-    /// Groups of these regions, with `packets` packets for each thread of the graph.
     fn new(
         run: &mut Run<'a>,
         stretches: Vec<Stretch>,
-        (rounds, packets): (u64, usize),
+        packets: Packets,
         alone: Option<f64>,
     ) -> Result<Groups<'a>, Stop> {
         let cut = Arc::new(Cut::new(run, stretches));
-        let crew = Crew::new(run, &cut)?;
-        let members: usize = cut.groups.iter().map(|group| group.members).sum();
-        Ok(Groups { cut, crew, rounds, packets: packets * members, alone })
+        Ok(Groups { crew: Crew::new(run, &cut)?, cut, packets, alone })
     }
 
     /// The most packets under way.
     pub(super) fn most(&self) -> usize {
-        self.packets
+        self.packets.most
     }
 
     /// The nodes of the engine.
@@ -221,10 +237,12 @@ impl<'a> Groups<'a> {
         link: &mut Link<Packet>,
         around: &mut Surroundings<'_>,
     ) -> Result<(), Stop> {
-        let settings = (self.rounds, self.packets);
-        let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), settings);
+        let Packets { batch, rounds, most } = self.packets;
+        let near = std::mem::replace(&mut sources.batch, batch);
+        let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), (rounds, most));
         let mut feeder = Feeder::new(spare, self.alone);
         feeder.feed(&mut feed, link, around)?;
+        sources.batch = near;
         self.crew.give_back(run);
         if !feeder.is_worth_it {
             run.note_slow(sources.done);

@@ -55,7 +55,7 @@ impl<'a> Cutter<'_, 'a> {
             }
             plan
         })?;
-        let planned = native.planned(plan)?;
+        let planned = Planned::new(native, plan, &units.all)?;
         if self.threads.engine.chooses_plan() { Ok(self.follow(planned)) } else { Ok((planned, sized)) }
     }
 
@@ -64,9 +64,7 @@ impl<'a> Cutter<'_, 'a> {
         if let [] | [Body { copies: 1, .. }] = bodies {
             return None;
         }
-        if let (Some(files), Some(alone)) = (self.files, self.alone)
-            && alone * files.states as f64 <= WORTH
-        {
+        if self.is_short() {
             return None;
         }
         let mut layout = self.layout(bodies);
@@ -78,6 +76,12 @@ impl<'a> Cutter<'_, 'a> {
         layout.set_batch(self.threads.batch.unwrap_or(chosen).max(again).max(1));
         let window = self.window(&layout)?;
         Some((layout, window))
+    }
+
+    /// Whether one thread does all of it in less time than others need to start.
+    fn is_short(&self) -> bool {
+        let states = self.files.map(|files| files.states as f64);
+        states.zip(self.alone).is_some_and(|(states, alone)| alone * states <= WORTH)
     }
 
     fn layout(&self, bodies: &[Body]) -> Layout<'a> {
@@ -125,10 +129,7 @@ impl<'a> Cutter<'_, 'a> {
 
     /// The reason why one thread runs the program.
     pub(super) fn why_whole(&self, planned: &Planned) -> Option<String> {
-        let short = self
-            .files
-            .is_some_and(|files| self.alone.is_some_and(|alone| alone * files.states as f64 <= WORTH));
-        let why = match (short, planned.is_whole()) {
+        let why = match (self.is_short(), planned.is_whole()) {
             (true, _) => "all of it takes too short a time for more",
             (false, true) => "its plan has one segment",
             (false, false) => "there is less input than a batch, or too little memory for batches",

@@ -44,7 +44,7 @@ pub(super) use node::{Batch, Flags};
 
 use super::engine::Link;
 use super::feeder::Feeder;
-use super::units::Planned;
+use super::units::{Planned, set_costs};
 use super::{Run, Stage};
 use crate::files::LONG;
 use crate::threads::{Split, Threads};
@@ -115,7 +115,7 @@ pub(super) fn cut<'a>(
     lead_in(run, options)?;
     run.copy_back(0);
     let (units, alone) = match &given {
-        Some(_) => (native.with_costs(Division::Whole, (&[], &[])), None),
+        Some(_) => (native.divided(Division::Whole), None),
         None => measured(run, threads, options, around)?,
     };
     run.copy_back(0);
@@ -161,7 +161,7 @@ fn measured(
     around: &mut Surroundings<'_>,
 ) -> Result<(Units, Option<f64>), Stop> {
     let native = run.native;
-    let mut units = native.with_costs(threads.division(), (&[], &[]));
+    let mut units = native.divided(threads.division());
     let asked = threads.batch.is_some() || threads.split != Split::Auto;
     let needs_costs = match units.division {
         Division::Copies => !units.all.iter().all(|unit| unit.stateless),
@@ -173,7 +173,7 @@ fn measured(
         let mut costs = vec![1.0; units.all.len()];
         run.iterations = measure::costs(run, options, around, (run.iterations, &mut costs))?;
         alone = Some(costs.iter().sum());
-        units = native.with_costs(units.division, (&costs, &[]));
+        set_costs(&mut units, &costs);
     } else if !asked {
         alone = measure::alone(run, options, around)?;
     }
