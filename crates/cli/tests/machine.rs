@@ -53,7 +53,7 @@ fn measured_costs_stand_behind_the_description() {
     let here = Machine::here().to_string();
     let costs = text.strip_prefix(&here).unwrap_or_else(|| panic!("{text}"));
     assert!(costs.lines().all(|line| line.starts_with("cost ")), "{costs}");
-    assert!(costs.contains("cost bandwidth "), "{costs}");
+    assert!(costs.contains("cost wake "), "{costs}");
     assert_eq!(Machine::read(&text).unwrap().to_string(), text);
 }
 

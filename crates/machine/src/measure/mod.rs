@@ -40,7 +40,7 @@ impl Costs {
             line_cache: line(pairs.cache),
             line_domain: line(pairs.domain),
             line_across: line(pairs.across),
-            bandwidth: bandwidth::bandwidth(machine, STREAM),
+            bandwidth: bandwidth::bandwidth(machine, STREAM).map(|bytes| bytes.next_multiple_of(1_000_000)),
             ..Costs::default()
         };
         costs.within_range()
