@@ -10,6 +10,7 @@ use streamit::EmbeddedProgram;
 mod dedup;
 mod engine;
 mod interrupt;
+mod machine;
 mod plan;
 mod progress;
 mod results;
@@ -38,6 +39,7 @@ enum Verb {
     Run(streamit::Run),
     Build(streamit::Build),
     Show(show::Show),
+    Machine(machine::Machine),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Verb::Run(run) => run.run(&interrupt),
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
+        Verb::Machine(machine) => machine.run(&interrupt),
     };
     exit_code(result, &interrupt)
 }

@@ -105,6 +105,26 @@ pub mod plan {
     };
 }
 
+/// Machines as data: processing units, caches, memory domains, limits, and measured costs.
+///
+/// ```
+/// use thalweg::machine::Machine;
+///
+/// let here = Machine::here();
+/// println!("{here}");                                    // the text that Machine::read takes
+/// assert_eq!(Machine::read(&here.to_string())?, here);
+///
+/// let planned = Machine::read("thalweg-machine 1\ndomains 8\ncores 10\ncache 3 size 30 MiB per domain\n")?;
+/// assert_eq!((planned.threads(), planned.levels().len()), (80, 2));
+/// # Ok::<(), thalweg::machine::ReadError>(())
+/// ```
+pub mod machine {
+    pub use thalweg_machine::{
+        Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
+        MOST_UNITS, Machine, ReadError, Unit, UnitId, time_per_call,
+    };
+}
+
 /// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
 pub mod trace {
     pub use thalweg_trace::{

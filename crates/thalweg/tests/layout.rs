@@ -11,9 +11,10 @@ use std::process::Command;
 /// Every crate of the workspace, and the crates of the workspace that it may depend on, also to build or to test.
 /// Each row uses only rows above it, so there are no cycles.
 const MAY_USE: &[(&str, &[&str])] = &[
+    ("thalweg-machine", &[]),
     ("thalweg-graph", &[]),
     ("thalweg-analysis", &["thalweg-graph"]),
-    ("thalweg-plan", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
     ("thalweg-sim", &["thalweg-graph", "thalweg-plan", "thalweg-policy"]),
     ("thalweg-trace", &["thalweg-graph", "thalweg-analysis", "thalweg-plan"]),
@@ -27,6 +28,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "thalweg",
         &[
+            "thalweg-machine",
             "thalweg-graph",
             "thalweg-analysis",
             "thalweg-plan",

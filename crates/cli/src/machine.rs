@@ -1,0 +1,93 @@
+//! `thalweg machine`.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::Args;
+use thalweg::machine::{self, Costs};
+use thalweg_dedup::OutFile;
+
+use crate::interrupt::Interrupt;
+use crate::standard;
+
+/// The most bytes of a description: ten times the largest that a machine prints.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Describe this machine: cores, caches, memory domains, limits, and on request costs.
+///
+/// The description is text that can be edited, and written for another machine. Domains, cores and caches that are
+/// alike take one line. What the system does not report is left out.
+///
+/// With --machine, a description is read and checked instead, and printed in its usual form.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg machine
+  thalweg machine --measure -o here.machine
+  thalweg machine --machine server.machine
+
+A description of 8 domains of 10 cores:
+  thalweg-machine 1
+  domains 8 memory 64 GiB
+  cores 10
+  cache 2 size 256 KiB per core
+  cache 3 size 30 MiB per domain
+  distance 21")]
+pub(crate) struct Machine {
+    /// Also measure what wake-ups, transfers of cache lines and memory accesses cost, for about a second
+    #[arg(long)]
+    measure: bool,
+    /// Read and check this description, instead of describing this machine; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "measure")]
+    machine: Option<PathBuf>,
+    /// Write the description to this file, or to standard output for `-`
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(short, long, requires = "output")]
+    force: bool,
+}
+
+impl Machine {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let machine = match &self.machine {
+            Some(path) => read(path, interrupt)?,
+            None => self.here(),
+        };
+        let text = machine.to_string();
+        match &self.output {
+            Some(path) if !standard::is_dash(path) => write(path, self.force, &text, interrupt),
+            _ => standard::print(&text),
+        }
+    }
+
+    fn here(&self) -> machine::Machine {
+        let machine = machine::Machine::here();
+        if !self.measure {
+            return machine;
+        }
+        let costs = Costs::measure(&machine);
+        machine.with_costs(costs)
+    }
+}
+
+/// Reads a description, or says in which line it is wrong.
+fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
+    let reading = || format!("reading {}", path.display());
+    let mut bytes = Vec::new();
+    let input = standard::input(path, interrupt)?.bytes;
+    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(reading)?;
+    ensure!(bytes.len() as u64 <= MOST_BYTES, "{}: it has more than {MOST_BYTES} bytes", reading());
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
+    machine::Machine::read(&text)
+        .map_err(|error| anyhow!("{}, line {}: {}", path.display(), error.line, error.what))
+}
+
+/// Writes a description, completely or not at all.
+fn write(path: &Path, force: bool, text: &str, interrupt: &Interrupt) -> Result<()> {
+    let _guard = interrupt.guard();
+    let mut file = OutFile::create(path, force)?;
+    file.write_all(text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    interrupt.stop().check()?;
+    Ok(file.commit()?)
+}

@@ -1,0 +1,58 @@
+//! Costs of the machine's mechanisms.
+
+/// What the machine's mechanisms cost, as far as it was measured. `None` is a cost that was not measured.
+///
+/// [`Costs::measure`] measures all but [`queue`](Costs::queue) and [`steal`](Costs::steal), which belong to an engine's
+/// queue: their caller measures them with [`time_per_call`](crate::time_per_call).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Costs {
+    /// Nanoseconds to push an entry to a worker's own queue and to pop it.
+    pub queue: Option<f64>,
+    /// Nanoseconds to steal an entry from the queue of another worker.
+    pub steal: Option<f64>,
+    /// Nanoseconds from a notification until a sleeping thread runs.
+    pub wake: Option<f64>,
+    /// Nanoseconds to transfer a cache line between two cores that share a cache.
+    pub line_cache: Option<f64>,
+    /// Nanoseconds to transfer a cache line between two cores of a domain that share no cache.
+    pub line_domain: Option<f64>,
+    /// Nanoseconds to transfer a cache line between two domains.
+    pub line_across: Option<f64>,
+    /// Bytes that one thread reads and writes per second in memory, both counted.
+    pub bandwidth: Option<u64>,
+}
+
+/// The range of a cost in nanoseconds.
+pub(crate) const NANOSECONDS: std::ops::RangeInclusive<f64> = 0.001..=1e12;
+
+/// The words of the text form for costs in nanoseconds, in the order of [`Costs::times`].
+pub(crate) const TIMES: [&str; 6] = ["queue", "steal", "wake", "line-cache", "line-domain", "line-across"];
+
+impl Costs {
+    /// The costs in nanoseconds, in the order of [`TIMES`].
+    pub(crate) fn times(&self) -> [Option<f64>; 6] {
+        [self.queue, self.steal, self.wake, self.line_cache, self.line_domain, self.line_across]
+    }
+
+    /// The costs in nanoseconds, to be changed, in the order of [`TIMES`].
+    pub(crate) fn times_mut(&mut self) -> [&mut Option<f64>; 6] {
+        [
+            &mut self.queue,
+            &mut self.steal,
+            &mut self.wake,
+            &mut self.line_cache,
+            &mut self.line_domain,
+            &mut self.line_across,
+        ]
+    }
+
+    /// Removes the costs that the text form cannot hold: times outside of [`NANOSECONDS`], and no bandwidth at all.
+    pub(crate) fn within_range(mut self) -> Costs {
+        for time in self.times_mut() {
+            *time = time.filter(|ns| NANOSECONDS.contains(ns));
+        }
+        self.bandwidth = self.bandwidth.filter(|bytes| *bytes > 0);
+        self
+    }
+}
