@@ -18,7 +18,7 @@
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
 //! | [`search`] | `liveness::search` |
-//! | [`arena`] | `team::arena` |
+//! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`external`] | `net::external` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep` share |
@@ -33,6 +33,7 @@ mod pinned;
 mod ready;
 mod ring;
 mod search;
+mod shares;
 mod sleep;
 mod team;
 mod window;

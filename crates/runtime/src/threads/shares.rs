@@ -22,8 +22,8 @@
 //! word are totally ordered. What the threads do for their numbers is theirs to order: the caller of [`Shares::first_left`]
 //! has joined them, for example.
 
+use crate::sync::{AtomicU64, Ordering};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use thalweg_policy::random::mix;
 use thalweg_policy::tasks::{StealOrder, back, front, stretch};
 
