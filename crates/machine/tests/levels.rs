@@ -50,6 +50,13 @@ fn each_group_is_a_union_of_nearer_groups() {
 }
 
 #[test]
+fn a_cache_that_is_smaller_than_a_nearer_group_leaves_it_whole() {
+    // The first cache of level 3 is larger than a domain and the second is smaller.
+    let machine = read("domains 2\ncores 2\ndomains 1\ncores 4\ncache 3 of 0-3 6-7\n");
+    assert_eq!(shape(&machine), [(LevelKind::Core, 8), (LevelKind::Domain, 3), (LevelKind::Cache(3), 2)]);
+}
+
+#[test]
 fn units_of_a_domain_are_neighbours() {
     let machine = Machine::uniform(8, 10);
     assert_eq!(machine.units_of(DomainId(7)).first(), Some(&UnitId(70)));

@@ -33,6 +33,8 @@ fn version_1_comes_before_version_2() {
     // The usual folder of the controller has no such group.
     tree.remove("sys/fs/cgroup/cpu");
     assert_eq!(limits(&tree), (Some(1500), Some(8192), 1));
+    tree.file("proc/self/cgroup", "3:cpu,cpuacct:/a\n2:memory:/b\n0::/");
+    assert_eq!(limits(&tree), (Some(1500), Some(8192), 1));
     // A quota of -1 is none, and so is a period of 0.
     tree.file("sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "-1");
     assert_eq!(limits(&tree), (None, Some(8192), 2));

@@ -158,6 +158,8 @@ fn hostile_texts_stay_small() {
         let ReadError { line, .. } = Machine::read(&text).unwrap_err();
         assert!(line < 8, "line {line}");
     }
+    let text = format!("{head}{}", "cache 1 of 0-8191\n".repeat(50_000));
+    assert!(error(&text).starts_with("machine, line 5: expected at most 0 numbers"));
     let text = format!("{head}cpus{}", " 0-8191".repeat(50_000));
     assert!(error(&text).starts_with("machine, line 4: expected at most 0 numbers"));
     let long = error(&format!("{head}{}", "x".repeat(1 << 20)));

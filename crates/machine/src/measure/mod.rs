@@ -21,8 +21,9 @@ impl Costs {
     /// transfer of cache lines, and bandwidth of memory. It takes less than 2 seconds, keeps two cores busy, and uses at
     /// most 256 MB and an eighth of the memory that the process may use.
     ///
-    /// What cannot be measured here is `None`, and so are [`Costs::queue`] and [`Costs::steal`]. A cost of a line or of a
-    /// wake-up is between one pair of cores, and the system may show virtual cores as it likes.
+    /// What cannot be measured here is `None`, and so are [`Costs::queue`] and [`Costs::steal`]. The costs of lines and
+    /// wake-ups are those of one pair of cores; a wake-up is one within a core if the process may use no second one. On
+    /// a virtual machine they are those of the cores that execute the virtual ones, whichever these are.
     ///
     /// ```
     /// use thalweg_machine::{Costs, Machine};
@@ -33,10 +34,12 @@ impl Costs {
     /// ```
     pub fn measure(machine: &Machine) -> Costs {
         let pairs = Pairs::new(machine);
-        let line =
-            |pair: Option<(u32, u32)>| pair.and_then(|pair| line::transfer(pair, Instant::now() + EACH));
+        // More digits would mean nothing.
+        let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
+        let line = |pair: Option<(u32, u32)>| line::transfer(pair?, Instant::now() + EACH).map(tenths);
+        let any = pairs.cache.or(pairs.domain).or(pairs.across);
         let costs = Costs {
-            wake: wake::latency(pairs.cache.or(pairs.domain).or(pairs.across), Instant::now() + EACH),
+            wake: wake::latency(any, Instant::now() + EACH).map(tenths),
             line_cache: line(pairs.cache),
             line_domain: line(pairs.domain),
             line_across: line(pairs.across),
