@@ -24,7 +24,7 @@ mod reduce;
 pub use assignment::{Assignment, AssignmentError};
 pub use chunks::par_chunks;
 
-use crate::team::{member, parallel, team_size};
+use crate::team::{alone, member, parallel, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
@@ -127,7 +127,7 @@ impl Loop {
         let (size, members) = self.sizes(range.len());
         if members < 2 {
             if !range.is_empty() {
-                body(range);
+                alone(|| body(range));
             }
             return;
         }
