@@ -86,6 +86,8 @@ pub(crate) struct Header {
     bytes: usize,
     /// The thread was panicking already when the closure began.
     panicking: bool,
+    /// The thread's depth of loops, jobs and runs ([`team::depth`](crate::team::depth)) when the fiber was resumed.
+    depth: Cell<usize>,
     /// An operation is being polled. User code that the poll calls must not begin another: see [`wait`].
     polling: Cell<bool>,
 }
@@ -143,6 +145,7 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
                 guard: (guard.start, guard.len()),
                 bytes: stack.bytes(),
                 panicking: std::thread::panicking(),
+                depth: Cell::new(0),
                 polling: Cell::new(false),
             });
         }
@@ -257,9 +260,10 @@ impl Current {
     /// Sets the fiber's context, for the operations of the closure that the caller is about to run.
     #[inline]
     fn set(header: NonNull<Header>, context: *mut Context<'static>) -> Current {
-        // SAFETY: the header lives as long as the stack, which the calling `Begun` has. `context` is a cell that only
-        // this thread accesses.
-        unsafe { header.as_ref() }.context.set(context);
+        // SAFETY: the header lives as long as the stack, which the calling `Begun` has. Only this thread accesses the cells.
+        let own = unsafe { header.as_ref() };
+        own.context.set(context);
+        own.depth.set(crate::team::depth());
         Current(CURRENT.replace(header.as_ptr()))
     }
 }
@@ -303,7 +307,7 @@ pub(super) fn current() -> Option<&'static Header> {
 ///
 /// # Panics
 /// Outside a coroutine, inside another operation, if the operation panics, and if it has to wait inside a job of a
-/// [`team`](crate::team).
+/// [`team`](crate::team) or inside another run.
 #[inline]
 pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     let Some(header) = current() else { outside() };
@@ -326,10 +330,11 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
             return Some(output);
         }
         drop(polling);
-        // Frames of a job lie between the closure's own and this one, and the thread would go on without them.
+        // Otherwise frames of a job or of a run lie between the closure's own and this one, and the thread would go on
+        // without them, with the place in a team that they have set.
         assert!(
-            !crate::team::is_in_job(),
-            "an operation of a channel has to wait in a parallel loop\nhelp: receive before the loop, and send after it"
+            crate::team::depth() == header.depth.get(),
+            "an operation of a channel has to wait in a parallel loop or in a run\nhelp: receive before the loop or the run, and send after it"
         );
         // SAFETY: the yielder lies on the stack on which this runs, below the closure's frames, and was set before
         // them.

@@ -50,6 +50,7 @@ impl Loop {
     /// # Panics
     /// If `body` panics.
     pub fn record(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) -> Assignment {
+        let range = range.start..range.end.max(range.start); // one that ends before it starts is empty
         let (size, members) = self.sizes(range.len());
         let lengths = super::even(size, members.max(1), range.len() as u64);
         let deal = Deal::new(self.schedule, self.stealing, &range, (&lengths, members), self.least());
@@ -180,7 +181,7 @@ impl std::str::FromStr for Assignment {
             }
             None => return Err(error(1, "the text is empty".to_owned())),
         }
-        let mut members: Vec<Vec<Range<usize>>> = Vec::new();
+        let (mut members, mut all) = (Vec::new(), Vec::new());
         for (line, text) in lines {
             let mut words = text.split_ascii_whitespace();
             let number = words.next().filter(|word| *word == "member").and_then(|_| words.next());
@@ -193,12 +194,14 @@ impl std::str::FromStr for Assignment {
                 (from < to).then_some(from..to)
             };
             let wrong = |word: &str| error(line, format!("`{}` is no range", word.escape_debug()));
-            members.push(words.map(|word| parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>()?);
-            let mut all: Vec<_> = members.iter().flatten().collect();
-            all.sort_unstable_by_key(|range| range.start);
-            if let Some(pair) = all.windows(2).find(|pair| pair[0].end > pair[1].start) {
-                return Err(error(line, format!("{} is in two ranges", pair[1].start)));
-            }
+            let own: Vec<_> =
+                words.map(|word| parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>()?;
+            all.extend(own.iter().map(|range: &Range<usize>| (range.start, range.end, line)));
+            members.push(own);
+        }
+        all.sort_unstable();
+        if let Some(pair) = all.windows(2).find(|pair| pair[0].1 > pair[1].0) {
+            return Err(error(pair[0].2.max(pair[1].2), format!("{} is in two ranges", pair[1].0)));
         }
         Ok(Assignment { members })
     }
@@ -212,7 +215,9 @@ mod tests {
 
     #[test]
     fn a_record_has_each_iteration_once_and_a_replay_executes_it() {
-        for schedule in [Schedule::Static, Schedule::Hybrid, Schedule::Dynamic, Schedule::Split] {
+        for schedule in
+            [Schedule::Static, Schedule::Hybrid, Schedule::Dynamic, Schedule::Guided, Schedule::Split]
+        {
             for count in [0, 1, 1000] {
                 let settings = Loop::new().schedule(schedule);
                 let recorded = settings.record(3..3 + count, |_| ());
@@ -234,6 +239,22 @@ mod tests {
                     assert!(calls.iter().enumerate().all(once), "{schedule:?} {assignment}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_read_in_about_linear_time() {
+        use std::fmt::Write;
+        let mut text = String::from("assignment 1\n");
+        (0..50_000).for_each(|member| writeln!(text, "member {member} {member}-{member}").unwrap());
+        assert_eq!(text.parse::<Assignment>().unwrap().len(), 50_000);
+    }
+
+    #[test]
+    #[expect(clippy::reversed_empty_ranges)]
+    fn a_range_that_ends_before_it_starts_is_empty() {
+        for schedule in [Schedule::Static, Schedule::Dynamic, Schedule::Guided, Schedule::Hybrid] {
+            assert!(Loop::new().schedule(schedule).record(5..3, |range| panic!("{range:?}")).is_empty());
         }
     }
 

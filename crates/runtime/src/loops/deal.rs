@@ -58,7 +58,7 @@ impl Deal {
             Schedule::Hybrid | Schedule::Split if stealing == StealOrder::Off => Left::Stretches(shares()),
             Schedule::Hybrid | Schedule::Split => Left::Shares(shares().with_order(stealing)),
             Schedule::Dynamic => front(None),
-            Schedule::Guided => front(Some(2 * members)),
+            Schedule::Guided => front(Some(2 * members.max(1))),
         };
         Deal { left, cancelled: AtomicBool::new(false) }
     }
@@ -88,17 +88,18 @@ impl Deal {
         Some(range.start as usize..range.end as usize)
     }
 
-    /// Cancels the loop if the calling thread panics before the guard is dropped.
-    pub(super) fn cancel_on_panic(&self) -> impl Drop + '_ {
+    /// Executes the part of a member, and cancels the loop if it panics. (The thread may have panicked before: a `drop`
+    /// may execute a loop.)
+    pub(super) fn cancelled_by_panic(&self, part: impl FnOnce()) {
         struct Cancel<'d>(&'d AtomicBool);
         impl Drop for Cancel<'_> {
             fn drop(&mut self) {
-                if std::thread::panicking() {
-                    self.0.store(true, Ordering::Relaxed);
-                }
+                self.0.store(true, Ordering::Relaxed);
             }
         }
-        Cancel(&self.cancelled)
+        let cancel = Cancel(&self.cancelled);
+        part();
+        std::mem::forget(cancel);
     }
 }
 
@@ -162,6 +163,27 @@ mod tests {
         }
         let deal = deal(Schedule::Static, &(0..90), (3, 3), 1);
         assert_eq!(deal.take(1, 1), Some(30..60), "a static stretch is taken as a whole");
+    }
+
+    #[test]
+    fn a_panic_of_the_part_alone_cancels_a_loop() {
+        struct InDrop<'d>(&'d Deal);
+        impl Drop for InDrop<'_> {
+            fn drop(&mut self) {
+                self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, 1), Some(0..1)));
+            }
+        }
+        let deal = deal(Schedule::Dynamic, &(0..9), (2, 2), 1);
+        let panics = |part: &dyn Fn()| {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(part)).expect_err("it panics");
+        };
+        panics(&|| {
+            let _in_drop = InDrop(&deal);
+            panic!("planted");
+        });
+        assert_eq!(deal.take(1, 1), Some(1..2), "the loop in the drop has not panicked");
+        panics(&|| deal.cancelled_by_panic(|| panic!("planted")));
+        assert_eq!(deal.take(1, 1), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod reduce;
 pub use assignment::{Assignment, AssignmentError};
 pub use chunks::par_chunks;
 
-use crate::team::{member, parallel, team_size};
+use crate::team::{alone, member, parallel, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
@@ -127,7 +127,7 @@ impl Loop {
         let (size, members) = self.sizes(range.len());
         if members < 2 {
             if !range.is_empty() {
-                body(range);
+                alone(|| body(range));
             }
             return;
         }
@@ -155,22 +155,22 @@ impl Loop {
 
     /// Calls `body` with a member and each range that it takes.
     fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
-        parallel(members, &|member| {
-            let _cancel = deal.cancel_on_panic();
+        let part = |member| {
             let mut pace = Pace::new(self.least());
             while let Some(range) = deal.take(member, pace.length()) {
                 let length = range.len();
                 body(member, range);
                 pace.done(length);
             }
-        });
+        };
+        parallel(members, &|member| deal.cancelled_by_panic(|| part(member)));
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and
     /// columns, and fewer at the end.
     ///
     /// # Panics
-    /// If `body` panics, or a block has no rows or no columns.
+    /// If `body` panics, a block has no rows or no columns, or there are more than `usize::MAX` blocks.
     pub fn for_blocks(
         self,
         (rows, columns): (usize, usize),
@@ -178,10 +178,12 @@ impl Loop {
         body: impl Fn(Range<usize>, Range<usize>) + Sync,
     ) {
         assert!(block.0 > 0 && block.1 > 0, "a block has {} rows and {} columns", block.0, block.1);
-        let across = columns.div_ceil(block.1);
+        let (down, across) = (rows.div_ceil(block.0), columns.div_ceil(block.1));
+        let blocks =
+            down.checked_mul(across).unwrap_or_else(|| panic!("{down} times {across} blocks are too many"));
         let part =
             |at: usize, length: usize, all: usize| at * length..(at * length).saturating_add(length).min(all);
-        self.for_each(0..rows.div_ceil(block.0) * across, |at| {
+        self.for_each(0..blocks, |at| {
             body(part(at / across, block.0, rows), part(at % across, block.1, columns));
         });
     }

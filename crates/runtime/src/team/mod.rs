@@ -11,7 +11,7 @@
 //! **Numbers.** A member has a number below the team's size, as long as it is one: a worker its own, a thread of the pool one
 //! from 1 on, a caller that is in no run 0. No two threads have the same number in one job at the same time: the workers'
 //! numbers differ, and so do those of the pool's threads. (A coroutine does not leave its stack inside of a job, so a worker
-//! cannot come to a job a second time: `coroutine::fiber::wait`.) Threads with number 0 are callers; such a caller joins
+//! cannot come to a job a second time: [`depth`].) Threads with number 0 are callers; such a caller joins
 //! descendants of its own job alone, and another caller is in none of them.
 
 pub(crate) mod arena;
@@ -23,7 +23,7 @@ mod tests;
 use crate::net::Signals;
 use arena::{Arena, Slots};
 #[cfg(not(loom))]
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 #[cfg(not(loom))]
 use std::sync::Arc;
 
@@ -90,14 +90,63 @@ thread_local! {
     static PLACE: RefCell<Place> = const { RefCell::new(Place { crew: Crew::Pool, member: 0, within: 0 }) };
 }
 
+#[cfg(not(loom))]
+thread_local! {
+    /// The number of `Deeper` on this thread's stack.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The number of loops, jobs and runs that this thread is in. A coroutine leaves its stack only at the depth at which it
+/// was resumed: what lies deeper ends in the order in which it has begun.
+#[cfg(not(loom))]
+pub(crate) fn depth() -> usize {
+    DEPTH.get()
+}
+
+#[cfg(loom)]
+pub(crate) fn depth() -> usize {
+    0
+}
+
+/// Counts a loop, a job or a run that this thread is in.
+#[cfg(not(loom))]
+struct Deeper;
+
+#[cfg(not(loom))]
+impl Deeper {
+    fn new() -> Deeper {
+        DEPTH.set(DEPTH.get() + 1);
+        Deeper
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
+/// Calls `part`, which is a loop's with one member: a coroutine must not wait in it, as in any other.
+#[cfg(not(loom))]
+pub(crate) fn alone(part: impl FnOnce()) {
+    let _deeper = Deeper::new();
+    part();
+}
+
+#[cfg(loom)]
+pub(crate) fn alone(part: impl FnOnce()) {
+    part();
+}
+
 /// Sets this thread's place until it is dropped.
 #[cfg(not(loom))]
-struct Entered(Option<Place>);
+struct Entered(Option<Place>, Deeper);
 
 #[cfg(not(loom))]
 impl Entered {
     fn new(place: Place) -> Entered {
-        Entered(PLACE.try_with(|own| own.replace(place)).ok())
+        Entered(PLACE.try_with(|own| own.replace(place)).ok(), Deeper::new())
     }
 }
 
@@ -115,17 +164,6 @@ impl Drop for Entered {
 fn place() -> Place {
     let own = PLACE.try_with(|own| own.borrow().clone());
     own.unwrap_or(Place { crew: Crew::Pool, member: 0, within: 0 })
-}
-
-/// Whether this thread is in a job.
-#[cfg(not(loom))]
-pub(crate) fn is_in_job() -> bool {
-    PLACE.try_with(|own| own.borrow().within != 0).unwrap_or(false)
-}
-
-#[cfg(loom)]
-pub(crate) fn is_in_job() -> bool {
-    false
 }
 
 /// Calls `work` as the worker of a run: [`parallel`] in it addresses the run's workers.

@@ -219,22 +219,44 @@ fn more_jobs_than_slots_end_too() {
     assert_eq!(ends.into_inner(), 1 << 18);
 }
 
-#[test]
-fn a_coroutine_does_not_wait_inside_a_loop() {
+/// The error of a coroutine that calls `within` with a function that has to wait for a message.
+fn error_of_waiting(threads: usize, within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static) -> String {
     use std::cell::RefCell;
     thread_local!(static HIDDEN: RefCell<Option<crate::BlockingRx<u32>>> = const { RefCell::new(None) });
     let graph = Graph::new();
     let (back, never) = graph.feedback([]);
     let kernel = graph.kernel("waits", crate::input("in", never), crate::output("out"));
-    let out = kernel.coroutine(|rx: crate::BlockingRx<u32>, _tx: crate::BlockingTx<u32>| {
+    let out = kernel.coroutine(move |rx: crate::BlockingRx<u32>, _tx: crate::BlockingTx<u32>| {
         HIDDEN.set(Some(rx));
         // The calling thread takes part, and on it the end is usable.
-        parallel(1, &|_| ());
-        Loop::new().for_each(0..64, |_| {
-            HIDDEN.with_borrow_mut(|rx| rx.as_mut().map(|rx| rx.recv()));
-        });
+        within(&|| HIDDEN.with_borrow_mut(|rx| _ = rx.as_mut().map(|rx| rx.recv())));
     });
     out.feed(back);
-    let error = graph.run(&Options::new().threads(2)).unwrap_err().to_string();
-    assert!(error.contains("has to wait in a parallel loop"), "{error}");
+    graph.run(&Options::new().threads(threads)).unwrap_err().to_string()
+}
+
+#[test]
+fn a_coroutine_does_not_wait_inside_a_loop() {
+    for threads in [1, 2] {
+        let errors = [
+            error_of_waiting(threads, |wait| par_for(0..64, |_| wait())),
+            error_of_waiting(threads, |wait| parallel(usize::MAX, &|_| wait())),
+            error_of_waiting(threads, |wait| par_for(0..1, |_| wait())),
+        ];
+        for error in errors {
+            assert!(error.contains("has to wait in a parallel loop"), "{threads} {error}");
+        }
+    }
+}
+
+#[test]
+fn a_coroutine_does_not_wait_inside_another_run() {
+    let inner = |wait: &(dyn Fn() + Sync)| {
+        let graph = Graph::new();
+        graph.source(0..1u8).for_each(|_| wait());
+        graph.run(&Options::new().threads(1)).unwrap();
+    };
+    let error = error_of_waiting(2, move |wait| par_for(0..64, |_| inner(wait)));
+    assert!(error.contains("has to wait in a parallel loop or in a run"), "{error}");
+    assert_eq!(super::place().within, 0);
 }
