@@ -6,6 +6,7 @@ mod demo;
 mod endless;
 mod interrupt;
 mod manual;
+mod pagerank;
 mod pipes;
 mod plan;
 mod results;
