@@ -102,21 +102,25 @@ impl PageRank {
     /// # Errors
     /// A setting is outside its range.
     pub fn check(&self) -> Result<()> {
+        let refuse = |what: String, help: &str| Err(Error::Setting(format!("{what}\nhelp: {help}")));
         let positive = |name: &str, value: usize| match value {
-            0 => Err(Error::Setting(format!("{name} must be at least 1, it is 0"))),
+            0 => {
+                refuse(format!("{name} must be at least 1, it is 0"), "leave the setting out for the default")
+            }
             _ => Ok(()),
         };
-        if !(0.0..1.0).contains(&self.damping) {
-            return Err(Error::Setting(format!(
-                "the damping must be from 0 to below 1, it is {}",
-                self.damping
-            )));
+        let (damping, tolerance) = (self.damping, self.tolerance);
+        if !(0.0..1.0).contains(&damping) {
+            return refuse(
+                format!("the damping must be from 0 to below 1, it is {damping}"),
+                "the usual damping is 0.85",
+            );
         }
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::Setting(format!(
-                "the tolerance must be 0 or positive, it is {}",
-                self.tolerance
-            )));
+        if !(tolerance >= 0.0 && tolerance.is_finite()) {
+            return refuse(
+                format!("the tolerance must be 0 or positive, it is {tolerance}"),
+                "the default is 1e-9; 0 does all iterations",
+            );
         }
         positive("the number of iterations", self.max_iterations)?;
         positive("the number of pages of a task", self.pages_per_task)?;

@@ -64,7 +64,10 @@ impl Rmat {
     /// The scale is not from 1 to 31, or the graph needs more memory than allowed.
     pub fn graph(&self, announce: impl FnOnce(&Estimate)) -> Result<Graph> {
         if !(1..=31).contains(&self.scale) {
-            return Err(Error::Setting(format!("the scale must be from 1 to 31, it is {}", self.scale)));
+            return Err(Error::Setting(format!(
+                "the scale must be from 1 to 31, it is {}\nhelp: a graph of scale 20 has about a million pages",
+                self.scale
+            )));
         }
         let pages = 1u64 << self.scale;
         let links = pages * u64::from(self.edge_factor);

@@ -79,10 +79,7 @@ impl<'a> Text<'a> {
         loop {
             let rest = &self.buffer[self.start..self.end];
             let newline = rest[searched..].iter().position(|byte| *byte == b'\n');
-            searched = match newline {
-                Some(at) => return self.take(searched + at, 1),
-                None => rest.len(),
-            };
+            searched = newline.map_or(rest.len(), |at| searched + at);
             if searched > LONGEST {
                 self.take(LONGEST, 0)?;
                 return Err(self.error(
@@ -90,10 +87,12 @@ impl<'a> Text<'a> {
                     "check that the input is the text of a graph",
                 ));
             }
-            if self.ended {
-                return if searched == 0 { Ok(false) } else { self.take(searched, 0) };
+            match newline {
+                Some(_) => return self.take(searched, 1),
+                None if self.ended && searched == 0 => return Ok(false),
+                None if self.ended => return self.take(searched, 0),
+                None => self.fill()?,
             }
-            self.fill()?;
         }
     }
 
@@ -215,10 +214,16 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_refused() {
-        let mut text = Text::new("test", io::repeat(b'7')).unwrap();
-        let error = text.advance().unwrap_err().to_string();
-        assert!(error.starts_with("test:1: the line is longer than 65536 bytes: `777"), "{error}");
+    fn a_long_line_is_refused_with_or_without_end() {
+        let refusal = |input: &mut dyn Read| {
+            let mut text = Text::new("test", input).unwrap();
+            text.advance().unwrap_err().to_string()
+        };
+        let long = [&vec![b'7'; LONGEST + 1][..], b"\n"].concat();
+        for error in [refusal(&mut io::repeat(b'7')), refusal(&mut &long[..])] {
+            assert!(error.starts_with("test:1: the line is longer than 65536 bytes: `777"), "{error}");
+        }
+        assert_eq!(lines(&long[1..])[0].len(), LONGEST);
     }
 
     #[test]

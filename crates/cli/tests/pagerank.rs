@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -53,7 +53,7 @@ fn ranks_are_printed_in_order() {
         messages.starts_with("star: up to 4 links; 12 B of memory for a link, 88 B for a page: 48 B"),
         "{messages}"
     );
-    assert!(messages.contains("ranked 5 pages (1 without links to others) and 4 links: "), "{messages}");
+    assert!(messages.contains("ranked 5 pages (1 dangling) and 4 links: "), "{messages}");
     assert_eq!(
         texts(folder.path(), &["star", "--top", "2", "-q"]),
         (ranks.lines().take(2).fold(String::new(), |all, line| all + line + "\n"), String::new())
@@ -169,6 +169,27 @@ fn a_closed_pipe_is_no_error() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_shows_the_iterations() {
+    let folder = tempdir().unwrap();
+    let (mut own, other) = crate::terminal::terminal();
+    let arguments = ["--rmat", "10", "--tolerance", "0", "--max-iterations", "20000", "--top", "1"];
+    let mut child = pagerank(folder.path(), &arguments)
+        .env("TERM", "xterm")
+        .stdout(Stdio::null())
+        .stderr(other)
+        .spawn()
+        .unwrap();
+    let mut bytes = Vec::new();
+    // Reading fails when the command has closed the other side.
+    _ = own.read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains("/20000 iterations"), "no progress bar: {text:?}");
+    assert!(text.contains("ranked 1024 pages"), "{text:?}");
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn summary(graph: &Graph, ranking: &Ranking, took: Duration) -> String {
     let (links, iterations) = (graph.links().len(), ranking.residuals.len());
     let per_second = links as f64 * iterations as f64 / took.as_secs_f64().max(1e-9) / 1e6;
     format!(
-        "ranked {} pages ({} without links to others) and {links} links: {iterations} iterations in {:.3} s, {per_second:.1} million \
+        "ranked {} pages ({} dangling) and {links} links: {iterations} iterations in {:.3} s, {per_second:.1} million \
          links a second, residual {:.2e}",
         graph.pages(),
         graph.dangling(),
