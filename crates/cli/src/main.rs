@@ -11,6 +11,7 @@ mod dedup;
 mod engine;
 mod interrupt;
 mod machine;
+mod pagerank;
 mod plan;
 mod progress;
 mod results;
@@ -34,6 +35,7 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Pagerank(pagerank::Pagerank),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

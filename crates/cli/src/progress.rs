@@ -71,6 +71,11 @@ impl Progress {
         self.bar.set_position(done);
     }
 
+    /// Prints a line to standard error, above the bar.
+    pub fn note(&self, text: &str) {
+        self.bar.suspend(|| eprint(text));
+    }
+
     /// Removes the bar.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
@@ -97,6 +102,6 @@ impl Observer for Progress {
     }
 
     fn skipped(&mut self, path: &Path, why: &str) {
-        self.bar.suspend(|| eprint(&format!("warning: skipped {}: {why}", path.display())));
+        self.note(&format!("warning: skipped {}: {why}", path.display()));
     }
 }

@@ -204,7 +204,7 @@ impl Kind {
 }
 
 /// Whether two paths name one file, which need not exist.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
     matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }

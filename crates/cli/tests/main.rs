@@ -7,6 +7,7 @@ mod endless;
 mod interrupt;
 mod machine;
 mod manual;
+mod pagerank;
 mod pipes;
 mod plan;
 mod results;
