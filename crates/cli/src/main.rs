@@ -10,6 +10,7 @@ use streamit::EmbeddedProgram;
 mod dedup;
 mod engine;
 mod interrupt;
+mod life;
 mod plan;
 mod progress;
 mod results;
@@ -33,6 +34,7 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Life(life::Life),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Life(life) => life.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

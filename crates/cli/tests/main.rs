@@ -5,6 +5,7 @@ mod dedup;
 mod demo;
 mod endless;
 mod interrupt;
+mod life;
 mod manual;
 mod pipes;
 mod plan;

@@ -42,11 +42,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
+    ("thalweg-stencils", &["thalweg"]),
     (
         "thalweg-codegen",
         &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
     ),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
+    (
+        "thalweg-cli",
+        &[
+            "thalweg",
+            "thalweg-dedup",
+            "thalweg-wordcount",
+            "thalweg-stencils",
+            "thalweg-lang",
+            "thalweg-codegen",
+        ],
+    ),
     (
         "thalweg-bench",
         &[

@@ -1,0 +1,3 @@
+//! The programs against plain references and known results.
+
+mod life;
