@@ -80,8 +80,9 @@ impl Heat {
 
     fn with_loops(rows: usize, columns: usize, loops: Loop) -> Self {
         assert!(rows > 0 && columns > 0, "a plate has cells");
-        let empty = vec![0.0; (rows + 2) * (columns + 2)];
-        let mut heat = Heat { rows, columns, now: empty.clone(), next: empty, steps: 0, start: 0.0, loops };
+        // Not a clone: memory of zeros is not touched until the loops do.
+        let [now, next] = std::array::from_fn(|_| vec![0.0; (rows + 2) * (columns + 2)]);
+        let mut heat = Heat { rows, columns, now, next, steps: 0, start: 0.0, loops };
         let (down, across) = (mode(rows), mode(columns));
         let (stride, per_chunk) = (heat.stride(), heat.rows_per_chunk());
         let inner = &mut heat.now[stride..(rows + 1) * stride];

@@ -25,13 +25,6 @@ impl Loop {
         self
     }
 
-    /// Calls `body` on ranges that cover `range` once.
-    pub fn for_ranges(&self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-        if !range.is_empty() {
-            body(range);
-        }
-    }
-
     /// Calls `body` on each chunk of `size` consecutive items, of which the last may be shorter, with the chunk's index.
     pub fn for_chunks<T: Send>(&self, items: &mut [T], size: usize, body: impl Fn(usize, &mut [T]) + Sync) {
         for (index, chunk) in items.chunks_mut(size).enumerate() {

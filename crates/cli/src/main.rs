@@ -17,6 +17,7 @@ mod results;
 mod show;
 mod size;
 mod standard;
+mod stencil;
 mod streamit;
 mod watch;
 mod wordcount;
@@ -35,6 +36,7 @@ enum Verb {
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
     Life(life::Life),
+    Stencil(stencil::Stencil),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
         Verb::Life(life) => life.run(&interrupt),
+        Verb::Stencil(stencil) => stencil.run(),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

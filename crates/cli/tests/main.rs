@@ -11,6 +11,7 @@ mod pipes;
 mod plan;
 mod results;
 mod show;
+mod stencil;
 mod streamit;
 mod terminal;
 mod thread_limit;

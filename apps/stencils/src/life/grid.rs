@@ -40,11 +40,10 @@ impl Grid {
         self.width.div_ceil(64) + 2
     }
 
-    /// The row above `y`, row `y` and the row below, with their outer cells.
-    pub fn three(&self, y: usize) -> [&[u64]; 3] {
+    /// `count` rows from row `y` on, the row above them and the row below, with their outer cells.
+    pub fn around(&self, y: usize, count: usize) -> &[u64] {
         let stride = self.stride();
-        let rows = &self.words[y * stride..(y + 3) * stride];
-        [&rows[..stride], &rows[stride..2 * stride], &rows[2 * stride..]]
+        &self.words[y * stride..(y + count + 2) * stride]
     }
 
     /// The words of row `y`, without outer cells but for those in the last word.

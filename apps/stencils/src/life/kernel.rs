@@ -1,4 +1,4 @@
-//! The next generation of one row, 64 cells at a time: bit `i` of a word is a cell, and counts of neighbours are added as
+//! The next generation of rows, 64 cells at a time: bit `i` of a word is a cell, and counts of neighbours are added as
 //! bits of several words.
 //!
 //! A row has one more word on each side, whose cells are the neighbours of the row's ends.
@@ -36,7 +36,8 @@ impl Nine {
         let either = above.ones ^ here.ones;
         let ones = either ^ below.ones;
         let carry = above.ones & here.ones | either & below.ones;
-        // Four words of weight two: at most one of the two halves has a sum of two where the others' sums are odd.
+        // Four words of weight two, in two halves. A half with an odd sum has no carry, so the carry of the sum of both meets
+        // no other.
         let (left, left_carry) = (above.twos ^ here.twos, above.twos & here.twos);
         let (right, right_carry) = (below.twos ^ carry, below.twos & carry);
         Nine {
@@ -48,45 +49,97 @@ impl Nine {
     }
 }
 
-/// Three rows of the old generation, each with its words of neighbours, and one of the new generation without.
-struct Rows<'a> {
-    above: &'a [u64],
-    here: &'a [u64],
-    below: &'a [u64],
-}
-
-/// Computes a row of the next generation from three rows of this one: the row above, the row itself and the row below.
-/// Bit `i` of word `w` is cell `64 (w - 1) + i` of an old row, which has one more word on each side, and cell `64 w + i` of
-/// the new row.
+/// Computes rows of the next generation. `old` has the rows of this generation from the row above the first one to the row
+/// below the last one, of `stride` words each, and `new` has the rows between them. Bit `i` of word `w` of a row is cell
+/// `64 (w - 1) + i`: the first and the last word are neighbours, of which `finish` writes those of each new row.
+///
+/// The sums of three cells of each row are used for three new rows, so more rows at once are faster; 16 suffice.
 ///
 /// # Panics
-/// If a row of this generation is not two words longer than `new`, at least.
-pub fn next_row(rule: Rule, above: &[u64], here: &[u64], below: &[u64], new: &mut [u64]) {
-    let rows = Rows { above, here, below };
+/// If `new` has no whole rows, `old` has not two rows more, or a row has fewer than three words.
+pub fn next_rows(rule: Rule, stride: usize, old: &[u64], new: &mut [u64], finish: impl FnMut(&mut [u64])) {
+    assert!(stride > 2 && new.len().is_multiple_of(stride) && old.len() == new.len() + 2 * stride);
     if rule == Rule::CONWAY {
         // Three of nine, or four of nine with the cell itself.
-        rows.fill(new, |nine, cell| !(nine.ones ^ nine.twos) & (nine.fours ^ nine.ones) & (cell | nine.ones));
+        let lives =
+            |nine: Nine, cell: u64| !(nine.ones ^ nine.twos) & (nine.fours ^ nine.ones) & (cell | nine.ones);
+        fill(stride, old, new, lives, finish);
     } else {
         let table = Table::new(rule);
-        rows.fill(new, |nine, cell| table.lives(nine, cell));
+        fill(stride, old, new, |nine, cell| table.lives(nine, cell), finish);
     }
 }
 
-impl Rows<'_> {
-    #[inline(always)]
-    fn fill(&self, new: &mut [u64], lives: impl Fn(Nine, u64) -> u64) {
-        let count = new.len();
-        // Slices of equal length let the compiler drop the bounds checks and vectorise the loop.
-        let [above, here, below] = [self.above, self.here, self.below].map(|row| {
-            let row = &row[..count + 2];
-            [&row[..count], &row[1..=count], &row[2..]]
-        });
-        let three = |row: [&[u64]; 3], i: usize| Three::new(row[0][i], row[1][i], row[2][i]);
-        for i in 0..count {
-            let nine = Nine::new(three(above, i), three(here, i), three(below, i));
-            new[i] = lives(nine, here[1][i]);
-        }
+#[inline(always)]
+fn fill(
+    stride: usize,
+    old: &[u64],
+    new: &mut [u64],
+    lives: impl Fn(Nine, u64) -> u64,
+    mut finish: impl FnMut(&mut [u64]),
+) {
+    let words = stride - 2;
+    // The sums of three rows: all ones of a row, and all twos.
+    let mut memory = vec![0; 6 * words];
+    let (above, rest) = memory.split_at_mut(2 * words);
+    let (here, below) = rest.split_at_mut(2 * words);
+    add_row(&old[..stride], above);
+    add_row(&old[stride..2 * stride], here);
+    let mut sums = [above, here, below];
+    for (row, two) in new.chunks_exact_mut(stride).zip(old[stride..].windows(2 * stride).step_by(stride)) {
+        let [above, here, below] = &mut sums;
+        next_row(above, here, below, two, &mut row[1..=words], &lives);
+        finish(row);
+        sums.rotate_left(1);
     }
+}
+
+/// Adds three cells for each cell of a row. `sums` gets all ones, and behind them all twos.
+fn add_row(row: &[u64], sums: &mut [u64]) {
+    let count = sums.len() / 2;
+    let (ones, twos) = sums.split_at_mut(count);
+    let (row, twos) = (neighbours(row, count), &mut twos[..count]);
+    for i in 0..count {
+        let three = Three::new(row[0][i], row[1][i], row[2][i]);
+        (ones[i], twos[i]) = (three.ones, three.twos);
+    }
+}
+
+/// Computes a row from the sums of the rows above, here and below, of which it computes the last, and from the old rows here
+/// and below.
+// Not inlined: as arguments the slices are known not to overlap, without which the compiler does not vectorise the loop.
+#[inline(never)]
+fn next_row(
+    above: &[u64],
+    here: &[u64],
+    below: &mut [u64],
+    two: &[u64],
+    new: &mut [u64],
+    lives: impl Fn(Nine, u64) -> u64,
+) {
+    let count = new.len();
+    // Slices of equal length let the compiler drop the bounds checks.
+    let (above, here) = (halves(above, count), halves(here, count));
+    let (ones, twos) = below.split_at_mut(count);
+    let (ones, twos) = (&mut ones[..count], &mut twos[..count]);
+    let (old, row) = two.split_at(count + 2);
+    let (old, row) = (&old[1..=count], neighbours(row, count));
+    for i in 0..count {
+        let below = Three::new(row[0][i], row[1][i], row[2][i]);
+        (ones[i], twos[i]) = (below.ones, below.twos);
+        let above = Three { ones: above[0][i], twos: above[1][i] };
+        let here = Three { ones: here[0][i], twos: here[1][i] };
+        new[i] = lives(Nine::new(above, here, below), old[i]);
+    }
+}
+
+fn halves(sums: &[u64], count: usize) -> [&[u64]; 2] {
+    [&sums[..count], &sums[count..2 * count]]
+}
+
+/// The words to the west of the cells of a row, the cells, and the words to the east.
+fn neighbours(row: &[u64], count: usize) -> [&[u64]; 3] {
+    [&row[..count], &row[1..=count], &row[2..count + 2]]
 }
 
 /// A rule as words: for each sum of nine cells, all ones if the cell lives.

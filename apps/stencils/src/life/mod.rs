@@ -30,7 +30,7 @@ mod ships;
 mod world;
 
 pub use error::Error;
-pub use kernel::next_row;
+pub use kernel::next_rows;
 pub use pattern::Pattern;
 pub use picture::View;
 pub use rule::Rule;

@@ -3,12 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::grid::{Grid, finish_row};
-use super::kernel::next_row;
+use super::kernel::next_rows;
 use super::{Error, Pattern, Rule};
 use crate::loops::Loop;
 
-/// About the number of words that one step of a loop takes: 2 to 10 us of work.
-const CHUNK_WORDS: usize = 4096;
+/// About the number of words that one step of a loop computes: some microseconds of work.
+const CHUNK_WORDS: usize = 2048;
+
+/// The rows that one step of a loop computes, at least: the kernel is slower with fewer.
+const LEAST_ROWS: usize = 16;
 
 /// The dead cells that a plane gets on each side where it grows, at least.
 const MARGIN: usize = 64;
@@ -138,19 +141,18 @@ impl Life {
         }
         let (rule, torus, old) = (self.rule, self.is_torus(), &self.grid);
         let (width, stride) = (old.width, old.stride());
-        let rows = (CHUNK_WORDS / stride).max(1);
+        let rows = (CHUNK_WORDS / stride).max(LEAST_ROWS);
         let (population, touches) = (AtomicU64::new(0), AtomicBool::new(false));
         self.loops.for_chunks(self.next.rows_mut(), rows * stride, |chunk, new| {
             let mut count = 0;
-            for (at, row) in new.chunks_exact_mut(stride).enumerate() {
-                let [above, here, below] = old.three(chunk * rows + at);
-                next_row(rule, above, here, below, &mut row[1..stride - 1]);
+            let mut finish = |row: &mut [u64]| {
                 let facts = finish_row(row, width, torus);
                 count += facts.population;
                 if facts.touches {
                     touches.store(true, Ordering::Relaxed);
                 }
-            }
+            };
+            next_rows(rule, stride, old.around(chunk * rows, new.len() / stride), new, &mut finish);
             // Relaxed: the end of the loop orders these with the reads below.
             population.fetch_add(count, Ordering::Relaxed);
         });
