@@ -116,14 +116,7 @@ impl Cavity {
             for (at, row) in part.chunks_exact_mut(2 * stride).enumerate() {
                 let from = (chunk * per_chunk + at) * stride;
                 let (here, below) = (&electric[from..from + stride], &electric[from + stride..][..stride]);
-                let (vertical, horizontal) = row.split_at_mut(stride);
-                for i in 0..stride {
-                    vertical[i] += STEP * (below[i] - here[i]);
-                }
-                let (horizontal, east) = (&mut horizontal[..stride - 1], &here[1..]);
-                for i in 0..stride - 1 {
-                    horizontal[i] += STEP * (east[i] - here[i]);
-                }
+                next_magnetic(here, below, row);
             }
         });
     }
@@ -134,13 +127,7 @@ impl Cavity {
         self.loops.for_chunks(inner, per_chunk * stride, |chunk, part| {
             for (at, row) in part.chunks_exact_mut(stride).enumerate() {
                 let from = (chunk * per_chunk + at) * 2 * stride;
-                let above = &magnetic[from..][1..stride - 1];
-                let (below, horizontal) = magnetic[from + 2 * stride..][..2 * stride].split_at(stride);
-                let (below, row) = (&below[1..stride - 1], &mut row[1..stride - 1]);
-                let (west, east) = (&horizontal[..stride - 2], &horizontal[1..stride - 1]);
-                for i in 0..row.len() {
-                    row[i] += STEP * (below[i] - above[i] + east[i] - west[i]);
-                }
+                next_electric(&magnetic[from..from + 4 * stride], row);
             }
         });
     }
@@ -180,6 +167,33 @@ impl Cavity {
         let method = PI * PI * down.max(across) / 24.0;
         let rounding = 1e-13 / (PI * STEP * theory).powi(2);
         Measured { measured, theory, tolerance: 1.1 * method + rounding }
+    }
+}
+
+/// The magnetic field after a step, in a row and below it, from the electric field of the row and of the next one.
+fn next_magnetic(here: &[f64], below: &[f64], magnetic: &mut [f64]) {
+    let stride = here.len();
+    let (vertical, horizontal) = magnetic.split_at_mut(stride);
+    let below = &below[..stride];
+    for i in 0..stride {
+        vertical[i] += STEP * (below[i] - here[i]);
+    }
+    let (horizontal, here, east) = (&mut horizontal[..stride - 1], &here[..stride - 1], &here[1..]);
+    for i in 0..horizontal.len() {
+        horizontal[i] += STEP * (east[i] - here[i]);
+    }
+}
+
+/// The electric field of a row after a step, from the magnetic field of the row above and of the row itself.
+fn next_electric(magnetic: &[f64], row: &mut [f64]) {
+    let stride = row.len();
+    let (above, here) = magnetic.split_at(2 * stride);
+    let (below, horizontal) = here.split_at(stride);
+    let count = stride - 2;
+    let (above, below, row) = (&above[1..=count], &below[1..=count], &mut row[1..=count]);
+    let (west, east) = (&horizontal[..count], &horizontal[1..=count]);
+    for i in 0..count {
+        row[i] += STEP * (below[i] - above[i] + east[i] - west[i]);
     }
 }
 

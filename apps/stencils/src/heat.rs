@@ -7,6 +7,7 @@
 use std::f64::consts::PI;
 
 use crate::loops::Loop;
+use crate::sum::dot;
 
 /// The time of a step, where cells have length 1 and heat spreads with diffusivity 1. Steps are stable up to 0.25.
 const STEP: f64 = 0.2;
@@ -178,10 +179,7 @@ pub(crate) fn mode(cells: usize) -> Vec<f64> {
 
 /// The sum of all cells times the mode. Rows have `stride` numbers, of which the first is no cell.
 pub(crate) fn project(loops: &Loop, cells: &[f64], stride: usize, (down, across): (&[f64], &[f64])) -> f64 {
-    let row = |at: usize| -> f64 {
-        let cells = &cells[at * stride + 1..][..across.len()];
-        cells.iter().zip(across).map(|(cell, weight)| cell * weight).sum()
-    };
+    let row = |at: usize| dot(&cells[at * stride + 1..][..across.len()], across);
     let rows = |rows: std::ops::Range<usize>, sum: f64| rows.fold(sum, |sum, at| sum + down[at] * row(at));
     loops.clone().grain(SUM_ROWS).reduce(0..down.len(), 0.0, rows, |a, b| a + b)
 }

@@ -16,5 +16,6 @@ pub mod life;
 mod loops;
 pub mod mg;
 mod nas;
+mod sum;
 
 pub use nas::{Class, Verified};

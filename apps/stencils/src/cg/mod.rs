@@ -11,6 +11,7 @@
 mod matrix;
 
 use crate::loops::Loop;
+use crate::sum::dot;
 use crate::{Class, Verified};
 use matrix::Matrix;
 
@@ -153,10 +154,7 @@ impl Cg {
     }
 
     fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
-        let part = |range: std::ops::Range<usize>, sum: f64| {
-            let (a, b) = (&a[range.clone()], &b[range]);
-            a.iter().zip(b).fold(sum, |sum, (a, b)| sum + a * b)
-        };
+        let part = |range: std::ops::Range<usize>, sum: f64| sum + dot(&a[range.clone()], &b[range]);
         self.loops.clone().grain(SUM).reduce(0..a.len(), 0.0, part, |a, b| a + b)
     }
 }

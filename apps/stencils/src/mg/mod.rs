@@ -11,6 +11,7 @@ mod charges;
 mod stencil;
 
 use crate::loops::Loop;
+use crate::sum::dot;
 use crate::{Class, Verified};
 use stencil::{add_interpolated, add_product, restrict};
 
@@ -165,7 +166,7 @@ impl Mg {
     fn norm(&self) -> f64 {
         let Some(Grid { residual, .. }) = self.grids.last() else { return 0.0 };
         let part =
-            |range: std::ops::Range<usize>, sum: f64| residual[range].iter().fold(sum, |sum, r| sum + r * r);
+            |range: std::ops::Range<usize>, sum: f64| sum + dot(&residual[range.clone()], &residual[range]);
         let sum = self.loops.clone().grain(SUM).reduce(0..residual.len(), 0.0, part, |a, b| a + b);
         (sum / residual.len() as f64).sqrt()
     }

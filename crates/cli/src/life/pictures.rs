@@ -72,7 +72,7 @@ impl Show {
     pub fn begin(&self, world: &Life, force: bool) -> Result<Pictures> {
         let animation = self.animate.then(|| (Duration::from_secs(1) / self.fps, Instant::now()));
         ensure!(
-            animation.is_none() || screen::begin(),
+            animation.is_none() || screen::is_possible() && screen::begin(),
             "--animate needs a terminal on standard error\nhelp: use --frames to write pictures into files"
         );
         let files = self.frames.clone().map(|folder| {
