@@ -10,6 +10,7 @@ use streamit::EmbeddedProgram;
 mod dedup;
 mod engine;
 mod interrupt;
+mod life;
 mod machine;
 mod pagerank;
 mod plan;
@@ -18,6 +19,7 @@ mod results;
 mod show;
 mod size;
 mod standard;
+mod stencil;
 mod streamit;
 mod watch;
 mod wordcount;
@@ -36,6 +38,8 @@ enum Verb {
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
     Pagerank(pagerank::Pagerank),
+    Life(life::Life),
+    Stencil(stencil::Stencil),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -59,6 +63,8 @@ fn main() -> ExitCode {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
         Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
+        Verb::Life(life) => life.run(&interrupt),
+        Verb::Stencil(stencil) => stencil.run(),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

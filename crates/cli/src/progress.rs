@@ -19,6 +19,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// Nothing.
+    pub fn hidden() -> Self {
+        Progress { bar: ProgressBar::hidden(), watch: None }
+    }
+
     /// The live view.
     pub fn watching(watch: Watch) -> Self {
         Progress { bar: ProgressBar::hidden(), watch: Some(Arc::new(watch)) }

@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-pagerank", &["thalweg"]),
+    ("thalweg-stencils", &["thalweg"]),
     (
         "thalweg-codegen",
         &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
@@ -56,6 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-dedup",
             "thalweg-wordcount",
             "thalweg-pagerank",
+            "thalweg-stencils",
             "thalweg-lang",
             "thalweg-codegen",
         ],

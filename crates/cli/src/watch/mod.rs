@@ -10,7 +10,6 @@
 mod frame;
 pub(crate) mod screen;
 
-use std::io::{IsTerminal, stderr};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -56,8 +55,7 @@ impl Watch {
     pub fn start(runs: Runs) -> Watch {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let stopped = stop.clone();
-        let on_terminal =
-            stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let on_terminal = screen::is_possible();
         let show = move || {
             let mut view = View { runs, on_terminal: on_terminal && screen::begin(), last: None };
             let period = if view.on_terminal { FRAME } else { LINE };

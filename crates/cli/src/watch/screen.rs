@@ -8,7 +8,7 @@
 //! is below. Lines are shorter than the terminal is wide, and fewer than it is high, so the block never scrolls.
 
 use std::fmt::Write as _;
-use std::io::{Write as _, stderr};
+use std::io::{IsTerminal, Write as _, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -50,6 +50,11 @@ impl Block {
         // Errors are ignored, since they cannot be reported.
         let _ = stderr().lock().write_all(format!("{up}\x1b[J{text}").as_bytes());
     }
+}
+
+/// Whether standard error is a terminal that can show frames.
+pub(crate) fn is_possible() -> bool {
+    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Allows frames. False if the size of the terminal cannot be found.

@@ -1,0 +1,53 @@
+//! Errors of patterns and worlds.
+
+use super::Rule;
+
+/// An error of a pattern or of a world.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text of a pattern is not in the RLE format.
+    #[error("line {line}, column {column}: {what}")]
+    Rle {
+        /// The line, from 1.
+        line: usize,
+        /// The column in bytes, from 1.
+        column: usize,
+        /// What is wrong, and a `help:` line.
+        what: String,
+    },
+    /// The world would take more memory than it may.
+    #[error(
+        "a world of {width} x {height} cells takes {} MiB at generation {generation}, the limit is {} MiB\n\
+         help: run fewer generations, set a size with --torus, or raise --memory", .bytes >> 20, .limit >> 20
+    )]
+    Memory {
+        /// Cells of a row.
+        width: usize,
+        /// Rows.
+        height: usize,
+        /// Bytes of the world, saturated.
+        bytes: usize,
+        /// Bytes that it may have.
+        limit: usize,
+        /// The generation at which the world has to grow to this size.
+        generation: u64,
+    },
+    /// The pattern is larger than the torus.
+    #[error(
+        "the pattern has {} x {} cells, the torus {} x {}\nhelp: choose a larger --size",
+        .pattern.0, .pattern.1, .torus.0, .torus.1
+    )]
+    Size {
+        /// Width and height of the pattern.
+        pattern: (usize, usize),
+        /// Width and height of the torus.
+        torus: (usize, usize),
+    },
+    /// The rule makes all cells of an unbounded plane alive.
+    #[error("rule {0} makes cells without neighbours alive, everywhere on a plane\nhelp: use --torus")]
+    FillsThePlane(
+        /// The rule.
+        Rule,
+    ),
+}

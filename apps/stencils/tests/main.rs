@@ -1,0 +1,5 @@
+//! The programs against plain references and known results.
+
+mod life;
+mod nas;
+mod physics;

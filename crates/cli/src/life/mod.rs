@@ -1,0 +1,237 @@
+//! `thalweg life`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::{ArgGroup, Args};
+use thalweg_dedup::OutFile;
+use thalweg_stencils::life::{Life as World, Pattern, Rule, Settled, Settling};
+
+use crate::interrupt::{Interrupt, InterruptNote};
+use crate::progress::Progress;
+use crate::{size, standard};
+
+use pictures::{Pictures, Show, columns_and_rows};
+
+mod pictures;
+
+/// The longest text of a pattern.
+const LONGEST: u64 = 1 << 30;
+
+/// Run Conway's game of life, and other rules of its form.
+///
+/// Reads a pattern in the RLE format of Golly and LifeWiki, computes generations on all cores, and prints what has become
+/// of it. Cells live on an unbounded plane, whose memory grows with the pattern, or on a torus of a given size. The
+/// generations are the same at any number of threads.
+///
+/// A world has settled when it repeats with a period of at most 60 generations; on a plane, but for gliders and other ships
+/// that leave and never meet anything. Periods are not searched in planes of more than 65536 living cells.
+///
+/// Ctrl-C stops after the present generation, and prints and writes what has been reached.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("start").required(true), after_help = after_help())]
+pub(crate) struct Life {
+    /// A file in the RLE format, `-` for standard input, or the name of a built-in pattern
+    #[arg(value_name = "PATTERN", group = "start")]
+    pattern: Option<PathBuf>,
+    /// Begin with random cells, half of them alive, in a rectangle of the given size
+    #[arg(long, value_name = "SEED", group = "start")]
+    random: Option<u64>,
+    /// Columns and rows of the torus or of the random cells
+    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows)]
+    size: (usize, usize),
+    /// Make opposite sides neighbours. Without it the plane is unbounded
+    #[arg(long)]
+    torus: bool,
+    /// The rule, such as B36/S23: numbers of neighbours with which cells are born and survive (default: the pattern's)
+    #[arg(long, value_parser = |text: &str| text.parse::<Rule>())]
+    rule: Option<Rule>,
+    /// Generations to compute
+    #[arg(short, long, value_name = "N", default_value_t = 2000)]
+    generations: u64,
+    /// Stop when the world is known to have settled
+    #[arg(long)]
+    until_settled: bool,
+    /// Worker threads (default: the number of cores that this process may use)
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// The greatest memory of the cells. A plane that needs more ends with an error
+    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    memory: u64,
+    /// Write the last generation in the RLE format, or to standard output for `-`. A file appears when it is complete
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    show: Show,
+}
+
+fn after_help() -> String {
+    let names: Vec<String> = Pattern::names().map(|(name, what)| format!("  {name:<32} {what}\n")).collect();
+    format!(
+        "Built-in patterns (a file of such a name is ./NAME):
+{}
+Examples:
+  thalweg life r-pentomino --until-settled         when it settles, and with how many cells
+  thalweg life acorn --animate --fps 30            in the terminal
+  thalweg life gosper-gun -g 300 -o gun.rle        the pattern after 300 generations
+  thalweg life pattern.rle --torus --size 200x100
+  thalweg life --random 7 --size 4096x4096 --torus -g 1000 --threads 1
+  thalweg life r-pentomino -g 1103 --frames pictures --every 10
+  thalweg life --random 1 --size 16384x655360 --torus -g 5 --memory 3GiB",
+        names.concat()
+    )
+}
+
+/// The generations that were computed.
+struct Outcome {
+    world: World,
+    settled: Option<Settled>,
+    took: Duration,
+    /// Cells of all generations.
+    cells: f64,
+}
+
+impl Life {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        if let Some(threads) = self.threads {
+            thalweg::Options::new().threads(threads).check()?;
+        }
+        let world = self.world(interrupt)?;
+        // From here on a signal ends the run after a generation.
+        let _guard = interrupt.guard();
+        let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
+        let pictures = self.show.begin(&world, self.force)?;
+        let outcome = self.evolve(world, pictures, interrupt)?;
+        let summary = outcome.summary();
+        if let Some(mut output) = output {
+            output.write_all(outcome.world.to_rle().as_bytes()).context("writing the pattern")?;
+            output.commit()?;
+        }
+        if self.output.as_deref().is_some_and(standard::is_dash) {
+            standard::eprint(&summary);
+        } else {
+            standard::print(&format!("{summary}\n"))?;
+        }
+        if interrupt.stop().is_requested() {
+            return Err(InterruptNote("interrupted: the generations so far are above").into());
+        }
+        Ok(())
+    }
+
+    fn create(&self, path: &Path) -> Result<OutFile> {
+        Ok(match standard::is_dash(path) {
+            true => OutFile::direct(standard::stdout()?),
+            false => OutFile::create(path, self.force)?.durable(false),
+        })
+    }
+
+    /// The first generation.
+    fn world(&self, interrupt: &Interrupt) -> Result<World> {
+        let limit = usize::try_from(self.memory).unwrap_or(usize::MAX);
+        let world = match (&self.pattern, self.random) {
+            (None, seed) => {
+                let (seed, rule) = (seed.unwrap_or_default(), self.rule.unwrap_or(Rule::CONWAY));
+                World::random(seed, self.size, rule, self.torus, limit)?
+            }
+            (Some(path), _) => {
+                let mut pattern = read(path, interrupt)?;
+                pattern.rule = self.rule.unwrap_or(pattern.rule);
+                match self.torus {
+                    true => World::torus(&pattern, self.size, limit)?,
+                    false => World::plane(&pattern, limit)?,
+                }
+            }
+        };
+        Ok(match self.threads {
+            Some(threads) => world.threads(threads),
+            None => world,
+        })
+    }
+
+    fn evolve(&self, mut world: World, mut pictures: Pictures, interrupt: &Interrupt) -> Result<Outcome> {
+        let progress =
+            if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations)) };
+        let mut settling = Settling::new(&world);
+        let started = Instant::now();
+        let mut cells = 0.0;
+        let mut steps = || -> Result<()> {
+            pictures.show(&world)?;
+            while world.generation() < self.generations && !interrupt.stop().is_requested() {
+                if self.until_settled && settling.settled().is_some() {
+                    break;
+                }
+                world.step()?;
+                settling.observe(&world);
+                let (width, height) = world.size();
+                cells += width as f64 * height as f64;
+                progress.reach(world.generation());
+                pictures.show(&world)?;
+            }
+            Ok(())
+        };
+        let ended = steps();
+        progress.finish();
+        pictures.end();
+        ended?;
+        Ok(Outcome { world, settled: settling.settled(), took: started.elapsed(), cells })
+    }
+}
+
+/// Reads a pattern, or finds a built-in one.
+fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
+    if let Some(pattern) = path.to_str().and_then(Pattern::named) {
+        return Ok(pattern);
+    }
+    if !standard::is_dash(path) && fs::symlink_metadata(path).is_err() {
+        let names: Vec<&str> = Pattern::names().map(|(name, _)| name).collect();
+        return Err(anyhow!(
+            "{} is neither a file nor a built-in pattern\nhelp: built-in patterns are {}",
+            path.display(),
+            names.join(", ")
+        ));
+    }
+    let mut text = Vec::new();
+    let input = standard::input(path, interrupt)?;
+    let reading = || format!("reading {}", path.display());
+    input.bytes.take(LONGEST + 1).read_to_end(&mut text).with_context(reading)?;
+    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", path.display(), size::show(LONGEST));
+    Pattern::parse(&String::from_utf8_lossy(&text)).with_context(reading)
+}
+
+impl Outcome {
+    fn summary(&self) -> String {
+        let world = &self.world;
+        let extent = match world.bounds() {
+            Some((left, top, right, bottom)) => {
+                format!("{} x {} cells from ({left}, {top})", right - left + 1, bottom - top + 1)
+            }
+            None => "none".to_owned(),
+        };
+        format!(
+            "generation  {}\npopulation  {}\nextent      {extent}\nsettled     {}\ntime        {:.3} s, {:.3} ns a cell",
+            world.generation(),
+            world.population(),
+            self.settled.map_or("no".to_owned(), shown),
+            self.took.as_secs_f64(),
+            self.took.as_secs_f64() * 1e9 / self.cells.max(1.0),
+        )
+    }
+}
+
+fn shown(settled: Settled) -> String {
+    let plural =
+        |count: u64, word: &str| if count == 1 { word.to_owned() } else { format!("{count} {word}s") };
+    let every = plural(settled.period, "generation");
+    let ships = match settled.ships {
+        0 => String::new(),
+        1 => ", but for 1 ship that leaves".to_owned(),
+        ships => format!(", but for {ships} ships that leave"),
+    };
+    format!("at generation {}: repeats every {every}{ships}", settled.generation)
+}

@@ -1,0 +1,180 @@
+//! The command `thalweg life`.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tempfile::tempdir;
+
+const GLIDER: &str = "#N Glider\nx = 3, y = 3\nbo$2bo$3o!\n";
+
+fn life(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("life").args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    life(folder, arguments).output().expect("starts")
+}
+
+/// The lines of the summary but the last, which has the time.
+fn facts(output: &Output) -> Vec<String> {
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    assert!(lines.pop().unwrap().starts_with("time "), "{text}");
+    lines
+}
+
+#[test]
+fn the_r_pentomino_settles_as_known() {
+    let folder = tempdir().unwrap();
+    for more in [&[][..], &["--threads", "1"], &["--threads", "3"]] {
+        let facts = facts(&run(folder.path(), &[&["r-pentomino", "-g", "1500"], more].concat()));
+        assert_eq!(facts[..2], ["generation  1500", "population  116"]);
+        assert_eq!(
+            facts[3],
+            "settled     at generation 1103: repeats every 4 generations, but for 6 ships that leave"
+        );
+    }
+    let stopped = facts(&run(folder.path(), &["r-pentomino", "-g", "100000", "--until-settled"]));
+    assert_eq!(stopped[1], "population  116");
+    assert_ne!(stopped[0], "generation  100000");
+}
+
+#[test]
+fn files_and_pipes_are_read_and_the_result_can_be_read_again() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("glider.rle"), GLIDER).unwrap();
+    facts(&run(folder.path(), &["glider.rle", "-g", "40", "-o", "out.rle"]));
+    let expected = "#CXRLE Pos=10,10 Gen=40\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
+    assert_eq!(fs::read_to_string(folder.path().join("out.rle")).unwrap(), expected);
+    assert_eq!(facts(&run(folder.path(), &["out.rle", "-g", "4"]))[2], "extent      3 x 3 cells from (1, 1)");
+    let mut child = life(folder.path(), &["-", "--torus", "--size", "10x10", "-g", "240", "-o", "-"]);
+    let mut child =
+        child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(GLIDER.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    // Every 40 generations the glider is back in the middle of a torus of 10 cells.
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text, expected.replace("10,10 Gen=40", "3,3 Gen=240"));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("settled     at generation 0: repeats every 40")
+    );
+}
+
+#[test]
+fn random_cells_and_rules_are_those_of_the_seed() {
+    let folder = tempdir().unwrap();
+    let soup = |more: &[&str]| {
+        let common = ["--random", "5", "--size", "300x200", "-g", "30", "-o", "-"];
+        let output = run(folder.path(), &[&common[..], more].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let torus = soup(&["--torus"]);
+    assert_eq!(torus, soup(&["--torus", "--threads", "1"]));
+    let highlife = soup(&["--torus", "--rule", "b36/s23"]);
+    assert!(highlife.contains("rule = B36/S23") && highlife != torus);
+    assert_ne!(soup(&[]), torus);
+}
+
+#[test]
+fn mistakes_end_with_help() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("bad.rle"), "x = 3, y = 3\nbo$\n2bq$3o!").unwrap();
+    fs::write(folder.path().join("out.rle"), "mine").unwrap();
+    for (arguments, why) in [
+        (&["nothing"][..], "neither a file nor a built-in pattern"),
+        (&["bad.rle"], "reading bad.rle: line 3, column 3: unexpected `q`"),
+        (&["."], "is a folder"),
+        (&["glider", "--torus", "--size", "2x2"], "help: choose a larger --size"),
+        (&["glider", "--size", "2"], "expected columns and rows like 200x100"),
+        (&["glider", "--rule", "3S"], "rule `3S` is not of the form"),
+        (&["glider", "--rule", "B0/S"], "help: use --torus"),
+        (&["--random", "1", "--size", "90000x90000", "--memory", "1G"], "raise --memory"),
+        (&["gosper-gun", "-g", "100000", "--memory", "64K", "-o", "new.rle"], "at generation"),
+        (&["glider", "--threads", "0"], "thread"),
+        (&["glider", "-o", "out.rle"], "out.rle"),
+        (&["glider", "--animate"], "--animate needs a terminal"),
+        (&["glider", "--random", "3"], "cannot be used with"),
+        (&[], "PATTERN"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+        assert!(message.contains(why) && !message.contains("panicked"), "{arguments:?}: {message}");
+    }
+    assert_eq!(fs::read(folder.path().join("out.rle")).unwrap(), b"mine");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no file is left");
+    facts(&run(folder.path(), &["glider", "-fo", "out.rle"]));
+    assert_ne!(fs::read(folder.path().join("out.rle")).unwrap(), b"mine");
+}
+
+#[test]
+fn pictures_of_every_kth_generation_are_written() {
+    let folder = tempdir().unwrap();
+    let arguments =
+        ["glider", "-g", "25", "--frames", "made", "--every", "10", "--view", "9x9", "--pixels", "3"];
+    facts(&run(folder.path(), &arguments));
+    let files = fs::read_dir(folder.path().join("made")).unwrap();
+    let mut names: Vec<String> = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["generation-000000.png", "generation-000010.png", "generation-000020.png"]);
+    let png = fs::read(folder.path().join("made/generation-000010.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"));
+    assert_eq!(png[16..24], [0, 0, 0, 27, 0, 0, 0, 27]);
+    // Existing pictures are kept unless `-f` is given.
+    assert!(!run(folder.path(), &arguments).status.success());
+    facts(&run(folder.path(), &[&arguments[..], &["-f"]].concat()));
+}
+
+#[test]
+fn a_signal_writes_the_generations_so_far() {
+    let folder = tempdir().unwrap();
+    let arguments = ["--random", "1", "--size", "500x500", "--torus", "-g", "1000000000", "-o", "out.rle"];
+    let mut child = life(folder.path(), &arguments);
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    // The hidden file exists when the first generation is about to be computed.
+    while fs::read_dir(folder.path()).unwrap().count() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the command creates no file");
+        sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted: the generations so far"));
+    let text = fs::read_to_string(folder.path().join("out.rle")).unwrap();
+    let generation = text.lines().next().unwrap().rsplit_once('=').unwrap().1;
+    let summary = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(summary.starts_with(&format!("generation  {generation}\n")), "{summary}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_animation_shows_each_generation() {
+    let folder = tempdir().unwrap();
+    let (mut own, other) = crate::terminal::terminal();
+    let mut child = life(folder.path(), &["glider", "-g", "4", "--animate", "--fps", "200"])
+        .env("TERM", "xterm")
+        .stdout(other.try_clone().unwrap())
+        .stderr(other)
+        .spawn()
+        .unwrap();
+    let mut bytes = Vec::new();
+    // Reading fails when all processes have closed the other side.
+    _ = own.read_to_end(&mut bytes);
+    assert!(child.wait().unwrap().success());
+    let text = String::from_utf8_lossy(&bytes);
+    for generation in 0..=4 {
+        assert!(text.contains(&format!("generation {generation}, 5 cells")), "{text:?}");
+    }
+    assert!(text.contains(" ▀▄") && text.contains("▀▀▀"), "{text:?}");
+}
