@@ -68,6 +68,11 @@
 //! size of the graph and the number of workers.
 //!
 //! To add a policy, write one file and add one line to [`registry`].
+//!
+//! # Task graphs and loops
+//!
+//! What a worker runs and steals inside task graphs and parallel loops is decided in [`tasks`], apart from the policies
+//! above.
 
 pub mod auto;
 mod host;
@@ -82,6 +87,7 @@ pub mod random;
 pub mod random_stealing;
 pub mod record;
 pub mod registry;
+pub mod tasks;
 pub mod work_stealing;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 //! | by | when | change |
 //! |---|---|---|
 //! | its owner | the range is not empty | takes one unit or at most half, from the front |
-//! | another thread | its own range is empty, and this one is the longest | takes the later half |
+//! | another thread | its own range is empty, and this one is its victim ([`StealOrder`]) | takes the later half |
 //! | its owner | the range is empty | stores what it has stolen |
 //!
 //! So each thread goes through a contiguous stretch in order, and half of it remains for others to steal.
@@ -24,6 +24,8 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use thalweg_policy::random::mix;
+use thalweg_policy::tasks::{StealOrder, back, front, stretch};
 
 /// The range that a thread has not begun, on a cache line of its own.
 #[repr(align(128))]
@@ -54,8 +56,11 @@ pub struct Shares {
     rests: Vec<Rest>,
     all: Range<u64>,
     unit: u64,
+    /// The number of units.
+    units: u64,
     /// The most units taken at once.
     most: u64,
+    order: StealOrder,
 }
 
 impl Shares {
@@ -68,12 +73,16 @@ impl Shares {
         assert!(threads > 0, "no threads");
         let states = all.end.saturating_sub(all.start);
         let unit = unit.max(1).max(states.div_ceil(u64::from(u32::MAX)));
-        let (units, threads) = (states.div_ceil(unit), threads as u64);
-        let border =
-            |thread: u64| u64::try_from(u128::from(units) * u128::from(thread) / u128::from(threads));
-        let border = |thread| border(thread).unwrap_or(units);
-        let rest = |thread| Rest(AtomicU64::new(word(border(thread)..border(thread + 1))));
-        Shares { rests: (0..threads).map(rest).collect(), all, unit, most: (most / unit).max(1) }
+        let units = states.div_ceil(unit);
+        let rest = |thread| Rest(AtomicU64::new(word(stretch(units, threads, thread))));
+        let rests = (0..threads).map(rest).collect();
+        Shares { rests, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
+    }
+
+    /// The same with another rule for whom a thread steals from. With [`StealOrder::Off`] all threads must take until
+    /// they get `None`: no other thread takes their numbers.
+    pub fn with_order(self, order: StealOrder) -> Shares {
+        Shares { order, ..self }
     }
 
     /// The number of threads.
@@ -82,7 +91,7 @@ impl Shares {
     }
 
     /// The next numbers for a thread, which no other thread gets; `None` if none are left. A thread gets the numbers of
-    /// its own stretch in order, and then the later half of the longest stretch left.
+    /// its own stretch in order, and then the later half of what another thread has left: by default, of the longest rest.
     ///
     /// # Panics
     /// `thread` is not below [`Shares::count`].
@@ -91,7 +100,7 @@ impl Shares {
             if let Some(units) = self.take_front(thread) {
                 return Some(self.numbers(units));
             }
-            let stolen = self.take_back()?;
+            let stolen = self.take_back(thread)?;
             // Other threads do not change an empty range, so no update is lost.
             self.rests[thread].0.store(word(stolen), Ordering::Relaxed);
         }
@@ -106,31 +115,35 @@ impl Shares {
     }
 
     fn take_front(&self, thread: usize) -> Option<Range<u64>> {
-        let mut taken = 0..0;
+        let mut taken = None;
         let take = |rest| {
-            let Range { start, end } = units(rest);
-            taken = start..start + ((end - start) / 2).clamp(1, self.most);
-            (start < end).then(|| word(taken.end..end))
+            let rest = units(rest);
+            taken = front(&rest, self.most);
+            taken.as_ref().map(|taken| word(taken.end..rest.end))
         };
         // Relaxed: only the words are shared; see the module's documentation.
         self.rests[thread].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-        Some(taken)
+        taken
     }
 
-    /// The later half of the longest range.
-    fn take_back(&self) -> Option<Range<u64>> {
+    /// The later half of the range of a victim.
+    fn take_back(&self, thread: usize) -> Option<Range<u64>> {
+        let load = |thread: usize| self.rests[thread].0.load(Ordering::Relaxed);
+        // The empty range that the thread has ended with tells its searches apart.
+        let mut state = mix(load(thread) ^ thread as u64);
         loop {
-            let rests = self.rests.iter().map(|rest| (rest, rest.0.load(Ordering::Relaxed)));
-            let length = |word| units(word).end - units(word).start;
-            let (rest, seen) = rests.max_by_key(|(_, word)| length(*word))?;
-            let Range { start, end } = units(seen);
-            if start == end {
-                return None;
-            }
-            let middle = start + (end - start) / 2;
-            let left = word(start..middle);
-            if rest.0.compare_exchange(seen, left, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                return Some(middle..end);
+            let rest = |thread: usize| units(load(thread));
+            let mut random = || {
+                state = mix(state);
+                state
+            };
+            let (victim, seen) =
+                self.order.victim(thread, self.rests.len(), self.units, rest, &mut random)?;
+            let stolen = back(&seen)?;
+            let left = word(seen.start..stolen.start);
+            let victim = &self.rests[victim].0;
+            if victim.compare_exchange(word(seen), left, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                return Some(stolen);
             }
         }
     }
@@ -201,9 +214,18 @@ mod tests {
     }
 
     #[test]
+    fn without_stealing_each_thread_gets_its_own_stretch() {
+        let shares = Shares::new(0..32, 2, 1, 4).with_order(StealOrder::Off);
+        let own: Vec<_> = taken(&shares, std::iter::repeat_n(1, 9));
+        assert_eq!((own.len(), own[0].start, shares.take(1)), (6, 16, None));
+        assert_eq!(shares.first_left(), 0);
+    }
+
+    #[test]
     fn each_state_is_taken_once_by_concurrent_threads() {
-        for _ in 0..50 {
-            let shares = Shares::new(0..20_000, 4, 1, 5);
+        for round in 0..60 {
+            let order = [StealOrder::Longest, StealOrder::Paper, StealOrder::Off][round % 3];
+            let shares = Shares::new(0..20_000, 4, 1, 5).with_order(order);
             let by = |thread| {
                 let all = std::iter::from_fn(|| shares.take(thread));
                 all.flatten().collect::<Vec<_>>()
