@@ -1,12 +1,12 @@
 //! What a node sees while it is computed.
 
-use super::store::Store;
+use super::store::{Node, Store};
 
 /// The results of a node's predecessors, for [`TaskGraph::compute`](crate::TaskGraph::compute); and the way to add nodes
 /// to the graph while it runs.
 pub struct Context<'r, K, R> {
     pub(super) store: &'r Store<K, R>,
-    pub(super) node: u32,
+    pub(super) node: &'r Node<K, R>,
     pub(super) member: usize,
     pub(super) more: &'r mut Vec<K>,
 }
@@ -20,7 +20,7 @@ impl<K, R> std::fmt::Debug for Context<'_, K, R> {
 impl<K, R> Context<'_, K, R> {
     /// The number of predecessors, with those that are listed twice counted twice.
     pub fn len(&self) -> usize {
-        self.store.count(self.node)
+        self.node.count()
     }
 
     /// Whether the node has no predecessors.
@@ -49,7 +49,8 @@ impl<K, R> Context<'_, K, R> {
     where
         K: Eq,
     {
-        let at = self.store.predecessors(self.node).position(|node| self.store.key(node) == key)?;
+        let at =
+            self.store.predecessors(self.node).position(|node| self.store.nodes.get(node).key() == key)?;
         Some(self.result(at))
     }
 

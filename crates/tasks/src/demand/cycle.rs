@@ -24,7 +24,7 @@ pub(super) fn find<K, R>(store: &Store<K, R>, sink: u32) -> Vec<u32> {
             return path.split_off(start);
         }
         path.push(at);
-        let next = store.predecessors(at).find(|node| is_left(*node));
+        let next = store.predecessors(store.nodes.get(at)).find(|node| is_left(*node));
         at = next.expect("a node that is left waits for one that is left");
     }
 }

@@ -33,7 +33,8 @@ impl<K, R> Finished<K, R> {
         K: Borrow<Q>,
         Q: Eq + Hash + ?Sized,
     {
-        let node = self.store.table.find(hash(key), |node| self.store.key(node).borrow() == key)?;
+        let node =
+            self.store.table.find(hash(key), |node| self.store.nodes.get(node).key().borrow() == key)?;
         self.store.nodes.get(node).result.get()
     }
 

@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | [`run`] | the two kinds of tasks, to explore a node and to compute it; the run |
-//! | [`store`] | nodes and edges, and the protocol of who waits for whom |
+//! | [`store`] | nodes and edges, and the protocol by which a node waits for others |
 //! | [`table`], [`hash`] | from keys to nodes |
 //! | [`slab`] | storage that grows while it is shared |
 //! | [`cycle`] | the cycle in a graph that cannot go on |

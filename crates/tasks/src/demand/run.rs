@@ -7,7 +7,7 @@
 //! | compute | computes the node | computes the nodes for which nothing else is left to wait; explores added ones |
 
 use super::hash::hash;
-use super::store::{Block, Full, MOST_NODES, Store};
+use super::store::{Block, Full, MOST_NODES, Named, Node, Store};
 use super::{Context, Finished, TaskGraph, cycle};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
@@ -15,9 +15,10 @@ use crate::error::{During, Error};
 use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
 use crate::options::Options;
 use crate::team::parallel;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-use thalweg_policy::tasks::{Colour, ColourSet, Place};
+use thalweg_policy::tasks::{ColourSet, Place};
 
 /// Bit of a task's number: it explores its node, and does not compute it.
 const EXPLORE: u32 = MOST_NODES as u32;
@@ -74,15 +75,17 @@ pub(super) fn run<G: TaskGraph>(
 ) -> Result<Finished<G::Key, G::Output>, Error<G::Key, G::Error>> {
     let members = options.count();
     let store = Store::new(members);
-    let shared = Mutex::new(Shared { created: 1, counts: vec![MemberCounts::default(); members], failure: None });
+    let shared =
+        Mutex::new(Shared { created: 1, counts: vec![MemberCounts::default(); members], failure: None });
     let mut first = Block::default();
     _ = store.next_node(&mut first);
     store.created(&mut first);
     _ = store.nodes.make(SINK).key.set(sink);
-    let insert = || store.table.find_or(hash(store.key(SINK)), (), |_, ()| false, |()| SINK);
+    let insert = || store.table.find_or(hash(store.nodes.get(SINK).key()), (), |_, ()| false, |()| SINK);
     match catch_unwind(AssertUnwindSafe(insert)) {
         Ok(_) => {
-            let executor = Executor::new(members, vec![Entry::One(Task { id: SINK | EXPLORE, colour: NONE })]);
+            let executor =
+                Executor::new(members, vec![Entry::One(Task { id: SINK | EXPLORE, colour: NONE })]);
             let run = Run { graph, store: &store };
             parallel(members, &|member| run.member(member, options, &executor, &shared));
         }
@@ -111,7 +114,9 @@ fn end<K: std::fmt::Debug, R, E>(
     let counts = Counts { members: shared.counts };
     if counts.total().nodes < shared.created {
         let cycle = cycle::find(&store, SINK);
-        return Err(Error::Cycle { keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect() });
+        return Err(Error::Cycle {
+            keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
+        });
     }
     Ok(Finished { store, sink: SINK, counts })
 }
@@ -142,54 +147,59 @@ impl<G: TaskGraph> Run<'_, G> {
         }
     }
 
-    /// The number of the node with this key, and whether it was created by this call.
+    /// The node with this key, and whether it was created by this call.
     #[inline]
-    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(u32, bool), Stop> {
+    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(Named<'_, G::Key, G::Output>, bool), Stop> {
         let fresh = self.store.next_node(&mut local.nodes).map_err(|full| local.fail(Failure::Full(full)))?;
-        let hash = hash(&key);
-        let is_it = |node, key: &G::Key| self.store.key(node) == key;
-        let node = self.store.table.find_or(hash, key, is_it, |key| {
-            _ = self.store.nodes.make(fresh).key.set(key);
+        let (hash, node) = (hash(&key), Cell::new(None));
+        let is_it = |number, key: &G::Key| {
+            let candidate = self.store.nodes.get(number);
+            node.set(Some(candidate));
+            candidate.key() == key
+        };
+        let number = self.store.table.find_or(hash, key, is_it, |key| {
+            let made = self.store.nodes.make(fresh);
+            _ = made.key.set(key);
+            node.set(Some(made));
             fresh
         });
-        if node == fresh {
+        if number == fresh {
             self.store.created(&mut local.nodes);
             local.created += 1;
         }
-        Ok((node, node == fresh))
+        let node = node.get().expect("the node was compared last, or made");
+        Ok((Named { number, node }, number == fresh))
     }
 
     #[inline]
-    fn task(&self, node: u32, kind: u32, local: &mut Local<G>) -> Task {
-        let before = std::mem::replace(&mut local.at, (node, During::Colour));
-        let colour = self.graph.colour(self.store.key(node)).unwrap_or(NONE);
+    fn task(&self, node: Named<'_, G::Key, G::Output>, kind: u32, local: &mut Local<G>) {
+        let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
+        let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
         local.at = before;
-        Task { id: node | kind, colour }
+        local.tasks.push(Task { id: node.number | kind, colour });
     }
 
     fn explore(
         &self,
-        node: u32,
+        node: Named<'_, G::Key, G::Output>,
         local: &mut Local<G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        local.at = (node, During::Predecessors);
+        local.at = (node.number, During::Predecessors);
         let mut needs = std::mem::take(&mut local.needs);
-        self.graph.predecessors(self.store.key(node), &mut needs);
-        let count = needs.len();
-        let first = self.store.begin(node, count, &mut local.edges);
+        self.graph.predecessors(node.node.key(), &mut needs);
+        let first = self.store.begin(node.node, needs.len(), &mut local.edges);
         let first = first.map_err(|full| local.fail(Failure::Full(full)))?;
         let mut done = 1; // The one more that the node waits for while it is explored.
         for (edge, key) in (first..).zip(needs.drain(..)) {
             let (predecessor, is_new) = self.node(key, local)?;
-            done += u32::from(!self.store.follow(edge, node, predecessor, owned.alone));
+            done += u32::from(!self.store.follow(edge, node.number, predecessor, owned.alone));
             if is_new {
-                let task = self.task(predecessor, EXPLORE, local);
-                local.tasks.push(task);
+                self.task(predecessor, EXPLORE, local);
             }
         }
         local.needs = needs;
-        if self.store.arrive(node, done, owned.alone) {
+        if node.node.arrive(done, owned.alone) {
             return self.compute(node, local, owned);
         }
         Ok(spawn(&mut local.tasks, &local.place, owned))
@@ -197,22 +207,20 @@ impl<G: TaskGraph> Run<'_, G> {
 
     fn compute(
         &self,
-        node: u32,
+        node: Named<'_, G::Key, G::Output>,
         local: &mut Local<G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        local.at = (node, During::Compute);
+        let Named { number, node } = node;
+        local.at = (number, During::Compute);
         let mut context = Context { store: self.store, node, member: local.me, more: &mut local.more };
-        match self.graph.compute(self.store.key(node), &mut context) {
-            Ok(result) => _ = self.store.nodes.get(node).result.set(result),
+        match self.graph.compute(node.key(), &mut context) {
+            Ok(result) => _ = node.result.set(result),
             Err(cause) => return Err(local.fail(Failure::Failed(cause))),
         }
         local.counts.nodes += 1;
-        self.count_accesses(node, local);
-        self.store.finish(node, owned.alone, |follower| {
-            let task = self.task(follower, 0, local);
-            local.tasks.push(task);
-        });
+        self.count_accesses(number, node, local);
+        self.store.finish(node, owned.alone, |follower| self.task(follower, 0, local));
         if !local.more.is_empty() {
             self.add(local)?;
         }
@@ -220,13 +228,11 @@ impl<G: TaskGraph> Run<'_, G> {
     }
 
     /// Creates the nodes that the node computed last has added.
-    #[cold]
     fn add(&self, local: &mut Local<G>) -> Result<(), Stop> {
         let mut more = std::mem::take(&mut local.more);
         for key in more.drain(..) {
             if let (node, true) = self.node(key, local)? {
-                let task = self.task(node, EXPLORE, local);
-                local.tasks.push(task);
+                self.task(node, EXPLORE, local);
             }
         }
         local.more = more;
@@ -235,11 +241,11 @@ impl<G: TaskGraph> Run<'_, G> {
 
     /// Counts the accesses of a node that was computed, as section 5.5.2 of the paper does.
     #[inline]
-    fn count_accesses(&self, node: u32, local: &mut Local<G>) {
+    fn count_accesses(&self, number: u32, node: &Node<G::Key, G::Output>, local: &mut Local<G>) {
         let Some(domain) = local.domain else { return };
-        local.at = (node, During::Colour);
-        for accessed in std::iter::once(node).chain(self.store.predecessors(node)) {
-            local.counts.access(self.graph.colour(self.store.key(accessed)), &domain);
+        for accessed in std::iter::once(number).chain(self.store.predecessors(node)) {
+            local.at = (accessed, During::Colour);
+            local.counts.access(self.graph.colour(self.store.nodes.get(accessed).key()), &domain);
         }
     }
 }
@@ -256,11 +262,8 @@ impl<G: TaskGraph> Work for Run<'_, G> {
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
         let Task { id, .. } = entry.first(&local.place, owned);
-        if id & EXPLORE != 0 {
-            self.explore(id & !EXPLORE, local, owned)
-        } else {
-            self.compute(id, local, owned)
-        }
+        let node = self.store.named(id & !EXPLORE);
+        if id & EXPLORE != 0 { self.explore(node, local, owned) } else { self.compute(node, local, owned) }
     }
 
     fn fits(&self, entry: &Entry, colours: &ColourSet) -> bool {

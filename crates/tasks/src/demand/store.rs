@@ -1,4 +1,4 @@
-//! The nodes of a graph on demand, and who waits for whom.
+//! The nodes of a graph on demand, and the edges by which they wait for each other.
 //!
 //! # States of a node
 //!
@@ -141,25 +141,24 @@ impl<K, R> Store<K, R> {
 
     /// Begins to explore a node: makes an edge for each predecessor. Returns the first one's number.
     #[inline]
-    pub(super) fn begin(&self, node: u32, count: usize, block: &mut Block) -> Result<u32, Full> {
+    pub(super) fn begin(&self, node: &Node<K, R>, count: usize, block: &mut Block) -> Result<u32, Full> {
         let full = |limit| Full { what: "edges", limit };
         let count = u32::try_from(count).map_err(|_| full(MOST_EDGES))?;
         let first = block.ensure(count, 256, &self.next_edge, MOST_EDGES).map_err(full)?;
         block.next += count;
-        let node = self.nodes.get(node);
         node.first_edge.store(first, Ordering::Relaxed);
         node.edges.store(count, Ordering::Relaxed);
         node.waiting.store(count + 1, Ordering::Relaxed);
         Ok(first)
     }
 
-    /// Lets `owner` wait for node `needs` by this edge; false if that node has its result.
+    /// Lets `owner` wait for another node by this edge; false if that node has its result.
     #[inline]
-    pub(super) fn follow(&self, edge: u32, owner: u32, needs: u32, alone: bool) -> bool {
+    pub(super) fn follow(&self, edge: u32, owner: u32, needs: Named<'_, K, R>, alone: bool) -> bool {
         let record = self.edges.make(edge);
-        record.needs.store(needs, Ordering::Relaxed);
+        record.needs.store(needs.number, Ordering::Relaxed);
         record.owner.store(owner, Ordering::Relaxed);
-        let followers = &self.nodes.get(needs).followers;
+        let followers = &needs.node.followers;
         let mut head = followers.load(Ordering::Acquire);
         while head != DONE {
             record.next.store(head, Ordering::Relaxed);
@@ -181,25 +180,15 @@ impl<K, R> Store<K, R> {
         false
     }
 
-    /// Subtracts `count` from what the node waits for; true if nothing is left.
-    #[inline]
-    pub(super) fn arrive(&self, node: u32, count: u32, alone: bool) -> bool {
-        let waiting = &self.nodes.get(node).waiting;
-        let seen = waiting.load(Ordering::Acquire);
-        if seen == count {
-            return true;
-        }
-        if alone {
-            waiting.store(seen - count, Ordering::Relaxed);
-            return false;
-        }
-        waiting.fetch_sub(count, Ordering::AcqRel) == count
-    }
-
     /// Ends the list of a node that has its result, and calls `arrived` with each node for which nothing is left to wait.
     #[inline]
-    pub(super) fn finish(&self, node: u32, alone: bool, mut arrived: impl FnMut(u32)) {
-        let followers = &self.nodes.get(node).followers;
+    pub(super) fn finish<'s>(
+        &'s self,
+        node: &Node<K, R>,
+        alone: bool,
+        mut arrived: impl FnMut(Named<'s, K, R>),
+    ) {
+        let followers = &node.followers;
         let mut head = if alone {
             let head = followers.load(Ordering::Relaxed);
             followers.store(DONE, Ordering::Relaxed);
@@ -210,34 +199,70 @@ impl<K, R> Store<K, R> {
         while head >= FIRST_EDGE {
             let edge = self.edges.get(head - FIRST_EDGE);
             head = edge.next.load(Ordering::Relaxed);
-            let owner = edge.owner.load(Ordering::Relaxed);
-            if self.arrive(owner, 1, alone) {
+            let owner = self.named(edge.owner.load(Ordering::Relaxed));
+            if owner.node.arrive(1, alone) {
                 arrived(owner);
             }
         }
     }
 
-    /// The number of predecessors of a node that was explored.
+    /// A node that was created.
     #[inline]
-    pub(super) fn count(&self, node: u32) -> usize {
-        self.nodes.get(node).edges.load(Ordering::Relaxed) as usize
+    pub(super) fn named(&self, number: u32) -> Named<'_, K, R> {
+        Named { number, node: self.nodes.get(number) }
     }
 
     /// A predecessor of a node that was explored.
     #[inline]
-    pub(super) fn predecessor(&self, node: u32, index: usize) -> u32 {
-        let first = self.nodes.get(node).first_edge.load(Ordering::Relaxed);
+    pub(super) fn predecessor(&self, node: &Node<K, R>, index: usize) -> u32 {
+        let first = node.first_edge.load(Ordering::Relaxed);
         self.edges.get(first + index as u32).needs.load(Ordering::Relaxed)
     }
 
     /// All predecessors of a node that was explored.
-    pub(super) fn predecessors(&self, node: u32) -> impl Iterator<Item = u32> {
-        (0..self.count(node)).map(move |index| self.predecessor(node, index))
+    pub(super) fn predecessors(&self, node: &Node<K, R>) -> impl Iterator<Item = u32> {
+        (0..node.count()).map(move |index| self.predecessor(node, index))
     }
+}
 
+/// A node with its number.
+pub(super) struct Named<'s, K, R> {
+    pub(super) number: u32,
+    pub(super) node: &'s Node<K, R>,
+}
+
+impl<K, R> Clone for Named<'_, K, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, R> Copy for Named<'_, K, R> {}
+
+impl<K, R> Node<K, R> {
     /// The key of a node that was created.
     #[inline]
-    pub(super) fn key(&self, node: u32) -> &K {
-        self.nodes.get(node).key.get().expect("a node has its key before its number is known")
+    pub(super) fn key(&self) -> &K {
+        self.key.get().expect("a node has its key before its number is known")
+    }
+
+    /// The number of predecessors of a node that was explored.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.edges.load(Ordering::Relaxed) as usize
+    }
+
+    /// Subtracts `count` from what the node waits for; true if nothing is left.
+    #[inline]
+    pub(super) fn arrive(&self, count: u32, alone: bool) -> bool {
+        let seen = self.waiting.load(Ordering::Acquire);
+        if seen == count {
+            return true;
+        }
+        if alone {
+            self.waiting.store(seen - count, Ordering::Relaxed);
+            return false;
+        }
+        self.waiting.fetch_sub(count, Ordering::AcqRel) == count
     }
 }

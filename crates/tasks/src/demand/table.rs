@@ -18,7 +18,7 @@ pub(crate) struct Table {
 #[derive(Default)]
 struct Shard(Mutex<Slots>);
 
-/// Invariant: the number of slots is a power of two or 0, and at most three in four are taken.
+/// Invariant: the number of slots is a power of two, at least a line, or 0; at most three in four are taken.
 #[derive(Default)]
 struct Slots {
     slots: Vec<u64>,
@@ -72,21 +72,33 @@ fn half(hash: u64) -> u32 {
     hash as u32
 }
 
+/// The slots of a cache line.
+const LINE: usize = 8;
+
+/// The place of a probe: around the line of the first one, and then around the next lines. `mask` is the number of slots
+/// less one, and the slots are whole lines.
+#[inline]
+fn place(half: u32, probe: usize, mask: usize) -> usize {
+    let first = half as usize;
+    let line = (first & !(LINE - 1)) + (probe & !(LINE - 1));
+    (line | (first + probe) & (LINE - 1)) & mask
+}
+
 impl Slots {
     /// The node, or the place of the free slot where it belongs.
     #[inline]
     fn find(&self, half: u32, is_it: &impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut place = half as usize & mask;
-        while let Some(slot) = self.slots.get(place) {
-            if *slot == FREE {
+        for probe in 0..self.slots.len() {
+            let place = place(half, probe, mask);
+            let slot = self.slots[place];
+            if slot == FREE {
                 return Err(place);
             }
-            let node = *slot as u32 - 1;
+            let node = slot as u32 - 1;
             if (slot >> 32) as u32 == half && is_it(node) {
                 return Ok(node);
             }
-            place = (place + 1) & mask;
         }
         Err(0)
     }
@@ -104,18 +116,16 @@ impl Slots {
 
     #[cold]
     fn grow(&mut self) {
-        let larger = vec![FREE; (self.slots.len() * 2).max(8)];
+        let larger = vec![FREE; (self.slots.len() * 2).max(LINE)];
         let old = std::mem::replace(&mut self.slots, larger);
         old.into_iter().filter(|slot| *slot != FREE).for_each(|slot| self.put(slot));
     }
 
     fn put(&mut self, slot: u64) {
         let mask = self.slots.len() - 1;
-        let mut place = (slot >> 32) as usize & mask;
-        while self.slots[place] != FREE {
-            place = (place + 1) & mask;
-        }
-        self.slots[place] = slot;
+        let mut places = (0..).map(|probe| place((slot >> 32) as u32, probe, mask));
+        let free = places.find(|place| self.slots[*place] == FREE).expect("a quarter of the slots is free");
+        self.slots[free] = slot;
     }
 }
 

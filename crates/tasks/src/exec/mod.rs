@@ -5,7 +5,7 @@
 //!
 //! # Where an entry is
 //!
-//! | place | who accesses it | entered by | left by |
+//! | place | accessed by | entered by | left by |
 //! |---|---|---|---|
 //! | `seeds` | the first member | the caller, before the run | the first member that begins (owned) |
 //! | owned: `Owned::stack`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
@@ -74,8 +74,6 @@
 mod models;
 mod seat;
 mod sleep;
-#[cfg(all(test, not(loom)))]
-mod tests;
 
 pub(crate) use seat::Owned;
 
@@ -266,12 +264,7 @@ impl<T: Send> Executor<T> {
     }
 
     /// Steals an entry; `None` at the end of the run. The member is not busy before.
-    fn search<W: Work<Entry = T>>(
-        &self,
-        work: &W,
-        thief: &mut Thief<'_>,
-        owned: &mut Owned<T>,
-    ) -> Option<T> {
+    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief<'_>, owned: &mut Owned<T>) -> Option<T> {
         let mut patience = Patience::default();
         while !self.is_over() {
             for _ in 0..self.seats.len() {

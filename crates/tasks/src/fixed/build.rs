@@ -1,28 +1,40 @@
 //! From edges to arrays.
 
-use super::{StaticGraph, full};
+use super::{Lists, StaticGraph, full};
 use std::sync::atomic::AtomicU64;
 
 pub(super) fn from_edges(nodes: u32, edges: &[(u32, u32)]) -> StaticGraph {
     assert!(edges.len() < u32::MAX as usize, "{} edges, at most {} are possible", edges.len(), u32::MAX - 1);
-    // Counting sort by the first node: the end of each list is counted down to its start.
-    let mut borders = vec![0_u32; nodes as usize + 1].into_boxed_slice();
-    for (before, _) in edges {
-        assert!(*before < nodes, "node {before} of a graph with {nodes} nodes");
-        borders[*before as usize] += 1;
+    if let Some((before, _)) = edges.iter().find(|(before, _)| *before >= nodes) {
+        panic!("node {before} of a graph with {nodes} nodes");
     }
+    finish(nodes, sorted(nodes, edges.len(), || edges.iter().copied()))
+}
+
+/// The same edges, from their other ends.
+pub(super) fn transposed(lists: &Lists) -> Lists {
+    let nodes = lists.borders.len() as u32 - 1;
+    let edges = || (0..nodes).flat_map(|from| lists.of(from).iter().map(move |to| (*to, from)));
+    sorted(nodes, lists.nodes.len(), edges)
+}
+
+/// Lists of the second nodes of edges, by the first: a counting sort, in which the end of each list is counted down to its
+/// start.
+fn sorted<I: DoubleEndedIterator<Item = (u32, u32)>>(nodes: u32, len: usize, edges: impl Fn() -> I) -> Lists {
+    let mut borders = vec![0_u32; nodes as usize + 1].into_boxed_slice();
+    edges().for_each(|(from, _)| borders[from as usize] += 1);
     let mut end = 0;
     for border in &mut borders {
         end += *border;
         *border = end;
     }
-    let mut successors = vec![0; edges.len()].into_boxed_slice();
-    for (before, after) in edges.iter().rev() {
-        let border = &mut borders[*before as usize];
+    let mut nodes = vec![0; len].into_boxed_slice();
+    for (from, to) in edges().rev() {
+        let border = &mut borders[from as usize];
         *border -= 1;
-        successors[*border as usize] = *after;
+        nodes[*border as usize] = to;
     }
-    finish(nodes, borders, successors)
+    Lists { borders, nodes }
 }
 
 pub(super) fn from_successors(nodes: u32, mut successors_of: impl FnMut(u32, &mut Vec<u32>)) -> StaticGraph {
@@ -34,13 +46,13 @@ pub(super) fn from_successors(nodes: u32, mut successors_of: impl FnMut(u32, &mu
         assert!(end < u32::MAX, "more than {} edges", u32::MAX - 1);
         borders.push(end);
     }
-    finish(nodes, borders.into_boxed_slice(), successors.into_boxed_slice())
+    finish(nodes, Lists { borders: borders.into_boxed_slice(), nodes: successors.into_boxed_slice() })
 }
 
 /// Counts the predecessors.
-fn finish(nodes: u32, borders: Box<[u32]>, successors: Box<[u32]>) -> StaticGraph {
+fn finish(nodes: u32, successors: Lists) -> StaticGraph {
     let mut counters: Box<[AtomicU64]> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
-    for after in &successors {
+    for after in &successors.nodes {
         assert!(*after < nodes, "node {after} of a graph with {nodes} nodes");
         *counters[*after as usize].get_mut() += 1 << 32;
     }
@@ -52,5 +64,5 @@ fn finish(nodes: u32, borders: Box<[u32]>, successors: Box<[u32]>) -> StaticGrap
             sources.push(node);
         }
     }
-    StaticGraph { counters, borders, successors, sources, colours: None }
+    StaticGraph { counters, successors, sources, colours: None }
 }

@@ -48,13 +48,35 @@ pub struct StaticGraph {
     /// By node: the number of its predecessors in the upper half, and in the lower half how many of these the current run
     /// has not computed yet. Between two runs, and once a node may be computed, the halves are equal.
     counters: Box<[AtomicU64]>,
-    /// The successors of node `n` are those from `borders[n]` to `borders[n + 1]`.
-    borders: Box<[u32]>,
-    successors: Box<[u32]>,
+    successors: Lists,
     /// The nodes without predecessors.
     sources: Vec<u32>,
-    /// By node, if the nodes have colours.
-    colours: Option<Box<[Option<Colour>]>>,
+    colours: Option<Colours>,
+}
+
+/// A list of nodes for each node.
+#[derive(Debug)]
+struct Lists {
+    /// The list of node `n` is from `borders[n]` to `borders[n + 1]`.
+    borders: Box<[u32]>,
+    nodes: Box<[u32]>,
+}
+
+/// The colours of a graph's nodes.
+#[derive(Debug)]
+struct Colours {
+    /// By node.
+    of: Box<[Option<Colour>]>,
+    /// The predecessors of each node, whose colours are counted.
+    predecessors: Lists,
+}
+
+impl Lists {
+    #[inline]
+    fn of(&self, node: u32) -> &[u32] {
+        let node = node as usize;
+        &self.nodes[self.borders[node] as usize..self.borders[node + 1] as usize]
+    }
 }
 
 impl StaticGraph {
@@ -79,7 +101,8 @@ impl StaticGraph {
     /// Sets a colour for each node: a hint at the member near which its data is.
     #[must_use]
     pub fn colours(mut self, colour: impl FnMut(u32) -> Option<Colour>) -> StaticGraph {
-        self.colours = Some((0..self.nodes()).map(colour).collect());
+        let of = (0..self.nodes()).map(colour).collect();
+        self.colours = Some(Colours { of, predecessors: build::transposed(&self.successors) });
         self
     }
 
@@ -90,7 +113,7 @@ impl StaticGraph {
 
     /// The number of edges.
     pub fn edges(&self) -> u32 {
-        self.successors.len() as u32
+        self.successors.nodes.len() as u32
     }
 
     /// Calls `compute` with each node, on any thread, after its predecessors.
@@ -127,13 +150,6 @@ impl StaticGraph {
             self.counters.iter_mut().for_each(|counter| *counter.get_mut() = full(*counter.get_mut()));
         }
         result
-    }
-
-    /// The successors of a node.
-    #[inline]
-    fn successors_of(&self, node: u32) -> &[u32] {
-        let node = node as usize;
-        &self.successors[self.borders[node] as usize..self.borders[node + 1] as usize]
     }
 }
 

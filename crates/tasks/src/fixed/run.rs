@@ -8,7 +8,7 @@
 //! the last predecessor reads 1 with `Acquire`, and so has the effects of the others. It decrements nothing, since no
 //! other thread accesses the counter any more in this run.
 
-use super::{StaticGraph, cycle, full};
+use super::{Colours, StaticGraph, cycle, full};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::team::parallel;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
-use thalweg_policy::tasks::{Colour, ColourSet, Place};
+use thalweg_policy::tasks::{ColourSet, Place};
 
 /// A graph in a run, whose entries are the numbers of nodes.
 struct Plain<'g, C> {
@@ -28,7 +28,7 @@ struct Plain<'g, C> {
 /// A graph in a run, whose entries have colours.
 struct Coloured<'g, C> {
     graph: &'g StaticGraph,
-    colours: &'g [Option<Colour>],
+    colours: &'g Colours,
     compute: &'g C,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
             execute(&Plain { graph, compute }, seeds, options)
         }
         Some(colours) => {
-            let task = |&id: &u32| Task { id, colour: colours[id as usize].unwrap_or(NONE) };
+            let task = |&id: &u32| Task { id, colour: colours.of[id as usize].unwrap_or(NONE) };
             let seeds = Entry::all(graph.sources.iter().map(task).collect());
             execute(&Coloured { graph, colours, compute }, seeds.into_iter().collect(), options)
         }
@@ -158,15 +158,10 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Plain<'_, C> {
     type Local = Local<E>;
 
     #[inline]
-    fn execute(
-        &self,
-        node: u32,
-        local: &mut Local<E>,
-        owned: &mut Owned<u32>,
-    ) -> Result<Option<u32>, Stop> {
+    fn execute(&self, node: u32, local: &mut Local<E>, owned: &mut Owned<u32>) -> Result<Option<u32>, Stop> {
         local.compute(node, self.compute)?;
         let mut next = None;
-        for successor in self.graph.successors_of(node) {
+        for successor in self.graph.successors.of(node) {
             if self.graph.arrive(*successor, owned.alone) {
                 match next {
                     None => next = Some(*successor),
@@ -183,12 +178,11 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Plain<'_, C> {
 }
 
 impl<C> Coloured<'_, C> {
-    /// Counts the accesses of a node that was computed. The paper counts them by predecessor; this graph has the other ends
-    /// of edges, so each edge is counted where its first node is computed, by the colour of the second one.
+    /// Counts the accesses of a node that was computed, as section 5.5.2 of the paper does.
     fn count_accesses<E>(&self, node: u32, local: &mut Local<E>) {
         let Some(domain) = local.domain else { return };
-        for accessed in std::iter::once(&node).chain(self.graph.successors_of(node)) {
-            local.counts.access(self.colours[*accessed as usize], &domain);
+        for accessed in std::iter::once(&node).chain(self.colours.predecessors.of(node)) {
+            local.counts.access(self.colours.of[*accessed as usize], &domain);
         }
     }
 }
@@ -206,9 +200,9 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
         let Task { id, .. } = entry.first(&local.place, owned);
         local.compute(id, self.compute)?;
         self.count_accesses(id, local);
-        for successor in self.graph.successors_of(id) {
+        for successor in self.graph.successors.of(id) {
             if self.graph.arrive(*successor, owned.alone) {
-                let colour = self.colours[*successor as usize].unwrap_or(NONE);
+                let colour = self.colours.of[*successor as usize].unwrap_or(NONE);
                 local.tasks.push(Task { id: *successor, colour });
             }
         }
