@@ -24,7 +24,8 @@
 //!         true => row + column,
 //!         false => {
 //!             let changed = usize::from(a[row - 1] != b[column - 1]);
-//!             (context.input(0) + 1).min(context.input(1) + 1).min(context.input(2) + changed)
+//!             let cell = |at| -> usize { *context.input(at) };
+//!             (cell(0) + 1).min(cell(1) + 1).min(cell(2) + changed)
 //!         }
 //!     },
 //! );
@@ -80,7 +81,7 @@ mod sync;
 mod team;
 
 pub use counts::{Counts, MemberCounts};
-pub use demand::{Context, Finished, OnDemand, TaskGraph};
+pub use demand::{Context, Finished, OnDemand, Outcome, TaskGraph};
 pub use error::{During, Error};
 pub use fixed::StaticGraph;
 pub use options::Options;

@@ -166,9 +166,10 @@ fn other_members_stop_at_a_failure() {
         type Error = u64;
         fn predecessors(&self, _: &u64, _: &mut Vec<u64>) {}
         fn compute(&self, key: &u64, context: &mut Context<'_, u64, ()>) -> Result<(), u64> {
-            context.also(2 * key);
-            context.also(2 * key + 1);
-            if self.0.fetch_add(1, Ordering::Relaxed) == 20_000 { Err(*key) } else { Ok(()) }
+            let computed = self.0.fetch_add(1, Ordering::Relaxed);
+            context.also(2 * u64::from(computed) + 2);
+            context.also(2 * u64::from(computed) + 3);
+            if computed == 20_000 { Err(*key) } else { Ok(()) }
         }
     }
     for members in 1..=3 {

@@ -8,7 +8,7 @@ fn added_nodes_are_computed_once_before_the_run_ends() {
     // Each number adds its Collatz successor and, on the way down from the sink, the smaller numbers.
     let computed = AtomicU64::new(0);
     let graph = OnDemand::new(
-        |&n: &u64, needs: &mut Vec<u64>| needs.extend((n.is_multiple_of(3) && n > 0).then(|| n / 3)),
+        |&n: &u64, needs: &mut Vec<u64>| needs.extend((n.is_multiple_of(3) && n > 0).then_some(n / 3)),
         |&n: &u64, context| {
             computed.fetch_add(1, Ordering::Relaxed);
             if n > 1 {

@@ -118,8 +118,8 @@ pub mod plan {
 /// ```
 pub mod tasks {
     pub use thalweg_tasks::{
-        Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, SearchSettings,
-        StaticGraph, TaskGraph,
+        Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, Outcome,
+        SearchSettings, StaticGraph, TaskGraph,
     };
 }
 

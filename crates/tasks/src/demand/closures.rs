@@ -39,7 +39,6 @@ where
     C: Fn(&K, &mut Context<'_, K, R>) -> R + Sync,
 {
     /// A graph whose nodes cannot fail. `predecessors` appends a node's predecessors to an empty list.
-    #[expect(clippy::new_ret_no_self, reason = "the closure is wrapped")]
     #[expect(clippy::type_complexity, reason = "it names the closure's signature")]
     pub fn new(
         predecessors: P,

@@ -27,6 +27,12 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use thalweg_policy::tasks::Colour;
 
+/// What a run of a graph returns.
+pub type Outcome<G> = Result<
+    Finished<<G as TaskGraph>::Key, <G as TaskGraph>::Output>,
+    Error<<G as TaskGraph>::Key, <G as TaskGraph>::Error>,
+>;
+
 /// A graph whose nodes are computed on demand, from a sink. [`OnDemand`] makes one of closures.
 ///
 /// A run calls [`predecessors`](TaskGraph::predecessors) and [`compute`](TaskGraph::compute) once for each node that it needs,
@@ -100,11 +106,7 @@ pub trait TaskGraph: Sync {
     /// # Errors
     /// A node failed, a function of the graph panicked, or the graph has a cycle. If several nodes fail at once, the
     /// error is that of one of them.
-    fn run(
-        &self,
-        sink: Self::Key,
-        options: &Options,
-    ) -> Result<Finished<Self::Key, Self::Output>, Error<Self::Key, Self::Error>>
+    fn run(&self, sink: Self::Key, options: &Options) -> Outcome<Self>
     where
         Self: Sized,
     {

@@ -8,7 +8,7 @@
 
 use super::hash::hash;
 use super::store::{Block, Full, MOST_NODES, Named, Node, Store};
-use super::{Context, Finished, TaskGraph, cycle};
+use super::{Context, Finished, Outcome, TaskGraph, cycle};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
@@ -30,6 +30,8 @@ struct Run<'g, G: TaskGraph> {
     graph: &'g G,
     store: &'g Store<G::Key, G::Output>,
 }
+
+type NamedOf<'s, G> = Named<'s, <G as TaskGraph>::Key, <G as TaskGraph>::Output>;
 
 /// What a member has for itself.
 struct Local<G: TaskGraph> {
@@ -67,12 +69,7 @@ struct Shared<E> {
 }
 
 /// Runs a graph: see [`TaskGraph::run`].
-#[expect(clippy::type_complexity, reason = "the types of the trait's items")]
-pub(super) fn run<G: TaskGraph>(
-    graph: &G,
-    sink: G::Key,
-    options: &Options,
-) -> Result<Finished<G::Key, G::Output>, Error<G::Key, G::Error>> {
+pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
     let members = options.count();
     let store = Store::new(members);
     let shared =
@@ -98,7 +95,6 @@ pub(super) fn run<G: TaskGraph>(
 }
 
 /// Makes the result of a run that has ended.
-#[expect(clippy::type_complexity, reason = "a store becomes the results or an error")]
 fn end<K: std::fmt::Debug, R, E>(
     mut store: Store<K, R>,
     shared: Shared<E>,
@@ -149,7 +145,7 @@ impl<G: TaskGraph> Run<'_, G> {
 
     /// The node with this key, and whether it was created by this call.
     #[inline]
-    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(Named<'_, G::Key, G::Output>, bool), Stop> {
+    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(NamedOf<'_, G>, bool), Stop> {
         let fresh = self.store.next_node(&mut local.nodes).map_err(|full| local.fail(Failure::Full(full)))?;
         let (hash, node) = (hash(&key), Cell::new(None));
         let is_it = |number, key: &G::Key| {
@@ -172,7 +168,7 @@ impl<G: TaskGraph> Run<'_, G> {
     }
 
     #[inline]
-    fn task(&self, node: Named<'_, G::Key, G::Output>, kind: u32, local: &mut Local<G>) {
+    fn task(&self, node: NamedOf<'_, G>, kind: u32, local: &mut Local<G>) {
         let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
         let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
         local.at = before;
@@ -181,7 +177,7 @@ impl<G: TaskGraph> Run<'_, G> {
 
     fn explore(
         &self,
-        node: Named<'_, G::Key, G::Output>,
+        node: NamedOf<'_, G>,
         local: &mut Local<G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
@@ -207,7 +203,7 @@ impl<G: TaskGraph> Run<'_, G> {
 
     fn compute(
         &self,
-        node: Named<'_, G::Key, G::Output>,
+        node: NamedOf<'_, G>,
         local: &mut Local<G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
@@ -243,10 +239,12 @@ impl<G: TaskGraph> Run<'_, G> {
     #[inline]
     fn count_accesses(&self, number: u32, node: &Node<G::Key, G::Output>, local: &mut Local<G>) {
         let Some(domain) = local.domain else { return };
+        let before = local.at;
         for accessed in std::iter::once(number).chain(self.store.predecessors(node)) {
             local.at = (accessed, During::Colour);
             local.counts.access(self.graph.colour(self.store.nodes.get(accessed).key()), &domain);
         }
+        local.at = before;
     }
 }
 
