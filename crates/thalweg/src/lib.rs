@@ -125,6 +125,25 @@ pub mod machine {
     };
 }
 
+/// Task graphs with locality: on demand from a sink, or explicit.
+///
+/// ```
+/// use thalweg::tasks::{OnDemand, Options, TaskGraph};
+///
+/// let factorial = OnDemand::new(
+///     |&n: &u64, needs: &mut Vec<u64>| needs.extend((n > 1).then(|| n - 1)),
+///     |&n, context| n.max(1) * context.inputs().product::<u64>(),
+/// );
+/// assert_eq!(factorial.run(10, &Options::new())?.sink(), &3_628_800);
+/// # Ok::<(), thalweg::tasks::Error<u64>>(())
+/// ```
+pub mod tasks {
+    pub use thalweg_tasks::{
+        Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, Outcome,
+        SearchSettings, StaticGraph, TaskGraph,
+    };
+}
+
 /// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
 pub mod trace {
     pub use thalweg_trace::{

@@ -1,0 +1,294 @@
+//! The run of a graph on demand: recursive exploration from the sink (section 5.2 of the paper), without recursion on the
+//! thread's stack.
+//!
+//! | task | what it does | what follows |
+//! |---|---|---|
+//! | explore | lists the predecessors, creates those that are new, waits for those without result | explores the new ones; computes the node itself if nothing is left to wait for |
+//! | compute | computes the node | computes the nodes for which nothing else is left to wait; explores added ones |
+
+use super::hash::hash;
+use super::store::{Block, Full, MOST_NODES, Named, Node, Store};
+use super::{Context, Finished, Outcome, TaskGraph, cycle};
+use crate::counts::{Counts, MemberCounts};
+use crate::entry::{Entry, NONE, Task, spawn};
+use crate::error::{During, Error};
+use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
+use crate::options::Options;
+use crate::team::parallel;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
+use thalweg_policy::tasks::{ColourSet, Place};
+
+/// Bit of a task's number: it explores its node, and does not compute it.
+const EXPLORE: u32 = MOST_NODES as u32;
+/// The sink's number.
+const SINK: u32 = 0;
+
+/// A graph in a run.
+struct Run<'g, G: TaskGraph> {
+    graph: &'g G,
+    store: &'g Store<G::Key, G::Output>,
+}
+
+type NamedOf<'s, G> = Named<'s, <G as TaskGraph>::Key, <G as TaskGraph>::Output>;
+
+/// What a member has for itself.
+struct Local<G: TaskGraph> {
+    me: usize,
+    place: Place,
+    /// The colours of the member's domain, if accesses are counted.
+    domain: Option<ColourSet>,
+    counts: MemberCounts,
+    /// Nodes that the member has created.
+    created: u64,
+    nodes: Block,
+    edges: Block,
+    /// Empty between tasks: kept for their memory.
+    needs: Vec<G::Key>,
+    more: Vec<G::Key>,
+    tasks: Vec<Task>,
+    /// The node whose functions are called, and which one.
+    at: (u32, During),
+    failure: Option<Failure<G::Error>>,
+}
+
+/// Why a run has ended early.
+enum Failure<E> {
+    Failed(E),
+    Panicked(Panic),
+    Full(Full),
+}
+
+/// What the members report together.
+struct Shared<E> {
+    created: u64,
+    counts: Vec<MemberCounts>,
+    /// The first failure, and where it was.
+    failure: Option<((u32, During), Failure<E>)>,
+}
+
+/// Runs a graph: see [`TaskGraph::run`].
+pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
+    let members = options.count();
+    let store = Store::new(members);
+    let shared =
+        Mutex::new(Shared { created: 1, counts: vec![MemberCounts::default(); members], failure: None });
+    let mut first = Block::default();
+    _ = store.next_node(&mut first);
+    store.created(&mut first);
+    _ = store.nodes.make(SINK).key.set(sink);
+    let insert = || store.table.find_or(hash(store.nodes.get(SINK).key()), (), |_, ()| false, |()| SINK);
+    match catch_unwind(AssertUnwindSafe(insert)) {
+        Ok(_) => {
+            let executor =
+                Executor::new(members, vec![Entry::One(Task { id: SINK | EXPLORE, colour: NONE })]);
+            let run = Run { graph, store: &store };
+            parallel(members, &|member| run.member(member, options, &executor, &shared));
+        }
+        Err(panic) => {
+            let failure = ((SINK, During::Predecessors), Failure::Panicked(panic));
+            shared.lock().unwrap_or_else(PoisonError::into_inner).failure = Some(failure);
+        }
+    }
+    end(store, shared.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Makes the result of a run that has ended.
+fn end<K: std::fmt::Debug, R, E>(
+    mut store: Store<K, R>,
+    shared: Shared<E>,
+) -> Result<Finished<K, R>, Error<K, E>> {
+    if let Some(((node, during), failure)) = shared.failure {
+        let mut key = || take_key(&mut store, node);
+        return Err(match failure {
+            Failure::Failed(cause) => Error::Failed { key: key(), cause },
+            Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
+            Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
+        });
+    }
+    let counts = Counts { members: shared.counts };
+    if counts.total().nodes < shared.created {
+        let cycle = cycle::find(&store, SINK);
+        return Err(Error::Cycle {
+            keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
+        });
+    }
+    Ok(Finished { store, sink: SINK, counts })
+}
+
+fn take_key<K, R>(store: &mut Store<K, R>, node: u32) -> K {
+    store.nodes.get_mut(node).key.take().expect("each key is taken once")
+}
+
+impl<G: TaskGraph> Run<'_, G> {
+    /// The part of a member.
+    fn member(
+        &self,
+        me: usize,
+        options: &Options,
+        executor: &Executor<Entry>,
+        shared: &Mutex<Shared<G::Error>>,
+    ) {
+        let mut local = Local::new(me, options);
+        let (search, random) = (options.search_of(me, options.count()), options.random_of(me));
+        let mut stealing = MemberCounts::default();
+        let ended = executor.member(self, &mut local, me, search, random, &mut stealing);
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.created += local.created;
+        shared.counts[me] = shared.counts[me] + local.counts + stealing;
+        let failure = ended.err().map(Failure::Panicked).or(local.failure.take());
+        if let Some(failure) = failure {
+            shared.failure.get_or_insert((local.at, failure));
+        }
+    }
+
+    /// The node with this key, and whether it was created by this call.
+    #[inline]
+    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(NamedOf<'_, G>, bool), Stop> {
+        let fresh = self.store.next_node(&mut local.nodes).map_err(|full| local.fail(Failure::Full(full)))?;
+        let (hash, node) = (hash(&key), Cell::new(None));
+        let is_it = |number, key: &G::Key| {
+            let candidate = self.store.nodes.get(number);
+            node.set(Some(candidate));
+            candidate.key() == key
+        };
+        let number = self.store.table.find_or(hash, key, is_it, |key| {
+            let made = self.store.nodes.make(fresh);
+            _ = made.key.set(key);
+            node.set(Some(made));
+            fresh
+        });
+        if number == fresh {
+            self.store.created(&mut local.nodes);
+            local.created += 1;
+        }
+        let node = node.get().expect("the node was compared last, or made");
+        Ok((Named { number, node }, number == fresh))
+    }
+
+    #[inline]
+    fn task(&self, node: NamedOf<'_, G>, kind: u32, local: &mut Local<G>) {
+        let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
+        let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
+        local.at = before;
+        local.tasks.push(Task { id: node.number | kind, colour });
+    }
+
+    fn explore(
+        &self,
+        node: NamedOf<'_, G>,
+        local: &mut Local<G>,
+        owned: &mut Owned<Entry>,
+    ) -> Result<Option<Entry>, Stop> {
+        local.at = (node.number, During::Predecessors);
+        let mut needs = std::mem::take(&mut local.needs);
+        self.graph.predecessors(node.node.key(), &mut needs);
+        let first = self.store.begin(node.node, needs.len(), &mut local.edges);
+        let first = first.map_err(|full| local.fail(Failure::Full(full)))?;
+        let mut done = 1; // The one more that the node waits for while it is explored.
+        for (edge, key) in (first..).zip(needs.drain(..)) {
+            let (predecessor, is_new) = self.node(key, local)?;
+            done += u32::from(!self.store.follow(edge, node.number, predecessor, owned.alone));
+            if is_new {
+                self.task(predecessor, EXPLORE, local);
+            }
+        }
+        local.needs = needs;
+        if node.node.arrive(done, owned.alone) {
+            return self.compute(node, local, owned);
+        }
+        Ok(spawn(&mut local.tasks, &local.place, owned))
+    }
+
+    fn compute(
+        &self,
+        node: NamedOf<'_, G>,
+        local: &mut Local<G>,
+        owned: &mut Owned<Entry>,
+    ) -> Result<Option<Entry>, Stop> {
+        let Named { number, node } = node;
+        local.at = (number, During::Compute);
+        let mut context = Context { store: self.store, node, member: local.me, more: &mut local.more };
+        match self.graph.compute(node.key(), &mut context) {
+            Ok(result) => _ = node.result.set(result),
+            Err(cause) => return Err(local.fail(Failure::Failed(cause))),
+        }
+        local.counts.nodes += 1;
+        self.count_accesses(number, node, local);
+        self.store.finish(node, owned.alone, |follower| self.task(follower, 0, local));
+        if !local.more.is_empty() {
+            self.add(local)?;
+        }
+        Ok(spawn(&mut local.tasks, &local.place, owned))
+    }
+
+    /// Creates the nodes that the node computed last has added.
+    fn add(&self, local: &mut Local<G>) -> Result<(), Stop> {
+        let mut more = std::mem::take(&mut local.more);
+        for key in more.drain(..) {
+            if let (node, true) = self.node(key, local)? {
+                self.task(node, EXPLORE, local);
+            }
+        }
+        local.more = more;
+        Ok(())
+    }
+
+    /// Counts the accesses of a node that was computed, as section 5.5.2 of the paper does.
+    #[inline]
+    fn count_accesses(&self, number: u32, node: &Node<G::Key, G::Output>, local: &mut Local<G>) {
+        let Some(domain) = local.domain else { return };
+        let before = local.at;
+        for accessed in std::iter::once(number).chain(self.store.predecessors(node)) {
+            local.at = (accessed, During::Colour);
+            local.counts.access(self.graph.colour(self.store.nodes.get(accessed).key()), &domain);
+        }
+        local.at = before;
+    }
+}
+
+impl<G: TaskGraph> Work for Run<'_, G> {
+    type Entry = Entry;
+    type Local = Local<G>;
+
+    #[inline]
+    fn execute(
+        &self,
+        entry: Entry,
+        local: &mut Local<G>,
+        owned: &mut Owned<Entry>,
+    ) -> Result<Option<Entry>, Stop> {
+        let Task { id, .. } = entry.first(&local.place, owned);
+        let node = self.store.named(id & !EXPLORE);
+        if id & EXPLORE != 0 { self.explore(node, local, owned) } else { self.compute(node, local, owned) }
+    }
+
+    fn fits(&self, entry: &Entry, colours: &ColourSet) -> bool {
+        entry.fits(colours)
+    }
+}
+
+impl<G: TaskGraph> Local<G> {
+    fn new(me: usize, options: &Options) -> Local<G> {
+        Local {
+            me,
+            place: options.place(me),
+            domain: options.domain(me),
+            counts: MemberCounts::default(),
+            created: 0,
+            nodes: Block::default(),
+            edges: Block::default(),
+            needs: Vec::new(),
+            more: Vec::new(),
+            tasks: Vec::new(),
+            at: (SINK, During::Predecessors),
+            failure: None,
+        }
+    }
+
+    fn fail(&mut self, failure: Failure<G::Error>) -> Stop {
+        self.failure = Some(failure);
+        Stop
+    }
+}

@@ -1,0 +1,97 @@
+//! Entries of deques that have colours, and morphing continuations (Figure 5.3 of the paper): the order in which a member
+//! executes tasks that may run in parallel.
+
+use crate::exec::Owned;
+use thalweg_policy::tasks::{Colour, ColourSet, Place, colours, group, halves};
+
+/// The colour of a task without a hint. It is in no set, but any coloured attempt takes such a task: it is no more remote
+/// to one member than to another.
+pub(crate) const NONE: Colour = Colour(u32::MAX);
+
+/// A task of a run: what it is, in the terms of the run, and its colour.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    pub(crate) id: u32,
+    pub(crate) colour: Colour,
+}
+
+/// What a deque has: one task, or a list that is halved by the member that takes it.
+pub(crate) enum Entry {
+    One(Task),
+    Many(Box<Batch>),
+}
+
+/// Tasks of several colours, grouped.
+pub(crate) struct Batch {
+    tasks: Vec<Task>,
+    colours: ColourSet,
+    /// Some task has no colour.
+    uncoloured: bool,
+}
+
+impl Entry {
+    fn of(tasks: &[Task]) -> Entry {
+        match tasks {
+            [task] => Entry::One(*task),
+            _ => Entry::Many(Box::new(Batch {
+                colours: colours(tasks, |task| task.colour),
+                // The colour with the highest number stands last.
+                uncoloured: tasks.last().is_some_and(|task| task.colour == NONE),
+                tasks: tasks.to_vec(),
+            })),
+        }
+    }
+
+    /// An entry of all these tasks, if there are any.
+    pub(crate) fn all(mut tasks: Vec<Task>) -> Option<Entry> {
+        group(&mut tasks, |task| task.colour);
+        (!tasks.is_empty()).then(|| Entry::of(&tasks))
+    }
+
+    /// Whether a coloured attempt for these colours may take the entry.
+    pub(crate) fn fits(&self, wanted: &ColourSet) -> bool {
+        match self {
+            Entry::One(task) => task.colour == NONE || wanted.contains(task.colour),
+            Entry::Many(batch) => batch.uncoloured || batch.colours.intersects(wanted),
+        }
+    }
+
+    /// The first task of this entry for a member at `place`; pushes the others.
+    #[inline]
+    pub(crate) fn first(self, place: &Place, owned: &mut Owned<Entry>) -> Task {
+        match self {
+            Entry::One(task) => task,
+            Entry::Many(batch) => morph(&batch.tasks, place, owned),
+        }
+    }
+}
+
+/// The task that a member at `place` executes first; pushes the others, the last ones first. The list is used up.
+#[inline]
+pub(crate) fn spawn(tasks: &mut Vec<Task>, place: &Place, owned: &mut Owned<Entry>) -> Option<Entry> {
+    let next = match tasks.as_mut_slice() {
+        [] => return None,
+        [task] => *task,
+        several => {
+            let first = several[0].colour;
+            if several.iter().any(|task| task.colour != first) {
+                group(several, |task| task.colour);
+            }
+            morph(several, place, owned)
+        }
+    };
+    tasks.clear();
+    Some(Entry::One(next))
+}
+
+/// Pushes the half of the tasks that is not for this member, as one entry, until the tasks have one colour; then these
+/// one by one. Returns the first. The tasks are grouped, and at least one.
+fn morph(mut tasks: &[Task], place: &Place, owned: &mut Owned<Entry>) -> Task {
+    while tasks[0].colour != tasks[tasks.len() - 1].colour {
+        let halves = halves(tasks, |task| task.colour, place);
+        owned.push(Entry::of(&tasks[halves.rest]));
+        tasks = &tasks[halves.first];
+    }
+    tasks[1..].iter().rev().for_each(|task| owned.push(Entry::One(*task)));
+    tasks[0]
+}

@@ -1,0 +1,337 @@
+//! The executor: members with entries of their own, which steal from each other until none is left.
+//!
+//! An *entry* stands for one task or several. A member executes its newest entry, so one member alone goes depth
+//! first; a thief takes the oldest entries, which are nearest to the root and usually have the most work behind them.
+//!
+//! # Where an entry is
+//!
+//! | place | accessed by | entered by | left by |
+//! |---|---|---|---|
+//! | `seeds` | the first member | the caller, before the run | the first member that begins (owned) |
+//! | owned: `Owned::stack`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
+//! | shared: `Seat::shared` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
+//!
+//! An entry moves from one place to another by a move of the value, in one thread, so none is lost or executed twice.
+//! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if that is 0,
+//! it moves the older half of what it owns there. So a thief need not wait for a victim that executes a long task, unless the
+//! victim has nothing else. Every transfer moves half of what there is: an entry is moved a number of times that is
+//! logarithmic, and constant in the mean.
+//!
+//! # Alone
+//!
+//! The first member begins `alone`, and shares nothing. A member that begins later sets `OTHERS` in `signals` and then
+//! looks for entries, of which it finds none: it touches no task. The first member reads `signals` before each task, and
+//! on `OTHERS` gives up `alone`, for good, before it shares its first entry. So while `alone` is set, no other thread has
+//! accessed what tasks have in common, and the lock of the first steal orders all that the first member has done before
+//! all that others do. Therefore tasks may use plain loads and stores in place of read-modify-writes.
+//!
+//! # The end
+//!
+//! `busy` is the number of members that may have entries: 1 before the run, for the seeds.
+//!
+//! | member is | counted in `busy` | entered by | left by |
+//! |---|---|---|---|
+//! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
+//! | searching | no | a member that begins; a busy one | `steal` (busy); `Sleep::sleep` (asleep); the end |
+//! | asleep | no | a searching member | a wake-up (searching); the end |
+//!
+//! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
+//! brings `busy` to 0 and ends the run while the thief has an entry.
+//!
+//! *Why it cannot happen.* The thief increments `busy` under the victim's lock, before it stores the new length of the seat
+//! (`Release`). The victim goes idle only after it has read the length 0 (`Acquire`), or emptied the seat under the lock;
+//! so its decrement comes after the thief's increment. A searching member owns nothing, and its seat is empty and stays
+//! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that begins after
+//! that sees `OVER`.
+//!
+//! # Sleep
+//!
+//! A member that has searched for [`SPIN`] without success sleeps. A wake-up would be lost if it went to sleep after a check
+//! that missed entries while the member that shared them missed the sleeper:
+//!
+//! ```text
+//!   sleeper                                     member that shares
+//!   1. announce: asleep += 1, under the mutex   1. store the length of its seat
+//!   2. fence(SeqCst)                            2. fence(SeqCst)
+//!   3. check the length of each seat            3. read `asleep`
+//!   4. wait for `rung`, or withdraw             4. if it is not 0: asleep -= 1, rung += 1, under the mutex; notify
+//! ```
+//!
+//! If (3) on the right misses the announcement, its fence is the earlier one, and the check on the left sees the length. The
+//! mutex is held from 1 to the wait, and a wake-up is a number under the mutex, so none falls between check and wait.
+//! The waker withdraws the announcement, so a member that takes long to wake is not notified again.
+//!
+//! **A chain of wake-ups.** A member that shares wakes one other, whatever the number of entries. A thief that leaves
+//! entries in a seat wakes the next member, and it soon shares what it has taken itself. So no member sleeps for long
+//! while entries are visible.
+//!
+//! # Failures
+//!
+//! A task that fails, or panics, sets `OVER`. Each member reads `signals` before its next task, leaves, and drops what it
+//! owns; the executor's drop does so with the seats.
+
+#[cfg(all(test, loom))]
+mod models;
+mod seat;
+mod sleep;
+
+pub(crate) use seat::Owned;
+
+use crate::counts::MemberCounts;
+use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, lock};
+use seat::Seat;
+use sleep::Sleep;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+use thalweg_policy::random::XorShift;
+use thalweg_policy::tasks::{ColourSet, Search};
+
+/// The payload of a panic.
+pub(crate) type Panic = Box<dyn Any + Send>;
+
+/// The message of a panic. A payload whose drop panics is forgotten: the run ends with the first panic.
+pub(crate) fn message(panic: Panic) -> String {
+    let message = thalweg_runtime::panic_message(&*panic);
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(another);
+    }
+    message
+}
+
+/// The time that a member searches before it sleeps.
+const SPIN: Duration = Duration::from_micros(30);
+
+/// Bit of `signals`: more than one member has begun.
+const OTHERS: u32 = 1;
+/// Bit of `signals`: all is done, or the run has failed.
+const OVER: u32 = 2;
+
+/// A task has failed: the run ends early.
+#[derive(Debug)]
+pub(crate) struct Stop;
+
+/// What the entries of a run mean.
+pub(crate) trait Work: Sync {
+    /// An entry.
+    type Entry: Send;
+    /// What a member has for itself during a run.
+    type Local;
+
+    /// Executes an entry. Tasks that may be executed now are pushed to `owned`, or returned: that one is the next.
+    fn execute(
+        &self,
+        entry: Self::Entry,
+        local: &mut Self::Local,
+        owned: &mut Owned<Self::Entry>,
+    ) -> Result<Option<Self::Entry>, Stop>;
+
+    /// Whether a coloured attempt for these colours may take the entry. Called under a lock, so it calls no user code.
+    fn fits(&self, entry: &Self::Entry, colours: &ColourSet) -> bool;
+}
+
+/// What the members of one run share.
+pub(crate) struct Executor<T> {
+    signals: Signals,
+    busy: AtomicUsize,
+    seats: Box<[Seat<T>]>,
+    seeds: Mutex<Option<Vec<T>>>,
+    sleep: Sleep,
+}
+
+/// `OTHERS` and `OVER`, on a cache line that is seldom written.
+#[repr(align(128))]
+struct Signals(AtomicU32);
+
+impl<T: Send> Executor<T> {
+    /// A run that begins with these entries, the last one first.
+    pub(crate) fn new(members: usize, seeds: Vec<T>) -> Executor<T> {
+        Executor {
+            signals: Signals(AtomicU32::new(0)),
+            busy: AtomicUsize::new(1),
+            seats: (0..members).map(|_| Seat::new()).collect(),
+            seeds: Mutex::new(Some(seeds)),
+            sleep: Sleep::default(),
+        }
+    }
+
+    /// Executes entries until none is left, or the run has failed. The counts are those of stealing; a panic of a task
+    /// ends the run and is returned.
+    pub(crate) fn member<W: Work<Entry = T>>(
+        &self,
+        work: &W,
+        local: &mut W::Local,
+        me: usize,
+        search: Search,
+        random: XorShift,
+        counts: &mut MemberCounts,
+    ) -> Result<(), Panic> {
+        let mut thief = Thief { me, search, random, counts };
+        let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, &mut thief)));
+        match ended {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(Stop)) => {
+                self.end();
+                Ok(())
+            }
+            Err(panic) => {
+                self.end();
+                Err(panic)
+            }
+        }
+    }
+
+    /// Whether all entries were executed, or the run has failed.
+    fn is_over(&self) -> bool {
+        self.signals.0.load(Ordering::Acquire) & OVER != 0
+    }
+
+    /// Ends the run for all members.
+    fn end(&self) {
+        self.signals.0.fetch_or(OVER, Ordering::AcqRel);
+        self.sleep.end();
+    }
+
+    fn begin<W: Work<Entry = T>>(
+        &self,
+        work: &W,
+        local: &mut W::Local,
+        thief: &mut Thief<'_>,
+    ) -> Result<(), Stop> {
+        let seeds = lock(&self.seeds).take();
+        if let Some(seeds) = seeds {
+            thief.search.stole();
+            return self.work(work, local, thief, Owned::new(seeds, true), None);
+        }
+        self.signals.0.fetch_or(OTHERS, Ordering::AcqRel);
+        let mut owned = Owned::new(Vec::new(), false);
+        match self.search(work, thief, &mut owned) {
+            Some(first) => self.work(work, local, thief, owned, Some(first)),
+            None => Ok(()),
+        }
+    }
+
+    fn work<W: Work<Entry = T>>(
+        &self,
+        work: &W,
+        local: &mut W::Local,
+        thief: &mut Thief<'_>,
+        mut owned: Owned<T>,
+        mut next: Option<T>,
+    ) -> Result<(), Stop> {
+        let seat = &self.seats[thief.me];
+        loop {
+            let entry = match next.take().or_else(|| owned.pop()) {
+                Some(entry) => entry,
+                None => match self.acquire(work, thief, &mut owned) {
+                    Some(entry) => entry,
+                    None => return Ok(()),
+                },
+            };
+            // Relaxed: `OTHERS` only says that entries are to be shared, and `OVER` here only that a run has failed.
+            let signals = self.signals.0.load(Ordering::Relaxed);
+            if signals != 0 {
+                if signals & OVER != 0 {
+                    return Ok(());
+                }
+                owned.alone = false;
+                if !owned.is_empty() && seat.is_empty() {
+                    seat.share(&mut owned);
+                    self.sleep.wake_one();
+                }
+            }
+            next = work.execute(entry, local, &mut owned)?;
+        }
+    }
+
+    /// The next entry of a member that owns none; `None` at the end of the run.
+    #[cold]
+    fn acquire<W: Work<Entry = T>>(
+        &self,
+        work: &W,
+        thief: &mut Thief<'_>,
+        owned: &mut Owned<T>,
+    ) -> Option<T> {
+        self.seats[thief.me].take_back(owned);
+        if let Some(entry) = owned.pop() {
+            return Some(entry);
+        }
+        if self.busy.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.end();
+            return None;
+        }
+        self.search(work, thief, owned)
+    }
+
+    /// Steals an entry; `None` at the end of the run. The member is not busy before.
+    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief<'_>, owned: &mut Owned<T>) -> Option<T> {
+        let mut patience = Patience::default();
+        while !self.is_over() {
+            for _ in 0..self.seats.len() {
+                if let Some((entry, are_left)) = self.attempt(work, thief, owned) {
+                    if are_left {
+                        self.sleep.wake_one();
+                    }
+                    return Some(entry);
+                }
+            }
+            if patience.is_over() {
+                self.sleep.sleep(|| self.seats.iter().any(|seat| !seat.is_empty()));
+                patience = Patience::default();
+            }
+        }
+        None
+    }
+
+    /// One attempt to steal.
+    fn attempt<W: Work<Entry = T>>(
+        &self,
+        work: &W,
+        thief: &mut Thief<'_>,
+        owned: &mut Owned<T>,
+    ) -> Option<(T, bool)> {
+        let Thief { search, random, counts, .. } = thief;
+        let attempt = search.next(&mut || random.number());
+        let colours = attempt.level.map(|level| &search.place().levels()[level]);
+        let fits = |entry: &T| colours.is_none_or(|colours| work.fits(entry, colours));
+        let taken = || _ = self.busy.fetch_add(1, Ordering::AcqRel);
+        let stolen = self.seats[attempt.victim].steal(owned, fits, taken);
+        counts.attempt(attempt.level.is_some(), stolen.is_some());
+        match stolen {
+            Some(_) => search.stole(),
+            None => search.failed(),
+        }
+        stolen
+    }
+}
+
+/// A member as a thief.
+struct Thief<'c> {
+    me: usize,
+    search: Search,
+    random: XorShift,
+    counts: &'c mut MemberCounts,
+}
+
+/// How long a member has searched.
+#[derive(Default)]
+struct Patience {
+    rounds: u32,
+    since: Option<Instant>,
+}
+
+impl Patience {
+    /// Waits for a moment; true if the member has searched for [`SPIN`]. A model has no clock, so there no member spins.
+    fn is_over(&mut self) -> bool {
+        if cfg!(loom) {
+            return true;
+        }
+        self.rounds += 1;
+        (0..16).for_each(|_| std::hint::spin_loop());
+        if !self.rounds.is_multiple_of(16) {
+            return false;
+        }
+        let now = Instant::now();
+        now.duration_since(*self.since.get_or_insert(now)) >= SPIN
+    }
+}

@@ -1,0 +1,107 @@
+//! loom models of the executor: two or three members on the real types, in every interleaving up to a number of preemptions.
+//!
+//! Each test lists the mutations of the code under test that were tried and made it fail.
+
+use super::*;
+use loom::sync::Arc;
+use loom::thread;
+use thalweg_policy::tasks::{Place, SearchSettings};
+
+/// Entry `n` executes itself, and is followed by `n - 1` and `n - 2`.
+struct Tree {
+    /// How often each entry was executed, by the argument: plain counters, so that they show what a lock orders.
+    executed: Vec<AtomicUsize>,
+    /// The argument that fails.
+    fails: Option<usize>,
+}
+
+impl Work for Tree {
+    type Entry = usize;
+    type Local = usize;
+
+    fn execute(
+        &self,
+        entry: usize,
+        local: &mut usize,
+        owned: &mut Owned<usize>,
+    ) -> Result<Option<usize>, Stop> {
+        if self.fails == Some(entry) {
+            return Err(Stop);
+        }
+        *local += 1;
+        let executed = &self.executed[entry];
+        if owned.alone {
+            // As tasks do: plain accesses while no other member touches any task.
+            executed.store(executed.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        } else {
+            executed.fetch_add(1, Ordering::Relaxed);
+        }
+        if entry >= 2 {
+            owned.push(entry - 2);
+        }
+        Ok(entry.checked_sub(1))
+    }
+
+    fn fits(&self, _: &usize, _: &ColourSet) -> bool {
+        true
+    }
+}
+
+fn member(executor: &Executor<usize>, tree: &Tree, me: usize, members: usize) -> usize {
+    let search = Search::new(Place::default(), members, me, SearchSettings::RANDOM);
+    let (mut executed, mut counts) = (0, MemberCounts::default());
+    let ended = executor.member(tree, &mut executed, me, search, XorShift::new(1, me), &mut counts);
+    assert!(ended.is_ok());
+    executed
+}
+
+fn model(
+    members: usize,
+    seed: usize,
+    fails: Option<usize>,
+    expected: impl Fn(&[usize]) + Send + Sync + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = builder.preemption_bound.or(Some(2));
+    builder.max_branches = 20_000;
+    builder.check(move || {
+        let executed = (0..=seed).map(|_| AtomicUsize::new(0)).collect();
+        let shared = Arc::new((Executor::new(members, vec![seed]), Tree { executed, fails }));
+        let others: Vec<_> = (1..members)
+            .map(|me| {
+                let shared = shared.clone();
+                thread::spawn(move || member(&shared.0, &shared.1, me, members))
+            })
+            .collect();
+        let own = member(&shared.0, &shared.1, 0, members);
+        let others: usize = others.into_iter().map(|other| other.join().unwrap()).sum();
+        let executed: Vec<usize> =
+            shared.1.executed.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        assert_eq!(executed.iter().sum::<usize>(), own + others);
+        expected(&executed);
+    });
+}
+
+/// Every entry is executed once, and all members end.
+///
+/// Mutations that fail: `alone` is not given up before the first share (a count is lost); a thief increments `busy` after
+/// it has released the lock (a member ends early, and entries are left); no fence in `wake_one` or in `sleep`, no check
+/// after the announcement, no `wake_one` after `share` (a deadlock).
+#[test]
+fn loom_two_members_execute_each_entry_once() {
+    model(2, 3, None, |executed| assert_eq!(executed, [3, 2, 1, 1]));
+}
+
+/// As above, where a thief may wake the next one.
+#[test]
+fn loom_three_members_execute_each_entry_once() {
+    model(3, 2, None, |executed| assert_eq!(executed, [2, 1, 1]));
+}
+
+/// A failure ends all members, also those that sleep.
+///
+/// Mutations that fail: `end` without `Sleep::end` (a deadlock).
+#[test]
+fn loom_a_failure_ends_all_members() {
+    model(2, 3, Some(1), |executed| assert!(executed[3] == 1 && executed[1] == 0));
+}

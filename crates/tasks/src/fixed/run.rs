@@ -1,0 +1,215 @@
+//! The run of an explicit graph.
+//!
+//! A node's counter says how many of its predecessors are not computed. The member that computes the last one has the node
+//! next, in its hand or as an entry. It sets the counter back at once, while the cache line is its own, so a run neither
+//! allocates nor initialises anything for a node.
+//!
+//! *Orderings.* As for `waiting` in the store of graphs on demand: the decrements are `AcqRel` and form a release sequence;
+//! the last predecessor reads 1 with `Acquire`, and so has the effects of the others. It decrements nothing, since no
+//! other thread accesses the counter any more in this run.
+
+use super::{Colours, StaticGraph, cycle, full};
+use crate::counts::{Counts, MemberCounts};
+use crate::entry::{Entry, NONE, Task, spawn};
+use crate::error::{During, Error};
+use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
+use crate::options::Options;
+use crate::team::parallel;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use thalweg_policy::tasks::{ColourSet, Place};
+
+/// A graph in a run, whose entries are the numbers of nodes.
+struct Plain<'g, C> {
+    graph: &'g StaticGraph,
+    compute: &'g C,
+}
+
+/// A graph in a run, whose entries have colours.
+struct Coloured<'g, C> {
+    graph: &'g StaticGraph,
+    colours: &'g Colours,
+    compute: &'g C,
+}
+
+/// What a member has for itself.
+struct Local<E> {
+    counts: MemberCounts,
+    /// The node whose function is called.
+    at: u32,
+    cause: Option<E>,
+    place: Place,
+    domain: Option<ColourSet>,
+    /// Empty between tasks: kept for its memory.
+    tasks: Vec<Task>,
+}
+
+/// What the members report together.
+struct Shared<E> {
+    counts: Vec<MemberCounts>,
+    failure: Option<Error<u32, E>>,
+}
+
+pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
+    graph: &StaticGraph,
+    options: &Options,
+    compute: &C,
+) -> Result<Counts, Error<u32, E>> {
+    let shared = match &graph.colours {
+        None => {
+            // The last one of the seeds is the first one to be executed.
+            let seeds = graph.sources.iter().rev().copied().collect();
+            execute(&Plain { graph, compute }, seeds, options)
+        }
+        Some(colours) => {
+            let task = |&id: &u32| Task { id, colour: colours.of[id as usize].unwrap_or(NONE) };
+            let seeds = Entry::all(graph.sources.iter().map(task).collect());
+            execute(&Coloured { graph, colours, compute }, seeds.into_iter().collect(), options)
+        }
+    };
+    if let Some(failure) = shared.failure {
+        return Err(failure);
+    }
+    let counts = Counts { members: shared.counts };
+    if counts.total().nodes < graph.nodes().into() {
+        return Err(Error::Cycle { keys: cycle::find(graph) });
+    }
+    Ok(counts)
+}
+
+/// Executes all entries that follow from the seeds.
+fn execute<E: Send, W: Work<Local = Local<E>>>(
+    work: &W,
+    seeds: Vec<W::Entry>,
+    options: &Options,
+) -> Shared<E> {
+    let members = options.count();
+    let shared = Mutex::new(Shared { counts: vec![MemberCounts::default(); members], failure: None });
+    let executor = Executor::new(members, seeds);
+    parallel(members, &|me| {
+        let mut local = Local::new(me, options);
+        let (search, random) = (options.search_of(me, members), options.random_of(me));
+        let mut stealing = MemberCounts::default();
+        let ended = executor.member(work, &mut local, me, search, random, &mut stealing);
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.counts[me] = shared.counts[me] + local.counts + stealing;
+        if let Some(failure) = local.failure(ended.err()) {
+            shared.failure.get_or_insert(failure);
+        }
+    });
+    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<E> Local<E> {
+    fn new(me: usize, options: &Options) -> Local<E> {
+        Local {
+            counts: MemberCounts::default(),
+            at: 0,
+            cause: None,
+            place: options.place(me),
+            domain: options.domain(me),
+            tasks: Vec::new(),
+        }
+    }
+
+    fn failure(self, panic: Option<Panic>) -> Option<Error<u32, E>> {
+        let key = self.at;
+        let panicked =
+            panic.map(|panic| Error::Panicked { key, during: During::Compute, message: message(panic) });
+        panicked.or(self.cause.map(|cause| Error::Failed { key, cause }))
+    }
+
+    #[inline]
+    fn compute(&mut self, node: u32, compute: &impl Fn(u32) -> Result<(), E>) -> Result<(), Stop> {
+        self.at = node;
+        if let Err(cause) = compute(node) {
+            self.cause = Some(cause);
+            return Err(Stop);
+        }
+        self.counts.nodes += 1;
+        Ok(())
+    }
+}
+
+impl StaticGraph {
+    /// A predecessor of the node was computed; true if it was the last one.
+    #[inline]
+    fn arrive(&self, node: u32, alone: bool) -> bool {
+        let counter = &self.counters[node as usize];
+        let seen = counter.load(Ordering::Acquire);
+        let is_last = match seen as u32 {
+            1 => true,
+            _ if alone => {
+                counter.store(seen - 1, Ordering::Relaxed);
+                false
+            }
+            _ => counter.fetch_sub(1, Ordering::AcqRel) as u32 == 1,
+        };
+        if is_last {
+            // Relaxed: the next access is in another run, which the end of this one precedes.
+            counter.store(full(seen), Ordering::Relaxed);
+        }
+        is_last
+    }
+}
+
+impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Plain<'_, C> {
+    type Entry = u32;
+    type Local = Local<E>;
+
+    #[inline]
+    fn execute(&self, node: u32, local: &mut Local<E>, owned: &mut Owned<u32>) -> Result<Option<u32>, Stop> {
+        local.compute(node, self.compute)?;
+        let mut next = None;
+        for successor in self.graph.successors.of(node) {
+            if self.graph.arrive(*successor, owned.alone) {
+                match next {
+                    None => next = Some(*successor),
+                    Some(_) => owned.push(*successor),
+                }
+            }
+        }
+        Ok(next)
+    }
+
+    fn fits(&self, _: &u32, _: &ColourSet) -> bool {
+        true
+    }
+}
+
+impl<C> Coloured<'_, C> {
+    /// Counts the accesses of a node that was computed, as section 5.5.2 of the paper does.
+    fn count_accesses<E>(&self, node: u32, local: &mut Local<E>) {
+        let Some(domain) = local.domain else { return };
+        for accessed in std::iter::once(&node).chain(self.colours.predecessors.of(node)) {
+            local.counts.access(self.colours.of[*accessed as usize], &domain);
+        }
+    }
+}
+
+impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
+    type Entry = Entry;
+    type Local = Local<E>;
+
+    fn execute(
+        &self,
+        entry: Entry,
+        local: &mut Local<E>,
+        owned: &mut Owned<Entry>,
+    ) -> Result<Option<Entry>, Stop> {
+        let Task { id, .. } = entry.first(&local.place, owned);
+        local.compute(id, self.compute)?;
+        self.count_accesses(id, local);
+        for successor in self.graph.successors.of(id) {
+            if self.graph.arrive(*successor, owned.alone) {
+                let colour = self.colours.of[*successor as usize].unwrap_or(NONE);
+                local.tasks.push(Task { id: *successor, colour });
+            }
+        }
+        Ok(spawn(&mut local.tasks, &local.place, owned))
+    }
+
+    fn fits(&self, entry: &Entry, colours: &ColourSet) -> bool {
+        entry.fits(colours)
+    }
+}
