@@ -13,7 +13,8 @@
 //! | `clock` | the event heap and the run |
 //! | `view` | workers, and the host that their policy sees |
 //! | `report` | the result of a run |
-//! | [`tasks`] | task graphs, on a host of their own |
+//! | [`tasks`], [`loops`] | task graphs and parallel loops, on hosts of their own |
+//! | `due` | the order of these hosts' steps |
 //!
 //! # What is modelled
 //!
@@ -32,6 +33,8 @@
 //! Processes and direct handoffs, other nodes with a thread of their own, channels that grow, failures.
 
 mod clock;
+mod due;
+pub mod loops;
 mod model;
 mod report;
 mod settings;

@@ -46,10 +46,9 @@ pub fn back(rest: &Range<u64>) -> Option<Range<u64>> {
 /// let mut loops = Stretches::new(8, 2, 4, StealOrder::Longest);
 /// assert_eq!(loops.take(1), Some(4..6));
 /// assert_eq!((loops.take(1), loops.take(1), loops.take(1)), (Some(6..7), Some(7..8), None));
-/// // Worker 1 steals half of what worker 0 has not begun.
-/// assert_eq!(loops.steal(1, &mut || 0), Some(0));
-/// assert_eq!(loops.take(1), Some(2..3));
-/// assert_eq!(loops.rest(0), 0..2);
+/// // Worker 1 steals half of what worker 0 has not begun, and takes the first part of it.
+/// assert_eq!(loops.steal(1, &mut || 0), Some((0, 2..3)));
+/// assert_eq!((loops.rest(0), loops.rest(1)), (0..2, 3..4));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stretches {
@@ -80,19 +79,21 @@ impl Stretches {
         Some(taken)
     }
 
-    /// Moves half of a victim's rest to a worker that has nothing left. Returns the victim; `None` if there is none.
+    /// Moves half of a victim's rest to a worker that has nothing left, and takes the first part of it: so a steal is
+    /// progress, even if another thief comes next. Returns the victim and what is taken; `None` if there is no victim.
     /// `random` returns 64 random bits.
     ///
     /// # Panics
     /// There is no such worker, or it has something left.
-    pub fn steal(&mut self, worker: usize, random: &mut impl FnMut() -> u64) -> Option<usize> {
+    pub fn steal(&mut self, worker: usize, random: &mut impl FnMut() -> u64) -> Option<(usize, Range<u64>)> {
         assert!(self.rests[worker].is_empty(), "worker {worker} steals before it has done its own rest");
         let rest = |worker: usize| self.rests[worker].clone();
         let (victim, seen) = self.order.victim(worker, self.rests.len(), self.length, rest, random)?;
         let stolen = back(&seen)?;
+        let taken = front(&stolen, self.most)?;
         self.rests[victim].end = stolen.start;
-        self.rests[worker] = stolen;
-        Some(victim)
+        self.rests[worker] = taken.end..stolen.end;
+        Some((victim, taken))
     }
 
     /// What a worker has left.
@@ -118,7 +119,8 @@ mod tests {
                 ((random.number() >> 40) % (workers as u64 + seed % 7)).min(workers as u64 - 1) as usize;
             if let Some(numbers) = loops.take(worker) {
                 all.push(numbers);
-            } else if loops.steal(worker, &mut || random.number()).is_some() {
+            } else if let Some((_, numbers)) = loops.steal(worker, &mut || random.number()) {
+                all.push(numbers);
                 steals += 1;
             } else {
                 ended[worker] = true;

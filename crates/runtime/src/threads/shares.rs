@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | its owner | the range is not empty | takes one unit or at most half, from the front |
 //! | another thread | its own range is empty, and this one is its victim ([`StealOrder`]) | takes the later half |
-//! | its owner | the range is empty | stores what it has stolen |
+//! | its owner | the range is empty | takes from the front of what it has stolen, and stores the others |
 //!
 //! So each thread goes through a contiguous stretch in order, and half of it remains for others to steal.
 //!
@@ -143,14 +143,14 @@ impl Shares {
     }
 
     fn take_units(&self, thread: usize, most: u64) -> Option<Range<u64>> {
-        loop {
-            if let Some(units) = self.take_front(thread, most) {
-                return Some(self.numbers(units));
-            }
+        let units = self.take_front(thread, most).or_else(|| {
             let stolen = self.take_back(thread)?;
+            let taken = front(&stolen, most)?;
             // Other threads do not change an empty range, so no update is lost.
-            self.rests[thread].0.store(word(stolen), Ordering::Relaxed);
-        }
+            self.rests[thread].0.store(word(taken.end..stolen.end), Ordering::Relaxed);
+            Some(taken)
+        });
+        Some(self.numbers(units?))
     }
 
     /// The first number that no thread has taken; the end of the range if all are taken. Call it when no thread takes any

@@ -10,7 +10,7 @@
 //! | [`shapes`] | graphs of the forms that the paper measures, and others |
 //! | `colouring` | the colours that the scheduler sees: good, bad, invalid, none |
 //! | `settings` | workers, memory domains, costs |
-//! | `nodes` | which nodes exist, what they wait for, who waits for them |
+//! | `nodes` | which nodes exist, what they wait for, which nodes wait for them |
 //! | `worker` | what one worker does next, step by step |
 //! | `run` | the event heap |
 //! | `report` | counts of each worker |

@@ -3,8 +3,7 @@
 use super::nodes::Nodes;
 use super::worker::{Worker, World};
 use super::{TaskGraph, TaskReport, TaskSettings};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::due::Due;
 use thalweg_policy::tasks::Deque;
 
 /// Runs a task graph from its sink; worker 0 has the sink at the start. The report is a function of graph and settings.
@@ -49,17 +48,14 @@ pub fn run(graph: &TaskGraph, settings: &TaskSettings) -> TaskReport {
 fn events(world: &mut World, workers: &mut [Worker]) -> u64 {
     let sink = world.graph.sink();
     let first = workers[0].begin(world);
-    // Of steps that are due at the same time, the one that was scheduled first comes first.
-    let mut scheduled = workers.len() as u64;
-    let due = (0..workers.len()).map(|me| Reverse((if me == 0 { first } else { 0 }, me as u64, me)));
-    let mut due: BinaryHeap<_> = due.collect();
-    while let Some(Reverse((now, _, me))) = due.pop() {
+    let mut due = Due::default();
+    (0..workers.len()).for_each(|me| due.add(if me == 0 { first } else { 0 }, me));
+    while let Some((now, me)) = due.next() {
         let ticks = workers[me].step(world, now);
         if world.order.last().is_some_and(|&(node, _)| node == sink) {
             return now;
         }
-        scheduled += 1;
-        due.push(Reverse((now + ticks, scheduled, me)));
+        due.add(now + ticks, me);
     }
     unreachable!("each worker has a step due")
 }

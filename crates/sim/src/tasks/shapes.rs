@@ -114,6 +114,45 @@ pub fn grid(
     with_sink(graph, &last)
 }
 
+/// One V-cycle of multigrid over a square of blocks with this side, a power of two: each coarser block needs four finer
+/// ones, and on the way back each finer block needs itself and the coarser one.
+///
+/// # Panics
+/// The side is not a power of two.
+pub fn multigrid(side: usize, workers: usize) -> TaskGraph {
+    assert!(side.is_power_of_two(), "a side of {side} blocks is not a power of two");
+    let mut graph = TaskGraph::default();
+    let data = colours(side * side, workers);
+    // A block of a coarser level has the data of the first of its finest blocks.
+    let data = |level: usize, block: usize| {
+        let width = side >> level;
+        data[((block / width) << level) * side + ((block % width) << level)]
+    };
+    let node = |data| TaskNode { work: 0, accesses: BLOCK, reads: 1, data };
+    let mut down: Vec<Vec<u32>> =
+        vec![(0..side * side).map(|block| graph.add(node(data(0, block)), &[])).collect()];
+    for level in 1..=side.ilog2() as usize {
+        let (width, finer) = (side >> level, &down[level - 1]);
+        let coarse = (0..width * width).map(|block| {
+            let corner = 4 * (block / width) * width + 2 * (block % width);
+            let needs = [0, 1, 2 * width, 2 * width + 1].map(|other| finer[corner + other]);
+            graph.add(node(data(level, block)), &needs)
+        });
+        let coarse = coarse.collect();
+        down.push(coarse);
+    }
+    let mut up = down.pop().unwrap_or_default();
+    for (level, before) in down.iter().enumerate().rev() {
+        let width = side >> level;
+        let finer = (0..width * width).map(|block| {
+            let coarser = up[(block / width / 2) * (width / 2) + block % width / 2];
+            graph.add(node(data(level, block)), &[before[block], coarser])
+        });
+        up = finer.collect();
+    }
+    with_sink(graph, &up)
+}
+
 /// A wavefront: each block needs the blocks above it, left of it, and both. With `cubic` the work of a block grows with its
 /// row and column, as for a general cost of gaps (Smith-Waterman in n³).
 pub fn wavefront(rows: usize, columns: usize, cubic: bool, workers: usize) -> TaskGraph {

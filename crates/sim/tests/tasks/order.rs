@@ -47,6 +47,25 @@ fn each_needed_node_is_computed_once_after_its_predecessors() {
 }
 
 #[test]
+fn graphs_of_the_paper_have_its_numbers_of_nodes_and_are_computed_whole() {
+    let graphs = [
+        (shapes::stencil(8, 10, 5, 20), 5 * 80),
+        (shapes::multigrid(16, 20), 2 * (256 + 64 + 16 + 4) + 1),
+        (shapes::pages(30, 10, shapes::Links::SOCIAL, 20, 1), 300),
+        (shapes::layers(10, 4, 3, 5, 20, 1), 40),
+        (shapes::fan(50, 5, 20), 50),
+        (shapes::wavefront(12, 9, true, 20), 12 * 9 - 1),
+        (shapes::chain(30, 5), 29),
+    ];
+    for (graph, nodes) in graphs {
+        // All but the sink, or the last node of a graph that ends in one.
+        assert_eq!(graph.nodes().len(), nodes + 1);
+        let report = run(&graph, &settings(20, 2));
+        check(&graph, &report.order);
+    }
+}
+
+#[test]
 fn a_run_is_a_function_of_graph_and_settings() {
     let graph = shapes::random(400, 9, 4);
     let with_seed = |seed| run(&graph, &TaskSettings { seed, ..settings(9, 2) });
