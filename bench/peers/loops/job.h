@@ -40,7 +40,9 @@ static inline long times(const struct job *job, long row) { return row < job->co
 /* The bodies: what a loop does with the number of an iteration. */
 
 static inline void work_at(const struct job *job, long at) {
-    loop_work(job->to, (uint64_t)at, (uint64_t)(job->steps * times(job, at)));
+    for (long left = times(job, at); left > 0; left--) {
+        loop_work(job->to, (uint64_t)at, (uint64_t)job->steps);
+    }
 }
 
 static inline void heat_at(const struct job *job, long row) {
