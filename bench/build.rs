@@ -1,4 +1,5 @@
-//! Compiles the hand-written C of `peers/str`, with the same flags as generated code, and links it.
+//! Compiles the hand-written C of `peers/str` and the kernels of `peers/loops`, with the same flags as generated code, and
+//! links them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,21 +8,26 @@ use std::process::Command;
 mod flags;
 
 fn main() {
-    let folder = Path::new("peers/str");
     let into = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    println!("cargo:rerun-if-changed={}", folder.display());
     println!("cargo:rerun-if-changed=../crates/codegen/src/build/flags.rs");
     println!("cargo:rerun-if-env-changed=CC");
-    let files = folder.read_dir().expect("the folder of C files").map(|file| file.expect("a file").path());
-    let mut sources: Vec<PathBuf> =
-        files.filter(|file| file.extension().is_some_and(|end| end == "c")).collect();
-    sources.sort();
-    for source in sources {
+    for source in ["peers/str", "peers/loops"].into_iter().flat_map(sources) {
         let object = into.join(source.with_extension("o").file_name().expect("a name"));
         compile(&source, &object);
         println!("cargo:rustc-link-arg-bins={}", object.display());
     }
     println!("cargo:rustc-link-arg-bins=-lm");
+}
+
+/// The files of C in a folder.
+fn sources(folder: &str) -> Vec<PathBuf> {
+    println!("cargo:rerun-if-changed={folder}");
+    let files = Path::new(folder).read_dir().expect("the folder of C files");
+    let files = files.map(|file| file.expect("a file").path());
+    let mut sources: Vec<PathBuf> =
+        files.filter(|file| file.extension().is_some_and(|end| end == "c")).collect();
+    sources.sort();
+    sources
 }
 
 fn compile(source: &Path, object: &Path) {

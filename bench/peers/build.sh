@@ -23,6 +23,12 @@ tbb_flags() {
     return 1
 }
 
+# The kernels of loops, with the flags that build.rs compiles them with: crates/codegen/src/build/flags.rs.
+kernels() {
+    cc -std=gnu11 -O3 -march=native -fwrapv -ffp-contract=off -fno-math-errno -fno-strict-aliasing -fno-tree-ter -fPIC \
+        -Wno-psabi -c -o target/kernels.o loops/kernels.c
+}
+
 if command -v go >/dev/null; then
     (cd go && GOFLAGS=-mod=mod go build -o ../target/go .) && echo "built: go"
 else
@@ -34,6 +40,17 @@ if ! command -v c++ >/dev/null; then
 elif flags=$(tbb_flags); then
     # shellcheck disable=SC2086 # the flags must be split into words
     c++ -std=c++17 -O3 -march=native -o target/tbb tbb/main.cpp tbb/chain.cpp tbb/farm.cpp $flags && echo "built: tbb"
+    # shellcheck disable=SC2086
+    kernels && c++ -std=c++17 -O3 -march=native -o target/tbb-loops tbb/loops.cpp target/kernels.o $flags &&
+        echo "built: tbb-loops"
 else
     echo "missing: oneTBB (apt-get install libtbb-dev, or pip install tbb-devel)"
+fi
+
+if echo 'int main(void) { return 0; }' | cc -fopenmp -o target/openmp -x c - 2>/dev/null; then
+    kernels && cc -std=gnu11 -O3 -march=native -fopenmp -o target/openmp openmp/main.c target/kernels.o &&
+        echo "built: openmp"
+else
+    rm -f target/openmp
+    echo "missing: a C compiler with OpenMP (apt-get install gcc)"
 fi

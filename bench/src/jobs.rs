@@ -100,12 +100,22 @@ fn split(shares: Vec<Range<u64>>, run: impl Fn(Range<u64>) -> u64 + Sync) -> Row
 /// The clock runs from the time when all threads are ready until the last has finished: neither the start of a thread
 /// nor its migration to a processor belongs to a perfect split.
 pub fn split_parts(shares: Vec<Range<u64>>, run: impl Fn(Range<u64>) -> (u64, u64) + Sync) -> Row {
-    let (run, ready) = (&run, &Barrier::new(shares.len()));
+    split_prepared(shares, |range| range, run)
+}
+
+/// Like [`split_parts`]; each thread prepares its share before the clock runs.
+pub fn split_prepared<S>(
+    shares: Vec<Range<u64>>,
+    prepare: impl Fn(Range<u64>) -> S + Sync,
+    run: impl Fn(S) -> (u64, u64) + Sync,
+) -> Row {
+    let (prepare, run, ready) = (&prepare, &run, &Barrier::new(shares.len()));
     let part = move |(index, range): (usize, Range<u64>)| {
         pin(index);
+        let share = prepare(range);
         ready.wait();
         let start = Instant::now();
-        (run(range), start, Instant::now())
+        (run(share), start, Instant::now())
     };
     let parts: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> =

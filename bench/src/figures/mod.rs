@@ -12,6 +12,7 @@ mod hybrid;
 mod idle;
 mod kpn;
 mod kpn_memory;
+mod loops;
 mod partition;
 mod report;
 mod small;
@@ -22,6 +23,7 @@ mod variants;
 mod wordcount;
 
 pub use kpn_memory::child as resident;
+pub use loops::handoff;
 pub use small::child as first;
 pub use sweep::run as sweep;
 
@@ -35,6 +37,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     small::run(session);
+    loops::run(session);
     kpn::run(session);
     aes::run(session);
     kpn_memory::run(session);

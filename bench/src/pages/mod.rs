@@ -6,6 +6,7 @@
 mod data;
 mod engine;
 mod hybrid;
+mod loops;
 mod names;
 mod paper;
 mod plot;
@@ -69,12 +70,14 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
     let hybrid = page(data, hybrid::HEAD, &hybrid::SECTIONS, &mut files);
     let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
+    let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
     files.extend([
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
         ("streamit.md".into(), streamit),
         ("hybrid.md".into(), hybrid),
         ("small-jobs.md".into(), small),
+        ("loops.md".into(), loops),
     ]);
     files
 }

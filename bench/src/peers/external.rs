@@ -4,8 +4,10 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use crate::jobs::{Chain, Farm, Small};
+use crate::peers::loops::LoopJob;
 use crate::row::Row;
 
 /// The programs, each with a hint how to build it.
@@ -19,6 +21,8 @@ pub const PROGRAMS: [(&str, &str); 2] = [
 pub struct Program {
     path: PathBuf,
     mode: &'static str,
+    /// A variable of its environment.
+    variable: Option<(&'static str, &'static str)>,
 }
 
 /// The folder of the built programs.
@@ -29,10 +33,15 @@ fn folder() -> PathBuf {
 /// The program `name` in `mode`, if it was built.
 pub fn program(name: &str, mode: &'static str) -> Option<Program> {
     let path = folder().join(name);
-    path.is_file().then_some(Program { path, mode })
+    path.is_file().then_some(Program { path, mode, variable: None })
 }
 
 impl Program {
+    /// The program with a variable of its environment.
+    pub fn with(self, name: &'static str, value: &'static str) -> Program {
+        Program { variable: Some((name, value)), ..self }
+    }
+
     /// Runs the chain.
     pub fn chain(&self, job: &Chain) -> Result<Row, String> {
         let numbers = [job.stages as u64, job.items, job.work.steps, job.threads as u64];
@@ -50,6 +59,17 @@ impl Program {
         self.run(&[job.jobs.to_string(), items.to_string(), threads.to_string(), work.table()])
     }
 
+    /// Runs a loop many times.
+    pub fn loops(&self, job: &LoopJob, threads: usize) -> Result<Row, String> {
+        self.run(&job.arguments(threads))
+    }
+
+    /// The seconds of one loop of as many iterations as threads, some time after the last loop.
+    pub fn handoff(&self, gap: Duration, meets: bool, threads: usize) -> Result<f64, String> {
+        let numbers = [gap.as_nanos() as usize, usize::from(meets), threads].map(|number| number.to_string());
+        self.run(&[&["handoff".to_owned()], &numbers[..]].concat()).map(|row| row.seconds)
+    }
+
     /// Nanoseconds of one step of work in this program.
     pub fn calibrate(&self) -> Result<f64, String> {
         self.run(&[]).map(|row| row.seconds * 1e9)
@@ -57,6 +77,7 @@ impl Program {
 
     fn run(&self, arguments: &[String]) -> Result<Row, String> {
         let mut command = Command::new(&self.path);
+        command.envs(self.variable);
         let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         parse(&text).ok_or_else(|| self.error(&format!("{}: {text:?}", output.status)))

@@ -4,6 +4,7 @@ pub mod bare_ring;
 pub mod crossbeam;
 pub mod external;
 pub mod link;
+pub mod loops;
 pub mod rayon;
 pub mod rtrb;
 pub mod std_mpsc;
