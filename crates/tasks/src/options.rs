@@ -22,13 +22,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// As many members as the process may run threads at once, in one memory domain.
+    /// As many members as the team of the calling thread has ([`thalweg_runtime::team_size`]), in one memory domain.
     pub fn new() -> Options {
         Options::default()
     }
 
-    /// The most threads that execute the graph, the calling one included; 0 counts as 1. Without this: as many as
-    /// the process may run at once.
+    /// The most threads that execute the graph, the calling one included; 0 counts as 1. No more than the team
+    /// has: in a firing the workers of the run, otherwise the threads that the process may run at once.
     #[must_use]
     pub fn members(mut self, members: usize) -> Options {
         self.members = Some(members.max(1));
@@ -59,7 +59,8 @@ impl Options {
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.members.unwrap_or_else(team_size)
+        let size = team_size();
+        self.members.unwrap_or(size).min(size)
     }
 
     /// The colours of the members in a member's domain, if domains are described.

@@ -1,14 +1,29 @@
-//! The threads that execute a graph.
+//! The threads that execute a graph: those of the runtime's team, with numbers below the most members of the run.
 
-use thalweg_runtime::ThreadPool;
+pub(crate) use thalweg_runtime::team_size;
 
-/// The number of members of a run whose options do not say it.
-pub(crate) fn team_size() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Calls `part(member)` on the calling thread, and on other threads that may begin late or never; waits for those that have
-/// begun. The numbers are below `members`, and no two threads have the same one at a time.
+/// begun. The numbers are below `members`, and no two threads have the same one at a time. A thread keeps its number in the
+/// team if that is below `members`, so it gets the same colours each time.
 pub(crate) fn parallel(members: usize, part: &(dyn Fn(usize) + Sync)) {
-    ThreadPool::process().fork_join(members - 1, part, || part(0), || {});
+    let taken: Vec<AtomicBool> = (0..members).map(|_| AtomicBool::new(false)).collect();
+    // Acquire and Release: a thread sees what the one before it did under the number.
+    let claims = |number: &usize| !taken[*number].swap(true, Ordering::Acquire);
+    thalweg_runtime::parallel(members, &|thread| {
+        let own = Some(thread).filter(|thread| *thread < members);
+        let Some(number) = own.into_iter().chain((0..members).rev()).find(claims) else { return };
+        let _release = Release(&taken[number]);
+        part(number);
+    });
+}
+
+/// Gives a number back, after a panic too.
+struct Release<'a>(&'a AtomicBool);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
 }

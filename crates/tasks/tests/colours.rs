@@ -34,50 +34,58 @@ fn members_of(nodes: u32, search: SearchSettings) -> (Vec<usize>, Counts) {
 
 #[test]
 fn each_member_computes_the_nodes_of_its_colour() {
-    let (members, counts) = members_of(40, SearchSettings { tries: 4, first: u32::MAX });
-    // The last nodes may go to the member that is the first to have none.
-    let remote = members.iter().enumerate().filter(|(node, member)| node % 2 != **member).count();
-    assert!(remote <= 4, "{members:?}");
-    let total = counts.total();
-    assert_eq!((total.nodes, total.accesses), (41, 80));
-    assert!(
-        (20..=24).contains(&total.remote),
-        "the sink's predecessors of the other colour are remote: {counts}"
-    );
+    crate::in_team(|| {
+        let (members, counts) = members_of(40, SearchSettings { tries: 4, first: u32::MAX });
+        // The last nodes may go to the member that is the first to have none.
+        let remote = members.iter().enumerate().filter(|(node, member)| node % 2 != **member).count();
+        assert!(remote <= 4, "{members:?}");
+        let total = counts.total();
+        assert_eq!((total.nodes, total.accesses), (41, 80));
+        assert!(
+            (20..=24).contains(&total.remote),
+            "the sink's predecessors of the other colour are remote: {counts}"
+        );
+    });
 }
 
 #[test]
 fn counts_add_up() {
-    let (_, counts) = members_of(10, SearchSettings::RANDOM);
-    let total = counts.total();
-    assert_eq!((total.nodes, total.accesses), (11, 20));
-    assert_eq!((total.coloured_steals, total.coloured_attempts), (0, 0));
-    assert!(total.steals >= 1 && total.attempts >= total.steals);
-    let text = counts.to_string();
-    assert_eq!(text.lines().count(), 4, "{text}");
+    crate::in_team(|| {
+        let (_, counts) = members_of(10, SearchSettings::RANDOM);
+        let total = counts.total();
+        assert_eq!((total.nodes, total.accesses), (11, 20));
+        assert_eq!((total.coloured_steals, total.coloured_attempts), (0, 0));
+        assert!(total.steals >= 1 && total.attempts >= total.steals);
+        let text = counts.to_string();
+        assert_eq!(text.lines().count(), 4, "{text}");
+    });
 }
 
 #[test]
 fn one_member_counts_what_belongs_to_other_domains() {
-    // Member 0 is in a domain with member 1. Nodes 0 to 7 have the colours 0 to 3, twice, and a chain of edges.
-    let mut graph = StaticGraph::from_edges(8, (1..8).map(|node| (node - 1, node)))
-        .colours(|node| Some(Colour(node / 2)));
-    let counts = graph.run(&Options::new().members(1).domains([5, 5, 6, 6]), |_| {}).expect("no cycle");
-    // Nodes 4 to 7 are remote, and as predecessors 4 to 6.
-    assert_eq!((counts.total().accesses, counts.total().remote), (15, 7));
-    // One domain has no remote accesses, and without a description none are counted.
-    let counts = graph.run(&Options::new().members(1).domains([0; 4]), |_| {}).expect("no cycle");
-    assert_eq!((counts.total().accesses, counts.total().remote), (15, 0));
-    let counts = graph.run(&Options::new().members(1), |_| {}).expect("no cycle");
-    assert_eq!(counts.total().accesses, 0);
+    crate::in_team(|| {
+        // Member 0 is in a domain with member 1. Nodes 0 to 7 have the colours 0 to 3, twice, and a chain of edges.
+        let mut graph = StaticGraph::from_edges(8, (1..8).map(|node| (node - 1, node)))
+            .colours(|node| Some(Colour(node / 2)));
+        let counts = graph.run(&Options::new().members(1).domains([5, 5, 6, 6]), |_| {}).expect("no cycle");
+        // Nodes 4 to 7 are remote, and as predecessors 4 to 6.
+        assert_eq!((counts.total().accesses, counts.total().remote), (15, 7));
+        // One domain has no remote accesses, and without a description none are counted.
+        let counts = graph.run(&Options::new().members(1).domains([0; 4]), |_| {}).expect("no cycle");
+        assert_eq!((counts.total().accesses, counts.total().remote), (15, 0));
+        let counts = graph.run(&Options::new().members(1), |_| {}).expect("no cycle");
+        assert_eq!(counts.total().accesses, 0);
+    });
 }
 
 #[test]
 fn invalid_colours_change_no_result() {
-    for members in 1..=3 {
-        let mut graph = StaticGraph::from_edges(500, (1..500).map(|node| (node / 2, node)));
-        graph = graph.colours(|_| Some(Colour(5000)));
-        let counts = graph.run(&Options::new().members(members), |_| {}).expect("no cycle");
-        assert_eq!((counts.total().nodes, counts.total().coloured_steals), (500, 0));
-    }
+    crate::in_team(|| {
+        for members in 1..=3 {
+            let mut graph = StaticGraph::from_edges(500, (1..500).map(|node| (node / 2, node)));
+            graph = graph.colours(|_| Some(Colour(5000)));
+            let counts = graph.run(&Options::new().members(members), |_| {}).expect("no cycle");
+            assert_eq!((counts.total().nodes, counts.total().coloured_steals), (500, 0));
+        }
+    });
 }

@@ -55,56 +55,62 @@ fn a_cycle_beside_work_that_ends_is_found() {
 
 #[test]
 fn nodes_outside_of_the_cycle_were_computed() {
-    let computed = AtomicU32::new(0);
-    let graph = OnDemand::new(
-        |&n: &u32, needs: &mut Vec<u32>| match n {
-            0 => needs.extend([1, 2]),
-            1 => needs.push(1),
-            2..100 => needs.push(n + 1),
-            _ => {}
-        },
-        |_: &u32, _| _ = computed.fetch_add(1, Ordering::Relaxed),
-    );
-    let error = graph.run(0, &Options::new().members(2)).unwrap_err();
-    assert_eq!(error, Error::Cycle { keys: vec![1] });
-    assert_eq!(computed.load(Ordering::Relaxed), 99);
+    crate::in_team(|| {
+        let computed = AtomicU32::new(0);
+        let graph = OnDemand::new(
+            |&n: &u32, needs: &mut Vec<u32>| match n {
+                0 => needs.extend([1, 2]),
+                1 => needs.push(1),
+                2..100 => needs.push(n + 1),
+                _ => {}
+            },
+            |_: &u32, _| _ = computed.fetch_add(1, Ordering::Relaxed),
+        );
+        let error = graph.run(0, &Options::new().members(2)).unwrap_err();
+        assert_eq!(error, Error::Cycle { keys: vec![1] });
+        assert_eq!(computed.load(Ordering::Relaxed), 99);
+    });
 }
 
 #[test]
 fn a_cycle_among_added_nodes_is_an_error_though_the_sink_is_computed() {
-    let graph = OnDemand::new(
-        |&n: &u32, needs: &mut Vec<u32>| match n {
-            10 => needs.push(11),
-            11 => needs.push(10),
-            _ => {}
-        },
-        |&n: &u32, context| {
-            if n == 0 {
-                context.also(12);
-                context.also(10);
-            }
-        },
-    );
-    for members in 1..=3 {
-        let error = graph.run(0, &Options::new().members(members)).unwrap_err();
-        let Error::Cycle { mut keys } = error else { panic!("{error:?}") };
-        keys.sort_unstable();
-        assert_eq!(keys, [10, 11]);
-    }
+    crate::in_team(|| {
+        let graph = OnDemand::new(
+            |&n: &u32, needs: &mut Vec<u32>| match n {
+                10 => needs.push(11),
+                11 => needs.push(10),
+                _ => {}
+            },
+            |&n: &u32, context| {
+                if n == 0 {
+                    context.also(12);
+                    context.also(10);
+                }
+            },
+        );
+        for members in 1..=3 {
+            let error = graph.run(0, &Options::new().members(members)).unwrap_err();
+            let Error::Cycle { mut keys } = error else { panic!("{error:?}") };
+            keys.sort_unstable();
+            assert_eq!(keys, [10, 11]);
+        }
+    });
 }
 
 #[test]
 fn explicit_graphs_name_the_cycle_and_can_be_run_again() {
-    // 0 -> 1 -> 2 -> 3 -> 1, and 2 -> 4.
-    let mut graph = StaticGraph::from_edges(6, [(0, 1), (1, 2), (2, 3), (3, 1), (2, 4)]);
-    for members in 1..=3 {
-        let computed = AtomicU32::new(0);
-        let run = graph.run(&Options::new().members(members), |node| {
-            _ = computed.fetch_or(1 << node, Ordering::Relaxed)
-        });
-        assert_eq!(run, Err(Error::Cycle { keys: vec![1, 3, 2] }));
-        assert_eq!(computed.into_inner(), 0b10_0001);
-    }
-    let mut itself = StaticGraph::from_edges(2, [(1, 1)]);
-    assert_eq!(itself.run(&Options::new(), |_| {}), Err(Error::Cycle { keys: vec![1] }));
+    crate::in_team(|| {
+        // 0 -> 1 -> 2 -> 3 -> 1, and 2 -> 4.
+        let mut graph = StaticGraph::from_edges(6, [(0, 1), (1, 2), (2, 3), (3, 1), (2, 4)]);
+        for members in 1..=3 {
+            let computed = AtomicU32::new(0);
+            let run = graph.run(&Options::new().members(members), |node| {
+                _ = computed.fetch_or(1 << node, Ordering::Relaxed)
+            });
+            assert_eq!(run, Err(Error::Cycle { keys: vec![1, 3, 2] }));
+            assert_eq!(computed.into_inner(), 0b10_0001);
+        }
+        let mut itself = StaticGraph::from_edges(2, [(1, 1)]);
+        assert_eq!(itself.run(&Options::new(), |_| {}), Err(Error::Cycle { keys: vec![1] }));
+    });
 }

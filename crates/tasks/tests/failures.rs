@@ -98,113 +98,123 @@ fn panicked(error: Error<Key, &'static str>) -> (u32, During, String) {
 
 #[test]
 fn a_failure_ends_the_graph_with_the_key() {
-    for members in 1..=3 {
-        for bad in [
-            Bad::Nothing,
-            Bad::Predecessors,
-            Bad::Compute,
-            Bad::Fails,
-            Bad::Colour,
-            Bad::Hash,
-            Bad::Eq,
-            Bad::Added,
-        ] {
-            let alive = Arc::new(());
-            let tree = Tree { bad, alive: alive.clone() };
-            let result = tree.run(tree.key(1), &Options::new().members(members).domains([0, 1, 2]));
-            match (bad, result) {
-                (Bad::Nothing, Ok(finished)) => assert_eq!(finished.len(), 127),
-                (Bad::Fails, Err(Error::Failed { key, cause })) => {
-                    assert_eq!((key.n, cause), (50, "it fails"))
+    crate::in_team(|| {
+        for members in 1..=3 {
+            for bad in [
+                Bad::Nothing,
+                Bad::Predecessors,
+                Bad::Compute,
+                Bad::Fails,
+                Bad::Colour,
+                Bad::Hash,
+                Bad::Eq,
+                Bad::Added,
+            ] {
+                let alive = Arc::new(());
+                let tree = Tree { bad, alive: alive.clone() };
+                let result = tree.run(tree.key(1), &Options::new().members(members).domains([0, 1, 2]));
+                match (bad, result) {
+                    (Bad::Nothing, Ok(finished)) => assert_eq!(finished.len(), 127),
+                    (Bad::Fails, Err(Error::Failed { key, cause })) => {
+                        assert_eq!((key.n, cause), (50, "it fails"))
+                    }
+                    (Bad::Predecessors, Err(error)) => {
+                        assert_eq!(panicked(error), (50, During::Predecessors, "bad list".into()));
+                    }
+                    (Bad::Compute, Err(error)) => {
+                        assert_eq!(panicked(error), (50, During::Compute, "bad node".into()));
+                    }
+                    (Bad::Colour, Err(error)) => {
+                        assert_eq!(panicked(error), (50, During::Colour, "bad colour".into()));
+                    }
+                    // Node 25 lists node 50, whose key is hashed and compared.
+                    (Bad::Hash, Err(error)) => {
+                        assert_eq!(panicked(error), (25, During::Predecessors, "bad hash".into()));
+                    }
+                    (Bad::Eq, Err(error)) => {
+                        let (node, during, message) = panicked(error);
+                        assert_eq!((during, message.as_str()), (During::Predecessors, "bad comparison"));
+                        assert!((24..=25).contains(&node), "{node}");
+                    }
+                    (Bad::Added, Err(error)) => {
+                        assert_eq!(panicked(error), (50, During::Compute, "bad hash".into()));
+                    }
+                    (bad, result) => panic!("{bad:?}: {result:?}"),
                 }
-                (Bad::Predecessors, Err(error)) => {
-                    assert_eq!(panicked(error), (50, During::Predecessors, "bad list".into()));
-                }
-                (Bad::Compute, Err(error)) => {
-                    assert_eq!(panicked(error), (50, During::Compute, "bad node".into()));
-                }
-                (Bad::Colour, Err(error)) => {
-                    assert_eq!(panicked(error), (50, During::Colour, "bad colour".into()));
-                }
-                // Node 25 lists node 50, whose key is hashed and compared.
-                (Bad::Hash, Err(error)) => {
-                    assert_eq!(panicked(error), (25, During::Predecessors, "bad hash".into()));
-                }
-                (Bad::Eq, Err(error)) => {
-                    let (node, during, message) = panicked(error);
-                    assert_eq!((during, message.as_str()), (During::Predecessors, "bad comparison"));
-                    assert!((24..=25).contains(&node), "{node}");
-                }
-                (Bad::Added, Err(error)) => {
-                    assert_eq!(panicked(error), (50, During::Compute, "bad hash".into()));
-                }
-                (bad, result) => panic!("{bad:?}: {result:?}"),
+                drop(tree);
+                assert_eq!(Arc::strong_count(&alive), 1, "{bad:?} leaks");
             }
-            drop(tree);
-            assert_eq!(Arc::strong_count(&alive), 1, "{bad:?} leaks");
         }
-    }
+    });
 }
 
 #[test]
 fn a_sink_whose_hash_panics_is_an_error() {
-    let alive = Arc::new(());
-    let tree = Tree { bad: Bad::Hash, alive: alive.clone() };
-    let error = tree.run(tree.key(50), &Options::new()).unwrap_err();
-    assert_eq!(error.to_string(), "`predecessors` of node 50 panicked: bad hash");
-    drop((tree, error));
-    assert_eq!(Arc::strong_count(&alive), 1);
+    crate::in_team(|| {
+        let alive = Arc::new(());
+        let tree = Tree { bad: Bad::Hash, alive: alive.clone() };
+        let error = tree.run(tree.key(50), &Options::new()).unwrap_err();
+        assert_eq!(error.to_string(), "`predecessors` of node 50 panicked: bad hash");
+        drop((tree, error));
+        assert_eq!(Arc::strong_count(&alive), 1);
+    });
 }
 
 #[test]
 fn other_members_stop_at_a_failure() {
-    // Endless work: each node adds two. Only the failure of one ends the run.
-    struct Endless(AtomicU32);
-    impl TaskGraph for Endless {
-        type Key = u64;
-        type Output = ();
-        type Error = u64;
-        fn predecessors(&self, _: &u64, _: &mut Vec<u64>) {}
-        fn compute(&self, key: &u64, context: &mut Context<'_, u64, ()>) -> Result<(), u64> {
-            let computed = self.0.fetch_add(1, Ordering::Relaxed);
-            context.also(2 * u64::from(computed) + 2);
-            context.also(2 * u64::from(computed) + 3);
-            if computed == 20_000 { Err(*key) } else { Ok(()) }
+    crate::in_team(|| {
+        // Endless work: each node adds two. Only the failure of one ends the run.
+        struct Endless(AtomicU32);
+        impl TaskGraph for Endless {
+            type Key = u64;
+            type Output = ();
+            type Error = u64;
+            fn predecessors(&self, _: &u64, _: &mut Vec<u64>) {}
+            fn compute(&self, key: &u64, context: &mut Context<'_, u64, ()>) -> Result<(), u64> {
+                let computed = self.0.fetch_add(1, Ordering::Relaxed);
+                context.also(2 * u64::from(computed) + 2);
+                context.also(2 * u64::from(computed) + 3);
+                if computed == 20_000 { Err(*key) } else { Ok(()) }
+            }
         }
-    }
-    for members in 1..=3 {
-        match Endless(AtomicU32::new(0)).run(1, &Options::new().members(members)) {
-            Err(Error::Failed { key, cause }) => assert_eq!(key, cause),
-            other => panic!("{other:?}"),
+        for members in 1..=3 {
+            match Endless(AtomicU32::new(0)).run(1, &Options::new().members(members)) {
+                Err(Error::Failed { key, cause }) => assert_eq!(key, cause),
+                other => panic!("{other:?}"),
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn an_explicit_graph_can_be_run_again_after_a_failure() {
-    let edges = (1..200).flat_map(|node| [(node / 2, node), (node - 1, node)]);
-    let mut graph = StaticGraph::from_edges(200, edges.collect::<Vec<_>>());
-    for members in 1..=3 {
-        let options = Options::new().members(members);
-        let error = graph.try_run(&options, |node| if node == 77 { Err("bad") } else { Ok(()) });
-        assert_eq!(error, Err(Error::Failed { key: 77, cause: "bad" }));
-        let error = graph.run(&options, |node| assert!(node != 99, "bad node")).unwrap_err();
-        assert_eq!(error.to_string(), "`compute` of node 99 panicked: bad node");
-        assert_eq!(graph.run(&options, |_| {}).expect("no cycle").total().nodes, 200);
-    }
+    crate::in_team(|| {
+        let edges = (1..200).flat_map(|node| [(node / 2, node), (node - 1, node)]);
+        let mut graph = StaticGraph::from_edges(200, edges.collect::<Vec<_>>());
+        for members in 1..=3 {
+            let options = Options::new().members(members);
+            let error = graph.try_run(&options, |node| if node == 77 { Err("bad") } else { Ok(()) });
+            assert_eq!(error, Err(Error::Failed { key: 77, cause: "bad" }));
+            let error = graph.run(&options, |node| assert!(node != 99, "bad node")).unwrap_err();
+            assert_eq!(error.to_string(), "`compute` of node 99 panicked: bad node");
+            assert_eq!(graph.run(&options, |_| {}).expect("no cycle").total().nodes, 200);
+        }
+    });
 }
 
 #[test]
 fn a_payload_whose_drop_panics_does_no_harm() {
-    struct Payload;
-    impl Drop for Payload {
-        fn drop(&mut self) {
-            panic!("in the drop of a payload");
+    crate::in_team(|| {
+        struct Payload;
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                panic!("in the drop of a payload");
+            }
         }
-    }
-    let mut graph = StaticGraph::from_edges(1, []);
-    let error = graph.run(&Options::new(), |_| std::panic::panic_any(Payload)).unwrap_err();
-    assert_eq!(error.to_string(), "`compute` of node 0 panicked: a value that is no text");
+        let mut graph = StaticGraph::from_edges(1, []);
+        let error = graph.run(&Options::new(), |_| std::panic::panic_any(Payload)).unwrap_err();
+        assert_eq!(error.to_string(), "`compute` of node 0 panicked: a value that is no text");
+    });
 }
 
 #[test]

@@ -13,51 +13,59 @@ impl Hash for Same {
 
 #[test]
 fn keys_with_equal_hashes_are_different_nodes() {
-    let graph = OnDemand::new(
-        |Same(n): &Same, needs: &mut Vec<Same>| {
-            needs.extend([n.checked_sub(1), n.checked_sub(2)].into_iter().flatten().map(Same));
-        },
-        |Same(n): &Same, context| match n {
-            0 | 1 => u64::from(*n),
-            _ => context.inputs().fold(0_u64, |sum, input| sum.wrapping_add(*input)),
-        },
-    );
-    for members in 1..=3 {
-        let finished = graph.run(Same(500), &Options::new().members(members)).expect("no cycle");
-        assert_eq!((finished.len(), finished[&Same(50)]), (501, 12_586_269_025));
-    }
+    crate::in_team(|| {
+        let graph = OnDemand::new(
+            |Same(n): &Same, needs: &mut Vec<Same>| {
+                needs.extend([n.checked_sub(1), n.checked_sub(2)].into_iter().flatten().map(Same));
+            },
+            |Same(n): &Same, context| match n {
+                0 | 1 => u64::from(*n),
+                _ => context.inputs().fold(0_u64, |sum, input| sum.wrapping_add(*input)),
+            },
+        );
+        for members in 1..=3 {
+            let finished = graph.run(Same(500), &Options::new().members(members)).expect("no cycle");
+            assert_eq!((finished.len(), finished[&Same(50)]), (501, 12_586_269_025));
+        }
+    });
 }
 
 #[test]
 fn a_predecessor_that_comes_twice_is_computed_once_and_read_twice() {
-    let graph = OnDemand::new(
-        |&n: &u32, needs: &mut Vec<u32>| needs.extend(n.checked_sub(1).into_iter().flat_map(|n| [n, n, n])),
-        |&n: &u32, context| {
-            assert_eq!(context.len(), if n == 0 { 0 } else { 3 });
-            assert_eq!(context.get(&n.wrapping_sub(1)), context.inputs().next());
-            if n == 0 { 1 } else { context.input(0) + context.input(1) + context.input(2) }
-        },
-    );
-    for members in 1..=3 {
-        let finished = graph.run(30, &Options::new().members(members)).expect("no cycle");
-        assert_eq!((finished.sink(), finished.len()), (&3_u64.pow(30), 31));
-    }
+    crate::in_team(|| {
+        let graph = OnDemand::new(
+            |&n: &u32, needs: &mut Vec<u32>| {
+                needs.extend(n.checked_sub(1).into_iter().flat_map(|n| [n, n, n]))
+            },
+            |&n: &u32, context| {
+                assert_eq!(context.len(), if n == 0 { 0 } else { 3 });
+                assert_eq!(context.get(&n.wrapping_sub(1)), context.inputs().next());
+                if n == 0 { 1 } else { context.input(0) + context.input(1) + context.input(2) }
+            },
+        );
+        for members in 1..=3 {
+            let finished = graph.run(30, &Options::new().members(members)).expect("no cycle");
+            assert_eq!((finished.sink(), finished.len()), (&3_u64.pow(30), 31));
+        }
+    });
 }
 
 #[test]
 fn keys_and_results_may_borrow() {
-    let text = "the nodes of this graph are the ends of a text".to_owned();
-    let graph = OnDemand::new(
-        |end: &&str, needs: &mut Vec<&str>| needs.extend(end.split_once(' ').map(|(_, rest)| rest)),
-        |end: &&str, context| {
-            let longest = context.inputs().next().copied().unwrap_or("");
-            let word = end.split(' ').next().unwrap_or("");
-            if word.len() >= longest.len() { &end[..word.len()] } else { longest }
-        },
-    );
-    let finished = graph.run(&text[..], &Options::new().members(2)).expect("no cycle");
-    assert_eq!(finished.sink(), &"nodes");
-    assert_eq!(finished[&"a text"], "text");
+    crate::in_team(|| {
+        let text = "the nodes of this graph are the ends of a text".to_owned();
+        let graph = OnDemand::new(
+            |end: &&str, needs: &mut Vec<&str>| needs.extend(end.split_once(' ').map(|(_, rest)| rest)),
+            |end: &&str, context| {
+                let longest = context.inputs().next().copied().unwrap_or("");
+                let word = end.split(' ').next().unwrap_or("");
+                if word.len() >= longest.len() { &end[..word.len()] } else { longest }
+            },
+        );
+        let finished = graph.run(&text[..], &Options::new().members(2)).expect("no cycle");
+        assert_eq!(finished.sink(), &"nodes");
+        assert_eq!(finished[&"a text"], "text");
+    });
 }
 
 #[test]

@@ -62,84 +62,91 @@ const CASES: [(u64, usize, usize, usize); 6] =
 
 #[test]
 fn graphs_on_demand_agree_with_the_reference() {
-    for (seed, nodes, degree, near) in CASES {
-        let graph = graph(seed, nodes, degree, near);
-        let (expected, sink) = (reference(&graph), nodes as u32 - 1);
-        let number = |key: &String| {
-            let key: u32 = key[5..].parse().expect("a number");
-            key.wrapping_mul(0xE8B2F51) // the inverse of the factor in `key`
-        };
-        assert_eq!(number(&key(77)), 77);
-        let on_demand = OnDemand::new(
-            |name: &String, needs: &mut Vec<String>| {
-                needs.extend(graph[number(name) as usize].iter().map(|node| key(*node)));
-            },
-            |name: &String, context| mix(number(name), context.inputs().copied()),
-        )
-        .colour(|name| (number(name) % 3 > 0).then_some(Colour(number(name) % 5)));
-        for members in 1..=4 {
-            for seed in 0..4 {
-                let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
-                let finished = on_demand.run(key(sink), &options).expect("no cycle");
-                assert_eq!(finished.sink(), expected.last().unwrap());
-                assert_eq!(finished.len(), needed(&graph, sink));
-                assert_eq!(finished.iter().count(), finished.len());
-                for (name, result) in finished.iter() {
-                    assert_eq!(*result, expected[number(name) as usize]);
-                    assert_eq!(finished.get(name.as_str()), Some(result));
+    crate::in_team(|| {
+        for (seed, nodes, degree, near) in CASES {
+            let graph = graph(seed, nodes, degree, near);
+            let (expected, sink) = (reference(&graph), nodes as u32 - 1);
+            let number = |key: &String| {
+                let key: u32 = key[5..].parse().expect("a number");
+                key.wrapping_mul(0xE8B2F51) // the inverse of the factor in `key`
+            };
+            assert_eq!(number(&key(77)), 77);
+            let on_demand = OnDemand::new(
+                |name: &String, needs: &mut Vec<String>| {
+                    needs.extend(graph[number(name) as usize].iter().map(|node| key(*node)));
+                },
+                |name: &String, context| mix(number(name), context.inputs().copied()),
+            )
+            .colour(|name| (number(name) % 3 > 0).then_some(Colour(number(name) % 5)));
+            for members in 1..=4 {
+                for seed in 0..4 {
+                    let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
+                    let finished = on_demand.run(key(sink), &options).expect("no cycle");
+                    assert_eq!(finished.sink(), expected.last().unwrap());
+                    assert_eq!(finished.len(), needed(&graph, sink));
+                    assert_eq!(finished.iter().count(), finished.len());
+                    for (name, result) in finished.iter() {
+                        assert_eq!(*result, expected[number(name) as usize]);
+                        assert_eq!(finished.get(name.as_str()), Some(result));
+                    }
+                    assert_eq!(finished.get("node x"), None);
                 }
-                assert_eq!(finished.get("node x"), None);
             }
         }
-    }
+    });
 }
 
 #[test]
 fn explicit_graphs_agree_with_the_reference() {
-    for (seed, nodes, degree, near) in CASES {
-        let graph = graph(seed, nodes, degree, near);
-        let expected = reference(&graph);
-        let edges = (0..).zip(&graph).flat_map(|(node, all)| all.iter().map(move |before| (*before, node)));
-        let results: Vec<AtomicU64> = graph.iter().map(|_| AtomicU64::new(0)).collect();
-        let compute = |node: u32| {
-            let inputs = graph[node as usize].iter();
-            let inputs = inputs.map(|before| results[*before as usize].load(Ordering::Relaxed));
-            // A node that is computed twice has another result.
-            results[node as usize].fetch_add(mix(node, inputs), Ordering::Relaxed);
-        };
-        let plain = StaticGraph::from_edges(nodes as u32, edges.clone());
-        let coloured = StaticGraph::from_edges(nodes as u32, edges);
-        let coloured = coloured.colours(|node| (node % 3 > 0).then_some(Colour(node % 5)));
-        for mut graph in [plain, coloured] {
-            for members in 1..=4 {
-                for seed in 0..4 {
-                    results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-                    let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
-                    let counts = graph.run(&options, compute).expect("no cycle");
-                    assert_eq!(counts.total().nodes, nodes as u64);
-                    let found = results.iter().map(|result| result.load(Ordering::Relaxed));
-                    assert!(found.eq(expected.iter().copied()), "{members} members, seed {seed}");
+    crate::in_team(|| {
+        for (seed, nodes, degree, near) in CASES {
+            let graph = graph(seed, nodes, degree, near);
+            let expected = reference(&graph);
+            let edges =
+                (0..).zip(&graph).flat_map(|(node, all)| all.iter().map(move |before| (*before, node)));
+            let results: Vec<AtomicU64> = graph.iter().map(|_| AtomicU64::new(0)).collect();
+            let compute = |node: u32| {
+                let inputs = graph[node as usize].iter();
+                let inputs = inputs.map(|before| results[*before as usize].load(Ordering::Relaxed));
+                // A node that is computed twice has another result.
+                results[node as usize].fetch_add(mix(node, inputs), Ordering::Relaxed);
+            };
+            let plain = StaticGraph::from_edges(nodes as u32, edges.clone());
+            let coloured = StaticGraph::from_edges(nodes as u32, edges);
+            let coloured = coloured.colours(|node| (node % 3 > 0).then_some(Colour(node % 5)));
+            for mut graph in [plain, coloured] {
+                for members in 1..=4 {
+                    for seed in 0..4 {
+                        results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
+                        let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
+                        let counts = graph.run(&options, compute).expect("no cycle");
+                        assert_eq!(counts.total().nodes, nodes as u64);
+                        let found = results.iter().map(|result| result.load(Ordering::Relaxed));
+                        assert!(found.eq(expected.iter().copied()), "{members} members, seed {seed}");
+                    }
                 }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn both_ways_to_build_make_the_same_graph() {
-    let graph = graph(9, 200, 5, 50);
-    let edges = (0..).zip(&graph).flat_map(|(node, all)| all.iter().map(move |before| (*before, node)));
-    let mut by_edges = StaticGraph::from_edges(200, edges);
-    let mut by_lists = StaticGraph::from_successors(200, |node, successors| {
-        for (after, all) in (0..).zip(&graph) {
-            successors.extend(all.iter().filter(|before| **before == node).map(|_| after));
-        }
+    crate::in_team(|| {
+        let graph = graph(9, 200, 5, 50);
+        let edges = (0..).zip(&graph).flat_map(|(node, all)| all.iter().map(move |before| (*before, node)));
+        let mut by_edges = StaticGraph::from_edges(200, edges);
+        let mut by_lists = StaticGraph::from_successors(200, |node, successors| {
+            for (after, all) in (0..).zip(&graph) {
+                successors.extend(all.iter().filter(|before| **before == node).map(|_| after));
+            }
+        });
+        assert_eq!((by_edges.nodes(), by_edges.edges()), (by_lists.nodes(), by_lists.edges()));
+        let order = |graph: &mut StaticGraph| {
+            let order = std::sync::Mutex::new(Vec::new());
+            graph.run(&Options::new().members(1), |node| order.lock().unwrap().push(node)).expect("no cycle");
+            order.into_inner().unwrap()
+        };
+        assert_eq!(order(&mut by_edges), order(&mut by_lists));
     });
-    assert_eq!((by_edges.nodes(), by_edges.edges()), (by_lists.nodes(), by_lists.edges()));
-    let order = |graph: &mut StaticGraph| {
-        let order = std::sync::Mutex::new(Vec::new());
-        graph.run(&Options::new().members(1), |node| order.lock().unwrap().push(node)).expect("no cycle");
-        order.into_inner().unwrap()
-    };
-    assert_eq!(order(&mut by_edges), order(&mut by_lists));
 }
