@@ -57,7 +57,9 @@ fn the_links_of_a_large_file_are_estimated_and_refused() {
 #[test]
 fn an_input_of_unknown_length_is_refused_when_it_is_too_large() {
     let mut endless = Endless { number: 0, line: Vec::new(), read: 0 };
-    let (size, error) = announced(&Input::new("test").memory(20 << 20), &mut endless, None);
+    // An end, so that the test fails where nothing is refused.
+    let input = endless.by_ref().take(64 << 20);
+    let (size, error) = announced(&Input::new("test").memory(20 << 20), input, None);
     assert_eq!(size.unwrap().links, None);
     let Some(Error::Memory { needed, limit, links, pages, .. }) = error else { panic!("{error:?}") };
     assert!(
