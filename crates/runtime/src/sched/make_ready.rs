@@ -219,8 +219,9 @@ fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     }
 }
 
-/// Wakes another worker if a node near `node` is claimable. Called by a worker that is about to activate `node`, where
-/// the policy scans. A searching worker owes this: changers relied on it, and it may find only one of several changes.
+/// Wakes another worker if a node near `node` is claimable or a job is open. Called by a worker that is about to activate
+/// `node`, where the policy scans. A searching worker owes this: changers relied on it, and it may find only one of
+/// several changes.
 #[inline]
 pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     if net.sleep.wants_waking() {
@@ -235,7 +236,7 @@ fn share_slowly(net: &Net<'_>, node: NodeId) {
     fence(Ordering::SeqCst);
     let all = net.cells.nodes.len();
     let mut others = (1..all.min(NEAR)).map(|i| NodeId(((node.index() + i) % all) as u32));
-    if others.any(|other| net.claimable(other) && net.pinned_to(other).is_none()) {
+    if net.team.arena.any() || others.any(|other| net.claimable(other) && net.pinned_to(other).is_none()) {
         net.sleep.wake_one();
     }
 }

@@ -285,8 +285,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.has_searched = !self.searches_deadlocks;
         if self.notified {
             // While this worker searched, threads that pushed relied on it. So it owes a wake-up for what is left in
-            // the queues.
-            if net.sleep.wants_waking() && net.sched.ready.any() {
+            // the queues, and for a job that is open.
+            if net.sleep.wants_waking() && (net.sched.ready.any() || net.team.arena.any()) {
                 net.sleep.wake_one();
             }
             self.note_move(cell);
