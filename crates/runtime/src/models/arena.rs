@@ -41,7 +41,7 @@ impl Work {
     }
 }
 
-fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
+fn run(arena: &Arena, ancestors: usize, nested: impl FnOnce(usize)) {
     let work = Work::new();
     arena.run(
         (&|_| work.call(), ancestors, 1),
@@ -70,6 +70,26 @@ fn loom_arena_lends_a_job_while_its_caller_waits() {
         run(&arena, 0, |_| {});
         member.join().unwrap();
         assert!(!arena.any());
+    });
+}
+
+/// A member that has looked at the arena during the first job joins the second one as soon as it is open, and closes it. The
+/// arena then has no job: members that look for one sleep.
+///
+/// Mutation that fails: a bit that is set after its slot is open.
+#[test]
+fn loom_arena_is_empty_when_its_jobs_are_closed() {
+    check(|| {
+        let arena = Arc::new(Arena::default());
+        let member = thread::spawn({
+            let arena = arena.clone();
+            move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, call| call()))
+        });
+        run(&arena, 0, |_| {});
+        run(&arena, 0, |_| {
+            member.join().unwrap();
+            assert!(!arena.any() || arena.help(2, 0, |_, call| call()));
+        });
     });
 }
 

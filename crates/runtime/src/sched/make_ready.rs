@@ -219,8 +219,9 @@ fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     }
 }
 
-/// Wakes another worker if a node near `node` is claimable or a job is open. Called by a worker that is about to activate `node`, where
-/// the policy scans. A searching worker owes this: changers relied on it, and it may find only one of several changes.
+/// Wakes another worker if a node near `node` is claimable or a job is open. Called by a worker that is about to activate
+/// `node`, where the policy scans. A searching worker owes this: changers relied on it, and it may find only one of
+/// several changes.
 #[inline]
 pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     if net.sleep.wants_waking() {

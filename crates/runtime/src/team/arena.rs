@@ -35,11 +35,12 @@
 //! the flag, and its thread takes the lock, so it notifies when the caller waits or will not wait any more.
 //!
 //! A slot's bit in `open` is cleared only by threads that keep the slot from becoming free: its caller and its helpers. So
-//! the bit of a later job stays.
+//! the bit of a later job stays. The bit is set before the word is open, so a bit that is set while no thread is in
+//! [`Arena::run`]'s beginning or in `close` means an open job: members do not look in vain.
 //!
-//! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, fences, and then calls `opened`, which wakes sleeping
-//! members. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`, [`super::pool`]).
-//! So one of the two sees the other.
+//! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, opens the slot, fences, and then calls `opened`, which
+//! wakes sleeping members. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`,
+//! [`super::pool`]). So one of the two sees the other.
 //!
 //! # Why no thread waits for ever
 //!
@@ -55,6 +56,7 @@ use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, fence, lock
 use crate::threads::{Job, Panic};
 use crossbeam_utils::CachePadded;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
 
 /// The number of slots: of jobs that can have helpers at the same time.
 const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
@@ -74,7 +76,8 @@ pub(crate) type Slots = usize;
 pub(crate) struct Arena {
     /// The slots with an open job. Members that look for work read it; what it says may be out of date.
     open: CachePadded<AtomicUsize>,
-    slots: [CachePadded<Slot>; SLOTS],
+    /// Made for the first job, since most runs have none.
+    slots: OnceLock<Box<[CachePadded<Slot>; SLOTS]>>,
 }
 
 struct Slot {
@@ -103,6 +106,17 @@ unsafe impl Send for Slot {}
 
 impl Default for Arena {
     fn default() -> Arena {
+        let arena = Arena { open: CachePadded::new(AtomicUsize::new(0)), slots: OnceLock::new() };
+        // A model does not see what the lock of the slots orders.
+        if cfg!(loom) {
+            arena.slots();
+        }
+        arena
+    }
+}
+
+impl Arena {
+    fn slots(&self) -> &[CachePadded<Slot>; SLOTS] {
         let slot = |_| {
             CachePadded::new(Slot {
                 word: AtomicUsize::new(0),
@@ -112,11 +126,9 @@ impl Default for Arena {
                 left: Condvar::new(),
             })
         };
-        Arena { open: CachePadded::new(AtomicUsize::new(0)), slots: std::array::from_fn(slot) }
+        self.slots.get_or_init(|| Box::new(std::array::from_fn(slot)))
     }
-}
 
-impl Arena {
     /// Whether a job is open that a member may join. A hint, unless the caller has fenced after it announced sleep.
     #[inline]
     pub(crate) fn any(&self) -> bool {
@@ -165,12 +177,13 @@ impl Arena {
             let (from, to) = (Ordering::Acquire, Ordering::Relaxed);
             slot.word.load(Ordering::Relaxed) == 0 && slot.word.compare_exchange(0, TAKEN, from, to).is_ok()
         };
-        let at = if limit == 0 { None } else { self.slots.iter().position(free) }?;
+        let at = if limit == 0 { None } else { self.slots().iter().position(free) }?;
         // SAFETY: the slot is taken by this thread, so no other accesses the cell.
-        self.slots[at].job.with_mut(|job| unsafe { *job = Some(lent) });
-        self.slots[at].ancestors.store(lent.ancestors, Ordering::Relaxed);
-        self.slots[at].word.store(TAKEN | OPEN | (limit * LIMIT), Ordering::Release);
+        self.slots()[at].job.with_mut(|job| unsafe { *job = Some(lent) });
+        self.slots()[at].ancestors.store(lent.ancestors, Ordering::Relaxed);
+        // Before a member can join: one that has looked at the slot earlier may join, and close, at once.
         self.open.fetch_or(1 << at, Ordering::Relaxed);
+        self.slots()[at].word.store(TAKEN | OPEN | (limit * LIMIT), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
         Some(Open { arena: self, at, panic: lent.panic, closed: false })
     }
@@ -196,7 +209,7 @@ impl Arena {
 
     /// Closes a job: no member joins any more. Called by its caller or by a helper.
     fn close(&self, at: usize) {
-        self.slots[at].word.fetch_and(!OPEN, Ordering::Relaxed);
+        self.slots()[at].word.fetch_and(!OPEN, Ordering::Relaxed);
         self.open.fetch_and(!(1 << at), Ordering::Relaxed);
     }
 
@@ -209,7 +222,7 @@ impl Arena {
                 let helpers = word % LIMIT / HELPER;
                 (word & OPEN != 0 && helpers < word / LIMIT).then_some(word + HELPER)
             };
-            let slot = &self.slots[at];
+            let slot = &self.slots()[at];
             let is_wanted = |ancestors: Slots| within == 0 || ancestors & within != 0;
             if !is_wanted(slot.ancestors.load(Ordering::Relaxed)) {
                 continue;
@@ -268,7 +281,7 @@ impl Open<'_> {
 
     /// Waits until all helpers have left; none joins any more.
     fn close(&mut self, helps: &mut dyn FnMut(Slots) -> bool) {
-        let slot = &self.arena.slots[self.at];
+        let slot = &self.arena.slots()[self.at];
         self.closed = true;
         self.arena.close(self.at);
         let is_left = || slot.word.load(Ordering::Acquire) % LIMIT / HELPER == 0;
