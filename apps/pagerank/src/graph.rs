@@ -2,8 +2,8 @@
 
 use crate::edges::Edges;
 use crate::links::Links;
-use crate::loops::Loop;
 use crate::{Error, Result};
+use thalweg::Loop;
 
 /// Pages and the links between them. Pages have the numbers `0..pages()`, in the order of their ids.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,10 +5,10 @@ use std::io::Read;
 use crate::edges::{Edge, Edges};
 use crate::graph::{Graph, Ids};
 use crate::ids::IdTable;
-use crate::loops::Loop;
 use crate::memory::{Budget, Estimate};
 use crate::text::Text;
 use crate::{Result, edge_list, matrix_market};
+use thalweg::Loop;
 
 /// How to read a graph. The format (edge list or Matrix Market, plain or gzip) is recognised by the content.
 ///

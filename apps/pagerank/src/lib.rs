@@ -33,7 +33,6 @@ mod ids;
 mod input;
 mod kernel;
 mod links;
-mod loops;
 mod matrix_market;
 mod memory;
 mod output;

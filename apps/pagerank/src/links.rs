@@ -1,7 +1,7 @@
 //! Links by their targets, in compressed rows.
 
 use crate::edges::Edges;
-use crate::loops::Loop;
+use thalweg::Loop;
 
 /// The pages of a block in which rows are sorted.
 const SORTED: usize = 4096;

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use crate::graph::Graph;
 use crate::kernel::{Block, Step, rank_block};
-use crate::loops::Loop;
 use crate::{Error, Result};
+use thalweg::Loop;
 
 /// The settings of a ranking.
 ///

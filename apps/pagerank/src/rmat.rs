@@ -2,9 +2,9 @@
 
 use crate::edges::{CHUNK, Edge, Edges};
 use crate::graph::{Graph, Ids};
-use crate::loops::Loop;
 use crate::memory::{Budget, Estimate};
 use crate::{Error, Result};
+use thalweg::Loop;
 
 /// Each level of subdivision chooses a quarter of the adjacency matrix with the probabilities 0.57, 0.19, 0.19 and 0.05
 /// (Graph500). These are their sums, as multiples of 2^-32: the number of those that a random number reaches is the

@@ -6,7 +6,7 @@
 use std::f64::consts::PI;
 
 use crate::heat::{CHUNK, Measured, mode, project};
-use crate::loops::Loop;
+use thalweg::Loop;
 
 /// The time of a step, where cells have length 1 and the speed of light is 1. Steps are stable up to 0.7.
 const STEP: f64 = 0.5;

@@ -6,8 +6,8 @@
 
 use std::f64::consts::PI;
 
-use crate::loops::Loop;
 use crate::sum::dot;
+use thalweg::Loop;
 
 /// The time of a step, where cells have length 1 and heat spreads with diffusivity 1. Steps are stable up to 0.25.
 const STEP: f64 = 0.2;
@@ -181,5 +181,5 @@ pub(crate) fn mode(cells: usize) -> Vec<f64> {
 pub(crate) fn project(loops: &Loop, cells: &[f64], stride: usize, (down, across): (&[f64], &[f64])) -> f64 {
     let row = |at: usize| dot(&cells[at * stride + 1..][..across.len()], across);
     let rows = |rows: std::ops::Range<usize>, sum: f64| rows.fold(sum, |sum, at| sum + down[at] * row(at));
-    loops.clone().grain(SUM_ROWS).reduce(0..down.len(), 0.0, rows, |a, b| a + b)
+    loops.grain(SUM_ROWS).reduce(0..down.len(), 0.0, rows, |a, b| a + b)
 }

@@ -13,7 +13,6 @@ pub mod cg;
 pub mod fdtd;
 pub mod heat;
 pub mod life;
-mod loops;
 pub mod mg;
 mod nas;
 mod sum;

@@ -33,6 +33,26 @@ pub fn threads() -> usize {
     system::available()
 }
 
+/// The bytes of memory that the process may use now without pushing out others: what the system has available, within the
+/// limit of the process's control groups. `None` where the system reports neither.
+///
+/// ```
+/// # #[cfg(target_os = "linux")]
+/// assert!(thalweg_machine::available_memory().is_some_and(|bytes| bytes > 0));
+/// ```
+pub fn available_memory() -> Option<u64> {
+    available_below(&System::live())
+}
+
+fn available_below(system: &System) -> Option<u64> {
+    let free = system.text("proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kibibytes.checked_mul(1024)
+    });
+    free.into_iter().chain(cgroup::memory(system)).min()
+}
+
 impl Machine {
     /// The machine that the calling thread runs on, with the limits of the thread and of its process, without costs.
     ///
@@ -259,4 +279,23 @@ fn memory(text: &str) -> Option<u64> {
     let (_, total) = text.lines().find_map(|line| line.split_once("MemTotal:"))?;
     let kib: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024).filter(|bytes| *bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn available_memory_is_what_the_system_reports() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let available = || available_below(&System::copy(folder.path()));
+        assert_eq!(available(), None);
+        write("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:   24134800 kB\n");
+        assert_eq!(available(), Some(24_134_800 << 10));
+    }
 }

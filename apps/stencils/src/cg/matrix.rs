@@ -2,8 +2,8 @@
 //! fall geometrically from 1 to 0.1, and a multiple of the identity.
 
 use super::{MATRIX_ROWS, Problem};
-use crate::loops::Loop;
 use crate::nas::Random;
+use thalweg::Loop;
 
 /// The ratio of the last weight to the first one, and what is added to the diagonal before the shift.
 const CONDITION: f64 = 0.1;

@@ -10,10 +10,10 @@
 
 mod matrix;
 
-use crate::loops::Loop;
 use crate::sum::dot;
 use crate::{Class, Verified};
 use matrix::Matrix;
+use thalweg::Loop;
 
 /// The iterations of the conjugate gradient method for each system.
 const SOLVER_STEPS: usize = 25;
@@ -155,7 +155,7 @@ impl Cg {
 
     fn dot(&self, a: &[f64], b: &[f64]) -> f64 {
         let part = |range: std::ops::Range<usize>, sum: f64| sum + dot(&a[range.clone()], &b[range]);
-        self.loops.clone().grain(SUM).reduce(0..a.len(), 0.0, part, |a, b| a + b)
+        self.loops.grain(SUM).reduce(0..a.len(), 0.0, part, |a, b| a + b)
     }
 }
 

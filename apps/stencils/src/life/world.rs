@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::grid::{Grid, finish_row};
 use super::kernel::next_rows;
 use super::{Error, Pattern, Rule};
-use crate::loops::Loop;
+use thalweg::Loop;
 
 /// About the number of words that one step of a loop computes: some microseconds of work.
 const CHUNK_WORDS: usize = 2048;

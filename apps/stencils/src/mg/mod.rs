@@ -10,10 +10,10 @@
 mod charges;
 mod stencil;
 
-use crate::loops::Loop;
 use crate::sum::dot;
 use crate::{Class, Verified};
 use stencil::{add_interpolated, add_product, restrict};
+use thalweg::Loop;
 
 /// The equation's operator: weights of a point and of its neighbours across faces, edges and corners.
 const OPERATOR: [f64; 4] = [-8.0 / 3.0, 0.0, 1.0 / 6.0, 1.0 / 12.0];
@@ -167,7 +167,7 @@ impl Mg {
         let Some(Grid { residual, .. }) = self.grids.last() else { return 0.0 };
         let part =
             |range: std::ops::Range<usize>, sum: f64| sum + dot(&residual[range.clone()], &residual[range]);
-        let sum = self.loops.clone().grain(SUM).reduce(0..residual.len(), 0.0, part, |a, b| a + b);
+        let sum = self.loops.grain(SUM).reduce(0..residual.len(), 0.0, part, |a, b| a + b);
         (sum / residual.len() as f64).sqrt()
     }
 }

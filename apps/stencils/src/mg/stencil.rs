@@ -1,7 +1,7 @@
 //! The operations on grids. Each goes over the planes of the grid that it changes, in parallel, and over the rows of a plane.
 //! Grids are periodic: the neighbour of the last point is the first one.
 
-use crate::loops::Loop;
+use thalweg::Loop;
 
 /// A row and sums of its neighbours, with a number on each side that continues it around the grid.
 struct Around {

@@ -15,7 +15,6 @@ use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 use crate::{results, size, standard};
 
-mod memory;
 mod plot;
 
 /// Rank the pages of a graph by PageRank, on all cores.
@@ -174,7 +173,7 @@ impl Pagerank {
 
     /// The bytes that the graph may need.
     fn memory(&self) -> u64 {
-        self.reading.memory.or_else(memory::available).unwrap_or(u64::MAX)
+        self.reading.memory.or_else(thalweg::machine::available_memory).unwrap_or(u64::MAX)
     }
 
     /// Prints what the graph needs, before its links are read.
