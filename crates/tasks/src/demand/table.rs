@@ -75,13 +75,15 @@ fn half(hash: u64) -> u32 {
 /// The slots of a cache line.
 const LINE: usize = 8;
 
-/// The place of a probe: around the line of the first one, and then around the next lines. `mask` is the number of slots
-/// less one, and the slots are whole lines.
+/// The place of a probe: around the line of the first one, and then around others, at a distance that depends on the hash.
+/// Near keys have the same distance, so those that do not fit into a line find another one together; a group of
+/// keys that fills several lines does not push the next group along. `mask` is the number of slots less one; the number of
+/// lines is a power of two, and the distance odd, so all are reached.
 #[inline]
 fn place(half: u32, probe: usize, mask: usize) -> usize {
-    let first = half as usize;
-    let line = (first & !(LINE - 1)) + (probe & !(LINE - 1));
-    (line | (first + probe) & (LINE - 1)) & mask
+    let (first, distance) = (half as usize, (half >> 16) as usize | 1);
+    let line = (first / LINE).wrapping_add((probe / LINE).wrapping_mul(distance));
+    (line.wrapping_mul(LINE) | ((first + probe) % LINE)) & mask
 }
 
 impl Slots {
