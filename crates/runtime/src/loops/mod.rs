@@ -189,10 +189,16 @@ impl Loop {
     }
 }
 
-/// The lengths of the stretches of a team's members, of which the first `members` have the same, but for one iteration.
+/// The lengths of the stretches of a team's members. The first `members` have one, or the calling one in place of the last
+/// of these: it certainly begins. The lengths differ by one iteration at most.
 fn even(size: usize, members: usize, length: u64) -> Vec<u64> {
-    let of = |member| if member < members { stretch(length, members, member) } else { 0..0 };
-    (0..size).map(of).map(|range| range.end - range.start).collect()
+    let mut lengths = vec![0; size];
+    for at in 0..members {
+        let number = if at + 1 == members { at.max(member()) } else { at };
+        let range = stretch(length, members, at);
+        lengths[number] = range.end - range.start;
+    }
+    lengths
 }
 
 /// The lengths where the calling member has all iterations.

@@ -8,11 +8,17 @@
 //!
 //! A job is complete without helpers. Nothing depends on a member that begins late, or never.
 //!
-//! **Numbers.** A member has a number below the team's size, as long as it is one: a worker its own, a thread of the pool one
-//! from 1 on, a caller that is in no run 0. No two threads have the same number in one job at the same time: the workers'
-//! numbers differ, and so do those of the pool's threads. (A coroutine does not leave its stack inside of a job, so a worker
-//! cannot come to a job a second time: [`depth`].) Threads with number 0 are callers; such a caller joins
-//! descendants of its own job alone, and another caller is in none of them.
+//! **Numbers.** Each member has a number below the team's size:
+//!
+//! | member | number |
+//! |---|---|
+//! | worker of a run | that of the worker |
+//! | thread of the pool | from 1 on, while it serves |
+//! | caller that is in no run | 0 |
+//!
+//! No two threads have the same number in one job at the same time. The numbers of workers differ, and so do those of the
+//! pool's threads. A caller with number 0 joins only descendants of its own job, and no other caller is in these. A
+//! coroutine does not leave its stack inside of a job ([`depth`]), so a worker does not enter a job a second time.
 
 pub(crate) mod arena;
 #[cfg(not(loom))]
@@ -194,8 +200,14 @@ pub(crate) fn help_run(_: &std::sync::Arc<Signals>, _worker: usize) -> bool {
 /// long.
 #[cfg(not(loom))]
 fn help(crew: &Crew, member: usize, within: Slots) -> bool {
+    join(crew, member, within, || crew.wake())
+}
+
+/// Joins a job like [`help`], and calls `joined` before the job's part.
+#[cfg(not(loom))]
+fn join(crew: &Crew, member: usize, within: Slots, joined: impl FnOnce()) -> bool {
     crew.team().arena.help(member, within, |within, call| {
-        crew.wake();
+        joined();
         let _entered = Entered::new(Place { crew: crew.clone(), member, within });
         call();
     })

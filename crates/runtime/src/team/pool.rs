@@ -4,20 +4,22 @@
 //! then returns to the pool, where it sleeps. So a loop that follows soon after another finds its members awake, and an
 //! idle process uses no processor time.
 //!
-//! | member is | counted in `serving` | entered by | left by |
-//! |---|---|---|---|
-//! | absent | no | its own thread | a thread that has opened a job, or joined one (`wake`) |
-//! | called | yes, by the thread that calls | `wake` | its own thread, when it begins |
-//! | serving | yes | its own thread | its own thread, after [`SPIN`] without a job |
+//! | member is | counted in `SERVING` | in `LOOKING` | entered by | left by |
+//! |---|---|---|---|---|
+//! | absent | no | no | its own thread, after [`SPIN`] without a job | a thread that has opened a job, or joined one (`wake`) |
+//! | called | yes, by the thread that calls | yes, by that thread | `wake` | its own thread, when it begins (looking) |
+//! | looking | yes | yes | its own thread | its own thread: it joins a job (working), or leaves (absent) |
+//! | working | yes | no | its own thread | its own thread, after the job (looking) |
 //!
-//! **Numbers.** A member has a number while it serves. It gives the number back before it subtracts itself from `serving`, so at
+//! **Numbers.** A member has a number while it serves. It gives the number back before it subtracts itself from `SERVING`, so at
 //! most as many numbers are taken as members serve, and the lowest free one is below the team's size.
 //!
-//! **No lost wake-up.** A thread opens a job, fences, and reads `serving`; if fewer serve than the team has, it calls one
-//! more. A member that leaves subtracts itself from `serving`, fences, and checks the arena once more. So the thread sees
-//! that a member is missing, or the member sees the job.
+//! **No lost wake-up.** A thread opens a job, fences, and reads `LOOKING`. If a member looks for jobs, it relies on that one;
+//! otherwise it calls a member, unless all serve. A member that joins a job or leaves subtracts itself from `LOOKING`,
+//! fences, and checks the arena: if a job is open, it wakes another member, or stays. So the thread sees that no member looks, or the
+//! member sees the job. Only one member at a time is called for a job: the next one, by the member that joins.
 
-use super::{Crew, Team, help};
+use super::{Crew, Team, join};
 use crate::threads::cores::{Cores, parallelism};
 use crate::threads::{ThreadPool, name_thread};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
@@ -39,9 +41,12 @@ pub(super) fn team() -> &'static Team {
     &TEAM
 }
 
-/// Calls one more member, if not all serve. The caller has fenced since it opened a job.
+/// The members among these that are in no job.
+static LOOKING: AtomicUsize = AtomicUsize::new(0);
+
+/// Calls one more member, if none looks for jobs and not all serve. The caller has fenced since it opened a job.
 pub(super) fn wake() {
-    if !count_one_more() {
+    if LOOKING.load(Ordering::Relaxed) > 0 || !count_one_more() {
         return;
     }
     let cores = Cores::here();
@@ -51,6 +56,7 @@ pub(super) fn wake() {
     };
     if ThreadPool::process().detach(Box::new(serve)).is_err() {
         // The caller does the work without this member.
+        LOOKING.fetch_sub(1, Ordering::Relaxed);
         SERVING.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -61,6 +67,7 @@ fn serve() {
     loop {
         let number = take_number();
         look_for_jobs(number);
+        LOOKING.fetch_sub(1, Ordering::Relaxed);
         put_number_back(number);
         SERVING.fetch_sub(1, Ordering::Release); // Release: a new member finds the number free
         fence(Ordering::SeqCst); // pairs with the fence after a job is opened
@@ -75,7 +82,8 @@ fn look_for_jobs(number: usize) {
     let mut since = Instant::now();
     while since.elapsed() < SPIN {
         for _ in 0..16 {
-            if TEAM.arena.any() && help(&Crew::Pool, number, 0) {
+            if TEAM.arena.any() && join(&Crew::Pool, number, 0, begin_work) {
+                LOOKING.fetch_add(1, Ordering::Relaxed);
                 since = Instant::now();
             }
             std::hint::spin_loop();
@@ -83,11 +91,22 @@ fn look_for_jobs(number: usize) {
     }
 }
 
-/// Counts a further member, if not all serve.
+/// A member has joined a job: threads that have relied on it need another one.
+fn begin_work() {
+    LOOKING.fetch_sub(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst); // pairs with the fence after a job is opened
+    if TEAM.arena.any() {
+        wake();
+    }
+}
+
+/// Counts a further member, which looks for jobs, if not all serve.
 fn count_one_more() -> bool {
     let more = |serving| (serving + 1 < TEAM.size).then_some(serving + 1);
-    SERVING.load(Ordering::Relaxed) + 1 < TEAM.size
-        && SERVING.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok()
+    let counted = SERVING.load(Ordering::Relaxed) + 1 < TEAM.size
+        && SERVING.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok();
+    LOOKING.fetch_add(usize::from(counted), Ordering::Relaxed);
+    counted
 }
 
 /// The lowest free number.
