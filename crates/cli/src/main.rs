@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use interrupt::Interrupt;
 use streamit::EmbeddedProgram;
 
+mod align;
 mod dedup;
 mod engine;
 mod interrupt;
@@ -33,6 +34,7 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Align(align::Align),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Align(align) => align.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

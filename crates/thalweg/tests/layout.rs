@@ -39,6 +39,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-str",
         ],
     ),
+    ("thalweg-align", &["thalweg"]),
     ("thalweg-dedup", &["thalweg"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
@@ -46,7 +47,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "thalweg-codegen",
         &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
     ),
-    ("thalweg-cli", &["thalweg", "thalweg-dedup", "thalweg-wordcount", "thalweg-lang", "thalweg-codegen"]),
+    (
+        "thalweg-cli",
+        &[
+            "thalweg",
+            "thalweg-align",
+            "thalweg-dedup",
+            "thalweg-wordcount",
+            "thalweg-lang",
+            "thalweg-codegen",
+        ],
+    ),
     (
         "thalweg-bench",
         &[
