@@ -1,6 +1,6 @@
 //! Reads sequences in FASTA format, plain or compressed with gzip.
 
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
@@ -55,46 +55,16 @@ pub fn read_fasta(
 }
 
 /// A reader of the content: what is compressed is decompressed.
-enum Content<R: Read> {
-    Plain(BufReader<Chain<Cursor<Vec<u8>>, R>>),
-    Gzip(BufReader<MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, R>>>>),
-}
-
-fn unzip<R: Read>(mut input: R) -> std::io::Result<Content<R>> {
+fn unzip<'a>(mut input: impl Read + 'a) -> std::io::Result<Box<dyn BufRead + 'a>> {
     let mut head = Vec::new();
     input.by_ref().take(2).read_to_end(&mut head)?;
     let zipped = head == [0x1f, 0x8b];
     let all = BufReader::with_capacity(1 << 16, Cursor::new(head).chain(input));
     Ok(if zipped {
-        Content::Gzip(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(all)))
+        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(all)))
     } else {
-        Content::Plain(all)
+        Box::new(all)
     })
-}
-
-impl<R: Read> Read for Content<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
-        match self {
-            Content::Plain(input) => input.read(bytes),
-            Content::Gzip(input) => input.read(bytes),
-        }
-    }
-}
-
-impl<R: Read> BufRead for Content<R> {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        match self {
-            Content::Plain(input) => input.fill_buf(),
-            Content::Gzip(input) => input.fill_buf(),
-        }
-    }
-
-    fn consume(&mut self, bytes: usize) {
-        match self {
-            Content::Plain(input) => input.consume(bytes),
-            Content::Gzip(input) => input.consume(bytes),
-        }
-    }
 }
 
 struct Parser<'a> {

@@ -50,16 +50,13 @@ fn scores_and_alignments() {
     let tsv = "query\ttarget\tscore\nq1\tt1\t27\nq1\tt2\t16\n";
     assert_eq!(good(folder.path(), &["q.fa", "t.fa", "--format", "tsv", "--min-score", "5"]), tsv);
     let best = good(folder.path(), &["q.fa", "t.fa", "--best", "--min-score", "5"]);
-    assert!(
-        best.contains("score  27, identity 18/18 (100.0 %)") || best.contains("score  27, identity"),
-        "{best}"
-    );
+    assert!(best.contains("score  27, identity "), "{best}");
     assert_eq!(best.matches("no alignment").count(), 2);
     let sam = good(folder.path(), &["q.fa", "t.fa", "--best", "--format", "sam", "--min-score", "5"]);
     assert!(sam.contains("@SQ\tSN:t1\tLN:22\n") && sam.contains("\nq1\t0\tt1\t3\t255\t3S"), "{sam}");
     assert!(sam.contains("--format sam --min-score 5\n"), "{sam}");
     let protein = good(folder.path(), &["p.faa", "p.faa"]);
-    assert!(protein.contains("score  59, identity 9/9 (100.0 %), gaps 0"), "{protein}");
+    assert!(protein.contains("score  58, identity 9/9 (100.0 %), gaps 0"), "{protein}");
     assert!(
         protein.contains("query  1 MKVLAWWGH 9\n         |||||||||\ntarget 1 MKVLAWWGH 9\n"),
         "{protein}"
