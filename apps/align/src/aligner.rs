@@ -50,8 +50,8 @@ impl Aligner {
         Aligner { scoring, block, threads: thalweg::team_size() }
     }
 
-    /// Sets the rows and columns of a block (1 to 65536; other numbers become the nearest of these). The result does not
-    /// depend on it.
+    /// Sets the rows and columns of a block (1 to 65536; other numbers become the nearest of these). The result does
+    /// not depend on it.
     #[must_use]
     pub fn block(self, cells: usize) -> Aligner {
         Aligner { block: cells.clamp(1, LONGEST_BLOCK), ..self }

@@ -25,8 +25,8 @@ pub struct Alignment {
     pub query: Range<usize>,
     /// The letters of the target that are aligned.
     pub target: Range<usize>,
-    /// The columns, from left to right, as runs of equal steps. Two runs of the same gap follow each other where the gap
-    /// cost makes two gaps cheaper than one.
+    /// The columns, from left to right, as runs of equal steps. Two runs of the same gap follow each other where the
+    /// gap cost makes two gaps cheaper than one.
     pub steps: Vec<(Step, usize)>,
 }
 

@@ -32,7 +32,8 @@ const LONGEST_HEADER: usize = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// Reading fails, a line is not FASTA, a letter is not in `alphabet` (if there is one; otherwise, is neither a letter nor
+/// Reading fails, a line is not FASTA, a letter is not in `alphabet` (if there is one; otherwise, is neither a letter
+/// nor
 /// `*`), or the sequences take more than `limit` bytes.
 pub fn read_fasta(
     input: impl Read,

@@ -32,8 +32,8 @@ pub(crate) struct Wavefront<'a> {
 }
 
 impl Wavefront<'_> {
-    /// Calls `compute` once with row and column of each block, after the calls for the blocks above and at the left have
-    /// returned: a parallel loop for each anti-diagonal. `compute` returns the cells that it has computed.
+    /// Calls `compute` once with row and column of each block, after the calls for the blocks above and at the left
+    /// have returned: a parallel loop for each anti-diagonal. `compute` returns the cells that it has computed.
     ///
     /// All that is known of the order is these dependencies, so a graph of tasks may execute the blocks as well.
     pub fn run(

@@ -5,8 +5,8 @@
 //! 1. `H` without `F`, and for each lane the `F` that leaves it at its right, without what enters it at its left;
 //! 2. what enters each lane, by a scan over the lanes; then `H` and the `E` of the next row.
 //!
-//! `F` may leave out the gaps that begin in cells whose `H` is an `F`: such a gap extends another, and `open >= extend`.
-//! Both passes are loops over vectors without branches, so their time does not depend on the data.
+//! `F` may leave out the gaps that begin in cells whose `H` is an `F`: such a gap extends another, and `open >=
+//! extend`. Both passes are loops over vectors without branches, so their time does not depend on the data.
 
 use std::array::from_fn;
 
