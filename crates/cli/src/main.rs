@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use interrupt::Interrupt;
 use streamit::EmbeddedProgram;
 
+mod align;
 mod dedup;
 mod engine;
 mod interrupt;
@@ -40,6 +41,7 @@ enum Verb {
     Pagerank(pagerank::Pagerank),
     Life(life::Life),
     Stencil(stencil::Stencil),
+    Align(align::Align),
     Check(streamit::Check),
     Graph(streamit::Graph),
     Run(streamit::Run),
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
         Verb::Life(life) => life.run(&interrupt),
         Verb::Stencil(stencil) => stencil.run(),
+        Verb::Align(align) => align.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(),
         Verb::Run(run) => run.run(&interrupt),

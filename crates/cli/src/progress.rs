@@ -61,6 +61,16 @@ impl Progress {
         Progress { bar, watch: None }
     }
 
+    /// A bar for `total` cells of a matrix, or a counter of cells if the total is unknown.
+    pub fn cells(total: Option<u64>) -> Self {
+        let progress = Progress::steps(total);
+        progress.bar.set_style(match total {
+            Some(_) => style("{elapsed_precise} [{bar:40}] {percent} % of {human_len} cells, {eta} left"),
+            None => style("{elapsed_precise} {spinner} {pos} cells"),
+        });
+        progress
+    }
+
     /// Wraps `input` to count the bytes that are read.
     pub fn read<R: Read>(&self, input: R) -> impl Read + use<R> {
         self.bar.wrap_read(input)

@@ -1,5 +1,6 @@
 //! The command, by its arguments, its output and its exit codes: a module for each command or promise.
 
+mod align;
 mod build;
 mod dedup;
 mod demo;

@@ -1,0 +1,157 @@
+//! Reads sequences in FASTA format, plain or compressed with gzip.
+
+use std::io::{BufRead, BufReader, Cursor, Read};
+
+use flate2::read::MultiGzDecoder;
+
+use crate::{Alphabet, Error, Result};
+
+/// A named sequence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sequence {
+    /// The first word of the header.
+    pub name: String,
+    /// The rest of the header.
+    pub description: String,
+    /// The letters, in upper case.
+    pub letters: Vec<u8>,
+}
+
+/// The most bytes of a header line.
+const LONGEST_HEADER: usize = 1 << 16;
+
+/// Reads all sequences of a file that is called `file` in errors. Data that begins as gzip does is decompressed. Lines
+/// may end with CRLF, sequences may be wrapped and empty, and letters may be lower case.
+///
+/// ```
+/// let text = b">one first\nACgt\nAC\n>two\n";
+/// let sequences = thalweg_align::read_fasta(&text[..], "text", None, u64::MAX)?;
+/// assert_eq!((sequences[0].name.as_str(), &sequences[0].letters[..]), ("one", &b"ACGTAC"[..]));
+/// assert!(sequences[1].letters.is_empty());
+/// # Ok::<(), thalweg_align::Error>(())
+/// ```
+///
+/// # Errors
+/// Reading fails, a line is not FASTA, a letter is not in `alphabet` (if there is one; otherwise, is neither a letter
+/// nor
+/// `*`), or the sequences take more than `limit` bytes.
+pub fn read_fasta(
+    input: impl Read,
+    file: &str,
+    alphabet: Option<Alphabet>,
+    limit: u64,
+) -> Result<Vec<Sequence>> {
+    let mut parser = Parser { file, alphabet, limit, line: 0, bytes: 0, sequences: Vec::new() };
+    let reading = |error| Error::io(format!("reading {file}"), error);
+    let mut input = unzip(input).map_err(reading)?;
+    let mut line = Vec::new();
+    // A longer line exceeds the limit.
+    let longest = limit.saturating_add(LONGEST_HEADER as u64);
+    while (&mut input).take(longest).read_until(b'\n', &mut line).map_err(reading)? > 0 {
+        parser.line += 1;
+        parser.take(line.trim_ascii_end())?;
+        line.clear();
+    }
+    Ok(parser.sequences)
+}
+
+/// A reader of the content: what is compressed is decompressed.
+fn unzip<'a>(mut input: impl Read + 'a) -> std::io::Result<Box<dyn BufRead + 'a>> {
+    let mut head = Vec::new();
+    input.by_ref().take(2).read_to_end(&mut head)?;
+    let zipped = head == [0x1f, 0x8b];
+    let all = BufReader::with_capacity(1 << 16, Cursor::new(head).chain(input));
+    Ok(if zipped {
+        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(all)))
+    } else {
+        Box::new(all)
+    })
+}
+
+struct Parser<'a> {
+    file: &'a str,
+    alphabet: Option<Alphabet>,
+    limit: u64,
+    line: u64,
+    bytes: u64,
+    sequences: Vec<Sequence>,
+}
+
+impl Parser<'_> {
+    /// Takes a line without the white space at its end.
+    fn take(&mut self, line: &[u8]) -> Result<()> {
+        match line.split_first() {
+            Some((b'>', header)) if header.len() > LONGEST_HEADER => {
+                let what =
+                    format!("the header is {} bytes long, the limit is {LONGEST_HEADER}", header.len());
+                Err(self.error(what, "shorten the description"))
+            }
+            Some((b'>', header)) => self.header(header),
+            _ => self.letters(line),
+        }
+    }
+
+    fn header(&mut self, header: &[u8]) -> Result<()> {
+        let header = String::from_utf8_lossy(header);
+        let (name, description) = header.split_once([' ', '\t']).unwrap_or((&header, ""));
+        if name.is_empty() {
+            return Err(self.error("the header has no name".into(), "write the name directly after `>`"));
+        }
+        if let Some(control) = header.chars().find(|c| c.is_control() && *c != '\t') {
+            let what = format!("the header has the control character {control:?}");
+            return Err(self.error(what, "check that the file is FASTA"));
+        }
+        self.count(header.len())?;
+        let [name, description] = [name, description.trim()].map(str::to_owned);
+        self.sequences.push(Sequence { name, description, letters: Vec::new() });
+        Ok(())
+    }
+
+    fn letters(&mut self, letters: &[u8]) -> Result<()> {
+        if letters.is_empty() {
+            return Ok(());
+        }
+        if let Some(bad) = letters.iter().find(|letter| !self.contains(**letter)) {
+            return Err(self.unexpected(*bad));
+        }
+        self.count(letters.len())?;
+        let what = "letters before the first header";
+        let help = "a sequence begins with a line `>name`; check that the file is FASTA";
+        let Some(sequence) = self.sequences.last_mut() else { return Err(self.error(what.into(), help)) };
+        sequence.letters.extend(letters.iter().map(u8::to_ascii_uppercase));
+        Ok(())
+    }
+
+    fn contains(&self, letter: u8) -> bool {
+        self.alphabet.unwrap_or(Alphabet::Protein).contains(letter)
+    }
+
+    fn unexpected(&self, byte: u8) -> Error {
+        let of = match self.alphabet {
+            Some(Alphabet::Dna) => "a letter of DNA",
+            _ => "a letter or `*`",
+        };
+        let help = match (self.alphabet, byte) {
+            (_, b'-' | b'.') => "remove the gaps: the input is unaligned sequences",
+            (_, b' ' | b'\t' | b'0'..=b'9') => "remove spaces and numbers from the sequence",
+            (Some(Alphabet::Dna), letter) if Alphabet::Protein.contains(letter) => {
+                "use --alphabet protein if these are amino acids"
+            }
+            _ => "check that the file is FASTA",
+        };
+        self.error(format!("unexpected {:?}, expected {of}", char::from(byte)), help)
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<()> {
+        self.bytes += bytes as u64;
+        if self.bytes > self.limit {
+            let what = format!("{} holds more than {} bytes of sequences", self.file, self.limit);
+            return Err(Error::TooLarge { what, help: "raise the memory limit, or split the file" });
+        }
+        Ok(())
+    }
+
+    fn error(&self, what: String, help: &'static str) -> Error {
+        Error::Malformed { file: self.file.into(), line: self.line, what, help }
+    }
+}

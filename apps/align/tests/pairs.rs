@@ -1,0 +1,142 @@
+//! One pair: the blocks compute what whole matrices have, and an alignment has the score that it claims.
+
+use proptest::prelude::*;
+use thalweg_align::{Aligner, Gap, Scoring};
+
+use crate::reference::{affine, best, pair, scoring};
+
+fn other_gap() -> impl Strategy<Value = Gap> {
+    (0..9i32, 0..5i32, 0..4usize).prop_map(|(open, factor, kind)| match kind {
+        0 => Gap::log(open, factor),
+        1 => Gap::Cost(std::sync::Arc::new(move |k| open + factor * (k % 5) as i32)),
+        2 => Gap::Cost(std::sync::Arc::new(move |k| if k % 3 == 0 { 1 } else { open + factor * k as i32 })),
+        _ => Gap::Cost(std::sync::Arc::new(move |k| open - k as i32)), // negative costs count as 0
+    })
+}
+
+fn check(query: &[u8], target: &[u8], scoring: &Scoring, block: usize, threads: usize) {
+    let aligner = Aligner::new(scoring.clone()).block(block).threads(threads);
+    let (score, end) = best(query, target, scoring);
+    assert_eq!(i64::from(aligner.score(query, target).unwrap()), score);
+    let found = aligner.align(query, target).unwrap();
+    assert_eq!(found.is_some(), score > 0);
+    let Some(found) = found else { return };
+    assert_eq!((i64::from(found.score), (found.target.end - 1, found.query.end - 1)), (score, end));
+    assert_eq!(found.rescore(query, target, scoring), score);
+    let count =
+        |side: fn(&(Option<u8>, Option<u8>)) -> bool| found.letters(query, target).filter(side).count();
+    assert_eq!(count(|pair| pair.0.is_some()), found.query.len());
+    assert_eq!(count(|pair| pair.1.is_some()), found.target.len());
+}
+
+fn pairs_with_scoring(
+    gap: impl Strategy<Value = Gap>,
+    most: usize,
+) -> impl Strategy<Value = (Scoring, (Vec<u8>, Vec<u8>))> {
+    scoring(gap).prop_flat_map(move |scoring| {
+        let pairs = pair(scoring.alphabet(), most);
+        (Just(scoring), pairs)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn blocks_with_affine_gaps_equal_whole_matrices(
+        (scoring, (query, target)) in pairs_with_scoring(affine(), 60),
+        block in prop_oneof![1..12usize, Just(16), Just(1000)],
+        threads in 1..4usize,
+    ) {
+        check(&query, &target, &scoring, block, threads);
+    }
+
+    #[test]
+    fn blocks_with_other_gaps_equal_whole_matrices(
+        (scoring, (query, target)) in pairs_with_scoring(other_gap(), 45),
+        block in prop_oneof![1..12usize, Just(16), Just(1000)],
+        threads in 1..4usize,
+    ) {
+        check(&query, &target, &scoring, block, threads);
+    }
+}
+
+#[test]
+fn the_alignment_depends_neither_on_blocks_nor_on_threads() {
+    let mut state = 1u64;
+    let mut letter = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        b"ACGT"[(state >> 62) as usize]
+    };
+    let query: Vec<u8> = (0..700).map(|_| letter()).collect();
+    let target: Vec<u8> =
+        query.iter().enumerate().map(|(at, same)| if at % 11 == 0 { letter() } else { *same }).collect();
+    for gap in [Gap::Affine { open: 5, extend: 2 }, Gap::log(5, 2)] {
+        let aligner = Aligner::new(Scoring::dna(2, 3, gap).unwrap());
+        let first = aligner.clone().threads(1).align(&query, &target).unwrap();
+        assert!(first.as_ref().is_some_and(|found| found.score > 900));
+        // Blocks of one cell take long with gaps that look at all others.
+        let smallest = if matches!(aligner.scoring().gap(), Gap::Affine { .. }) { 1 } else { 20 };
+        for (block, threads) in [(smallest, 2), (30, 1), (64, 3), (100, 2), (1 << 16, 2)] {
+            let other = aligner.clone().block(block).threads(threads).align(&query, &target).unwrap();
+            assert_eq!(first, other, "block {block}, threads {threads}");
+        }
+    }
+}
+
+#[test]
+fn scores_above_16_bits_are_exact() {
+    // Each pair of tryptophans scores 11, so the score passes 2^15 and 2^16 within rows of several blocks.
+    let query = vec![b'W'; 7000];
+    let mut target = query.clone();
+    target[3000] = b'A';
+    target.remove(5000);
+    let scoring = Scoring::protein(Gap::Affine { open: 11, extend: 1 }).unwrap();
+    let found = Aligner::new(scoring.clone()).align(&query, &target).unwrap().unwrap();
+    assert_eq!(found.score, 6998 * 11 - 3);
+    assert_eq!(found.rescore(&query, &target, &scoring), 6998 * 11 - 3);
+}
+
+#[test]
+fn a_long_gap_crosses_blocks() {
+    let gap = Gap::Affine { open: 3, extend: 0 };
+    let aligner = Aligner::new(Scoring::dna(1, 9, gap).unwrap()).block(8);
+    let (left, right) = (b"ACGTTGCAAC".as_slice(), b"GGATCCTTAG".as_slice());
+    let (short, long) = ([left, right].concat(), [left, &[b'N'; 200], right].concat());
+    for (query, target) in [(&short, &long), (&long, &short)] {
+        let found = aligner.align(query, target).unwrap().unwrap();
+        assert_eq!((found.score, found.length()), (17, 220));
+    }
+}
+
+#[test]
+fn empty_and_short_sequences() {
+    for gap in [Gap::Affine { open: 5, extend: 2 }, Gap::log(5, 2)] {
+        let aligner = Aligner::new(Scoring::dna(2, 3, gap).unwrap());
+        for (query, target, score) in [
+            ("", "", 0),
+            ("A", "", 0),
+            ("", "A", 0),
+            ("A", "A", 2),
+            ("A", "C", 0),
+            ("N", "A", 0),
+            ("a", "CCA", 2),
+        ] {
+            let (query, target) = (query.as_bytes(), target.as_bytes());
+            assert_eq!(aligner.score(query, target).unwrap(), score);
+            let found = aligner.align(query, target).unwrap();
+            assert_eq!(found.map_or(0, |found| found.score), score);
+        }
+    }
+}
+
+#[test]
+fn scores_that_may_exceed_32_bits_are_refused() {
+    let aligner = Aligner::new(Scoring::dna(10_000, 0, Gap::Affine { open: 1, extend: 1 }).unwrap());
+    let long = vec![b'A'; 60_000];
+    let message = aligner.score(&long, &long).unwrap_err().to_string();
+    assert!(
+        message.contains("600000000") && message.contains("536870912") && message.contains("help: "),
+        "{message}"
+    );
+}

@@ -1,0 +1,304 @@
+//! `thalweg align`.
+
+use std::fs;
+use std::io::{self, BufWriter, IsTerminal, Read, stderr};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use thalweg_align::{
+    Aligner, Alphabet, Compare, Error, Format, Gap, Scoring, Sequence, Watch, Work, Writer, compare,
+    read_fasta, work,
+};
+use thalweg_dedup::OutFile;
+
+use crate::interrupt::Interrupt;
+use crate::progress::Progress;
+use crate::{size, standard};
+
+/// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
+///
+/// QUERIES and TARGETS are FASTA files, plain or compressed with gzip; `-` is standard input, for one of them.
+/// Sequences are DNA if all letters of both files are A, C, G, T, U or N, and otherwise proteins, which are scored by
+/// BLOSUM62. Only the strands that are given are compared.
+///
+/// Output does not depend on the number of threads. Of several best alignments of a pair, it has the one that ends
+/// first in the target, and then in the query.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg align reads.fa genes.fa                        alignments to read
+  thalweg align reads.fa.gz genes.fa --best --format sam -o reads.sam
+  thalweg align a.faa b.faa --format tsv --min-score 50  the scores of all pairs
+  thalweg align one.fa other.fa --gap log --gap-open 6   long gaps are cheap
+  zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2")]
+pub(crate) struct Align {
+    /// The sequences to look for, or `-` for standard input
+    queries: PathBuf,
+    /// The sequences to look in, or `-` for standard input
+    targets: PathBuf,
+    /// The letters of the sequences
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    alphabet: Letters,
+    /// Score of two equal nucleotides (DNA only; default 2)
+    #[arg(long = "match", value_name = "N")]
+    matching: Option<i32>,
+    /// What two unequal nucleotides cost (DNA only; default 3)
+    #[arg(long, value_name = "N")]
+    mismatch: Option<i32>,
+    /// What a gap of K letters costs: `affine`, OPEN + EXTEND * (K - 1), or `log`, OPEN + EXTEND * log2(K), which takes
+    /// much longer
+    #[arg(long, value_name = "KIND", default_value = "affine")]
+    gap: Kind,
+    /// The cost OPEN of a gap's first letter (default 5 for DNA, 11 for proteins)
+    #[arg(long, value_name = "N")]
+    gap_open: Option<i32>,
+    /// The cost EXTEND of a gap's further letters (default 2 for DNA, 1 for proteins)
+    #[arg(long, value_name = "N")]
+    gap_extend: Option<i32>,
+    /// How to write: text (alignments to read), sam, or tsv (scores alone)
+    #[arg(long, value_name = "NAME", default_value = "text")]
+    format: Format,
+    /// Only the best target of each query; of several, the first
+    #[arg(long)]
+    best: bool,
+    /// Only pairs with at least this score (at least 1)
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_score: i32,
+    /// Write to FILE, which appears when it is complete, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(short, long)]
+    force: bool,
+    /// Threads (default: the number of cores that this process may use)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Rows and columns of a block of cells, 1 to 65536 (default 1024, for other gaps than affine 128)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    block: Option<u32>,
+    /// Refuse to begin if more memory may be needed
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size::parse)]
+    memory: u64,
+    /// Refuse to begin if there are more cells, in units of 10^9 (for other gaps than affine, more that cells look at)
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_gigacells: u64,
+    /// Print counts and the rate
+    #[arg(long)]
+    report: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Letters {
+    /// By content
+    Auto,
+    Dna,
+    Protein,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Affine,
+    Log,
+}
+
+impl Align {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        ensure!(
+            !(standard::is_dash(&self.queries) && standard::is_dash(&self.targets)),
+            "queries and targets are both `-`\nhelp: name a file for one of them"
+        );
+        self.check_output()?;
+        let (queries, targets) = (self.read(&self.queries, interrupt)?, self.read(&self.targets, interrupt)?);
+        let aligner = self.aligner(&queries, &targets)?;
+        let how = Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() };
+        let work = work(&aligner, &how, &queries, &targets);
+        self.check_work(&work)?;
+        if stderr().is_terminal() || self.report {
+            standard::eprint(&announcement(&aligner, &queries, &targets, &work));
+        }
+        let started = Instant::now();
+        let compared = self.compare(&aligner, &how, (&queries, &targets), interrupt, work.cells);
+        if compared? && self.report {
+            let took = started.elapsed().as_secs_f64();
+            let rate = work.cells as f64 / took.max(1e-9) / 1e9;
+            standard::eprint(&format!("{took:.3} s, {rate:.3} * 10^9 cells a second"));
+        }
+        Ok(())
+    }
+
+    /// Compares and writes. Returns whether the reader of the output has read all.
+    fn compare(
+        &self,
+        aligner: &Aligner,
+        how: &Compare,
+        (queries, targets): (&[Sequence], &[Sequence]),
+        interrupt: &Interrupt,
+        cells: u128,
+    ) -> Result<bool> {
+        // A device or a pipe is written directly, so there is nothing to remove and the first signal ends the process.
+        let direct = |path: &Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+        let file = self.file().filter(|path| !direct(path));
+        let _guard = file.map(|_| interrupt.guard());
+        let output = match self.file() {
+            Some(path) => OutFile::create(path, self.force)?,
+            None => OutFile::direct(standard::stdout()?),
+        };
+        let command: Vec<String> = std::env::args().collect();
+        let output = BufWriter::with_capacity(1 << 16, output);
+        let mut writer =
+            Writer::new(output, self.format, (queries, targets), aligner.scoring(), &command.join(" "));
+        let watch = Stopwatch { progress: Progress::cells(u64::try_from(cells).ok()), interrupt };
+        let compared = match &mut writer {
+            Ok(writer) => compare(aligner, queries, targets, how, &watch, |found| writer.write(&found)),
+            Err(_) => Ok(()),
+        };
+        watch.progress.finish();
+        let written = writer.and_then(|writer| compared.and_then(|()| writer.finish()));
+        match written {
+            Err(Error::Io { source, .. })
+                if self.file().is_none() && source.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                Ok(false)
+            }
+            written => {
+                let output = written?.into_inner().map_err(io::IntoInnerError::into_error);
+                output.context("writing the alignments")?.commit()?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// The output, unless it is standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| !standard::is_dash(path))
+    }
+
+    /// Fails early if the output cannot be written.
+    fn check_output(&self) -> Result<()> {
+        let Some(path) = self.file() else { return Ok(()) };
+        if let Ok(meta) = fs::metadata(path) {
+            ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
+            ensure!(
+                self.force || !meta.is_file(),
+                "{} already exists\nhelp: choose another name, or replace it with --force",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// Reads the sequences of a file.
+    fn read(&self, path: &Path, interrupt: &Interrupt) -> Result<Vec<Sequence>> {
+        let input = standard::input(path, interrupt)?;
+        let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
+        let progress = Progress::new(input.length);
+        let bytes: Box<dyn Read> = Box::new(progress.read(input.bytes));
+        let alphabet = match self.alphabet {
+            Letters::Auto => None,
+            Letters::Dna => Some(Alphabet::Dna),
+            Letters::Protein => Some(Alphabet::Protein),
+        };
+        let sequences = read_fasta(bytes, &name, alphabet, self.memory);
+        progress.finish();
+        Ok(sequences?)
+    }
+
+    fn aligner(&self, queries: &[Sequence], targets: &[Sequence]) -> Result<Aligner> {
+        let alphabet = match self.alphabet {
+            Letters::Dna => Alphabet::Dna,
+            Letters::Protein => Alphabet::Protein,
+            Letters::Auto => {
+                let mut letters = queries.iter().chain(targets).flat_map(|sequence| &sequence.letters);
+                let dna = letters.all(|letter| b"ACGTUN".contains(letter));
+                if dna { Alphabet::Dna } else { Alphabet::Protein }
+            }
+        };
+        let (open, extend) = match alphabet {
+            Alphabet::Dna => (5, 2),
+            Alphabet::Protein => (11, 1),
+        };
+        let open = self.gap_open.unwrap_or(open);
+        let extend = self.gap_extend.unwrap_or(extend.min(open));
+        if self.gap == Kind::Log {
+            let most = thalweg_align::MOST;
+            for (name, cost) in [("--gap-open", open), ("--gap-extend", extend)] {
+                ensure!((0..=most).contains(&cost), "{name} is {cost}\nhelp: use 0 to {most}");
+            }
+        }
+        let gap = match self.gap {
+            Kind::Affine => Gap::Affine { open, extend },
+            Kind::Log => Gap::log(open, extend),
+        };
+        let scoring = match alphabet {
+            Alphabet::Dna => Scoring::dna(self.matching.unwrap_or(2), self.mismatch.unwrap_or(3), gap)?,
+            Alphabet::Protein => {
+                ensure!(
+                    self.matching.is_none() && self.mismatch.is_none(),
+                    "--match and --mismatch are for DNA, and these sequences are proteins\n\
+                     help: remove them, or check the input with --alphabet dna"
+                );
+                Scoring::protein(gap)?
+            }
+        };
+        let aligner = Aligner::new(scoring);
+        let aligner =
+            self.threads.iter().fold(aligner, |aligner, threads| aligner.threads((*threads).into()));
+        Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
+    }
+
+    /// Refuses work that exceeds the limits.
+    fn check_work(&self, work: &Work) -> Result<()> {
+        if work.memory > self.memory {
+            bail!(
+                "the alignment may take {}, the limit is {}\n\
+                 help: raise the limit with --memory, or compute scores alone with --format tsv",
+                size::show(work.memory),
+                size::show(self.memory)
+            );
+        }
+        if work.updates > u128::from(self.max_gigacells) * 1_000_000_000 {
+            bail!(
+                "there are {:.1} * 10^9 cells to compute, the limit is {} * 10^9\n\
+                 help: raise the limit with --max-gigacells, or split the input",
+                work.updates as f64 / 1e9,
+                self.max_gigacells
+            );
+        }
+        Ok(())
+    }
+}
+
+fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], work: &Work) -> String {
+    let kind = match aligner.scoring().alphabet() {
+        Alphabet::Dna => "DNA",
+        Alphabet::Protein => "protein",
+    };
+    let updates = match work.updates == work.cells {
+        true => String::new(),
+        false => format!(", which look at {:.3} * 10^9", work.updates as f64 / 1e9),
+    };
+    format!(
+        "{} queries, {} targets ({kind}): {:.3} * 10^9 cells{updates}, at most {}",
+        queries.len(),
+        targets.len(),
+        work.cells as f64 / 1e9,
+        size::show(work.memory)
+    )
+}
+
+/// Shows progress, and stops on a signal.
+struct Stopwatch<'a> {
+    progress: Progress,
+    interrupt: &'a Interrupt,
+}
+
+impl Watch for Stopwatch<'_> {
+    fn stopped(&self) -> bool {
+        self.interrupt.stop().is_requested()
+    }
+
+    fn cells(&self, count: u64) {
+        self.progress.advance(count);
+    }
+}

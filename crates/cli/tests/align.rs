@@ -1,0 +1,204 @@
+//! The command `thalweg align`.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::{TempDir, tempdir};
+
+fn align(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.arg("align").args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    align(folder, arguments).output().expect("starts")
+}
+
+fn good(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments);
+    assert!(output.status.success() && output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn random(seed: u64, letters: &[u8], count: usize) -> String {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        char::from(letters[(state >> 33) as usize % letters.len()])
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// A folder with queries `q.fa`, targets `t.fa` and a pair of proteins.
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("q.fa", ">q1 the first\nTTTACGTACGTACAAAACG\nTTGCA\n>q2\ncccccccc\n>empty\n");
+    write("t.fa", ">t1\r\nGGACGTACGTACACGTTGCAGG\r\n>t2\r\nACGTTGCA\r\n");
+    write("p.faa", ">p\nMKVLAWWGH\n");
+    folder
+}
+
+#[test]
+fn scores_and_alignments() {
+    let folder = folder();
+    let tsv = "query\ttarget\tscore\nq1\tt1\t27\nq1\tt2\t16\n";
+    assert_eq!(good(folder.path(), &["q.fa", "t.fa", "--format", "tsv", "--min-score", "5"]), tsv);
+    let best = good(folder.path(), &["q.fa", "t.fa", "--best", "--min-score", "5"]);
+    assert!(best.contains("score  27, identity "), "{best}");
+    assert_eq!(best.matches("no alignment").count(), 2);
+    let sam = good(folder.path(), &["q.fa", "t.fa", "--best", "--format", "sam", "--min-score", "5"]);
+    assert!(sam.contains("@SQ\tSN:t1\tLN:22\n") && sam.contains("\nq1\t0\tt1\t3\t255\t3S"), "{sam}");
+    assert!(sam.contains("--format sam --min-score 5\n"), "{sam}");
+    let protein = good(folder.path(), &["p.faa", "p.faa"]);
+    assert!(protein.contains("score  58, identity 9/9 (100.0 %), gaps 0"), "{protein}");
+    assert!(
+        protein.contains("query  1 MKVLAWWGH 9\n         |||||||||\ntarget 1 MKVLAWWGH 9\n"),
+        "{protein}"
+    );
+}
+
+#[test]
+fn gzip_and_pipes_are_read() {
+    let folder = folder();
+    let expected = good(folder.path(), &["q.fa", "t.fa"]);
+    let zipped = Command::new("gzip").args(["-k", "q.fa"]).current_dir(folder.path()).status().unwrap();
+    assert!(zipped.success());
+    assert_eq!(good(folder.path(), &["q.fa.gz", "t.fa"]), expected);
+    let mut child =
+        align(folder.path(), &["-", "t.fa"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let zipped = fs::read(folder.path().join("q.fa.gz")).unwrap();
+    child.stdin.take().unwrap().write_all(&zipped).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().stdout, expected.as_bytes());
+}
+
+#[test]
+fn output_is_the_same_for_all_threads_and_blocks() {
+    let folder = tempdir().unwrap();
+    let some = |seed: u64, count: u64| -> String {
+        (0..count).map(|at| format!(">s{at}\n{}\n", random(seed + at, b"ACGT", 150))).collect()
+    };
+    fs::write(folder.path().join("q"), some(1, 15)).unwrap();
+    let long = format!("{}>long\n{}\n", some(100, 10), random(7, b"ACGT", 12_000));
+    fs::write(folder.path().join("t"), long).unwrap();
+    for format in ["text", "sam", "tsv"] {
+        let mut outputs = [&["--threads", "1"][..], &["--threads", "3"], &["--block", "100"]].map(|more| {
+            let output = good(folder.path(), &[&["q", "t", "--format", format], more].concat());
+            // The header has the command line.
+            output.lines().filter(|line| !line.starts_with("@PG")).collect::<Vec<_>>().join("\n")
+        });
+        assert!(outputs[0].len() > 1000);
+        outputs.sort();
+        assert!(outputs[0] == outputs[2], "{format}");
+    }
+}
+
+#[test]
+fn files_are_replaced_with_force_only() {
+    let folder = folder();
+    let out = folder.path().join("out");
+    assert_eq!(good(folder.path(), &["q.fa", "t.fa", "-o", "out"]), "");
+    let text = fs::read_to_string(&out).unwrap();
+    assert_eq!(text, good(folder.path(), &["q.fa", "t.fa"]));
+    fs::write(&out, "mine").unwrap();
+    let refused = run(folder.path(), &["q.fa", "t.fa", "-o", "out"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("help: choose another name"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    // An error leaves the file as it is.
+    fs::write(folder.path().join("same.fa"), ">a\nA\n>a\nC\n").unwrap();
+    let failed = run(folder.path(), &["q.fa", "same.fa", "-fo", "out", "--format", "sam"]);
+    assert!(!failed.status.success());
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    good(folder.path(), &["q.fa", "t.fa", "-fo", "out"]);
+    assert_eq!(fs::read_to_string(&out).unwrap(), text);
+    assert!(
+        fs::read_dir(folder.path()).unwrap().all(|file| !file
+            .unwrap()
+            .file_name()
+            .to_string_lossy()
+            .starts_with('.'))
+    );
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let folder = folder();
+    fs::write(folder.path().join("bad.fa"), ">a\nAC\nA-C\n").unwrap();
+    fs::write(folder.path().join("long.fa"), format!(">a\n{}\n", random(1, b"ACGT", 100_000))).unwrap();
+    for (arguments, what) in [
+        (&["q.fa", "nothing"][..], "nothing"),
+        (&["q.fa", "."], "is a folder"),
+        (&["-", "-"], "both `-`"),
+        (&["q.fa", "bad.fa"], "bad.fa, line 3: unexpected '-'"),
+        (&["p.faa", "t.fa", "--alphabet", "dna"], "p.faa, line 2: unexpected 'L'"),
+        (&["p.faa", "t.fa", "--match", "2"], "--match and --mismatch are for DNA"),
+        (&["q.fa", "t.fa", "--gap-open", "1", "--gap-extend", "2"], "gap costs 1 (open) and 2 (extend)"),
+        (&["q.fa", "t.fa", "--gap", "log", "--gap-open=-1"], "--gap-open is -1"),
+        (&["q.fa", "t.fa", "-o", "."], "is a folder"),
+        (
+            &["long.fa", "long.fa", "--max-gigacells", "9"],
+            "10.0 * 10^9 cells to compute, the limit is 9 * 10^9",
+        ),
+        (&["long.fa", "long.fa", "--memory", "20MiB"], "the limit is 20.00 MiB"),
+        (&["long.fa", "long.fa", "--gap", "log"], "the limit is 4.00 GiB"),
+        (&["long.fa", "q.fa", "--memory", "9K"], "long.fa holds more than 9216 bytes"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(
+            output.stdout.is_empty() && message.starts_with("error: ") && message.contains(what),
+            "{message}"
+        );
+        assert!(!message.contains("panicked"), "{message}");
+    }
+}
+
+#[test]
+fn a_report_has_counts_and_the_rate() {
+    let folder = folder();
+    let output = run(folder.path(), &["q.fa", "t.fa", "--report", "--gap", "log"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("3 queries, 2 targets (DNA): 0.000 * 10^9 cells, which look at"), "{message}");
+    assert!(message.contains("cells a second"), "{message}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = tempdir().unwrap();
+    let some: String = (0..300).map(|at| format!(">s{at}\n{}\n", random(at, b"ACGT", 50))).collect();
+    fs::write(folder.path().join("q"), some).unwrap();
+    let mut child = align(folder.path(), &["q", "q"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn an_interrupt_leaves_no_file() {
+    let folder = tempdir().unwrap();
+    let long = format!(">a\n{}\n", random(1, b"ACGT", 300_000));
+    fs::write(folder.path().join("long"), long).unwrap();
+    let mut child = align(folder.path(), &["long", "long", "-o", "out"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = || fs::read_dir(folder.path()).unwrap().count() > 1;
+    let started = Instant::now();
+    while !begun() {
+        assert!(started.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{message}");
+    assert!(message.contains("interrupted") && !message.contains("error"), "{message}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert!(started.elapsed() < Duration::from_secs(30));
+}
