@@ -197,7 +197,7 @@ impl std::str::FromStr for Assignment {
             let own: Vec<_> =
                 words.map(|word| parse(word).ok_or_else(|| wrong(word))).collect::<Result<_, _>>()?;
             all.extend(own.iter().map(|range: &Range<usize>| (range.start, range.end, line)));
-            members.push(own);
+            members.push(in_order(own));
         }
         all.sort_unstable();
         if let Some(pair) = all.windows(2).find(|pair| pair[0].1 > pair[1].0) {
@@ -263,6 +263,9 @@ mod tests {
         let text = "assignment 1\nmember 0 0-4 7-7\nmember 1\nmember 2 5-6\n";
         let assignment: Assignment = text.parse().unwrap();
         assert_eq!((assignment.to_string().as_str(), assignment.len()), (text, 8));
+        let unordered: Assignment =
+            "assignment 1\nmember 0 7-7 3-4 0-2\nmember 1\nmember 2 5-6\n".parse().unwrap();
+        assert_eq!(unordered, assignment, "ranges come in order, and neighbours are one");
         for (text, line, what) in [
             ("", 1, "the text is empty"),
             ("assignment 2\n", 1, "`assignment 2` is no version"),
