@@ -209,8 +209,15 @@ impl Arena {
 
     /// Closes a job: no member joins any more. Called by its caller or by a helper.
     fn close(&self, at: usize) {
-        self.slots()[at].word.fetch_and(!OPEN, Ordering::Relaxed);
-        self.open.fetch_and(!(1 << at), Ordering::Relaxed);
+        // Loads first, since the other side often has done both. They read no older value than that of this job: this thread
+        // has seen the slot open, and the bit was set before.
+        let (word, bit) = (&self.slots()[at].word, 1 << at);
+        if word.load(Ordering::Relaxed) & OPEN != 0 {
+            word.fetch_and(!OPEN, Ordering::Relaxed);
+        }
+        if self.open.load(Ordering::Relaxed) & bit != 0 {
+            self.open.fetch_and(!bit, Ordering::Relaxed);
+        }
     }
 
     fn join(&self, within: Slots) -> Option<Joined<'_>> {

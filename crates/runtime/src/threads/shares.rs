@@ -32,6 +32,48 @@ use thalweg_policy::tasks::{StealOrder, back, front, stretch};
 #[derive(Debug)]
 struct Rest(AtomicU64);
 
+/// The ranges of all threads. A thread keeps the memory of the last ones that it has dropped, for its next loop: aligned
+/// memory takes longer to allocate than a short loop does.
+#[derive(Debug)]
+struct Rests(Vec<Rest>);
+
+#[cfg(not(loom))]
+thread_local! {
+    static SPARE: std::cell::Cell<Vec<Rest>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
+impl Rests {
+    /// No ranges yet.
+    #[cfg(not(loom))]
+    fn new() -> Rests {
+        Rests(SPARE.try_with(std::cell::Cell::take).unwrap_or_default())
+    }
+
+    /// A model's atomics belong to one execution, so none are kept.
+    #[cfg(loom)]
+    fn new() -> Rests {
+        Rests(Vec::new())
+    }
+}
+
+#[cfg(not(loom))]
+impl Drop for Rests {
+    fn drop(&mut self) {
+        let mut rests = std::mem::take(&mut self.0);
+        rests.clear();
+        // A thread that ends keeps nothing.
+        _ = SPARE.try_with(|spare| spare.set(rests));
+    }
+}
+
+impl std::ops::Deref for Rests {
+    type Target = [Rest];
+
+    fn deref(&self) -> &[Rest] {
+        &self.0
+    }
+}
+
 /// A range of numbers that threads share out among themselves, each with a stretch of its own to begin with.
 ///
 /// ```
@@ -53,7 +95,7 @@ struct Rest(AtomicU64);
 /// ```
 #[derive(Debug)]
 pub struct Shares {
-    rests: Vec<Rest>,
+    rests: Rests,
     all: Range<u64>,
     unit: u64,
     /// The number of units.
@@ -75,7 +117,8 @@ impl Shares {
         let unit = unit.max(1).max(states.div_ceil(u64::from(u32::MAX)));
         let units = states.div_ceil(unit);
         let rest = |thread| Rest(AtomicU64::new(word(stretch(units, threads, thread))));
-        let rests = (0..threads).map(rest).collect();
+        let mut rests = Rests::new();
+        rests.0.extend((0..threads).map(rest));
         Shares { rests, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
     }
 
@@ -88,7 +131,7 @@ impl Shares {
     /// Shares the range out to the first `begin` of some threads; the others begin with nothing.
     pub(crate) fn among(all: Range<u64>, threads: usize, begin: usize) -> Shares {
         let mut shares = Shares::new(all, begin, 1, u64::MAX);
-        shares.rests.resize_with(threads.max(begin), || Rest(AtomicU64::new(0)));
+        shares.rests.0.resize_with(threads.max(begin), || Rest(AtomicU64::new(0)));
         shares
     }
 
