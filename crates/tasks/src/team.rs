@@ -1,12 +1,27 @@
 //! The threads that execute a graph: those of the runtime's team, with numbers below the most members of the run.
 
+#[cfg(not(loom))]
 pub(crate) use thalweg_runtime::team_size;
 
+#[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The models have threads of their own, and no team.
+#[cfg(loom)]
+pub(crate) fn team_size() -> usize {
+    1
+}
+
+/// The calling thread alone.
+#[cfg(loom)]
+pub(crate) fn parallel(_members: usize, part: &(dyn Fn(usize) + Sync)) {
+    part(0);
+}
 
 /// Calls `part(member)` on the calling thread, and on other threads that may begin late or never; waits for those that have
 /// begun. The numbers are below `members`, and no two threads have the same one at a time. A thread keeps its number in the
 /// team if that is below `members`, so it gets the same colours each time.
+#[cfg(not(loom))]
 pub(crate) fn parallel(members: usize, part: &(dyn Fn(usize) + Sync)) {
     let taken: Vec<AtomicBool> = (0..members).map(|_| AtomicBool::new(false)).collect();
     // Acquire and Release: a thread sees what the one before it did under the number.
@@ -20,8 +35,10 @@ pub(crate) fn parallel(members: usize, part: &(dyn Fn(usize) + Sync)) {
 }
 
 /// Gives a number back, after a panic too.
+#[cfg(not(loom))]
 struct Release<'a>(&'a AtomicBool);
 
+#[cfg(not(loom))]
 impl Drop for Release<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);

@@ -27,7 +27,9 @@ mod pool;
 mod tests;
 
 use crate::net::Signals;
-use arena::{Arena, Slots};
+use arena::Arena;
+#[cfg(not(loom))]
+use arena::Slots;
 #[cfg(not(loom))]
 use std::cell::{Cell, RefCell};
 #[cfg(not(loom))]

@@ -14,6 +14,7 @@ use super::{Job, Panic, name_thread};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+#[cfg(not(loom))]
 use std::time::Duration;
 
 /// The time for which a thread spins before it sleeps.
