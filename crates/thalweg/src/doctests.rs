@@ -17,6 +17,7 @@ chapters! {
     RatesPeekLoops "docs/guide/rates-peek-loops.md"
     Processes "docs/guide/processes.md"
     ParallelLoops "docs/guide/parallel-loops.md"
+    TaskGraphs "docs/guide/task-graphs.md"
     BackPressureAndMemory "docs/guide/back-pressure-and-memory.md"
     FailuresCancelDeadlines "docs/guide/failures-cancel-deadlines.md"
     PoliciesAndReports "docs/guide/policies-and-reports.md"
