@@ -57,8 +57,8 @@ fn a_thread_that_cannot_be_started_ends_the_run() {
     let folder = tempdir().unwrap();
     let (folder, made) = (folder.path(), folder.path().join("made"));
     fs::write(folder.join("program.str"), PROGRAM).unwrap();
-    // Enough items that a run does not end before it starts its threads.
-    for (mode, items) in [("filters", 400_000i32), ("pipeline", 400_000), ("os-thread", 20_000)] {
+    // Enough items that a run does not end before it starts its threads: it times its parts for some milliseconds first.
+    for (mode, items) in [("filters", 4_000_000i32), ("pipeline", 4_000_000), ("os-thread", 20_000)] {
         let given: Vec<u8> = (0..items).flat_map(|i| (i % 13 - 6).to_ne_bytes()).collect();
         fs::write(folder.join("given"), given).unwrap();
         let alone = run_within(folder, "unlimited", &["--threads", "1"]).expect("ends");
