@@ -7,8 +7,8 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 /// The first channel over which data returns to a set that it has left. `set` gives the set of each node; nodes without
 /// one stand for themselves. `None` if the sets, each as one node, have no cycle besides those of the graph.
 ///
-/// A set may contain a part of a cycle of the graph. Sets are numbered below the number of nodes. Only paths through nodes for which `counts`
-/// returns true are followed.
+/// A set may contain a part of a cycle of the graph. Sets are numbered below the number of nodes. Only paths through
+/// nodes for which `counts` returns true are followed.
 ///
 /// ```
 /// use thalweg_analysis::returning_channel;

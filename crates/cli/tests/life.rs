@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -161,17 +161,14 @@ fn a_signal_writes_the_generations_so_far() {
 #[test]
 fn an_animation_shows_each_generation() {
     let folder = tempdir().unwrap();
-    let (mut own, other) = crate::terminal::terminal();
-    let mut child = life(folder.path(), &["glider", "-g", "4", "--animate", "--fps", "200"])
+    let (own, other) = crate::terminal::terminal();
+    let child = life(folder.path(), &["glider", "-g", "4", "--animate", "--fps", "200"])
         .env("TERM", "xterm")
         .stdout(other.try_clone().unwrap())
         .stderr(other)
         .spawn()
         .unwrap();
-    let mut bytes = Vec::new();
-    // Reading fails when all processes have closed the other side.
-    _ = own.read_to_end(&mut bytes);
-    assert!(child.wait().unwrap().success());
+    let bytes = crate::terminal::all_written(own, child);
     let text = String::from_utf8_lossy(&bytes);
     for generation in 0..=4 {
         assert!(text.contains(&format!("generation {generation}, 5 cells")), "{text:?}");

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -175,18 +175,15 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn a_terminal_shows_the_iterations() {
     let folder = tempdir().unwrap();
-    let (mut own, other) = crate::terminal::terminal();
+    let (own, other) = crate::terminal::terminal();
     let arguments = ["--rmat", "10", "--tolerance", "0", "--max-iterations", "20000", "--top", "1"];
-    let mut child = pagerank(folder.path(), &arguments)
+    let child = pagerank(folder.path(), &arguments)
         .env("TERM", "xterm")
         .stdout(Stdio::null())
         .stderr(other)
         .spawn()
         .unwrap();
-    let mut bytes = Vec::new();
-    // Reading fails when the command has closed the other side.
-    _ = own.read_to_end(&mut bytes);
-    assert!(child.wait().unwrap().success());
+    let bytes = crate::terminal::all_written(own, child);
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains("/20000 iterations"), "no progress bar: {text:?}");
     assert!(text.contains("ranked 1024 pages"), "{text:?}");

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use tempfile::tempdir;
@@ -25,6 +25,15 @@ pub fn terminal() -> (File, OwnedFd) {
     (own.into(), File::options().read(true).write(true).open(name).unwrap().into())
 }
 
+/// All that a command and its processes write to a terminal. The command ends without an error.
+pub fn all_written(mut own: File, mut command: Child) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Reading fails when all processes have closed the other side.
+    _ = own.read_to_end(&mut bytes);
+    assert!(command.wait().unwrap().success());
+    bytes
+}
+
 /// The final content of the lines of a terminal: the text after the last carriage return or escape.
 fn shown(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
@@ -38,8 +47,8 @@ fn output_does_not_mix_with_the_progress_bar() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("program.str"), COUNT).unwrap();
     for engine in [&["--threads", "1"], &["--threads", "2"]] {
-        let (mut own, other) = terminal();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        let (own, other) = terminal();
+        let child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
             .args(["run", "program.str", "-i", "3"])
             .args(engine)
             .env("XDG_CACHE_HOME", folder.path().join("cache"))
@@ -50,10 +59,7 @@ fn output_does_not_mix_with_the_progress_bar() {
             .stderr(other)
             .spawn()
             .unwrap();
-        let mut bytes = Vec::new();
-        // Reading fails when all processes have closed the other side.
-        _ = own.read_to_end(&mut bytes);
-        assert!(child.wait().unwrap().success());
+        let bytes = all_written(own, child);
         let text = String::from_utf8_lossy(&bytes).into_owned();
         assert!(text.contains("iterations"), "no progress bar: {text:?}");
         assert_eq!(shown(&bytes), ["item 0", "item 1", "item 2"], "{text:?}");

@@ -52,9 +52,7 @@ impl Loop {
     pub fn record(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) -> Assignment {
         let range = range.start..range.end.max(range.start); // one that ends before it starts is empty
         let (size, members) = self.sizes(range.len());
-        let lengths = super::even(size, members.max(1), range.len() as u64);
-        let deal = Deal::new(self.schedule, self.stealing, &range, (&lengths, members), self.least());
-        self.recorded(&deal, members, body)
+        self.recorded(&self.deal(&range, (size, members)), members, body)
     }
 
     /// Calls `body` with ranges that together are those of an assignment. Each member begins with what it executed before;

@@ -125,21 +125,21 @@ impl Loop {
     /// If `body` panics. Other members then begin no more ranges.
     pub fn for_ranges(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
         let (size, members) = self.sizes(range.len());
-        if members < 2 {
-            if !range.is_empty() {
-                alone(|| body(range));
-            }
-            return;
+        if members >= 2 {
+            self.execute(&self.deal(&range, (size, members)), members, |_, range| body(range));
+        } else if !range.is_empty() {
+            alone(|| body(range));
         }
+    }
+
+    /// All iterations of a loop over `range`, for this many members of a team of this size.
+    fn deal(self, range: &Range<usize>, (size, members): (usize, usize)) -> Deal {
+        let length = range.len() as u64;
         let lengths = match self.schedule {
-            Schedule::Split => one_has_all(size, range.len() as u64),
-            _ => even(size, members, range.len() as u64),
+            Schedule::Split => one_has_all(size, length),
+            _ => even(size, members.max(1), length),
         };
-        self.execute(
-            &Deal::new(self.schedule, self.stealing, &range, (&lengths, members), self.least()),
-            members,
-            |_, range| body(range),
-        );
+        Deal::new(self.schedule, self.stealing, range, (&lengths, members), self.least())
     }
 
     /// The least iterations that a member takes at once.

@@ -55,6 +55,12 @@ fn run(arena: &Arena, ancestors: usize, nested: impl FnOnce(usize)) {
     assert!(work.is_done());
 }
 
+/// A member that tries to join a job twice.
+fn joins_twice(arena: &Arc<Arena>) -> thread::JoinHandle<()> {
+    let arena = arena.clone();
+    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, call| call())))
+}
+
 /// Two jobs one after the other in one slot, while a member tries to join twice.
 ///
 /// Mutations that fail: `Relaxed` in the join, in the leaving, or in `is_left`; a close that does not wait; no notification.
@@ -62,10 +68,7 @@ fn run(arena: &Arena, ancestors: usize, nested: impl FnOnce(usize)) {
 fn loom_arena_lends_a_job_while_its_caller_waits() {
     check(|| {
         let arena = Arc::new(Arena::default());
-        let member = thread::spawn({
-            let arena = arena.clone();
-            move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, call| call()))
-        });
+        let member = joins_twice(&arena);
         run(&arena, 0, |_| {});
         run(&arena, 0, |_| {});
         member.join().unwrap();
@@ -81,10 +84,7 @@ fn loom_arena_lends_a_job_while_its_caller_waits() {
 fn loom_arena_is_empty_when_its_jobs_are_closed() {
     check(|| {
         let arena = Arc::new(Arena::default());
-        let member = thread::spawn({
-            let arena = arena.clone();
-            move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, call| call()))
-        });
+        let member = joins_twice(&arena);
         run(&arena, 0, |_| {});
         run(&arena, 0, |_| {
             member.join().unwrap();

@@ -19,7 +19,8 @@
 //! fences, and checks the arena: if a job is open, it wakes another member, or stays. So the thread sees that no member looks, or the
 //! member sees the job. Only one member at a time is called for a job: the next one, by the member that joins.
 
-use super::{Crew, Team, join};
+use super::Team;
+use super::members::{Crew, join};
 use crate::threads::cores::{Cores, parallelism};
 use crate::threads::{ThreadPool, name_thread};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};

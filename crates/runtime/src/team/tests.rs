@@ -258,5 +258,5 @@ fn a_coroutine_does_not_wait_inside_another_run() {
     };
     let error = error_of_waiting(2, move |wait| par_for(0..64, |_| inner(wait)));
     assert!(error.contains("has to wait in a parallel loop or in a run"), "{error}");
-    assert_eq!(super::place().within, 0);
+    assert_eq!(super::members::place(|own| own.within), 0);
 }

@@ -113,8 +113,7 @@ pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
 }
 
 /// Runs some batches on this thread, so that all regions begin, then cuts the program. The times of these batches decide
-/// how, if there is no plan. `None` beside the plan
-/// where one thread runs the program.
+/// how, if there is no plan. `None` beside the plan where one thread runs the program.
 pub(super) fn cut<'a>(
     run: &mut Run<'a>,
     sources: &mut Sources,
