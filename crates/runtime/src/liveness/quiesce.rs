@@ -29,8 +29,8 @@
 //!    node claimable.
 //! 6. Any other cycle: a deadlock. The run fails, and the error names the cycle.
 //!
-//! With `Options::close_starved_loops`, firm cycles without a full channel end before step 1, and other cycles without
-//! a full channel in place of step 4, both with their outside inputs; step 2 does not apply.
+//! With `Options::close_starved_loops`, cycles without a full channel end in place of step 4, with their outside inputs:
+//! first a firm one, and another one unless step 5 applies. Step 2 does not apply.
 //!
 //! A cycle may get what it lacks once another one is opened. So no cycle is called a deadlock in step 6 before the
 //! other steps were tried on all of them. A cycle through a merge is reported last: the merge waits for any of its
@@ -79,13 +79,6 @@ fn starved(waits: &WaitGraph) -> Vec<Cycle> {
 /// # Errors
 /// The budget allows no growth ([`open_full`]), or step 2 finds a deadlock.
 fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
-    if net.liveness.closes_loops {
-        let starved = starved(waits);
-        let mut firm = starved.iter().filter(|cycle| is_firm(cycle));
-        if firm.any(|cycle| close(net, cycle, true)) {
-            return Ok(true);
-        }
-    }
     // SAFETY: this is the last thread awake of the run and it holds the sleep lock, so no node is active, and a thread
     // of the run takes that lock before it activates one. Threads outside the run access no slots, except a lent
     // message, which growth leaves where it is.
@@ -103,9 +96,10 @@ fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
         return Ok(true);
     }
     if net.liveness.closes_loops {
-        // Not while an event from outside the run may bring an item: a node that waits for any of its inputs may get
-        // it.
-        return Ok(!awaits_outside(net) && starved.iter().any(|cycle| close(net, cycle, true)));
+        let mut firm = starved.iter().filter(|cycle| is_firm(cycle));
+        // A node of another cycle waits for any of its inputs, and an event from outside the run may bring it an item.
+        let end_any = || !awaits_outside(net) && starved.iter().any(|cycle| close(net, cycle, true));
+        return Ok(firm.any(|cycle| close(net, cycle, true)) || end_any());
     }
     let is_over = |cycle: &&Cycle| outside_has_ended(net, cycle) && unread_at_rest(net, cycle).is_none();
     Ok(starved.iter().filter(is_over).any(|cycle| close(net, cycle, false)))

@@ -25,8 +25,12 @@
 //! larger one the loop may end.
 //!
 //! With [`Options::close_starved_loops`](crate::Options::close_starved_loops) a loop that would be a deadlock ends
-//! instead, once the whole graph is at rest. Its outside inputs are cut at the positions of their consumers; the items
-//! in these channels, and those that still arrive, are discarded.
+//! instead, once the whole graph is at rest and no full channel may grow. Its outside inputs are cut at the positions of
+//! their consumers; the items in these channels, and those that still arrive, are discarded.
+//!
+//! Growth comes first, since a search may grow the same channels before the graph is at rest. So each node of the loop
+//! has done all that it could do with channels of any size, and the positions do not depend on capacities or timing. If
+//! the budget is exhausted first, a node that lacks room stops where the budget left it.
 
 use crate::liveness::waits::{Cycle, Edge, WaitGraph, edges};
 use crate::net::Net;

@@ -171,8 +171,9 @@ impl Options {
 
     /// Ends a loop that starves, and discards the present and future items of its inputs from outside, where the
     /// run would otherwise fail with [`Error::Deadlock`]: for loops whose nodes drop items on purpose.
-    /// The loop ends when no other node can make progress. So it does not end while an endless source that does
-    /// not feed it runs.
+    /// The loop ends when no node can make progress, even if full channels grow within the budget. So the same items
+    /// are discarded at any thread count and capacity, and the loop does not end while an endless source that does not
+    /// feed it runs.
     pub fn close_starved_loops(mut self) -> Self {
         self.closes_loops = true;
         self
