@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use thalweg_align::{Aligner, Gap, Scoring};
+use thalweg_align::{Aligner, Gap, Schedule, Scoring};
 
 fn random(letters: &[u8], count: usize, mut state: u64) -> Vec<u8> {
     let mut next = || {
@@ -24,12 +24,12 @@ fn main() -> Result<(), thalweg_align::Error> {
             [("dna", &b"ACGT"[..], &dna), ("protein", b"ARNDCQEGHILKMFPSTWYV", &protein)]
         {
             let (query, target) = (random(letters, length, 1), random(letters, length, 2));
-            for threads in [1, 2] {
-                let aligner = Aligner::new(scoring.clone()).threads(threads);
+            for (threads, schedule) in [(1, Schedule::Tasks), (2, Schedule::Tasks), (2, Schedule::Loops)] {
+                let aligner = Aligner::new(scoring.clone()).threads(threads).schedule(schedule);
                 let started = Instant::now();
                 let score = aligner.score(&query, &target)?;
                 let rate = (length * length) as f64 / started.elapsed().as_secs_f64() / 1e9;
-                print!("{name} x{threads} {rate:.3} G cells/s (score {score})   ");
+                print!("{name} x{threads} {schedule:?} {rate:.3} G cells/s (score {score})   ");
             }
         }
         println!();

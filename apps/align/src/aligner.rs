@@ -6,7 +6,7 @@ use crate::affine::{self, Grid, Profile};
 use crate::alignment::Alignment;
 use crate::general::{self, Cube};
 use crate::wavefront::{Quiet, Watch, Wavefront};
-use crate::{Error, Gap, Result, Scoring};
+use crate::{Error, Gap, Result, Schedule, Scoring};
 
 /// The most letters of a row or column of a block.
 const LONGEST_BLOCK: usize = 1 << 16;
@@ -28,6 +28,8 @@ pub struct Aligner {
     scoring: Scoring,
     block: usize,
     threads: usize,
+    schedule: Schedule,
+    domains: Option<Vec<usize>>,
 }
 
 /// What pairs take.
@@ -47,7 +49,8 @@ impl Aligner {
     /// process may run at once.
     pub fn new(scoring: Scoring) -> Aligner {
         let block = if matches!(scoring.gap(), Gap::Affine { .. }) { 1024 } else { 128 };
-        Aligner { scoring, block, threads: thalweg::team_size() }
+        let threads = thalweg::team_size();
+        Aligner { scoring, block, threads, schedule: Schedule::default(), domains: None }
     }
 
     /// Sets the rows and columns of a block (1 to 65536; other numbers become the nearest of these). The result does
@@ -63,6 +66,19 @@ impl Aligner {
         Aligner { threads: threads.max(1), ..self }
     }
 
+    /// Sets how several threads execute the blocks of a pair. The result does not depend on it.
+    #[must_use]
+    pub fn schedule(self, schedule: Schedule) -> Aligner {
+        Aligner { schedule, ..self }
+    }
+
+    /// Sets the memory domain of each thread, by its number, and counts accesses ([`Watch::counts`]): one is remote if no
+    /// thread of the domain has the rows of the block that is accessed. The result does not depend on it.
+    #[must_use]
+    pub fn domains(self, domains: impl IntoIterator<Item = usize>) -> Aligner {
+        Aligner { domains: Some(domains.into_iter().collect()), ..self }
+    }
+
     /// The scores and gap costs.
     pub fn scoring(&self) -> &Scoring {
         &self.scoring
@@ -76,16 +92,22 @@ impl Aligner {
     /// What a pair of sequences of these lengths takes.
     pub fn work(&self, query: usize, target: usize) -> Work {
         let cells = query as u128 * target as u128;
+        let graph = self.graph_memory(query, target);
         match self.scoring.gap() {
             Gap::Affine { .. } => {
-                Work { cells, updates: cells, memory: affine::memory(query, target, self.block) }
+                Work { cells, updates: cells, memory: affine::memory(query, target, self.block) + graph }
             }
             Gap::Cost(_) => {
                 let updates = cells * (query as u128 + target as u128) / 2;
                 let narrow = general::is_narrow(query, target, &self.scoring);
-                Work { cells, updates, memory: general::memory(query, target, self.block, narrow) }
+                Work { cells, updates, memory: general::memory(query, target, self.block, narrow) + graph }
             }
         }
+    }
+
+    /// The bytes that the order of a pair's blocks and their best scores take.
+    pub(crate) fn graph_memory(&self, query: usize, target: usize) -> u64 {
+        48 * query.div_ceil(self.block) as u64 * target.div_ceil(self.block) as u64
     }
 
     /// The score of the best local alignment: 0 if no pair of letters scores above 0.
@@ -108,8 +130,9 @@ impl Aligner {
     }
 
     /// Execution of the blocks of a pair by all threads.
-    pub(crate) fn wavefront<'a>(&self, watch: &'a dyn Watch) -> Wavefront<'a> {
-        Wavefront { threads: self.threads, watch }
+    pub(crate) fn wavefront<'a>(&'a self, watch: &'a dyn Watch) -> Wavefront<'a> {
+        let (schedule, domains) = (self.schedule, self.domains.as_deref());
+        Wavefront { threads: self.threads, schedule, domains, watch }
     }
 
     /// See [`Aligner::score`].

@@ -1,6 +1,6 @@
 //! All queries with all targets.
 
-use thalweg::{Loop, Schedule};
+use thalweg::Loop;
 
 use crate::aligner::Query;
 use crate::wavefront::{Watch, Wavefront};
@@ -58,7 +58,7 @@ pub fn work(aligner: &Aligner, compare: &Compare, queries: &[Sequence], targets:
     let letters = (sum(queries, 1) as u64).min((BATCH.1 + query) as u64);
     let profiles = if affine { 4 * letters * aligner.scoring().codes() as u64 } else { 0 };
     let pair = match affine && !compare.align {
-        true => 16 * (query + target) as u64,
+        true => 16 * (query + target) as u64 + aligner.graph_memory(query, target),
         false => aligner.work(query, target).memory,
     };
     let at_once = aligner.most_threads().min(queries.len().saturating_mul(targets.len())) as u64;
@@ -161,11 +161,11 @@ impl Batch<'_> {
         let is_large =
             |pair: &&Pair| threads > 1 && cells(pair) * 4 * threads as u128 > all && cells(pair) > 1 << 20;
         let together: Vec<&Pair> = pairs.iter().filter(|pair| !is_large(pair)).collect();
-        let one = Wavefront { threads: 1, watch: self.watch };
-        let settings = Loop::new().schedule(Schedule::Hybrid).members(threads);
+        let wide = self.aligner.wavefront(self.watch);
+        let one = Wavefront { threads: 1, ..wide };
+        let settings = Loop::new().members(threads);
         let mut found =
             settings.collect(together.len(), |at| self.pair(together[at], align, one)).into_iter();
-        let wide = self.aligner.wavefront(self.watch);
         let next = |pair: &Pair| match is_large(&pair) {
             true => self.pair(pair, align, wide),
             false => found.next().unwrap_or(Ok(None)),

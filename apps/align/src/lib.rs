@@ -3,13 +3,13 @@
 //! ```text
 //!            columns: query ─▶
 //!   rows:   ┌───┬───┬───┐   A block needs the last row of the block above and the last column of the block at its
-//!   target  │ 0 │ 1 │ 2 │   left. The blocks with equal numbers form an anti-diagonal: one parallel loop.
-//!     │     ├───┼───┼───┤
+//!   target  │ 0 │ 1 │ 2 │   left: a graph of tasks. The blocks with equal numbers form an anti-diagonal, which may be
+//!     │     ├───┼───┼───┤   one parallel loop instead ([`Schedule`]).
 //!     ▼     │ 1 │ 2 │ 3 │
 //!           └───┴───┴───┘
 //! ```
 //!
-//! Where there are many pairs, the loop is over the pairs instead; [`compare`] chooses. The results depend neither on
+//! Where there are many pairs, a loop over the pairs is executed instead; [`compare`] chooses. The results depend neither on
 //! that nor on threads nor on the size of blocks.
 //!
 //! - [`Aligner`] aligns one pair, with scores and gap costs from [`Scoring`].
@@ -26,6 +26,7 @@ mod error;
 mod fasta;
 mod general;
 mod number;
+mod schedule;
 mod scoring;
 mod wavefront;
 mod write;
@@ -36,6 +37,7 @@ pub use alphabet::Alphabet;
 pub use compare::{Compare, Found, Hit, compare, work};
 pub use error::{Error, Result};
 pub use fasta::{Sequence, read_fasta};
+pub use schedule::Schedule;
 pub use scoring::{Gap, MOST, Scoring};
 pub use wavefront::{Quiet, Watch};
 pub use write::{Format, Writer};

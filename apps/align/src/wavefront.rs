@@ -1,9 +1,12 @@
 //! The order of blocks: each after those above and at its left.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use thalweg::{Loop, Schedule};
+use thalweg::Loop;
+use thalweg::tasks::{self, MemberCounts};
 
+use crate::schedule::{Blocks, Schedule, options};
 use crate::{Error, Result};
 
 /// Observes a computation, and may stop it.
@@ -15,6 +18,10 @@ pub trait Watch: Sync {
 
     /// `count` more cells are computed.
     fn cells(&self, _count: u64) {}
+
+    /// A pair has been computed by all threads, with these blocks (as nodes), accesses and steals. Called if there are
+    /// [domains](crate::Aligner::domains). Loops do not count their steals.
+    fn counts(&self, _counts: MemberCounts) {}
 }
 
 /// Neither stops nor observes.
@@ -28,39 +35,104 @@ impl Watch for Quiet {}
 pub(crate) struct Wavefront<'a> {
     /// The most threads.
     pub threads: usize,
+    pub schedule: Schedule,
+    /// The memory domain of each thread, if accesses are counted.
+    pub domains: Option<&'a [usize]>,
     pub watch: &'a dyn Watch,
 }
 
 impl Wavefront<'_> {
     /// Calls `compute` once with row and column of each block, after the calls for the blocks above and at the left
-    /// have returned: a parallel loop for each anti-diagonal. `compute` returns the cells that it has computed.
+    /// have returned. `compute` returns the cells that it has computed.
     ///
-    /// All that is known of the order is these dependencies, so a graph of tasks may execute the blocks as well.
+    /// # Errors
+    /// The watch stops the computation.
     pub fn run(
         self,
         rows: usize,
         columns: usize,
         compute: impl Fn(usize, usize) -> u64 + Sync,
     ) -> Result<()> {
-        let stopped = AtomicBool::new(false);
+        let members = self.threads.clamp(1, thalweg::team_size());
+        let blocks = Blocks { rows, columns, members };
         let one = |row: usize, column: usize| {
-            if stopped.load(Relaxed) || self.watch.stopped() {
-                stopped.store(true, Relaxed);
-                return;
+            if self.watch.stopped() {
+                return Err(Error::Stopped);
             }
             self.watch.cells(compute(row, column));
+            Ok(())
+        };
+        match self.schedule {
+            Schedule::Tasks | Schedule::RandomTasks if members > 1 && blocks.fit_a_graph() => {
+                self.tasks(blocks, one)
+            }
+            _ => self.loops(blocks, one),
+        }
+    }
+
+    /// A graph of tasks.
+    fn tasks(self, blocks: Blocks, one: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
+        let options = options(self.schedule, blocks.members, self.domains);
+        let run = blocks
+            .graph()
+            .try_run(&options, |node| one(node as usize / blocks.columns, node as usize % blocks.columns));
+        match run {
+            Ok(counts) => {
+                self.domains.iter().for_each(|_| self.watch.counts(counts.total()));
+                Ok(())
+            }
+            Err(tasks::Error::Failed { cause, .. }) => Err(cause),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// A parallel loop for each anti-diagonal.
+    fn loops(self, blocks: Blocks, one: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
+        let schedule = match self.schedule {
+            Schedule::StaticLoops => thalweg::Schedule::Static,
+            _ => thalweg::Schedule::Hybrid,
         };
         // A member takes one block at a time: blocks are long, and those at the edges are shorter.
-        let blocks = Loop::new().schedule(Schedule::Hybrid).grain(1).members(self.threads);
+        let settings = Loop::new().schedule(schedule).grain(1).members(self.threads);
+        let Blocks { rows, columns, .. } = blocks;
         let diagonals = if rows == 0 || columns == 0 { 0 } else { rows + columns - 1 };
+        let stopped = AtomicBool::new(false);
+        let mut counts = MemberCounts::default();
         for diagonal in 0..diagonals {
-            let first = diagonal.saturating_sub(columns - 1);
-            let after = (diagonal + 1).min(rows);
-            blocks.for_each(first..after, |row| one(row, diagonal - row));
+            let range = diagonal.saturating_sub(columns - 1)..(diagonal + 1).min(rows);
+            let body = |row: usize| {
+                if stopped.load(Relaxed) || one(row, diagonal - row).is_err() {
+                    stopped.store(true, Relaxed);
+                }
+            };
+            match self.domains.filter(|_| blocks.members > 1) {
+                None => settings.for_each(range, body),
+                Some(domains) => {
+                    recorded(settings, range, body, |row, member| {
+                        blocks.count((row, diagonal - row), member, domains, &mut counts);
+                    });
+                }
+            }
             if stopped.load(Relaxed) {
                 return Err(Error::Stopped);
             }
         }
+        if counts.nodes > 0 {
+            self.watch.counts(counts);
+        }
         Ok(())
+    }
+}
+
+/// Executes a loop, and then calls `count` with each iteration and the member that has executed it.
+fn recorded(
+    settings: Loop,
+    range: Range<usize>,
+    body: impl Fn(usize) + Sync,
+    mut count: impl FnMut(usize, usize),
+) {
+    let assignment = settings.record(range, |range| range.for_each(&body));
+    for (member, ranges) in assignment.members().iter().enumerate() {
+        ranges.iter().cloned().flatten().for_each(|at| count(at, member));
     }
 }

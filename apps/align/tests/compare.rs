@@ -1,8 +1,12 @@
 //! All pairs: the choice of how they are computed never shows.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use thalweg_align::{Aligner, Compare, Error, Found, Gap, Quiet, Scoring, Sequence, Watch, compare, work};
+use thalweg::tasks::MemberCounts;
+use thalweg_align::{
+    Aligner, Compare, Error, Found, Gap, Quiet, Schedule, Scoring, Sequence, Watch, compare, work,
+};
 
 fn random(seed: u64, count: usize, longest: usize) -> Vec<Sequence> {
     let mut state = seed;
@@ -120,6 +124,42 @@ fn all_cells_are_counted_and_a_watch_stops_the_computation() {
         let stopped = compare(&aligner, &queries, &targets, &how, &watch, |_| Ok(()));
         assert!(matches!(stopped, Err(Error::Stopped)));
         assert!(u128::from(watch.cells.into_inner()) < cells);
+    }
+}
+
+/// Keeps the counts.
+struct Counted(Mutex<Vec<MemberCounts>>);
+
+impl Watch for Counted {
+    fn counts(&self, counts: MemberCounts) {
+        self.0.lock().unwrap().push(counts);
+    }
+}
+
+#[test]
+fn the_accesses_of_large_pairs_are_counted() {
+    // One pair of 24 rows and 30 columns of blocks, and one that is too small for several threads.
+    let sequence = |length: usize| {
+        let letters = (0..length).map(|at| b"ACGT"[at * at % 7 % 4]).collect();
+        Sequence { letters, ..Sequence::default() }
+    };
+    let (queries, targets) = ([sequence(3000)], [sequence(2390), sequence(10)]);
+    let (blocks, edges) = (24 * 30, 23 * 30 + 24 * 29);
+    let how = Compare { best: false, least: 0, align: false };
+    for schedule in [Schedule::Loops, Schedule::StaticLoops, Schedule::Tasks, Schedule::RandomTasks] {
+        let counts = |aligner: Aligner| {
+            let watch = Counted(Mutex::default());
+            compare(&aligner.schedule(schedule), &queries, &targets, &how, &watch, |_| Ok(())).unwrap();
+            watch.0.into_inner().unwrap()
+        };
+        let wide = aligner().block(100).threads(2);
+        assert!(counts(wide.clone()).is_empty());
+        let one = counts(wide.clone().domains([3, 3]));
+        let [near] = one[..] else { panic!("{one:?}") };
+        assert_eq!((near.nodes, near.accesses, near.remote), (blocks, blocks + edges, 0));
+        let [far] = counts(wide.domains([0, 1]))[..] else { panic!("{schedule:?}") };
+        // Of a block and the one above it, each thread is far from one.
+        assert!(far.remote >= 23 * 30 && far.remote < near.accesses, "{far:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! One pair: the blocks compute what whole matrices have, and an alignment has the score that it claims.
 
 use proptest::prelude::*;
-use thalweg_align::{Aligner, Gap, Scoring};
+use thalweg_align::{Aligner, Gap, Schedule, Scoring};
 
 use crate::reference::{affine, best, pair, scoring};
 
@@ -14,8 +14,17 @@ fn other_gap() -> impl Strategy<Value = Gap> {
     })
 }
 
-fn check(query: &[u8], target: &[u8], scoring: &Scoring, block: usize, threads: usize) {
-    let aligner = Aligner::new(scoring.clone()).block(block).threads(threads);
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::Loops, Schedule::StaticLoops, Schedule::Tasks, Schedule::RandomTasks];
+
+fn check(
+    query: &[u8],
+    target: &[u8],
+    scoring: &Scoring,
+    block: usize,
+    (threads, schedule): (usize, Schedule),
+) {
+    let aligner = Aligner::new(scoring.clone()).block(block).threads(threads).schedule(schedule);
     let (score, end) = best(query, target, scoring);
     assert_eq!(i64::from(aligner.score(query, target).unwrap()), score);
     let found = aligner.align(query, target).unwrap();
@@ -46,23 +55,23 @@ proptest! {
     fn blocks_with_affine_gaps_equal_whole_matrices(
         (scoring, (query, target)) in pairs_with_scoring(affine(), 60),
         block in prop_oneof![1..12usize, Just(16), Just(1000)],
-        threads in 1..4usize,
+        how in (1..4usize, prop::sample::select(&SCHEDULES[..])),
     ) {
-        check(&query, &target, &scoring, block, threads);
+        check(&query, &target, &scoring, block, how);
     }
 
     #[test]
     fn blocks_with_other_gaps_equal_whole_matrices(
         (scoring, (query, target)) in pairs_with_scoring(other_gap(), 45),
         block in prop_oneof![1..12usize, Just(16), Just(1000)],
-        threads in 1..4usize,
+        how in (1..4usize, prop::sample::select(&SCHEDULES[..])),
     ) {
-        check(&query, &target, &scoring, block, threads);
+        check(&query, &target, &scoring, block, how);
     }
 }
 
 #[test]
-fn the_alignment_depends_neither_on_blocks_nor_on_threads() {
+fn the_alignment_depends_neither_on_blocks_nor_on_threads_nor_on_the_schedule() {
     let mut state = 1u64;
     let mut letter = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -78,8 +87,13 @@ fn the_alignment_depends_neither_on_blocks_nor_on_threads() {
         // Blocks of one cell take long with gaps that look at all others.
         let smallest = if matches!(aligner.scoring().gap(), Gap::Affine { .. }) { 1 } else { 20 };
         for (block, threads) in [(smallest, 2), (30, 1), (64, 3), (100, 2), (1 << 16, 2)] {
-            let other = aligner.clone().block(block).threads(threads).align(&query, &target).unwrap();
-            assert_eq!(first, other, "block {block}, threads {threads}");
+            // Blocks of one cell are many.
+            for schedule in SCHEDULES.into_iter().filter(|schedule| block > 1 || *schedule == Schedule::Tasks)
+            {
+                let aligner = aligner.clone().block(block).threads(threads).schedule(schedule);
+                let other = aligner.align(&query, &target).unwrap();
+                assert_eq!(first, other, "block {block}, threads {threads}, {schedule:?}");
+            }
         }
     }
 }

@@ -9,7 +9,8 @@
 //!
 //! [`Input`] reads a graph and [`Rmat`] makes one. [`PageRank`] ranks its pages: an iteration is [`rank_block`] for each
 //! block of pages, and sums are formed in the order of pages and blocks, so the ranks are the same bits at any number of
-//! threads. Equal links count once, as in a `DiGraph` of networkx; weights of equal links are added.
+//! threads. A [`Schedule`] says whether the blocks are those of parallel loops or tasks of a graph; a [`Recording`] of a run
+//! says which thread had which block, and how many accesses were remote. Equal links count once, as in a `DiGraph` of networkx; weights of equal links are added.
 //!
 //! A graph is refused before it is allocated if it needs more memory than its limit ([`Input::memory`]).
 //!
@@ -35,17 +36,24 @@ mod kernel;
 mod links;
 mod matrix_market;
 mod memory;
+mod neighbours;
 mod output;
 mod rank;
+mod recording;
 mod rmat;
+mod schedule;
+mod state;
+mod tasks;
 mod text;
 
 pub use error::{Error, Result};
 pub use graph::Graph;
 pub use input::Input;
-pub use kernel::{Block, Step, rank_block};
+pub use kernel::{Block, Share, Step, rank_block};
 pub use links::Links;
 pub use memory::Estimate;
 pub use output::{write_json, write_tsv};
 pub use rank::{Iteration, PageRank, Ranking};
+pub use recording::{Accesses, Recording};
 pub use rmat::Rmat;
+pub use schedule::Schedule;

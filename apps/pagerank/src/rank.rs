@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
 use crate::graph::Graph;
-use crate::kernel::{Block, Step, rank_block};
-use crate::{Error, Result};
-use thalweg::Loop;
+use crate::schedule::{Form, Schedule};
+use crate::state::State;
+use crate::{Error, Recording, Result};
 
 /// The settings of a ranking.
 ///
@@ -31,6 +31,8 @@ pub struct PageRank {
     max_iterations: usize,
     pages_per_task: usize,
     threads: Option<usize>,
+    pub(crate) schedule: Schedule,
+    pub(crate) domains: Option<Vec<usize>>,
 }
 
 /// An iteration that is done.
@@ -68,6 +70,8 @@ impl PageRank {
             max_iterations: 200,
             pages_per_task: 10_000,
             threads: None,
+            schedule: Schedule::default(),
+            domains: None,
         }
     }
 
@@ -95,6 +99,17 @@ impl PageRank {
     /// The largest number of threads (default: all that the process may run at once). The ranks do not depend on it.
     pub fn threads(self, threads: usize) -> PageRank {
         PageRank { threads: Some(threads), ..self }
+    }
+
+    /// How the tasks are executed. The ranks do not depend on it.
+    pub fn schedule(self, schedule: Schedule) -> PageRank {
+        PageRank { schedule, ..self }
+    }
+
+    /// The memory domain of each thread, by its number: threads of [`Schedule::Tasks`] that find no task of their own then
+    /// prefer those of their domain (default: all threads are in one domain). The ranks do not depend on it.
+    pub fn domains(self, domains: impl IntoIterator<Item = usize>) -> PageRank {
+        PageRank { domains: Some(domains.into_iter().collect()), ..self }
     }
 
     /// Checks the settings.
@@ -127,93 +142,95 @@ impl PageRank {
         positive("the number of threads", self.threads.unwrap_or(1))
     }
 
-    /// Ranks the pages. `observe` is called after each iteration, and may stop the ranking.
+    /// Ranks the pages. `observe` is called once for each iteration, in order, and may stop the ranking. A graph of tasks
+    /// has up to 10 iterations, which are observed after all of them.
     ///
-    /// The result is the same at any number of threads.
+    /// The result is the same at any number of threads, and with any schedule.
     ///
     /// # Errors
     /// A setting is outside its range, the ranks have not converged, or `observe` has stopped the ranking.
-    pub fn run(
+    pub fn run(&self, graph: &Graph, observe: impl FnMut(Iteration) -> ControlFlow<()>) -> Result<Ranking> {
+        self.rank(graph, None, observe)
+    }
+
+    /// Like [`PageRank::run`], and records which thread computes which task: 2 bytes for each task of each iteration.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use thalweg_pagerank::{PageRank, Rmat};
+    ///
+    /// let graph = Rmat::new(10).graph(|_| {})?;
+    /// let settings = PageRank::new().pages_per_task(100).threads(1);
+    /// let (ranking, recording) = settings.run_recorded(&graph, |_| ControlFlow::Continue(()))?;
+    /// assert_eq!(recording.iterations(), ranking.residuals.len());
+    /// // One thread has all pages near.
+    /// let accesses = recording.replay(&graph, &[0]);
+    /// assert_eq!((accesses.tasks, accesses.remote_links), (11 * recording.iterations() as u64, 0));
+    /// # Ok::<(), thalweg_pagerank::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`PageRank::run`].
+    pub fn run_recorded(
         &self,
         graph: &Graph,
+        observe: impl FnMut(Iteration) -> ControlFlow<()>,
+    ) -> Result<(Ranking, Recording)> {
+        let threads = self.members();
+        let mut recording = Recording::new(threads, self.pages_per_task, self.blocks(graph));
+        let ranking = self.rank(graph, Some(&mut recording), observe)?;
+        Ok((ranking, recording))
+    }
+
+    fn rank(
+        &self,
+        graph: &Graph,
+        mut recording: Option<&mut Recording>,
         mut observe: impl FnMut(Iteration) -> ControlFlow<()>,
     ) -> Result<Ranking> {
         self.check()?;
-        let mut state = State::new(graph);
+        let pages = graph.pages();
+        let mut ranks = vec![1.0 / pages as f64; pages];
         let mut residuals = Vec::new();
-        for number in 1..=self.max_iterations {
-            let residual = if graph.pages() == 0 { 0.0 } else { self.step(graph, &mut state) };
-            residuals.push(residual);
-            if observe(Iteration { number, residual }).is_break() {
-                return Err(Error::Stopped);
-            }
-            if self.tolerance > 0.0 && residual <= self.tolerance {
-                return Ok(Ranking { ranks: state.ranks, residuals });
+        let mut state = State::new(graph, &mut ranks, self.damping, self.pages_per_task);
+        let mut form = Form::new(self, &state);
+        let mut is_converged = false;
+        while !is_converged && residuals.len() < self.max_iterations {
+            let iterations = residuals.len() + 1..=self.max_iterations;
+            for residual in form.execute(&mut state, iterations, recording.as_deref_mut()) {
+                residuals.push(residual);
+                is_converged = self.is_converged(residual);
+                if observe(Iteration { number: residuals.len(), residual }).is_break() {
+                    return Err(Error::Stopped);
+                }
             }
         }
         match (self.tolerance, residuals.last()) {
-            (tolerance, Some(&residual)) if tolerance > 0.0 => {
+            (tolerance, Some(&residual)) if tolerance > 0.0 && !is_converged => {
                 Err(Error::NotConverged { iterations: residuals.len(), residual, tolerance })
             }
-            _ => Ok(Ranking { ranks: state.ranks, residuals }),
+            _ => Ok(Ranking { ranks, residuals }),
         }
     }
 
-    /// One iteration. Returns the sum of the absolute changes of the ranks.
-    fn step(&self, graph: &Graph, state: &mut State) -> f64 {
-        let step = Step {
-            graph,
-            shares: &state.shares,
-            damping: self.damping,
-            base: (1.0 - self.damping + self.damping * state.dangling) / graph.pages() as f64,
-        };
-        let size = self.pages_per_task;
-        let parts = state.ranks.chunks_mut(size).zip(state.next_shares.chunks_mut(size));
-        let block = |(number, (ranks, shares))| Block {
-            first: number * size,
-            ranks,
-            shares,
-            residual: 0.0,
-            dangling: 0.0,
-        };
-        let mut blocks: Vec<Block<'_>> = parts.enumerate().map(block).collect();
-        self.loops().for_chunks(&mut blocks, 1, |_, blocks| {
-            blocks.iter_mut().for_each(|block| rank_block(&step, block));
-        });
-        // In the order of the blocks, so that the sums do not depend on the threads.
-        let residual = blocks.iter().map(|block| block.residual).sum();
-        state.dangling = blocks.iter().map(|block| block.dangling).sum();
-        std::mem::swap(&mut state.shares, &mut state.next_shares);
-        residual
+    /// Whether an iteration with this sum of changes is the last one.
+    pub(crate) fn is_converged(&self, residual: f64) -> bool {
+        self.tolerance > 0.0 && residual <= self.tolerance
     }
 
-    fn loops(&self) -> Loop {
-        let loops = Loop::new();
-        self.threads.map_or(loops, |threads| loops.members(threads))
+    /// Whether the iterations may be fewer than the most.
+    pub(crate) fn may_converge(&self) -> bool {
+        self.tolerance > 0.0
     }
-}
 
-/// What an iteration changes.
-struct State {
-    ranks: Vec<f64>,
-    /// See [`Step::shares`].
-    shares: Vec<f64>,
-    next_shares: Vec<f64>,
-    /// The sum of the ranks of dangling pages.
-    dangling: f64,
-}
+    /// The threads that may work at once.
+    pub(crate) fn members(&self) -> usize {
+        let team = thalweg::team_size();
+        self.threads.unwrap_or(team).clamp(1, team)
+    }
 
-impl State {
-    /// All pages have the same rank.
-    fn new(graph: &Graph) -> State {
-        let pages = graph.pages();
-        let rank = 1.0 / pages as f64;
-        State {
-            ranks: vec![rank; pages],
-            shares: graph.inverse_out_weights().iter().map(|inverse| rank * inverse).collect(),
-            next_shares: vec![0.0; pages],
-            dangling: graph.dangling() as f64 * rank,
-        }
+    fn blocks(&self, graph: &Graph) -> usize {
+        graph.pages().div_ceil(self.pages_per_task.max(1))
     }
 }
 

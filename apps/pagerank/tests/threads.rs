@@ -1,8 +1,8 @@
-//! The same bits at any number of threads.
+//! The same bits at any number of threads, and with any schedule.
 
 use std::ops::ControlFlow;
 
-use thalweg_pagerank::{Graph, Input, PageRank, Ranking, Rmat};
+use thalweg_pagerank::{Error, Graph, Input, PageRank, Ranking, Rmat, Schedule};
 
 /// Weights between pages of a random graph.
 fn weighted(graph: &Graph) -> String {
@@ -19,20 +19,90 @@ fn weighted(graph: &Graph) -> String {
     text
 }
 
-fn rank(graph: &Graph, threads: usize) -> Ranking {
-    let settings = PageRank::new().threads(threads).pages_per_task(100);
-    settings.run(graph, |_| ControlFlow::Continue(())).unwrap()
+const SCHEDULES: [Schedule; 4] =
+    [Schedule::Loops, Schedule::StaticLoops, Schedule::Tasks, Schedule::RandomTasks];
+
+fn settings(schedule: Schedule, threads: usize) -> PageRank {
+    PageRank::new().schedule(schedule).threads(threads).pages_per_task(100)
+}
+
+fn rank(graph: &Graph, schedule: Schedule, threads: usize) -> Ranking {
+    settings(schedule, threads).run(graph, |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]
-fn ranks_are_the_same_at_any_number_of_threads() {
+fn ranks_are_the_same_at_any_number_of_threads_and_with_any_schedule() {
     let graph = Rmat::new(11).graph(|_| {}).unwrap();
     let weighted = Input::new("weighted").read(weighted(&graph).as_bytes(), None, |_| {}).unwrap();
     for graph in [graph, weighted] {
-        let one = rank(&graph, 1);
-        for threads in [2, 3, 8] {
-            assert!(rank(&graph, threads) == one, "{threads} threads");
+        let one = rank(&graph, Schedule::Loops, 1);
+        for schedule in SCHEDULES {
+            for threads in [1, 2, 3, 8] {
+                assert!(rank(&graph, schedule, threads) == one, "{schedule:?}, {threads} threads");
+            }
         }
+    }
+}
+
+/// A ring, in which few blocks have links into a block, and all pages of a number.
+fn ring(pages: u64) -> Graph {
+    let links = |page: u64| format!("{page} {}\n{page} {}\n", (page + 1) % pages, page * 7 % pages);
+    Input::new("ring").read((0..pages).map(links).collect::<String>().as_bytes(), None, |_| {}).unwrap()
+}
+
+/// Without dangling pages and tolerance, tasks wait for some blocks only, so those of several iterations run at once.
+#[test]
+fn iterations_that_overlap_have_the_same_ranks() {
+    let graph = ring(3000);
+    assert_eq!(graph.dangling(), 0);
+    let settings =
+        |schedule, threads| settings(schedule, threads).tolerance(0.0).max_iterations(25).pages_per_task(7);
+    let ranks = |settings: PageRank| settings.run(&graph, |_| ControlFlow::Continue(())).unwrap();
+    let one = ranks(settings(Schedule::Loops, 1));
+    for schedule in [Schedule::Tasks, Schedule::RandomTasks] {
+        for _ in 0..20 {
+            assert!(ranks(settings(schedule, 2)) == one, "{schedule:?}");
+        }
+    }
+}
+
+#[test]
+fn a_graph_of_tasks_ends_with_the_iteration_that_converges_or_is_stopped() {
+    let graph = Rmat::new(10).graph(|_| {}).unwrap();
+    let mut seen = Vec::new();
+    let stopped = settings(Schedule::Tasks, 2).run(&graph, |iteration| {
+        seen.push(iteration.number);
+        if iteration.number == 13 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert!(matches!(stopped, Err(Error::Stopped)) && seen.iter().copied().eq(1..=13), "{seen:?}");
+    let (ranking, recording) =
+        settings(Schedule::Tasks, 2).run_recorded(&graph, |_| ControlFlow::Continue(())).unwrap();
+    let residuals = &ranking.residuals;
+    assert!(residuals.iter().rposition(|residual| *residual > 1e-9) == Some(residuals.len() - 2));
+    assert_eq!((recording.iterations(), recording.blocks()), (residuals.len(), 11));
+    let few = settings(Schedule::Tasks, 2).max_iterations(12);
+    let few = few.run(&graph, |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(matches!(few, Error::NotConverged { iterations: 12, .. }), "{few}");
+    let none = Input::new("none").read(&b""[..], None, |_| {}).unwrap();
+    assert_eq!(rank(&none, Schedule::Tasks, 2).residuals, [0.0]);
+}
+
+#[test]
+fn a_recorded_schedule_is_replayed_for_counts() {
+    let graph = ring(3000);
+    for schedule in SCHEDULES {
+        let settings = settings(schedule, 2).tolerance(0.0).max_iterations(20).domains([0, 1]);
+        let (_, recording) = settings.run_recorded(&graph, |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((recording.threads(), recording.blocks(), recording.iterations()), (2, 30, 20));
+        let near = recording.replay(&graph, &[5, 5]);
+        assert_eq!((near.tasks, near.links), (600, 19 * graph.links().len() as u64));
+        assert_eq!((near.remote_tasks, near.remote_predecessors, near.remote_links), (0, 0, 0));
+        let far = recording.replay(&graph, &[0, 1]);
+        let strangers = (0..20).flat_map(|iteration| (0..30).map(move |block| (iteration, block)));
+        let strangers = strangers.filter(|&(at, block)| recording.thread(at, block) != block / 15).count();
+        assert_eq!(far.remote_tasks, strangers as u64, "{schedule:?}");
+        assert!(far.remote_links > 0 && far.remote_links < far.links, "{far:?}");
+        assert!(far.remote_predecessors > 0 && far.remote_predecessors < far.predecessors, "{far:?}");
     }
 }
 

@@ -3,18 +3,21 @@
 use std::fs;
 use std::io::{self, BufWriter, IsTerminal, Read, stderr};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use thalweg::tasks::MemberCounts;
 use thalweg_align::{
-    Aligner, Alphabet, Compare, Error, Format, Gap, Scoring, Sequence, Watch, Work, Writer, compare,
-    read_fasta, work,
+    Aligner, Alphabet, Compare, Error, Format, Gap, Schedule, Scoring, Sequence, Watch, Work, Writer,
+    compare, read_fasta, work,
 };
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::{size, standard};
 
 /// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
@@ -86,6 +89,8 @@ pub(crate) struct Align {
     /// Print counts and the rate
     #[arg(long)]
     report: bool,
+    #[command(flatten)]
+    scheduling: Scheduling,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -110,16 +115,25 @@ impl Align {
         );
         self.check_output()?;
         let (queries, targets) = (self.read(&self.queries, interrupt)?, self.read(&self.targets, interrupt)?);
-        let aligner = self.aligner(&queries, &targets)?;
+        let placement = self.scheduling.placement(self.threads.map(usize::from), interrupt)?;
+        let aligner = self.scheduled(self.aligner(&queries, &targets)?, placement.as_ref());
         let how = Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() };
         let work = work(&aligner, &how, &queries, &targets);
         self.check_work(&work)?;
         if stderr().is_terminal() || self.report {
             standard::eprint(&announcement(&aligner, &queries, &targets, &work));
         }
+        let watch = Stopwatch {
+            progress: Progress::cells(u64::try_from(work.cells).ok()),
+            counts: Mutex::default(),
+            interrupt,
+        };
         let started = Instant::now();
-        let compared = self.compare(&aligner, &how, (&queries, &targets), interrupt, work.cells);
-        if compared? && self.report {
+        let is_complete = self.compare(&aligner, &how, (&queries, &targets), &watch)?;
+        if let Some(placement) = placement {
+            watch.print(&placement);
+        }
+        if is_complete && self.report {
             let took = started.elapsed().as_secs_f64();
             let rate = work.cells as f64 / took.max(1e-9) / 1e9;
             standard::eprint(&format!("{took:.3} s, {rate:.3} * 10^9 cells a second"));
@@ -133,13 +147,12 @@ impl Align {
         aligner: &Aligner,
         how: &Compare,
         (queries, targets): (&[Sequence], &[Sequence]),
-        interrupt: &Interrupt,
-        cells: u128,
+        watch: &Stopwatch<'_>,
     ) -> Result<bool> {
         // A device or a pipe is written directly, so there is nothing to remove and the first signal ends the process.
         let direct = |path: &Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let file = self.file().filter(|path| !direct(path));
-        let _guard = file.map(|_| interrupt.guard());
+        let _guard = file.map(|_| watch.interrupt.guard());
         let output = match self.file() {
             Some(path) => OutFile::create(path, self.force)?,
             None => OutFile::direct(standard::stdout()?),
@@ -148,9 +161,8 @@ impl Align {
         let output = BufWriter::with_capacity(1 << 16, output);
         let mut writer =
             Writer::new(output, self.format, (queries, targets), aligner.scoring(), &command.join(" "));
-        let watch = Stopwatch { progress: Progress::cells(u64::try_from(cells).ok()), interrupt };
         let compared = match &mut writer {
-            Ok(writer) => compare(aligner, queries, targets, how, &watch, |found| writer.write(&found)),
+            Ok(writer) => compare(aligner, queries, targets, how, watch, |found| writer.write(&found)),
             Err(_) => Ok(()),
         };
         watch.progress.finish();
@@ -247,6 +259,20 @@ impl Align {
         Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
     }
 
+    /// The aligner with the schedule, which is tasks where none is named, since these are faster.
+    fn scheduled(&self, aligner: Aligner, placement: Option<&Placement>) -> Aligner {
+        let aligner = aligner.schedule(match self.scheduling.schedule {
+            None | Some(scheduling::Schedule::Tasks) => Schedule::Tasks,
+            Some(scheduling::Schedule::RandomTasks) => Schedule::RandomTasks,
+            Some(scheduling::Schedule::Loops) => Schedule::Loops,
+            Some(scheduling::Schedule::StaticLoops) => Schedule::StaticLoops,
+        });
+        match placement {
+            Some(placement) => aligner.domains(placement.domains.iter().copied()),
+            None => aligner,
+        }
+    }
+
     /// Refuses work that exceeds the limits.
     fn check_work(&self, work: &Work) -> Result<()> {
         if work.memory > self.memory {
@@ -287,10 +313,26 @@ fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], w
     )
 }
 
-/// Shows progress, and stops on a signal.
+/// Shows progress, adds counts, and stops on a signal.
 struct Stopwatch<'a> {
     progress: Progress,
+    /// Of the pairs that all threads have computed together.
+    counts: Mutex<MemberCounts>,
     interrupt: &'a Interrupt,
+}
+
+impl Stopwatch<'_> {
+    fn print(&self, placement: &Placement) {
+        let all = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = match all.nodes {
+            0 => "no pair is large enough to be computed by several threads at once".to_owned(),
+            blocks => format!(
+                "remote: accesses {}, to {blocks} blocks and those that they need",
+                share(all.remote, all.accesses)
+            ),
+        };
+        placement.print(&counts, &all);
+    }
 }
 
 impl Watch for Stopwatch<'_> {
@@ -300,5 +342,10 @@ impl Watch for Stopwatch<'_> {
 
     fn cells(&self, count: u64) {
         self.progress.advance(count);
+    }
+
+    fn counts(&self, counts: MemberCounts) {
+        let mut sum = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum = *sum + counts;
     }
 }

@@ -72,7 +72,7 @@ impl Machine {
 }
 
 /// Reads a description, or says in which line it is wrong.
-fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
+pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
     let reading = || format!("reading {}", path.display());
     let mut bytes = Vec::new();
     let input = standard::input(path, interrupt)?.bytes;

@@ -17,6 +17,7 @@ mod pagerank;
 mod plan;
 mod progress;
 mod results;
+mod scheduling;
 mod show;
 mod size;
 mod standard;

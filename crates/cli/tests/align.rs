@@ -161,6 +161,26 @@ fn errors_say_what_is_wrong() {
 }
 
 #[test]
+fn schedules_give_the_same_alignments_and_their_accesses_are_counted() {
+    let folder = folder();
+    let long = format!(">a\n{}\n>b\n{}\n", random(1, b"ACGT", 2000), random(2, b"ACGT", 1500));
+    fs::write(folder.path().join("long.fa"), long).unwrap();
+    fs::write(folder.path().join("two.machine"), "thalweg-machine 1\ndomains 2\ncores 4\n").unwrap();
+    let pairs = ["long.fa", "long.fa", "--block", "100", "--threads", "2"];
+    let expected = good(folder.path(), &pairs);
+    for schedule in ["loops", "static-loops", "tasks", "random-tasks"] {
+        let counts = ["--schedule", schedule, "--counts", "--machine", "two.machine"];
+        let output = run(folder.path(), &[&pairs[..], &counts].concat());
+        assert!(output.status.success() && output.stdout == expected.as_bytes(), "{output:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        let is_counted = message.contains("remote: accesses ") || message.starts_with("threads: 1");
+        assert!(message.starts_with("threads: ") && is_counted, "{message}");
+    }
+    let small = run(folder.path(), &["q.fa", "t.fa", "--counts"]);
+    assert!(String::from_utf8_lossy(&small.stderr).contains("no pair is large enough"));
+}
+
+#[test]
 fn a_report_has_counts_and_the_rate() {
     let folder = folder();
     let output = run(folder.path(), &["q.fa", "t.fa", "--report", "--gap", "log"]);

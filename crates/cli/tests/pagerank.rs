@@ -90,6 +90,34 @@ fn ranks_are_the_same_at_any_number_of_threads() {
 }
 
 #[test]
+fn schedules_give_the_same_ranks_and_their_accesses_are_counted() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("two.machine"), "thalweg-machine 1\ndomains 2\ncores 4\n").unwrap();
+    let rmat = ["--rmat", "12", "--edge-factor", "4", "--pages-per-task", "100", "--threads", "2"];
+    let expected = texts(folder.path(), &rmat).0;
+    for (schedule, steals) in
+        [("loops", false), ("static-loops", false), ("tasks", true), ("random-tasks", true)]
+    {
+        let counts = ["--schedule", schedule, "--counts", "--machine", "two.machine", "-q"];
+        let (ranks, messages) = texts(folder.path(), &[&rmat[..], &counts].concat());
+        assert!(ranks == expected, "{schedule}");
+        let lines: Vec<&str> = messages.lines().collect();
+        assert!(lines[0].starts_with("threads: ") && lines[0].contains(" memory domain"), "{messages}");
+        assert!(lines[1].starts_with("remote: tasks "), "{messages}");
+        // With one thread there is nothing to steal.
+        assert!(steals || lines.len() == 2, "{messages}");
+        // This machine may have one domain or several.
+        let here = texts(folder.path(), &[&rmat[..], &["--schedule", schedule, "--counts"]].concat());
+        assert!(here.0 == expected && here.1.contains("\nremote: tasks "), "{}", here.1);
+    }
+    let one = texts(folder.path(), &[&rmat[..7], &["1", "--counts", "--machine", "two.machine"]].concat()).1;
+    let first = "threads: 1, in 1 memory domain\nremote: tasks 0 of ";
+    assert!(one.contains(first), "{one}");
+    let output = run(folder.path(), &[&rmat[..], &["--machine", "two.machine"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn output_files_are_written_whole_and_replaced_only_with_force() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("star"), STAR).unwrap();
@@ -137,6 +165,7 @@ fn mistakes_are_errors_with_help() {
         (&["star", "--max-iterations", "2"], "the ranks still change by"),
         (&["star", "--damping", "1.5"], "the damping must be from 0 to below 1, it is 1.5"),
         (&["star", "--threads", "0"], "the number of threads must be at least 1"),
+        (&["star", "--counts", "--machine", "star"], "star, line 2: "),
         (&["--rmat", "31", "--memory", "1G"], "an R-MAT graph of scale 31 needs"),
     ] {
         let output = run(folder.path(), arguments);

@@ -10,12 +10,15 @@
 
 use std::array::from_fn;
 
+use pulp::{Arch, NullaryFnOnce};
+
 use super::Inflow;
 use super::profile::Columns;
 use crate::number::Number;
 
-/// Cells that are computed at once: with 16-bit values, the vector registers that all processors of the target have.
-pub(crate) const LANES: usize = 8;
+/// Cells that are computed at once: with 16-bit values two vector registers of 256 bits, so that the operations on one need
+/// not wait for those on the other.
+pub(crate) const LANES: usize = 32;
 
 type Vector<T> = [T; LANES];
 
@@ -37,6 +40,33 @@ struct Row<T> {
 /// Computes a block: replaces the borders by those that leave the block, and the corner by that of the block at the
 /// right. Returns the best score of a cell.
 pub(crate) fn sweep<T: Number>(
+    columns: &Columns<T>,
+    target: &[u8],
+    gaps: (i32, i32),
+    inflow: &mut Inflow,
+) -> i32 {
+    Arch::new().dispatch(Sweep { columns, target, gaps, inflow })
+}
+
+/// The computation of a block, which is compiled for each set of vector instructions that processors may have.
+struct Sweep<'a, T> {
+    columns: &'a Columns<T>,
+    target: &'a [u8],
+    gaps: (i32, i32),
+    inflow: &'a mut Inflow,
+}
+
+impl<T: Number> NullaryFnOnce for Sweep<'_, T> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn call(self) -> i32 {
+        compute(self.columns, self.target, self.gaps, self.inflow)
+    }
+}
+
+#[inline(always)]
+fn compute<T: Number>(
     columns: &Columns<T>,
     target: &[u8],
     (open, extend): (i32, i32),

@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use thalweg_dedup::OutFile;
-use thalweg_pagerank::{Estimate, Graph, Input, PageRank, Ranking, Rmat, write_json, write_tsv};
+use thalweg_pagerank::{
+    Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule, write_json, write_tsv,
+};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::{results, size, standard};
 
 mod plot;
@@ -35,6 +38,7 @@ mod plot;
   thalweg pagerank web-Stanford.mtx --format json -o ranks.json --plot convergence.svg
   thalweg pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-12
   thalweg pagerank --rmat 20 --edge-factor 16 --seed 1 --top 10
+  thalweg pagerank --rmat 20 --schedule tasks --counts --machine server.machine --top 0
   zcat links.gz | thalweg pagerank - --quiet | head")]
 pub(crate) struct Pagerank {
     /// The file to read, or `-` for standard input
@@ -53,6 +57,8 @@ pub(crate) struct Pagerank {
     reading: Reading,
     #[command(flatten)]
     ranking: Settings,
+    #[command(flatten)]
+    scheduling: Scheduling,
     #[command(flatten)]
     output: Output,
 }
@@ -133,13 +139,18 @@ impl Pagerank {
         let settings = self.ranking.settings();
         settings.check()?;
         self.output.check(self.graph.as_deref(), interrupt)?;
+        let placement = self.scheduling.placement(self.ranking.threads, interrupt)?;
+        let settings = self.scheduled(settings, placement.as_ref());
         let graph = match (&self.graph, self.rmat) {
             (Some(path), _) => self.read(path, interrupt)?,
             (None, scale) => self.random(scale.unwrap_or_default())?,
         };
-        let (ranking, took) = self.rank(&settings, &graph)?;
+        let (ranking, recording, took) = self.rank(&settings, &graph)?;
         if !self.output.quiet {
             standard::eprint(&summary(&graph, &ranking, took));
+        }
+        if let (Some(placement), Some(recording)) = (placement, recording) {
+            placement.print(&accesses(&recording, &graph, &placement), &recording.steals());
         }
         self.output.write(&graph, &ranking, interrupt)
     }
@@ -183,16 +194,37 @@ impl Pagerank {
         }
     }
 
-    fn rank(&self, settings: &PageRank, graph: &Graph) -> Result<(Ranking, Duration)> {
+    /// The settings with the schedule, which is loops where none is named, since these are faster.
+    fn scheduled(&self, settings: PageRank, placement: Option<&Placement>) -> PageRank {
+        let schedule = match self.scheduling.schedule {
+            None | Some(scheduling::Schedule::Loops) => Schedule::Loops,
+            Some(scheduling::Schedule::StaticLoops) => Schedule::StaticLoops,
+            Some(scheduling::Schedule::Tasks) => Schedule::Tasks,
+            Some(scheduling::Schedule::RandomTasks) => Schedule::RandomTasks,
+        };
+        let settings = settings.schedule(schedule);
+        match placement {
+            Some(placement) => settings.domains(placement.domains.iter().copied()),
+            None => settings,
+        }
+    }
+
+    /// The ranks, which task had which thread if that is counted, and the time.
+    fn rank(&self, settings: &PageRank, graph: &Graph) -> Result<(Ranking, Option<Recording>, Duration)> {
         let progress = Progress::steps(Some(self.ranking.max_iterations as u64));
-        let started = Instant::now();
-        let ranking = settings.run(graph, |iteration| {
+        let observe = |iteration: Iteration| {
             progress.reach(iteration.number as u64);
             ControlFlow::Continue(())
-        });
+        };
+        let started = Instant::now();
+        let ranking = match self.scheduling.counts {
+            true => settings.run_recorded(graph, observe).map(|(ranking, all)| (ranking, Some(all))),
+            false => settings.run(graph, observe).map(|ranking| (ranking, None)),
+        };
         let took = started.elapsed();
         progress.end(&ranking);
-        Ok((ranking?, took))
+        let (ranking, recording) = ranking?;
+        Ok((ranking, recording, took))
     }
 }
 
@@ -337,5 +369,16 @@ fn summary(graph: &Graph, ranking: &Ranking, took: Duration) -> String {
         graph.dangling(),
         took.as_secs_f64(),
         ranking.residuals.last().copied().unwrap_or(0.0),
+    )
+}
+
+/// The accesses of a schedule on these memory domains.
+fn accesses(recording: &Recording, graph: &Graph, placement: &Placement) -> String {
+    let all = recording.replay(graph, &placement.domains);
+    format!(
+        "remote: tasks {}, predecessors {}, links from predecessors {}",
+        share(all.remote_tasks, all.tasks),
+        share(all.remote_predecessors, all.predecessors),
+        share(all.remote_links, all.links),
     )
 }

@@ -1,0 +1,89 @@
+//! The options of the verbs that execute loops or graphs of tasks: how, and what of it is counted.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use thalweg::machine::Machine;
+use thalweg::tasks::MemberCounts;
+
+use crate::interrupt::Interrupt;
+use crate::{machine, standard};
+
+/// How work is divided among threads.
+#[derive(Debug, Args)]
+pub(crate) struct Scheduling {
+    /// How the work is divided among threads. The result does not depend on it
+    #[arg(long, value_name = "NAME")]
+    pub schedule: Option<Schedule>,
+    /// Print how many accesses to blocks went to the memory of other threads, and the steals
+    #[arg(long)]
+    pub counts: bool,
+    /// Count accesses for the memory domains of this machine (see `thalweg machine`), over which the threads are spread;
+    /// `-` is standard input (default: the machine that this is)
+    #[arg(long, value_name = "FILE", requires = "counts")]
+    machine: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Schedule {
+    /// Parallel loops: each thread begins with blocks of its own, and then steals
+    Loops,
+    /// The same loops without stealing
+    StaticLoops,
+    /// A graph of tasks, in which threads prefer to steal tasks whose blocks are near
+    Tasks,
+    /// The same graph, in which threads steal any task
+    RandomTasks,
+}
+
+/// The memory domain of each thread.
+pub(crate) struct Placement {
+    pub domains: Vec<usize>,
+    /// How many domains these are.
+    count: usize,
+}
+
+impl Scheduling {
+    /// The memory domains of this many threads, if accesses are counted. The threads are spread over the machine.
+    pub fn placement(&self, threads: Option<usize>, interrupt: &Interrupt) -> Result<Option<Placement>> {
+        if !self.counts {
+            return Ok(None);
+        }
+        let machine = match &self.machine {
+            Some(path) => machine::read(path, interrupt)?,
+            None => Machine::here(),
+        };
+        let team = thalweg::team_size();
+        let threads = threads.unwrap_or(team).clamp(1, team);
+        let units: Vec<_> = machine.allowed().collect();
+        let place = |thread: usize| machine.domain_of(units[thread * units.len() / threads]).index();
+        let domains: Vec<usize> = (0..threads).map(place).collect();
+        let count = domains.chunk_by(|a, b| a == b).count();
+        Ok(Some(Placement { domains, count }))
+    }
+}
+
+impl Placement {
+    /// Prints counts below a line that says where the threads are.
+    pub fn print(&self, counts: &str, steals: &MemberCounts) {
+        let MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. } = steals;
+        let stolen = match attempts {
+            0 => String::new(),
+            _ => format!(
+                "\nsteals: {steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
+            ),
+        };
+        let (threads, domains) = (self.domains.len(), self.count);
+        let plural = if domains == 1 { "" } else { "s" };
+        standard::eprint(&format!(
+            "threads: {threads}, in {domains} memory domain{plural}\n{counts}{stolen}"
+        ));
+    }
+}
+
+/// `remote` of `all`, in words.
+pub(crate) fn share(remote: u64, all: u64) -> String {
+    let percent = 100.0 * remote as f64 / (all as f64).max(1.0);
+    format!("{remote} of {all} ({percent:.1} %)")
+}
