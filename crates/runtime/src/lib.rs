@@ -33,6 +33,7 @@ mod loops;
 mod measure;
 mod net;
 mod node;
+mod pages;
 mod port;
 mod process;
 mod run;
@@ -53,6 +54,7 @@ pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, Loop, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
+pub use pages::prefer_huge_pages;
 pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
