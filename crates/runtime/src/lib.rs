@@ -39,6 +39,7 @@ mod process;
 mod run;
 mod sched;
 mod seal;
+mod set_once;
 mod sync;
 mod team;
 mod threads;
@@ -59,6 +60,7 @@ pub use port::tuple::{Many, PopCounts};
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
+pub use set_once::SetOnce;
 #[cfg(not(loom))]
 pub use team::{parallel, team_size};
 pub use thalweg_policy::tasks::StealOrder;

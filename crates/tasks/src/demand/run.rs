@@ -86,8 +86,7 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
     };
     match catch_unwind(AssertUnwindSafe(insert)) {
         Ok(_) => {
-            let executor =
-                Executor::new(members, vec![Entry::One(Task { id: SINK | EXPLORE, colour: NONE })]);
+            let executor = Executor::new(members, vec![Entry::One(Task::new(SINK | EXPLORE, NONE))]);
             let run = Run { graph, store: &store };
             parallel(members, &|member| run.member(member, options, &executor, &shared));
         }
@@ -202,7 +201,7 @@ impl<'g, G: TaskGraph> Run<'g, G> {
         let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
         let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
         local.at = before;
-        local.tasks.push(Task { id: node.number | kind, colour });
+        local.tasks.push(Task::new(node.number | kind, colour));
     }
 
     fn explore(
@@ -289,7 +288,7 @@ impl<'g, G: TaskGraph> Work for Run<'g, G> {
         local: &mut Local<'_, G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        let Task { id, .. } = entry.first(&local.place, owned);
+        let id = entry.first(&local.place, owned).id();
         let node = self.store.named(id & !EXPLORE);
         if id & EXPLORE != 0 { self.explore(node, local, owned) } else { self.compute(node, local, owned) }
     }

@@ -32,8 +32,8 @@
 
 use super::slab::Slab;
 use super::table::Table;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use thalweg_runtime::SetOnce;
 
 /// `followers` of a node that has its result. 0 is the empty list. An edge is [`LONG`] and its number, or else the number of
 /// its owner, its place in it, and `FIRST_EDGE` more.
@@ -66,8 +66,8 @@ pub(super) struct Store<K, R> {
 
 /// A node. With keys of 8 bytes and results of 4 it takes 48 bytes.
 pub(super) struct Node<K, R> {
-    pub(super) key: OnceLock<K>,
-    pub(super) result: OnceLock<R>,
+    pub(super) key: SetOnce<K>,
+    pub(super) result: SetOnce<R>,
     waiting: AtomicU32,
     followers: AtomicU32,
     links: [Link; SHORT],
@@ -99,8 +99,8 @@ pub(super) enum Edges {
 impl<K, R> Default for Node<K, R> {
     fn default() -> Node<K, R> {
         Node {
-            key: OnceLock::new(),
-            result: OnceLock::new(),
+            key: SetOnce::new(),
+            result: SetOnce::new(),
             waiting: AtomicU32::new(0),
             followers: AtomicU32::new(0),
             links: Default::default(),

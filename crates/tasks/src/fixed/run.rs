@@ -62,7 +62,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
             execute(&Plain { graph, compute }, seeds, options)
         }
         Some(colours) => {
-            let task = |&id: &u32| Task { id, colour: colours.of[id as usize].unwrap_or(NONE) };
+            let task = |&id: &u32| Task::new(id, colours.of[id as usize].unwrap_or(NONE));
             let seeds = Entry::all(graph.sources.iter().map(task).collect());
             execute(&Coloured { graph, colours, compute }, seeds.into_iter().collect(), options)
         }
@@ -197,13 +197,13 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
         local: &mut Local<E>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        let Task { id, .. } = entry.first(&local.place, owned);
+        let id = entry.first(&local.place, owned).id();
         local.compute(id, self.compute)?;
         self.count_accesses(id, local);
         for successor in self.graph.successors.of(id) {
             if self.graph.arrive(*successor, owned.alone) {
                 let colour = self.colours.of[*successor as usize].unwrap_or(NONE);
-                local.tasks.push(Task { id: *successor, colour });
+                local.tasks.push(Task::new(*successor, colour));
             }
         }
         Ok(spawn(&mut local.tasks, &local.place, owned))
