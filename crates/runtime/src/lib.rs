@@ -62,7 +62,7 @@ pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
 #[cfg(not(loom))]
-pub use team::{parallel, team_size};
+pub use team::{call_members, parallel, parallel_while, team_size};
 pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::Report;
 pub use threads::Shares;

@@ -13,12 +13,10 @@ use super::{Context, Finished, Outcome, TaskGraph, cycle};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
-use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
+use crate::exec::{self, Ended, Owned, Panic, Stop, Work, message};
 use crate::options::Options;
-use crate::team::parallel;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 use thalweg_policy::tasks::ColourSet;
 
 /// Bit of a task's number: it explores its node, and does not compute it.
@@ -62,20 +60,10 @@ enum Failure<E> {
     Full(Full),
 }
 
-/// What the members report together.
-struct Shared<E> {
-    created: u64,
-    counts: Vec<MemberCounts>,
-    /// The first failure, and where it was.
-    failure: Option<((u32, During), Failure<E>)>,
-}
-
 /// Runs a graph: see [`TaskGraph::run`].
 pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
     let members = options.count();
-    let store = Store::new(members);
-    let shared =
-        Mutex::new(Shared { created: 1, counts: vec![MemberCounts::default(); members], failure: None });
+    let mut store = Store::new(members);
     let mut first = Block::default();
     _ = store.next_node(&mut first);
     store.created(&mut first);
@@ -84,35 +72,25 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
         let (hash, mut view) = (hash(store.nodes.get(SINK).key()), store.table.view());
         view.find(hash, true, |_| false).err().is_some_and(|place| view.insert(place, SINK, true))
     };
-    match catch_unwind(AssertUnwindSafe(insert)) {
-        Ok(_) => {
-            let executor = Executor::new(members, vec![Entry::One(Task::new(SINK | EXPLORE, NONE))]);
-            let run = Run { graph, store: &store };
-            parallel(members, &|member| run.member(member, options, &executor, &shared));
-        }
-        Err(panic) => {
-            let failure = ((SINK, During::Predecessors), Failure::Panicked(panic));
-            shared.lock().unwrap_or_else(PoisonError::into_inner).failure = Some(failure);
-        }
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(insert)) {
+        return Err(error(store, (SINK, During::Predecessors), Failure::Panicked(panic)));
     }
-    end(store, shared.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Makes the result of a run that has ended.
-fn end<K: std::fmt::Debug, R, E>(
-    mut store: Store<K, R>,
-    shared: Shared<E>,
-) -> Result<Finished<K, R>, Error<K, E>> {
-    if let Some(((node, during), failure)) = shared.failure {
-        let mut key = || take_key(&mut store, node);
-        return Err(match failure {
-            Failure::Failed(cause) => Error::Failed { key: key(), cause },
-            Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
-            Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
-        });
+    let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, NONE))];
+    let new_local = |me| Local::new(me, store.table.view(), options);
+    let ended = exec::run(&Run { graph, store: &store }, seeds, options, new_local);
+    let (mut created, mut counts, mut failure) = (1, vec![MemberCounts::default(); members], None);
+    for Ended { me, local, counts: stealing, panic } in ended {
+        created += local.created;
+        counts[me] = local.counts + stealing;
+        // One failure is reported, of whichever member.
+        failure =
+            failure.or(panic.map(Failure::Panicked).or(local.failure).map(|failure| (local.at, failure)));
     }
-    let counts = Counts { members: shared.counts };
-    if counts.total().nodes < shared.created {
+    if let Some((at, failure)) = failure {
+        return Err(error(store, at, failure));
+    }
+    let counts = Counts { members: counts };
+    if counts.total().nodes < created {
         let cycle = cycle::find(&store, SINK);
         return Err(Error::Cycle {
             keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
@@ -121,32 +99,25 @@ fn end<K: std::fmt::Debug, R, E>(
     Ok(Finished { store, sink: SINK, counts })
 }
 
+/// The error of a run that has failed in a function of a node.
+fn error<K: std::fmt::Debug, R, E>(
+    mut store: Store<K, R>,
+    (node, during): (u32, During),
+    failure: Failure<E>,
+) -> Error<K, E> {
+    let mut key = || take_key(&mut store, node);
+    match failure {
+        Failure::Failed(cause) => Error::Failed { key: key(), cause },
+        Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
+        Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
+    }
+}
+
 fn take_key<K, R>(store: &mut Store<K, R>, node: u32) -> K {
     store.nodes.get_mut(node).key.take().expect("each key is taken once")
 }
 
 impl<'g, G: TaskGraph> Run<'g, G> {
-    /// The part of a member.
-    fn member(
-        &self,
-        me: usize,
-        options: &Options,
-        executor: &Executor<Entry>,
-        shared: &Mutex<Shared<G::Error>>,
-    ) {
-        let mut local = Local::new(me, self.store.table.view(), options);
-        let (search, random) = (options.search_of(me, options.count()), options.random_of(me));
-        let mut stealing = MemberCounts::default();
-        let ended = executor.member(self, &mut local, me, search, random, &mut stealing);
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.created += local.created;
-        shared.counts[me] = shared.counts[me] + local.counts + stealing;
-        let failure = ended.err().map(Failure::Panicked).or(local.failure.take());
-        if let Some(failure) = failure {
-            shared.failure.get_or_insert((local.at, failure));
-        }
-    }
-
     /// The node with this key, and whether it was created by this call.
     #[inline]
     fn node(

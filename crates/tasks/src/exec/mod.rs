@@ -7,7 +7,7 @@
 //!
 //! | place | accessed by | entered by | left by |
 //! |---|---|---|---|
-//! | `seeds` | the first member | the caller, before the run | the first member that begins (owned) |
+//! | `seeds` | the first member | the caller, before the run | the first member that joins (owned) |
 //! | owned: `Owned::stack`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
 //! | shared: `Seat::shared` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
 //!
@@ -19,7 +19,7 @@
 //!
 //! # Alone
 //!
-//! The first member begins `alone`, and shares nothing. A member that begins later sets `OTHERS` in `signals` and then
+//! The first member begins `alone`, and shares nothing. A member that joins later sets `OTHERS` in `signals` and then
 //! looks for entries, of which it finds none: it touches no task. The first member reads `signals` before each task, and
 //! on `OTHERS` gives up `alone`, for good, before it shares its first entry. So while `alone` is set, no other thread has
 //! accessed what tasks have in common, and the lock of the first steal orders all that the first member has done before
@@ -31,9 +31,9 @@
 //!
 //! | member is | counted in `busy` | entered by | left by |
 //! |---|---|---|---|
+//! | absent | no | a searching member | its thread, which joins the run's job (searching; busy, with the seeds) |
 //! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
-//! | searching | no | a member that begins; a busy one | `steal` (busy); `Sleep::sleep` (asleep); the end |
-//! | asleep | no | a searching member | a wake-up (searching); the end |
+//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for [`SPIN`], and the end (absent) |
 //!
 //! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
 //! brings `busy` to 0 and ends the run while the thief has an entry.
@@ -41,46 +41,42 @@
 //! *Why it cannot happen.* The thief increments `busy` under the victim's lock, before it stores the new length of the seat
 //! (`Release`). The victim goes idle only after it has read the length 0 (`Acquire`), or emptied the seat under the lock;
 //! so its decrement comes after the thief's increment. A searching member owns nothing, and its seat is empty and stays
-//! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that begins after
+//! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that joins after
 //! that sees `OVER`.
 //!
-//! # Sleep
+//! # Members leave and come again
 //!
-//! A member that has searched for [`SPIN`] without success sleeps. A wake-up would be lost if it went to sleep after a check
-//! that missed entries while the member that shared them missed the sleeper:
+//! A member that has searched for [`SPIN`] without success leaves the run's job, so its thread does what else there is: a
+//! worker returns to its run, and a thread of the pool sleeps. The thread that has opened the job waits in the runtime
+//! meanwhile. A member that shares entries, and a thief that leaves some in a seat, asks for members again
+//! ([`call_members`](thalweg_runtime::call_members)). The runtime calls one, and each that joins calls the next as long as
+//! none has left.
 //!
-//! ```text
-//!   sleeper                                     member that shares
-//!   1. announce: asleep += 1, under the mutex   1. store the length of its seat
-//!   2. fence(SeqCst)                            2. fence(SeqCst)
-//!   3. check the length of each seat            3. read `asleep`
-//!   4. wait for `rung`, or withdraw             4. if it is not 0: asleep -= 1, rung += 1, under the mutex; notify
-//! ```
+//! *The race.* A member leaves just as another one shares entries, and no member comes for these.
 //!
-//! If (3) on the right misses the announcement, its fence is the earlier one, and the check on the left sees the length. The
-//! mutex is held from 1 to the wait, and a wake-up is a number under the mutex, so none falls between check and wait.
-//! The waker withdraws the announcement, so a member that takes long to wake is not notified again.
+//! *Why it cannot happen.* The runtime stops members from joining when one leaves, and then asks [`Executor::has_work`]; the
+//! member that shares stores the length of its seat first, and then asks for members. One of the two sees the other: the
+//! proof and its models are with the runtime's jobs (`team::arena`).
 //!
-//! **A chain of wake-ups.** A member that shares wakes one other, whatever the number of entries. A thief that leaves
-//! entries in a seat wakes the next member, and it soon shares what it has taken itself. So no member sleeps for long
-//! while entries are visible.
+//! What a member has for itself is kept while it is absent ([`kept`]): its counts, its search, and memory for its next nodes.
 //!
 //! # Failures
 //!
 //! A task that fails, or panics, sets `OVER`. Each member reads `signals` before its next task, leaves, and drops what it
 //! owns; the executor's drop does so with the seats.
 
+mod kept;
 #[cfg(all(test, loom))]
 mod models;
 mod seat;
-mod sleep;
 
+pub(crate) use kept::{Ended, run};
 pub(crate) use seat::Owned;
 
 use crate::counts::MemberCounts;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, lock};
+use crate::team::call_members;
 use seat::Seat;
-use sleep::Sleep;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -99,7 +95,7 @@ pub(crate) fn message(panic: Panic) -> String {
     message
 }
 
-/// The time that a member searches before it sleeps.
+/// The time that a member searches before it leaves.
 const SPIN: Duration = Duration::from_micros(30);
 
 /// Bit of `signals`: more than one member has begun.
@@ -136,7 +132,6 @@ pub(crate) struct Executor<T> {
     busy: AtomicUsize,
     seats: Box<[Seat<T>]>,
     seeds: Mutex<Option<Vec<T>>>,
-    sleep: Sleep,
 }
 
 /// `OTHERS` and `OVER`, on a cache line that is seldom written.
@@ -151,23 +146,17 @@ impl<T: Send> Executor<T> {
             busy: AtomicUsize::new(1),
             seats: (0..members).map(|_| Seat::new()).collect(),
             seeds: Mutex::new(Some(seeds)),
-            sleep: Sleep::default(),
         }
     }
 
-    /// Executes entries until none is left, or the run has failed. The counts are those of stealing; a panic of a task
-    /// ends the run and is returned.
+    /// Executes entries until none is found, or the run has failed. A panic of a task ends the run and is returned.
     pub(crate) fn member<W: Work<Entry = T>>(
         &self,
         work: &W,
         local: &mut W::Local,
-        me: usize,
-        search: Search,
-        random: XorShift,
-        counts: &mut MemberCounts,
+        thief: &mut Thief,
     ) -> Result<(), Panic> {
-        let mut thief = Thief { me, search, random, counts };
-        let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, &mut thief)));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, thief)));
         match ended {
             Ok(Ok(())) => Ok(()),
             Ok(Err(Stop)) => {
@@ -181,6 +170,11 @@ impl<T: Send> Executor<T> {
         }
     }
 
+    /// Whether there are entries that a member could steal.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.is_over() && self.seats.iter().any(|seat| !seat.is_empty())
+    }
+
     /// Whether all entries were executed, or the run has failed.
     fn is_over(&self) -> bool {
         self.signals.0.load(Ordering::Acquire) & OVER != 0
@@ -189,14 +183,13 @@ impl<T: Send> Executor<T> {
     /// Ends the run for all members.
     fn end(&self) {
         self.signals.0.fetch_or(OVER, Ordering::AcqRel);
-        self.sleep.end();
     }
 
     fn begin<W: Work<Entry = T>>(
         &self,
         work: &W,
         local: &mut W::Local,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
     ) -> Result<(), Stop> {
         let seeds = lock(&self.seeds).take();
         if let Some(seeds) = seeds {
@@ -215,7 +208,7 @@ impl<T: Send> Executor<T> {
         &self,
         work: &W,
         local: &mut W::Local,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
         mut owned: Owned<T>,
         mut next: Option<T>,
     ) -> Result<(), Stop> {
@@ -237,21 +230,16 @@ impl<T: Send> Executor<T> {
                 owned.alone = false;
                 if !owned.is_empty() && seat.is_empty() {
                     seat.share(&mut owned);
-                    self.sleep.wake_one();
+                    call_members();
                 }
             }
             next = work.execute(entry, local, &mut owned)?;
         }
     }
 
-    /// The next entry of a member that owns none; `None` at the end of the run.
+    /// The next entry of a member that owns none; `None` if none is found.
     #[cold]
-    fn acquire<W: Work<Entry = T>>(
-        &self,
-        work: &W,
-        thief: &mut Thief<'_>,
-        owned: &mut Owned<T>,
-    ) -> Option<T> {
+    fn acquire<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
         self.seats[thief.me].take_back(owned);
         if let Some(entry) = owned.pop() {
             return Some(entry);
@@ -263,21 +251,20 @@ impl<T: Send> Executor<T> {
         self.search(work, thief, owned)
     }
 
-    /// Steals an entry; `None` at the end of the run. The member is not busy before.
-    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief<'_>, owned: &mut Owned<T>) -> Option<T> {
+    /// Steals an entry; `None` at the end of the run, and after [`SPIN`] without success. The member is not busy before.
+    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
         let mut patience = Patience::default();
         while !self.is_over() {
             for _ in 0..self.seats.len() {
                 if let Some((entry, are_left)) = self.attempt(work, thief, owned) {
                     if are_left {
-                        self.sleep.wake_one();
+                        call_members();
                     }
                     return Some(entry);
                 }
             }
             if patience.is_over() {
-                self.sleep.sleep(|| self.seats.iter().any(|seat| !seat.is_empty()));
-                patience = Patience::default();
+                return None;
             }
         }
         None
@@ -287,7 +274,7 @@ impl<T: Send> Executor<T> {
     fn attempt<W: Work<Entry = T>>(
         &self,
         work: &W,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
         owned: &mut Owned<T>,
     ) -> Option<(T, bool)> {
         let Thief { search, random, counts, .. } = thief;
@@ -306,11 +293,17 @@ impl<T: Send> Executor<T> {
 }
 
 /// A member as a thief.
-struct Thief<'c> {
+pub(crate) struct Thief {
     me: usize,
     search: Search,
     random: XorShift,
-    counts: &'c mut MemberCounts,
+    counts: MemberCounts,
+}
+
+impl Thief {
+    pub(crate) fn new(me: usize, search: Search, random: XorShift) -> Thief {
+        Thief { me, search, random, counts: MemberCounts::default() }
+    }
 }
 
 /// How long a member has searched.
