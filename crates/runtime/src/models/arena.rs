@@ -145,7 +145,8 @@ impl Item {
 /// A member finds no work and leaves, just as the caller makes some visible. The member takes it, or the job is open, so that
 /// a member which looks for jobs finds it.
 ///
-/// Mutations that fail: no fence in `ask`, or in `calls`; `calls` without the check of `more`; `ask` that sets no bit.
+/// Mutations that fail: no fence in `ask`, or in `calls`; `calls` without the check of `more`; `ask` that sets no bit. An `ask` that
+/// relies on a word without its bit passes: this takes two helpers that close and one that asks.
 #[test]
 fn loom_arena_is_open_while_work_is_visible() {
     check(|| {
