@@ -19,11 +19,10 @@
 //!
 //! # Alone
 //!
-//! The first member begins `alone`, and shares nothing. A member that joins later sets `OTHERS` in `signals` and then
-//! looks for entries, of which it finds none: it touches no task. The first member reads `signals` before each task, and
-//! on `OTHERS` gives up `alone`, for good, before it shares its first entry. So while `alone` is set, no other thread has
-//! accessed what tasks have in common, and the lock of the first steal orders all that the first member has done before
-//! all that others do. Therefore tasks may use plain loads and stores in place of read-modify-writes.
+//! The member of a run for one member is `alone`, from the first task to the last. No other thread accesses what tasks have
+//! in common, so tasks use plain loads and stores in place of read-modify-writes, and nothing is shared. A member of any other
+//! run shares entries before its first task that leaves some, though no other member has joined yet: a long first task then
+//! delays none.
 //!
 //! # The end
 //!
@@ -42,7 +41,7 @@
 //! (`Release`). The victim goes idle only after it has read the length 0 (`Acquire`), or emptied the seat under the lock;
 //! so its decrement comes after the thief's increment. A searching member owns nothing, and its seat is empty and stays
 //! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that joins after
-//! that sees `OVER`.
+//! that sees `over`.
 //!
 //! # Members leave and come again
 //!
@@ -62,7 +61,7 @@
 //!
 //! # Failures
 //!
-//! A task that fails, or panics, sets `OVER`. Each member reads `signals` before its next task, leaves, and drops what it
+//! A task that fails, or panics, sets `over`. Each member reads it before its next task, leaves, and drops what it
 //! owns; the executor's drop does so with the seats.
 
 mod kept;
@@ -74,7 +73,7 @@ pub(crate) use kept::{Ended, run};
 pub(crate) use seat::Owned;
 
 use crate::counts::MemberCounts;
-use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::team::call_members;
 use seat::Seat;
 use std::any::Any;
@@ -97,11 +96,6 @@ pub(crate) fn message(panic: Panic) -> String {
 
 /// The time that a member searches before it leaves.
 const SPIN: Duration = Duration::from_micros(30);
-
-/// Bit of `signals`: more than one member has begun.
-const OTHERS: u32 = 1;
-/// Bit of `signals`: all is done, or the run has failed.
-const OVER: u32 = 2;
 
 /// A task has failed: the run ends early.
 #[derive(Debug)]
@@ -128,21 +122,21 @@ pub(crate) trait Work: Sync {
 
 /// What the members of one run share.
 pub(crate) struct Executor<T> {
-    signals: Signals,
+    over: Over,
     busy: AtomicUsize,
     seats: Box<[Seat<T>]>,
     seeds: Mutex<Option<Vec<T>>>,
 }
 
-/// `OTHERS` and `OVER`, on a cache line that is seldom written.
+/// Whether all is done, or the run has failed; on a cache line that is written once.
 #[repr(align(128))]
-struct Signals(AtomicU32);
+struct Over(AtomicBool);
 
 impl<T: Send> Executor<T> {
     /// A run that begins with these entries, the last one first.
     pub(crate) fn new(members: usize, seeds: Vec<T>) -> Executor<T> {
         Executor {
-            signals: Signals(AtomicU32::new(0)),
+            over: Over(AtomicBool::new(false)),
             busy: AtomicUsize::new(1),
             seats: (0..members).map(|_| Seat::new()).collect(),
             seeds: Mutex::new(Some(seeds)),
@@ -177,12 +171,12 @@ impl<T: Send> Executor<T> {
 
     /// Whether all entries were executed, or the run has failed.
     fn is_over(&self) -> bool {
-        self.signals.0.load(Ordering::Acquire) & OVER != 0
+        self.over.0.load(Ordering::Acquire)
     }
 
     /// Ends the run for all members.
     fn end(&self) {
-        self.signals.0.fetch_or(OVER, Ordering::AcqRel);
+        self.over.0.store(true, Ordering::Release);
     }
 
     fn begin<W: Work<Entry = T>>(
@@ -194,9 +188,8 @@ impl<T: Send> Executor<T> {
         let seeds = lock(&self.seeds).take();
         if let Some(seeds) = seeds {
             thief.search.stole();
-            return self.work(work, local, thief, Owned::new(seeds, true), None);
+            return self.work(work, local, thief, Owned::new(seeds, self.seats.len() == 1), None);
         }
-        self.signals.0.fetch_or(OTHERS, Ordering::AcqRel);
         let mut owned = Owned::new(Vec::new(), false);
         match self.search(work, thief, &mut owned) {
             Some(first) => self.work(work, local, thief, owned, Some(first)),
@@ -221,13 +214,11 @@ impl<T: Send> Executor<T> {
                     None => return Ok(()),
                 },
             };
-            // Relaxed: `OTHERS` only says that entries are to be shared, and `OVER` here only that a run has failed.
-            let signals = self.signals.0.load(Ordering::Relaxed);
-            if signals != 0 {
-                if signals & OVER != 0 {
+            if !owned.alone {
+                // Relaxed: the run has failed, if it is over while this member has an entry.
+                if self.over.0.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                owned.alone = false;
                 if !owned.is_empty() && seat.is_empty() {
                     seat.share(&mut owned);
                     call_members();
