@@ -1,9 +1,10 @@
 //! What a node of a task graph costs: empty nodes, at 1 member and at 2, with rounds of all kinds interleaved.
 //!
 //! ```text
-//! cargo run -p thalweg-tasks --release --example task_costs [ROUNDS]
+//! cargo run -p thalweg-tasks --release --example task_costs [ROUNDS [NAME]]
 //! ```
 //!
+//! With `NAME`, only the kinds with this in their name.
 //! The smallest time of all rounds is the one that other work on the machine has disturbed least.
 
 use std::convert::Infallible;
@@ -44,14 +45,16 @@ fn main() {
         let mut wide = StaticGraph::from_edges(1_000_000, []);
         kinds.push(Box::new(move || explicit(&mut wide, members)));
     }
-    let mut times = vec![Vec::new(); kinds.len()];
+    let wanted = std::env::args().nth(2).unwrap_or_default();
+    let mut kept: Vec<_> = names.into_iter().zip(kinds).filter(|(name, _)| name.contains(&wanted)).collect();
+    let mut times = vec![Vec::new(); kept.len()];
     for _ in 0..rounds {
-        for (kind, times) in kinds.iter_mut().zip(&mut times) {
+        for ((_, kind), times) in kept.iter_mut().zip(&mut times) {
             times.push(kind());
         }
     }
     println!("{:<36}{:>10}{:>10}  ns a node", "", "smallest", "median");
-    for (name, times) in names.iter().zip(&mut times) {
+    for ((name, _), times) in kept.iter().zip(&mut times) {
         times.sort_by(f64::total_cmp);
         println!("{name:<36}{:>10.1}{:>10.1}", times[0], times[times.len() / 2]);
     }

@@ -8,11 +8,26 @@ use thalweg_policy::tasks::{Colour, ColourSet, Place, colours, group, halves};
 /// to one member than to another.
 pub(crate) const NONE: Colour = Colour(u32::MAX);
 
-/// A task of a run: what it is, in the terms of the run, and its colour.
+/// A task of a run: what it is, in the terms of the run, and its colour. One word, so that an entry is in registers when
+/// it goes from one function to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Task {
-    pub(crate) id: u32,
-    pub(crate) colour: Colour,
+pub(crate) struct Task(u64);
+
+impl Task {
+    #[inline]
+    pub(crate) fn new(id: u32, colour: Colour) -> Task {
+        Task(u64::from(colour.0) << 32 | u64::from(id))
+    }
+
+    #[inline]
+    pub(crate) fn id(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn colour(self) -> Colour {
+        Colour((self.0 >> 32) as u32)
+    }
 }
 
 /// What a deque has: one task, or a list that is halved by the member that takes it.
@@ -34,9 +49,9 @@ impl Entry {
         match tasks {
             [task] => Entry::One(*task),
             _ => Entry::Many(Box::new(Batch {
-                colours: colours(tasks, |task| task.colour),
+                colours: colours(tasks, |task| task.colour()),
                 // The colour with the highest number stands last.
-                uncoloured: tasks.last().is_some_and(|task| task.colour == NONE),
+                uncoloured: tasks.last().is_some_and(|task| task.colour() == NONE),
                 tasks: tasks.to_vec(),
             })),
         }
@@ -44,14 +59,14 @@ impl Entry {
 
     /// An entry of all these tasks, if there are any.
     pub(crate) fn all(mut tasks: Vec<Task>) -> Option<Entry> {
-        group(&mut tasks, |task| task.colour);
+        group(&mut tasks, |task| task.colour());
         (!tasks.is_empty()).then(|| Entry::of(&tasks))
     }
 
     /// Whether a coloured attempt for these colours may take the entry.
     pub(crate) fn fits(&self, wanted: &ColourSet) -> bool {
         match self {
-            Entry::One(task) => task.colour == NONE || wanted.contains(task.colour),
+            Entry::One(task) => task.colour() == NONE || wanted.contains(task.colour()),
             Entry::Many(batch) => batch.uncoloured || batch.colours.intersects(wanted),
         }
     }
@@ -73,9 +88,9 @@ pub(crate) fn spawn(tasks: &mut Vec<Task>, place: &Place, owned: &mut Owned<Entr
         [] => return None,
         [task] => *task,
         several => {
-            let first = several[0].colour;
-            if several.iter().any(|task| task.colour != first) {
-                group(several, |task| task.colour);
+            let first = several[0].colour();
+            if several.iter().any(|task| task.colour() != first) {
+                group(several, |task| task.colour());
             }
             morph(several, place, owned)
         }
@@ -87,8 +102,8 @@ pub(crate) fn spawn(tasks: &mut Vec<Task>, place: &Place, owned: &mut Owned<Entr
 /// Pushes the half of the tasks that is not for this member, as one entry, until the tasks have one colour; then these
 /// one by one. Returns the first. The tasks are grouped, and at least one.
 fn morph(mut tasks: &[Task], place: &Place, owned: &mut Owned<Entry>) -> Task {
-    while tasks[0].colour != tasks[tasks.len() - 1].colour {
-        let halves = halves(tasks, |task| task.colour, place);
+    while tasks[0].colour() != tasks[tasks.len() - 1].colour() {
+        let halves = halves(tasks, |task| task.colour(), place);
         owned.push(Entry::of(&tasks[halves.rest]));
         tasks = &tasks[halves.first];
     }

@@ -2,13 +2,13 @@
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{
-    Condvar, Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicUsize, Ordering, fence},
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
-    Condvar, Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicUsize, Ordering, fence},
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 /// Locks, and ignores poison. Invariant: no user code runs under the executor's locks, so their data is consistent.

@@ -1,7 +1,7 @@
 //! The threads that execute a graph: those of the runtime's team, with numbers below the most members of the run.
 
 #[cfg(not(loom))]
-pub(crate) use thalweg_runtime::team_size;
+pub(crate) use thalweg_runtime::{call_members, team_size};
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,24 +14,30 @@ pub(crate) fn team_size() -> usize {
 
 /// The calling thread alone.
 #[cfg(loom)]
-pub(crate) fn parallel(_members: usize, part: &(dyn Fn(usize) + Sync)) {
+pub(crate) fn parallel(_members: usize, part: &(dyn Fn(usize) + Sync), _more: &(dyn Fn() -> bool + Sync)) {
     part(0);
 }
 
-/// Calls `part(member)` on the calling thread, and on other threads that may begin late or never; waits for those that have
-/// begun. The numbers are below `members`, and no two threads have the same one at a time. A thread keeps its number in the
-/// team if that is below `members`, so it gets the same colours each time.
+/// No member sleeps.
+#[cfg(loom)]
+pub(crate) fn call_members() {}
+
+/// Calls `part(member)` on the calling thread, and on other threads that may begin late or never, each several times
+/// ([`parallel_while`](thalweg_runtime::parallel_while)); waits for those that have begun. The numbers are below `members`,
+/// and no two threads have the same one at a time. A thread keeps its number in the team if that is below `members`, so it
+/// gets the same colours each time.
 #[cfg(not(loom))]
-pub(crate) fn parallel(members: usize, part: &(dyn Fn(usize) + Sync)) {
+pub(crate) fn parallel(members: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn() -> bool + Sync)) {
     let taken: Vec<AtomicBool> = (0..members).map(|_| AtomicBool::new(false)).collect();
     // Acquire and Release: a thread sees what the one before it did under the number.
     let claims = |number: &usize| !taken[*number].swap(true, Ordering::Acquire);
-    thalweg_runtime::parallel(members, &|thread| {
+    let call = |thread: usize| {
         let own = Some(thread).filter(|thread| *thread < members);
         let Some(number) = own.into_iter().chain((0..members).rev()).find(claims) else { return };
         let _release = Release(&taken[number]);
         part(number);
-    });
+    };
+    thalweg_runtime::parallel_while(members, &call, more);
 }
 
 /// Gives a number back, after a panic too.

@@ -5,6 +5,7 @@ mod cycles;
 mod failures;
 mod growing;
 mod keys;
+mod leaving;
 mod random;
 mod shapes;
 

@@ -137,6 +137,26 @@ fn members_that_sleep_are_woken_for_later_work() {
 }
 
 #[test]
+fn a_long_first_task_delays_no_other() {
+    crate::in_team(|| {
+        // Both nodes wait until the other one has begun.
+        let begun = AtomicU32::new(0);
+        let counts = StaticGraph::from_edges(2, []).run(&Options::new().members(2), |_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            let start = Instant::now();
+            while begun.load(Ordering::Relaxed) < 2 {
+                assert!(
+                    start.elapsed() < Duration::from_secs(20),
+                    "the other node waits for the end of this one"
+                );
+                std::thread::yield_now();
+            }
+        });
+        assert!(counts.expect("no cycle").members.iter().all(|member| member.nodes == 1));
+    });
+}
+
+#[test]
 fn a_run_may_be_a_node_of_another() {
     crate::in_team(|| {
         let inner = |n: u64| {

@@ -5,9 +5,10 @@
 //! access a slot's job at once, and a write that the caller does not see are data races, which loom reports.
 
 use super::check;
-use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
+use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, lock};
 use crate::team::arena::Arena;
 use loom::thread;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// A number that each call of a job takes for itself, and a cell for each.
@@ -41,16 +42,16 @@ impl Work {
     }
 }
 
-fn run(arena: &Arena, ancestors: usize, nested: impl FnOnce(usize)) {
+fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
     let work = Work::new();
     arena.run(
-        (&|_| work.call(), ancestors, 1),
+        (&|_| work.call(), &|| false, ancestors, 1),
         || {},
-        |within| {
+        |within, _| {
             work.call();
             nested(within);
         },
-        |slot| arena.help(0, slot, |_, call| call()),
+        |slot| arena.help(0, slot, |_, _, call| call()),
     );
     assert!(work.is_done());
 }
@@ -58,7 +59,7 @@ fn run(arena: &Arena, ancestors: usize, nested: impl FnOnce(usize)) {
 /// A member that tries to join a job twice.
 fn joins_twice(arena: &Arc<Arena>) -> thread::JoinHandle<()> {
     let arena = arena.clone();
-    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, call| call())))
+    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, _, call| call())))
 }
 
 /// Two jobs one after the other in one slot, while a member tries to join twice.
@@ -86,9 +87,10 @@ fn loom_arena_is_empty_when_its_jobs_are_closed() {
         let arena = Arc::new(Arena::default());
         let member = joins_twice(&arena);
         run(&arena, 0, |_| {});
+        let member = Cell::new(Some(member));
         run(&arena, 0, |_| {
-            member.join().unwrap();
-            assert!(!arena.any() || arena.help(2, 0, |_, call| call()));
+            member.take().map(|member| member.join().unwrap());
+            assert!(!arena.any() || arena.help(2, 0, |_, _, call| call()));
         });
     });
 }
@@ -102,7 +104,7 @@ fn loom_arena_nests_jobs() {
             let arena = arena.clone();
             move || {
                 let nest = |within| run(&arena, within, |_| {});
-                arena.help(1, 0, |within, call| {
+                arena.help(1, 0, |within, _, call| {
                     call();
                     nest(within);
                 })
@@ -111,5 +113,109 @@ fn loom_arena_nests_jobs() {
         run(&arena, 0, |within| run(&arena, within, |_| {}));
         member.join().unwrap();
         assert!(!arena.any());
+    });
+}
+
+/// An item that one call makes visible and another one takes.
+#[derive(Default)]
+struct Item {
+    is_visible: AtomicBool,
+    is_taken: Mutex<bool>,
+    taken: Condvar,
+}
+
+impl Item {
+    fn show(&self, arena: &Arena, job: usize) {
+        self.is_visible.swap(true, Ordering::Relaxed); // loom orders no store among read-modify-writes
+        arena.ask(job);
+    }
+
+    fn take(&self) {
+        if self.is_visible.swap(false, Ordering::Relaxed) {
+            *lock(&self.is_taken) = true;
+            self.taken.notify_one();
+        }
+    }
+
+    fn is_visible(&self) -> bool {
+        self.is_visible.load(Ordering::Relaxed)
+    }
+}
+
+/// A member finds no work and leaves, just as the caller makes some visible. The member takes it, or the job is open, so that
+/// a member which looks for jobs finds it.
+///
+/// Mutations that fail: no fence in `ask`, or in `calls`; `calls` without the check of `more`; `ask` that sets no bit. An `ask` that
+/// relies on a word without its bit passes: this takes two helpers that close and one that asks.
+#[test]
+fn loom_arena_is_open_while_work_is_visible() {
+    check(|| {
+        let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
+        let member = thread::spawn({
+            let arena = arena.clone();
+            move || arena.help(1, 0, |_, _, call| call())
+        });
+        let member = Cell::new(Some(member));
+        arena.run(
+            (&|_| item.take(), &|| item.is_visible(), 0, 1),
+            || {},
+            |_, job| {
+                let Some(member) = member.take() else { return item.take() };
+                item.show(&arena, job);
+                member.join().unwrap();
+                assert!(!item.is_visible() || arena.any());
+                item.take();
+            },
+            |_| false,
+        );
+        assert!(*lock(&item.is_taken), "taken");
+        assert!(!arena.any(), "any");
+    });
+}
+
+/// The caller has found no work, and waits, while a helper makes some visible and waits until another thread has taken it.
+///
+/// Mutations that fail: `ask` that does not notify; a wait that ignores `OPEN`.
+#[test]
+fn loom_arena_calls_its_caller_again() {
+    check(|| {
+        let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
+        let joined = Arc::new((Mutex::new(false), Condvar::new()));
+        let member = thread::spawn({
+            let arena = arena.clone();
+            move || {
+                while !arena.help(1, 0, |_, _, call| call()) {
+                    thread::yield_now();
+                }
+            }
+        });
+        let own = Cell::new(0);
+        let part = |_: usize| {
+            *lock(&joined.0) = true;
+            joined.1.notify_one();
+            item.show(&arena, 1);
+            let mut is_taken = lock(&item.is_taken);
+            while !*is_taken {
+                is_taken = item.taken.wait(is_taken).unwrap();
+            }
+        };
+        arena.run(
+            (&part, &|| item.is_visible(), 0, 1),
+            || {},
+            |_, _| {
+                // The first call returns once the member has joined.
+                let mut is_joined = lock(&joined.0);
+                while !*is_joined {
+                    is_joined = joined.1.wait(is_joined).unwrap();
+                }
+                own.set(own.get() + 1);
+                if own.get() > 1 {
+                    item.take();
+                }
+            },
+            |_| false,
+        );
+        member.join().unwrap();
+        assert!(own.get() >= 2 && !arena.any());
     });
 }

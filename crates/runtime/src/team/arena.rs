@@ -1,9 +1,10 @@
 //! The open jobs of a team: how a thread lends a job, and how others join it.
 //!
-//! A *slot* holds a job while its caller is in [`Arena::run`]. Other members of the team *join* it: each calls the job
-//! once, and leaves. A call returns when nothing is left that another thread could begin, so the first one that returns
-//! closes the job: no member joins any more. The caller waits for those that have joined. A job that finds no free slot is
-//! its caller's alone.
+//! A *slot* holds a job while its caller is in [`Arena::run`]. Other members of the team *join* it: each calls the job,
+//! and leaves. A call returns when nothing is left that another thread could begin, so the first one that returns
+//! closes the job: no member joins. A thread inside of a call may open the job again ([`Arena::ask`]) when its work has
+//! grown. The caller waits for those that have joined, and calls the job once more whenever it is open. A job that finds no
+//! free slot is its caller's alone.
 //!
 //! # States of a slot
 //!
@@ -13,8 +14,11 @@
 //! |---|---|---|---|---|
 //! | free | none | 0 | its caller, after the last helper has left | a caller, by compare-and-swap (taken) |
 //! | taken | `TAKEN` | 0 | a caller | the same caller, which has stored the job (open) |
-//! | open | `TAKEN`, `OPEN` | any | the caller; members join and leave | the caller, or a helper before it leaves (closed) |
-//! | closed | `TAKEN`; `WAITED`, if the caller sleeps | any; none joins | the caller, a helper | the caller, when it reads 0 helpers (free) |
+//! | open | `TAKEN`, `OPEN` | any | the caller; a thread in a call, by `ask`; members join and leave | the caller, or a helper before it leaves (closed) |
+//! | closed | `TAKEN`; `WAITED`, if the caller sleeps | any; none joins | the caller, a helper | the caller, when it reads 0 helpers (free); `ask` (open) |
+//!
+//! A slot without helpers whose caller waits is closed for good: `ask` is called inside of calls alone, and a helper that
+//! has called it closes the job again before it leaves.
 //!
 //! # Accesses to `job`
 //!
@@ -23,7 +27,7 @@
 //!
 //! *A member reads what the caller wrote:* a join is a compare-and-swap (`Acquire`) of a word with `OPEN`, which was
 //! stored `Release` after the job. Every change of the word in between is a read-modify-write, so the release sequence
-//! holds. A word that has become open again (ABA) belongs to the later job, and so does what the member reads.
+//! holds. A word that has become open again (ABA) belongs to the same job or to a later one, and so does what the member reads.
 //!
 //! *The caller writes after the last read:* a member leaves by a `Release` subtraction, and the caller reads 0 helpers by
 //! an `Acquire` load. No member joins any more, since `OPEN` is gone.
@@ -38,8 +42,17 @@
 //! the bit of a later job stays. The bit is set before the word is open, so a bit that is set while no thread is in
 //! [`Arena::run`]'s beginning or in `close` means an open job: members do not look in vain.
 //!
+//! *Of a caller that waits for work.* `ask` reads `WAITED` by the read-modify-write that sets `OPEN`, and then notifies under
+//! the lock as above.
+//!
+//! *Of a job's work.* A call returns just as another one makes work visible, so no member is there and the job is closed.
+//! One side closes the job, fences, and then checks for work ([`Lent::more`]); the other makes the work visible, fences,
+//! and then opens the job if it is closed (`ask`). If `ask` finds the job open, the close comes later, and the check sees
+//! the work: that thread opens the job and calls its part again. A close and an `ask` at once may leave a word that is open
+//! and a bit that is not; the thread that has closed then sees the work too, and its own `ask` sets the bit.
+//!
 //! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, opens the slot, fences, and then calls `opened`, which
-//! wakes sleeping members. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`,
+//! wakes sleeping members; `ask` does the same. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`,
 //! [`super::pool`]). So one of the two sees the other.
 //!
 //! # Why no thread waits for ever
@@ -72,6 +85,9 @@ const LIMIT: usize = HELPER << 13;
 /// A set of slots, by bits.
 pub(crate) type Slots = usize;
 
+/// Whether a job has work that another thread could begin.
+pub(crate) type More<'j> = dyn Fn() -> bool + Sync + 'j;
+
 /// The jobs of a team that other members may join.
 pub(crate) struct Arena {
     /// The slots with an open job. Members that look for work read it; what it says may be out of date.
@@ -86,14 +102,16 @@ struct Slot {
     ancestors: AtomicUsize,
     job: UnsafeCell<Option<Lent>>,
     lock: Mutex<()>,
-    /// The caller waits for the last helper.
-    left: Condvar,
+    /// The caller waits for the last helper, or for an open slot.
+    changed: Condvar,
 }
 
 /// A job, its lifetime erased by [`Arena::run`] alone.
 #[derive(Clone, Copy)]
 struct Lent {
     job: &'static Job<'static>,
+    /// Whether work is visible that another thread could begin.
+    more: &'static More<'static>,
     ancestors: Slots,
     panic: &'static Mutex<Option<Panic>>,
 }
@@ -123,7 +141,7 @@ impl Arena {
                 ancestors: AtomicUsize::new(0),
                 job: UnsafeCell::new(None),
                 lock: Mutex::new(()),
-                left: Condvar::new(),
+                changed: Condvar::new(),
             })
         };
         self.slots.get_or_init(|| Box::new(std::array::from_fn(slot)))
@@ -135,19 +153,20 @@ impl Arena {
         self.open.load(Ordering::Relaxed) != 0
     }
 
-    /// Calls `own` with the set of this job and its `ancestors`, while at most `most` members may join `job`; returns when
-    /// those that have joined are done. `opened` wakes members. `helps` is called again and again by a caller that waits:
-    /// it may join descendants of the job ([`Arena::help`]), and returns whether it has.
+    /// Calls `own` with the set of this job and its `ancestors`, and the set of this job alone, while at most `most` members may
+    /// join `job`; returns when those that have joined are done. Calls `own` again if the job is open then. `opened` wakes
+    /// members. `helps` is called again and again by a caller that waits: it may join descendants of the job
+    /// ([`Arena::help`]), and returns whether it has.
     ///
     /// # Panics
     /// With the panic of `own`, or the first one of a member, after all members have left.
-    pub(crate) fn run<R>(
+    pub(crate) fn run(
         &self,
-        (job, ancestors, most): (&Job<'_>, Slots, usize),
-        opened: impl FnOnce(),
-        own: impl FnOnce(Slots) -> R,
+        (job, more, ancestors, most): (&Job<'_>, &More<'_>, Slots, usize),
+        opened: impl Fn(),
+        own: impl Fn(Slots, Slots),
         mut helps: impl FnMut(Slots) -> bool,
-    ) -> R {
+    ) {
         let panic = Mutex::new(None);
         // SAFETY: the erased borrows outlive their uses. Members use them between joining and leaving, and `open` waits for
         // all of these when it is closed or dropped, after which its slot has no job. `open` is a local that is never
@@ -155,19 +174,58 @@ impl Arena {
         let lent = unsafe {
             Lent {
                 job: std::mem::transmute::<&Job<'_>, &'static Job<'static>>(job),
+                more: std::mem::transmute::<&More<'_>, &'static More<'static>>(more),
                 ancestors,
                 panic: std::mem::transmute::<&Mutex<Option<Panic>>, &'static Mutex<Option<Panic>>>(&panic),
             }
         };
-        let Some(mut open) = self.open(lent, most) else { return own(ancestors) };
-        opened();
-        let done = own(ancestors | open.bit());
-        open.close(&mut helps);
-        drop(open);
-        match lock(&panic).take() {
-            Some(panic) => resume_unwind(panic),
-            None => done,
+        let Some(mut open) = self.open(lent, most) else { return own(ancestors, 0) };
+        loop {
+            opened();
+            self.calls(open.at, &|| own(ancestors | open.bit(), open.bit()), more);
+            if open.close(&mut helps) {
+                break;
+            }
         }
+        drop(open);
+        if let Some(panic) = lock(&panic).take() {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Calls a part until no work is visible. The job is closed then, or another thread has opened it after the part.
+    fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>) {
+        loop {
+            part();
+            self.close(at);
+            fence(Ordering::SeqCst); // pairs with the first fence of `ask`
+            if !more() {
+                return;
+            }
+            self.ask(1 << at);
+        }
+    }
+
+    /// Opens a job again, by a thread in one of its calls that has made work visible; without effect if it is open. Returns
+    /// whether it was not: then wake a member.
+    pub(crate) fn ask(&self, job: Slots) -> bool {
+        let at = job.trailing_zeros() as usize;
+        let Some(slot) = self.slots().get(at) else { return false };
+        fence(Ordering::SeqCst); // pairs with the fence of `calls`
+        let word = slot.word.load(Ordering::Relaxed);
+        if word & OPEN != 0 && (is_full(word) || self.open.load(Ordering::Relaxed) & job != 0) {
+            return false;
+        }
+        self.open.fetch_or(job, Ordering::Relaxed); // before a member can join, as in `open`
+        // Release: the word continues the release sequence of `open`, by which a member has what the caller wrote.
+        let before = slot.word.fetch_or(OPEN, Ordering::Release);
+        if before & WAITED != 0 {
+            // Under the lock: see "No lost wake-up".
+            let _guard = lock(&slot.lock);
+            slot.changed.notify_one();
+        }
+        fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
+        true
     }
 
     /// Takes a free slot for a job, if there is one and members may join.
@@ -191,23 +249,29 @@ impl Arena {
     /// Joins an open job, calls it with this member's number inside `enter`, and leaves. `within` are slots among whose
     /// descendants the job must be; any job may be joined if it is empty. Returns whether there was a job.
     ///
-    /// `enter` gets the slots of the job and of its ancestors, and the call.
-    pub(crate) fn help(&self, member: usize, within: Slots, enter: impl FnOnce(Slots, &dyn Fn())) -> bool {
+    /// `enter` gets the slots of the job and of its ancestors, the slot of the job, and the call.
+    pub(crate) fn help(
+        &self,
+        member: usize,
+        within: Slots,
+        enter: impl FnOnce(Slots, Slots, &dyn Fn()),
+    ) -> bool {
         let Some(joined) = self.join(within) else { return false };
-        let Lent { job, ancestors, panic } = joined.lent;
-        let call = || enter(ancestors | 1 << joined.at, &|| job(member));
+        let Lent { job, more, ancestors, panic } = joined.lent;
+        let bit = 1 << joined.at;
+        let call = || enter(ancestors | bit, bit, &|| self.calls(joined.at, &|| job(member), more));
         if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
+            self.close(joined.at);
             match &mut *lock(panic) {
                 // The drop of a payload may panic.
                 Some(_) => std::mem::forget(payload),
                 first => *first = Some(payload),
             }
         }
-        self.close(joined.at);
         true
     }
 
-    /// Closes a job: no member joins any more. Called by its caller or by a helper.
+    /// Closes a job: no member joins. Called by its caller or by a helper.
     fn close(&self, at: usize) {
         // Loads first, since the other side often has done both. They read no older value than that of this job: this thread
         // has seen the slot open, and the bit was set before.
@@ -225,10 +289,7 @@ impl Arena {
         while open != 0 {
             let at = open.trailing_zeros() as usize;
             open &= open - 1;
-            let may = |word| {
-                let helpers = word % LIMIT / HELPER;
-                (word & OPEN != 0 && helpers < word / LIMIT).then_some(word + HELPER)
-            };
+            let may = |word| (word & OPEN != 0 && !is_full(word)).then_some(word + HELPER);
             let slot = &self.slots()[at];
             let is_wanted = |ancestors: Slots| within == 0 || ancestors & within != 0;
             if !is_wanted(slot.ancestors.load(Ordering::Relaxed)) {
@@ -244,7 +305,7 @@ impl Arena {
             if !is_wanted(joined.lent.ancestors) {
                 continue;
             }
-            if word % LIMIT / HELPER + 1 == word / LIMIT {
+            if is_full(word + HELPER) {
                 // This thread is the last one that may join: others need not look.
                 self.open.fetch_and(!(1 << at), Ordering::Relaxed);
             }
@@ -268,7 +329,7 @@ impl Drop for Joined<'_> {
         if before & WAITED != 0 && before % LIMIT / HELPER == 1 {
             // Under the lock: see "No lost wake-up".
             let _guard = lock(&self.slot.lock);
-            self.slot.left.notify_one();
+            self.slot.changed.notify_one();
         }
     }
 }
@@ -286,17 +347,25 @@ impl Open<'_> {
         1 << self.at
     }
 
-    /// Waits until all helpers have left; none joins any more.
-    fn close(&mut self, helps: &mut dyn FnMut(Slots) -> bool) {
-        let slot = &self.arena.slots()[self.at];
-        self.closed = true;
-        self.arena.close(self.at);
-        let is_left = || slot.word.load(Ordering::Acquire) % LIMIT / HELPER == 0;
-        while !is_left() {
+    /// Waits until all helpers have left, and frees the slot; false if the job is open before.
+    fn close(&mut self, helps: &mut dyn FnMut(Slots) -> bool) -> bool {
+        let word = || self.arena.slots()[self.at].word.load(Ordering::Acquire);
+        while has_helpers(word()) {
+            if word() & OPEN != 0 {
+                return false;
+            }
             if !helps(self.bit()) {
-                slot.wait(is_left);
+                self.arena.slots()[self.at].wait(|word| has_helpers(word) && word & OPEN == 0);
             }
         }
+        self.free();
+        true
+    }
+
+    /// Frees a slot without helpers.
+    fn free(&mut self) {
+        let slot = &self.arena.slots()[self.at];
+        self.closed = true;
         // SAFETY: no helper is left and none joins, so this thread alone accesses the cell.
         slot.job.with_mut(|job| unsafe { *job = None });
         slot.word.store(0, Ordering::Release);
@@ -307,20 +376,33 @@ impl Drop for Open<'_> {
     /// Closes after a panic of the caller's own part.
     fn drop(&mut self) {
         if !self.closed {
-            self.close(&mut |_| false);
+            self.arena.close(self.at);
+            // Helpers may open the job again, and then others do its work. The last one that leaves has closed it.
+            self.arena.slots()[self.at].wait(has_helpers);
+            self.free();
             // The drop of a payload may panic, and this thread panics already.
             std::mem::forget(lock(self.panic).take());
         }
     }
 }
 
+/// Whether a job has as many helpers as it may have.
+fn is_full(word: usize) -> bool {
+    word % LIMIT / HELPER == word / LIMIT
+}
+
+fn has_helpers(word: usize) -> bool {
+    word % LIMIT / HELPER != 0
+}
+
 impl Slot {
-    /// Sleeps until the last helper has left.
-    fn wait(&self, is_left: impl Fn() -> bool) {
+    /// Sleeps as long as the word is such.
+    fn wait(&self, is_such: impl Fn(usize) -> bool) {
         let mut guard = lock(&self.lock);
         self.word.fetch_or(WAITED, Ordering::Relaxed);
-        while !is_left() {
-            guard = self.left.wait(guard).unwrap_or_else(|poison| poison.into_inner());
+        while is_such(self.word.load(Ordering::Acquire)) {
+            guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
         }
+        self.word.fetch_and(!WAITED, Ordering::Relaxed);
     }
 }

@@ -40,11 +40,13 @@ pub(super) struct Place {
     member: usize,
     /// The jobs that this thread is in.
     pub(super) within: Slots,
+    /// Of these the innermost one; empty if it has no slot.
+    job: Slots,
 }
 
 impl Place {
     /// That of a thread in no run, and of one that ends.
-    const OUTSIDE: Place = Place { crew: Crew::Pool, member: 0, within: 0 };
+    const OUTSIDE: Place = Place { crew: Crew::Pool, member: 0, within: 0, job: 0 };
 }
 
 thread_local! {
@@ -107,7 +109,8 @@ pub(super) fn place<R>(read: impl Fn(&Place) -> R) -> R {
 
 /// Calls `work` as the worker of a run: [`parallel`] in it addresses the run's workers.
 pub(crate) fn as_worker<R>(signals: &Arc<Signals>, worker: usize, work: impl FnOnce() -> R) -> R {
-    let _entered = Entered::new(Place { crew: Crew::Run(signals.clone()), member: worker, within: 0 });
+    let _entered =
+        Entered::new(Place { crew: Crew::Run(signals.clone()), member: worker, within: 0, job: 0 });
     work()
 }
 
@@ -124,9 +127,9 @@ fn help(crew: &Crew, member: usize, within: Slots) -> bool {
 
 /// Joins a job like [`help`], and calls `joined` before the job's part.
 pub(super) fn join(crew: &Crew, member: usize, within: Slots, joined: impl FnOnce()) -> bool {
-    crew.team().arena.help(member, within, |within, call| {
+    crew.team().arena.help(member, within, |within, job, call| {
         joined();
-        let _entered = Entered::new(Place { crew: crew.clone(), member, within });
+        let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
         call();
     })
 }
@@ -171,11 +174,44 @@ pub(crate) fn member() -> usize {
 /// # Panics
 /// If a call panics, after all calls are done.
 pub fn parallel(most: usize, part: &(dyn Fn(usize) + Sync)) {
-    let Place { crew, member, within } = place(Clone::clone);
+    parallel_while(most, part, &|| false);
+}
+
+/// Like [`parallel`], for work that shrinks and grows: `part` returns when it finds nothing to do, though other calls go on,
+/// and its thread leaves. Once a call has returned no thread begins, until a call makes work visible and then calls
+/// [`call_members`]. The caller's thread waits meanwhile, and is one of those that begin again. The job is over when no
+/// thread is in `part`.
+///
+/// `more` says whether work is visible that another thread could begin. It is called after each return of `part`, and with
+/// `true` `part` is called again on the same thread: so none leaves just as work appears. `more` does not panic.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+///
+/// // Each item up to 9 is followed by two more, which any member takes.
+/// let (items, done) = (std::sync::Mutex::new(vec![0]), AtomicU64::new(0));
+/// let take = || items.lock().unwrap().pop();
+/// let part = |_member| {
+///     while let Some(item) = take() {
+///         done.fetch_add(1, Relaxed);
+///         if item < 9 {
+///             items.lock().unwrap().extend([item + 1, item + 1]);
+///             thalweg_runtime::call_members();
+///         }
+///     }
+/// };
+/// thalweg_runtime::parallel_while(usize::MAX, &part, &|| !items.lock().unwrap().is_empty());
+/// assert_eq!(done.into_inner(), 1023);
+/// ```
+///
+/// # Panics
+/// As [`parallel`].
+pub fn parallel_while(most: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn() -> bool + Sync)) {
+    let Place { crew, member, within, .. } = place(Clone::clone);
     let team = crew.team();
     let helpers = most.min(team.size).saturating_sub(1);
-    let own = |within| {
-        let _entered = Entered::new(Place { crew: crew.clone(), member, within });
+    let own = |within, job| {
+        let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
         part(member);
     };
     let (mut since, mut spins) = (None::<std::time::Instant>, 0);
@@ -191,5 +227,15 @@ pub fn parallel(most: usize, part: &(dyn Fn(usize) + Sync)) {
         spins += 1;
         spins % 16 != 0 || since.get_or_insert_with(std::time::Instant::now).elapsed() < pool::SPIN
     };
-    team.arena.run((part, within, helpers), || crew.wake(), own, helps);
+    team.arena.run((part, more, within, helpers), || crew.wake(), own, helps);
+}
+
+/// Lets further threads begin the innermost job that this thread is in: see [`parallel_while`]. Call it after work was made
+/// visible. Without effect outside of a job, or if threads may begin anyway.
+pub fn call_members() {
+    place(|own| {
+        if own.job != 0 && own.crew.team().arena.ask(own.job) {
+            own.crew.wake();
+        }
+    });
 }

@@ -6,7 +6,8 @@
 //! waits for its own job's helpers. So a firing may execute a loop or a task graph on the threads of its run: no
 //! thread is added, and none is blocked.
 //!
-//! A job is complete without helpers. Nothing depends on a member that begins late, or never.
+//! A job is complete without helpers. Nothing depends on a member that begins late, or never. A job whose work shrinks and
+//! grows ([`parallel_while`]) lets members leave, so that they do what else there is, and calls them again ([`call_members`]).
 //!
 //! **Numbers.** Each member has a number below the team's size:
 //!
@@ -39,7 +40,7 @@ mod tests;
 #[cfg(not(loom))]
 pub(crate) use members::{alone, as_worker, depth, help_run, member};
 #[cfg(not(loom))]
-pub use members::{parallel, team_size};
+pub use members::{call_members, parallel, parallel_while, team_size};
 #[cfg(loom)]
 pub(crate) use modelled::{as_worker, depth, help_run};
 

@@ -1,6 +1,6 @@
 //! Jobs of callers outside of runs, and of firings.
 
-use super::{parallel, team_size};
+use super::{call_members, parallel, parallel_while, team_size};
 use crate::{Graph, Loop, Options, Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,6 +57,45 @@ fn another_thread_joins_a_job_outside_of_a_run() {
             false => other.store(true, Ordering::Release),
         }
     });
+}
+
+#[test]
+fn members_leave_a_job_and_are_called_again() {
+    if team_size() == 1 {
+        return;
+    }
+    // An item goes to and fro between the caller and another thread, each of which leaves in between.
+    let (turn, own) = (AtomicUsize::new(0), std::thread::current().id());
+    let calls = counts(2);
+    let mine = || usize::from(std::thread::current().id() != own);
+    let part = |_| {
+        let mine = mine();
+        calls[mine].fetch_add(1, Ordering::Relaxed);
+        let at = turn.load(Ordering::Acquire);
+        if at < 20 && at % 2 == mine {
+            if at % 4 == 0 {
+                std::thread::sleep(Duration::from_millis(1)); // The other thread sleeps.
+            }
+            turn.store(at + 1, Ordering::Release);
+            call_members();
+            let begun = Instant::now();
+            // The caller alone must not leave: the job would be over.
+            while turn.load(Ordering::Acquire) == at + 1 && at < 19 {
+                assert!(begun.elapsed() < Duration::from_secs(20), "the other thread comes");
+                std::thread::yield_now();
+            }
+        }
+    };
+    let more = || turn.load(Ordering::Acquire) < 20 && turn.load(Ordering::Acquire) % 2 == mine();
+    parallel_while(2, &part, &more);
+    assert_eq!(turn.into_inner(), 20);
+    assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) >= 10));
+}
+
+#[test]
+fn a_call_without_a_job_has_no_effect() {
+    call_members();
+    parallel_while(1, &|_| call_members(), &|| false);
 }
 
 #[test]

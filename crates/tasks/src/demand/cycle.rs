@@ -9,13 +9,12 @@ use std::collections::HashMap;
 /// at the sink if that is left, and takes the first predecessor that is left: what is left depends on the graph alone, and
 /// so does the cycle.
 pub(super) fn find<K, R>(store: &Store<K, R>, sink: u32) -> Vec<u32> {
-    let is_left = |node: u32| store.nodes.get(node).result.get().is_none();
+    let is_left = |node: u32| store.nodes.get(node).is_left();
     let mut at = match is_left(sink) {
         true => sink,
         false => {
-            let mut left = store.nodes.iter().filter(|(_, node)| node.key.get().is_some());
-            let first = left.find(|(_, node)| node.result.get().is_none());
-            first.expect("some node is left").0
+            let mut nodes = store.nodes.iter();
+            nodes.find(|(_, node)| node.is_left()).expect("some node is left").0
         }
     };
     let (mut path, mut places) = (Vec::new(), HashMap::new());

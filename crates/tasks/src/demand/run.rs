@@ -7,21 +7,20 @@
 //! | compute | computes the node | computes the nodes for which nothing else is left to wait; explores added ones |
 
 use super::hash::hash;
-use super::store::{Block, Full, MOST_NODES, Named, Node, Store};
+use super::store::{Block, Full, Named, Node, Store};
+use super::table::{Place, View};
 use super::{Context, Finished, Outcome, TaskGraph, cycle};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
-use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
+use crate::exec::{self, Ended, Owned, Panic, Stop, Work, message};
 use crate::options::Options;
-use crate::team::parallel;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
-use thalweg_policy::tasks::{ColourSet, Place};
+use thalweg_policy::tasks::ColourSet;
 
 /// Bit of a task's number: it explores its node, and does not compute it.
-const EXPLORE: u32 = MOST_NODES as u32;
+const EXPLORE: u32 = 1 << 31;
 /// The sink's number.
 const SINK: u32 = 0;
 
@@ -34,9 +33,10 @@ struct Run<'g, G: TaskGraph> {
 type NamedOf<'s, G> = Named<'s, <G as TaskGraph>::Key, <G as TaskGraph>::Output>;
 
 /// What a member has for itself.
-struct Local<G: TaskGraph> {
+struct Local<'t, G: TaskGraph> {
     me: usize,
-    place: Place,
+    table: View<'t>,
+    place: thalweg_policy::tasks::Place,
     /// The colours of the member's domain, if accesses are counted.
     domain: Option<ColourSet>,
     counts: MemberCounts,
@@ -60,55 +60,37 @@ enum Failure<E> {
     Full(Full),
 }
 
-/// What the members report together.
-struct Shared<E> {
-    created: u64,
-    counts: Vec<MemberCounts>,
-    /// The first failure, and where it was.
-    failure: Option<((u32, During), Failure<E>)>,
-}
-
 /// Runs a graph: see [`TaskGraph::run`].
 pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
     let members = options.count();
-    let store = Store::new(members);
-    let shared =
-        Mutex::new(Shared { created: 1, counts: vec![MemberCounts::default(); members], failure: None });
+    let mut store = Store::new(members);
     let mut first = Block::default();
     _ = store.next_node(&mut first);
     store.created(&mut first);
     _ = store.nodes.make(SINK).key.set(sink);
-    let insert = || store.table.find_or(hash(store.nodes.get(SINK).key()), (), |_, ()| false, |()| SINK);
-    match catch_unwind(AssertUnwindSafe(insert)) {
-        Ok(_) => {
-            let executor =
-                Executor::new(members, vec![Entry::One(Task { id: SINK | EXPLORE, colour: NONE })]);
-            let run = Run { graph, store: &store };
-            parallel(members, &|member| run.member(member, options, &executor, &shared));
-        }
-        Err(panic) => {
-            let failure = ((SINK, During::Predecessors), Failure::Panicked(panic));
-            shared.lock().unwrap_or_else(PoisonError::into_inner).failure = Some(failure);
-        }
+    let insert = || {
+        let (hash, mut view) = (hash(store.nodes.get(SINK).key()), store.table.view());
+        view.find(hash, true, |_| false).err().is_some_and(|place| view.insert(place, SINK, true))
+    };
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(insert)) {
+        return Err(error(store, (SINK, During::Predecessors), Failure::Panicked(panic)));
     }
-    end(store, shared.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Makes the result of a run that has ended.
-fn end<K: std::fmt::Debug, R, E>(
-    mut store: Store<K, R>,
-    shared: Shared<E>,
-) -> Result<Finished<K, R>, Error<K, E>> {
-    if let Some(((node, during), failure)) = shared.failure {
-        let mut key = || take_key(&mut store, node);
-        return Err(match failure {
-            Failure::Failed(cause) => Error::Failed { key: key(), cause },
-            Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
-            Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
-        });
+    let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, NONE))];
+    let new_local = |me| Local::new(me, store.table.view(), options);
+    let ended = exec::run(&Run { graph, store: &store }, seeds, options, new_local);
+    let (mut created, mut counts, mut failure) = (1, vec![MemberCounts::default(); members], None);
+    for Ended { me, local, counts: stealing, panic } in ended {
+        created += local.created;
+        counts[me] = local.counts + stealing;
+        // One failure is reported, of whichever member.
+        failure =
+            failure.or(panic.map(Failure::Panicked).or(local.failure).map(|failure| (local.at, failure)));
     }
-    let counts = Counts { members: shared.counts };
-    if counts.total().nodes < shared.created {
+    if let Some((at, failure)) = failure {
+        return Err(error(store, at, failure));
+    }
+    let counts = Counts { members: counts };
+    if counts.total().nodes < created {
         let cycle = cycle::find(&store, SINK);
         return Err(Error::Cycle {
             keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
@@ -117,79 +99,97 @@ fn end<K: std::fmt::Debug, R, E>(
     Ok(Finished { store, sink: SINK, counts })
 }
 
+/// The error of a run that has failed in a function of a node.
+fn error<K: std::fmt::Debug, R, E>(
+    mut store: Store<K, R>,
+    (node, during): (u32, During),
+    failure: Failure<E>,
+) -> Error<K, E> {
+    let mut key = || take_key(&mut store, node);
+    match failure {
+        Failure::Failed(cause) => Error::Failed { key: key(), cause },
+        Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
+        Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
+    }
+}
+
 fn take_key<K, R>(store: &mut Store<K, R>, node: u32) -> K {
     store.nodes.get_mut(node).key.take().expect("each key is taken once")
 }
 
-impl<G: TaskGraph> Run<'_, G> {
-    /// The part of a member.
-    fn member(
-        &self,
-        me: usize,
-        options: &Options,
-        executor: &Executor<Entry>,
-        shared: &Mutex<Shared<G::Error>>,
-    ) {
-        let mut local = Local::new(me, options);
-        let (search, random) = (options.search_of(me, options.count()), options.random_of(me));
-        let mut stealing = MemberCounts::default();
-        let ended = executor.member(self, &mut local, me, search, random, &mut stealing);
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.created += local.created;
-        shared.counts[me] = shared.counts[me] + local.counts + stealing;
-        let failure = ended.err().map(Failure::Panicked).or(local.failure.take());
-        if let Some(failure) = failure {
-            shared.failure.get_or_insert((local.at, failure));
-        }
-    }
-
+impl<'g, G: TaskGraph> Run<'g, G> {
     /// The node with this key, and whether it was created by this call.
     #[inline]
-    fn node(&self, key: G::Key, local: &mut Local<G>) -> Result<(NamedOf<'_, G>, bool), Stop> {
-        let fresh = self.store.next_node(&mut local.nodes).map_err(|full| local.fail(Failure::Full(full)))?;
-        let (hash, node) = (hash(&key), Cell::new(None));
-        let is_it = |number, key: &G::Key| {
-            let candidate = self.store.nodes.get(number);
-            node.set(Some(candidate));
-            candidate.key() == key
+    fn node(
+        &self,
+        key: G::Key,
+        local: &mut Local<'_, G>,
+        alone: bool,
+    ) -> Result<(NamedOf<'_, G>, bool), Stop> {
+        let hash = hash(&key);
+        let place = match self.find(hash, &key, local, alone) {
+            Ok(node) => return Ok((node, false)),
+            Err(place) => place,
         };
-        let number = self.store.table.find_or(hash, key, is_it, |key| {
-            let made = self.store.nodes.make(fresh);
-            _ = made.key.set(key);
-            node.set(Some(made));
-            fresh
-        });
-        if number == fresh {
-            self.store.created(&mut local.nodes);
-            local.created += 1;
+        let number =
+            self.store.next_node(&mut local.nodes).map_err(|full| local.fail(Failure::Full(full)))?;
+        self.store.created(&mut local.nodes);
+        let node = self.store.nodes.make(number);
+        _ = node.key.set(key);
+        let (mut place, made) = (place, Named { number, node });
+        while !local.table.insert(place, number, alone) {
+            match self.find(hash, node.key(), local, alone) {
+                // Another member has created the node; this one is no part of the graph.
+                Ok(node) => return Ok((node, false)),
+                Err(later) => place = later,
+            }
         }
-        let node = node.get().expect("the node was compared last, or made");
-        Ok((Named { number, node }, number == fresh))
+        local.created += 1;
+        Ok((made, true))
+    }
+
+    /// The node with this key, or its place.
+    #[inline]
+    fn find(
+        &self,
+        hash: u64,
+        key: &G::Key,
+        local: &mut Local<'_, G>,
+        alone: bool,
+    ) -> Result<NamedOf<'_, G>, Place> {
+        let found = Cell::new(None);
+        let is_it = |number| {
+            let node = self.store.nodes.get(number);
+            found.set(Some(node));
+            node.key() == key
+        };
+        let number = local.table.find(hash, alone, is_it)?;
+        Ok(Named { number, node: found.get().expect("the node was compared last") })
     }
 
     #[inline]
-    fn task(&self, node: NamedOf<'_, G>, kind: u32, local: &mut Local<G>) {
+    fn task(&self, node: NamedOf<'_, G>, kind: u32, local: &mut Local<'_, G>) {
         let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
         let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
         local.at = before;
-        local.tasks.push(Task { id: node.number | kind, colour });
+        local.tasks.push(Task::new(node.number | kind, colour));
     }
 
     fn explore(
         &self,
         node: NamedOf<'_, G>,
-        local: &mut Local<G>,
+        local: &mut Local<'_, G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
         local.at = (node.number, During::Predecessors);
         let mut needs = std::mem::take(&mut local.needs);
         self.graph.predecessors(node.node.key(), &mut needs);
-        let first = self.store.begin(node.node, needs.len(), &mut local.edges);
-        let first = first.map_err(|full| local.fail(Failure::Full(full)))?;
+        let edges = self.store.begin(node.node, needs.len(), &mut local.edges);
+        let edges = edges.map_err(|full| local.fail(Failure::Full(full)))?;
         let mut done = 1; // The one more that the node waits for while it is explored.
-        for (edge, key) in (first..).zip(needs.drain(..)) {
-            let (predecessor, is_new) = self.node(key, local)?;
-            done += u32::from(!self.store.follow(edge, node.number, predecessor, owned.alone));
+        for (at, key) in (0..).zip(needs.drain(..)) {
+            let (predecessor, is_new) = self.node(key, local, owned.alone)?;
+            done += u32::from(!self.store.follow(node, (edges, at), predecessor, owned.alone));
             if is_new {
                 self.task(predecessor, EXPLORE, local);
             }
@@ -204,7 +204,7 @@ impl<G: TaskGraph> Run<'_, G> {
     fn compute(
         &self,
         node: NamedOf<'_, G>,
-        local: &mut Local<G>,
+        local: &mut Local<'_, G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
         let Named { number, node } = node;
@@ -218,16 +218,16 @@ impl<G: TaskGraph> Run<'_, G> {
         self.count_accesses(number, node, local);
         self.store.finish(node, owned.alone, |follower| self.task(follower, 0, local));
         if !local.more.is_empty() {
-            self.add(local)?;
+            self.add(local, owned.alone)?;
         }
         Ok(spawn(&mut local.tasks, &local.place, owned))
     }
 
     /// Creates the nodes that the node computed last has added.
-    fn add(&self, local: &mut Local<G>) -> Result<(), Stop> {
+    fn add(&self, local: &mut Local<'_, G>, alone: bool) -> Result<(), Stop> {
         let mut more = std::mem::take(&mut local.more);
         for key in more.drain(..) {
-            if let (node, true) = self.node(key, local)? {
+            if let (node, true) = self.node(key, local, alone)? {
                 self.task(node, EXPLORE, local);
             }
         }
@@ -237,7 +237,7 @@ impl<G: TaskGraph> Run<'_, G> {
 
     /// Counts the accesses of a node that was computed, as section 5.5.2 of the paper does.
     #[inline]
-    fn count_accesses(&self, number: u32, node: &Node<G::Key, G::Output>, local: &mut Local<G>) {
+    fn count_accesses(&self, number: u32, node: &Node<G::Key, G::Output>, local: &mut Local<'_, G>) {
         let Some(domain) = local.domain else { return };
         let before = local.at;
         for accessed in std::iter::once(number).chain(self.store.predecessors(node)) {
@@ -248,18 +248,18 @@ impl<G: TaskGraph> Run<'_, G> {
     }
 }
 
-impl<G: TaskGraph> Work for Run<'_, G> {
+impl<'g, G: TaskGraph> Work for Run<'g, G> {
     type Entry = Entry;
-    type Local = Local<G>;
+    type Local = Local<'g, G>;
 
     #[inline]
     fn execute(
         &self,
         entry: Entry,
-        local: &mut Local<G>,
+        local: &mut Local<'_, G>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        let Task { id, .. } = entry.first(&local.place, owned);
+        let id = entry.first(&local.place, owned).id();
         let node = self.store.named(id & !EXPLORE);
         if id & EXPLORE != 0 { self.explore(node, local, owned) } else { self.compute(node, local, owned) }
     }
@@ -269,10 +269,11 @@ impl<G: TaskGraph> Work for Run<'_, G> {
     }
 }
 
-impl<G: TaskGraph> Local<G> {
-    fn new(me: usize, options: &Options) -> Local<G> {
+impl<'t, G: TaskGraph> Local<'t, G> {
+    fn new(me: usize, table: View<'t>, options: &Options) -> Local<'t, G> {
         Local {
             me,
+            table,
             place: options.place(me),
             domain: options.domain(me),
             counts: MemberCounts::default(),

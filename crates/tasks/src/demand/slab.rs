@@ -2,6 +2,7 @@
 //! them while others add more.
 
 use std::sync::OnceLock;
+use thalweg_runtime::prefer_huge_pages;
 
 /// The number of chunks between one power of two and the next. The last chunk may be empty, so at most one in this many
 /// elements is made in vain.
@@ -24,7 +25,7 @@ impl<T: Default> Slab<T> {
     #[inline]
     pub(crate) fn make(&self, index: u32) -> &T {
         let (chunk, offset, len) = place(index);
-        &self.chunks[chunk].get_or_init(|| (0..len).map(|_| T::default()).collect())[offset]
+        &self.chunks[chunk].get_or_init(|| memory(len, T::default).into())[offset]
     }
 
     /// An element that was used before.
@@ -50,6 +51,14 @@ impl<T: Default> Slab<T> {
         let made = chunks.filter_map(|(chunk, start)| Some((chunk.get()?, start)));
         made.flat_map(|(chunk, start)| (start..).zip(chunk.iter()))
     }
+}
+
+/// This many elements, in huge pages if they are many.
+pub(super) fn memory<T>(len: usize, make: impl FnMut() -> T) -> Vec<T> {
+    let mut memory = Vec::with_capacity(len);
+    prefer_huge_pages(memory.spare_capacity_mut());
+    memory.resize_with(len, make);
+    memory
 }
 
 /// The chunk of an element, its place in it, and the chunk's length.

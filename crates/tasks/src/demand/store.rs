@@ -4,7 +4,7 @@
 //!
 //! | node is | `waiting` | `followers` | entered by | left by |
 //! |---|---|---|---|---|
-//! | created | 0 | a list | the thread that mentions its key first, under the lock of the table's shard | the member that explores it |
+//! | created | 0 | a list | the thread whose insertion into the table succeeds | the member that explores it |
 //! | waiting | predecessors without result, and 1 while it is explored | a list | `explore` | the last predecessor, or the end of `explore` |
 //! | computed | no meaning | `DONE` | `compute` | never |
 //!
@@ -13,8 +13,9 @@
 //!
 //! # Edges
 //!
-//! Each predecessor of a node is an *edge*; those of one node have consecutive numbers. While a node has no result, its
-//! `followers` are a list of the edges that lead to it: the head in the node, and in each edge the next one.
+//! Each predecessor of a node is an *edge*. A node with at most [`SHORT`] predecessors has its edges in itself; a longer
+//! list is in storage of its own, with consecutive numbers. While a node has no result, its `followers` are a list of the
+//! edges that lead to it: the head in the node, and in each edge the next one.
 //!
 //! *The race.* A node waits for a predecessor that has its result, and whose followers were counted before.
 //!
@@ -31,17 +32,28 @@
 
 use super::slab::Slab;
 use super::table::Table;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use thalweg_runtime::SetOnce;
 
-/// `followers` of a node that has its result. 0 is the empty list, and edge `e` is `e + FIRST_EDGE`.
+/// `followers` of a node that has its result. 0 is the empty list. An edge is [`LONG`] and its number, or else the number of
+/// its owner, its place in it, and `FIRST_EDGE` more.
 const DONE: u32 = 1;
 const FIRST_EDGE: u32 = 2;
+/// Bit of the name of an edge that is not in its owner.
+const LONG: u32 = 1 << 31;
+/// The edges in a node.
+const SHORT: usize = 2;
 
-/// The numbers of nodes are below this; a task has one bit more.
-pub(super) const MOST_NODES: u64 = 1 << 31;
-/// The numbers of edges are below this.
-const MOST_EDGES: u64 = (u32::MAX - FIRST_EDGE) as u64;
+/// The numbers of nodes are below this, so that an edge in a node has a name below `LONG`.
+pub(super) const MOST_NODES: u64 = (1 << 30) - 1;
+/// The numbers of edges outside of nodes are below this, and so are the predecessors of a node, all together.
+const MOST_EDGES: u64 = 1 << 30;
+
+/// `waiting` has in its upper bits the number of edges in the node, or `LISTED`; in the others what the node waits for.
+const KIND: u32 = 30;
+const COUNT: u32 = (1 << KIND) - 1;
+/// The edges are outside of the node: the first link has the number of the first one, the second link how many.
+const LISTED: u32 = 3;
 
 /// What the nodes of a graph on demand are.
 pub(super) struct Store<K, R> {
@@ -52,35 +64,46 @@ pub(super) struct Store<K, R> {
     next_edge: AtomicU64,
 }
 
-/// A node. With keys of 8 bytes and results of 4 it takes 40 bytes.
+/// A node. With keys of 8 bytes and results of 4 it takes 48 bytes.
 pub(super) struct Node<K, R> {
-    pub(super) key: OnceLock<K>,
-    pub(super) result: OnceLock<R>,
+    pub(super) key: SetOnce<K>,
+    pub(super) result: SetOnce<R>,
     waiting: AtomicU32,
     followers: AtomicU32,
-    /// The number of the first edge, and of edges.
-    first_edge: AtomicU32,
-    edges: AtomicU32,
+    links: [Link; SHORT],
 }
 
-/// Node `owner` waits for node `needs`.
+/// An edge, in the node that waits.
 #[derive(Default)]
-struct Edge {
+struct Link {
     needs: AtomicU32,
-    owner: AtomicU32,
     /// As `followers`.
     next: AtomicU32,
+}
+
+/// An edge outside of its node: node `owner` waits for another one.
+#[derive(Default)]
+struct Edge {
+    owner: AtomicU32,
+    link: Link,
+}
+
+/// The edges of a node.
+#[derive(Clone, Copy)]
+pub(super) enum Edges {
+    Short,
+    /// The number of the first one.
+    Long(u32),
 }
 
 impl<K, R> Default for Node<K, R> {
     fn default() -> Node<K, R> {
         Node {
-            key: OnceLock::new(),
-            result: OnceLock::new(),
+            key: SetOnce::new(),
+            result: SetOnce::new(),
             waiting: AtomicU32::new(0),
             followers: AtomicU32::new(0),
-            first_edge: AtomicU32::new(0),
-            edges: AtomicU32::new(0),
+            links: Default::default(),
         }
     }
 }
@@ -139,40 +162,56 @@ impl<K, R> Store<K, R> {
         block.next += 1;
     }
 
-    /// Begins to explore a node: makes an edge for each predecessor. Returns the first one's number.
+    /// Begins to explore a node with this number of predecessors.
     #[inline]
-    pub(super) fn begin(&self, node: &Node<K, R>, count: usize, block: &mut Block) -> Result<u32, Full> {
-        let full = |limit| Full { what: "edges", limit };
-        let count = u32::try_from(count).map_err(|_| full(MOST_EDGES))?;
-        let first = block.ensure(count, 256, &self.next_edge, MOST_EDGES).map_err(full)?;
-        block.next += count;
-        node.first_edge.store(first, Ordering::Relaxed);
-        node.edges.store(count, Ordering::Relaxed);
-        node.waiting.store(count + 1, Ordering::Relaxed);
-        Ok(first)
+    pub(super) fn begin(&self, node: &Node<K, R>, count: usize, block: &mut Block) -> Result<Edges, Full> {
+        if count <= SHORT {
+            node.waiting.store((count as u32) << KIND | (count as u32 + 1), Ordering::Relaxed);
+            return Ok(Edges::Short);
+        }
+        self.begin_long(node, count, block)
     }
 
-    /// Lets `owner` wait for another node by this edge; false if that node has its result.
+    #[cold]
+    fn begin_long(&self, node: &Node<K, R>, count: usize, block: &mut Block) -> Result<Edges, Full> {
+        let full = |limit| Full { what: "edges", limit };
+        let many = u32::try_from(count).ok().filter(|count| u64::from(*count) < MOST_EDGES - 1);
+        let count = many.ok_or(full(MOST_EDGES))?;
+        let first = block.ensure(count, 256, &self.next_edge, MOST_EDGES).map_err(full)?;
+        block.next += count;
+        node.links[0].needs.store(first, Ordering::Relaxed);
+        node.links[1].needs.store(count, Ordering::Relaxed);
+        node.waiting.store(LISTED << KIND | (count + 1), Ordering::Relaxed);
+        Ok(Edges::Long(first))
+    }
+
+    /// Lets a node wait for another one by the edge at this place; false if that node has its result.
     #[inline]
-    pub(super) fn follow(&self, edge: u32, owner: u32, needs: Named<'_, K, R>, alone: bool) -> bool {
-        let record = self.edges.make(edge);
-        record.needs.store(needs.number, Ordering::Relaxed);
-        record.owner.store(owner, Ordering::Relaxed);
+    pub(super) fn follow(
+        &self,
+        owner: Named<'_, K, R>,
+        (edges, at): (Edges, u32),
+        needs: Named<'_, K, R>,
+        alone: bool,
+    ) -> bool {
+        let (link, edge) = match edges {
+            Edges::Short => (&owner.node.links[at as usize], owner.number * SHORT as u32 + at + FIRST_EDGE),
+            Edges::Long(first) => {
+                let edge = self.edges.make(first + at);
+                edge.owner.store(owner.number, Ordering::Relaxed);
+                (&edge.link, LONG | (first + at))
+            }
+        };
+        link.needs.store(needs.number, Ordering::Relaxed);
         let followers = &needs.node.followers;
         let mut head = followers.load(Ordering::Acquire);
         while head != DONE {
-            record.next.store(head, Ordering::Relaxed);
+            link.next.store(head, Ordering::Relaxed);
             if alone {
-                followers.store(edge + FIRST_EDGE, Ordering::Relaxed);
+                followers.store(edge, Ordering::Relaxed);
                 return true;
             }
-            let exchange = followers.compare_exchange_weak(
-                head,
-                edge + FIRST_EDGE,
-                Ordering::Release,
-                Ordering::Acquire,
-            );
-            match exchange {
+            match followers.compare_exchange_weak(head, edge, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(now) => head = now,
             }
@@ -197,13 +236,25 @@ impl<K, R> Store<K, R> {
             followers.swap(DONE, Ordering::AcqRel)
         };
         while head >= FIRST_EDGE {
-            let edge = self.edges.get(head - FIRST_EDGE);
-            head = edge.next.load(Ordering::Relaxed);
-            let owner = self.named(edge.owner.load(Ordering::Relaxed));
+            let (owner, next) = self.edge(head);
+            head = next;
             if owner.node.arrive(1, alone) {
                 arrived(owner);
             }
         }
+    }
+
+    /// The owner of an edge in a list, and the next edge.
+    #[inline]
+    fn edge(&self, edge: u32) -> (Named<'_, K, R>, u32) {
+        if edge & LONG != 0 {
+            let edge = self.edges.get(edge & !LONG);
+            let owner = self.named(edge.owner.load(Ordering::Relaxed));
+            return (owner, edge.link.next.load(Ordering::Relaxed));
+        }
+        let (owner, at) = ((edge - FIRST_EDGE) / SHORT as u32, (edge - FIRST_EDGE) as usize % SHORT);
+        let owner = self.named(owner);
+        (owner, owner.node.links[at].next.load(Ordering::Relaxed))
     }
 
     /// A node that was created.
@@ -215,8 +266,12 @@ impl<K, R> Store<K, R> {
     /// A predecessor of a node that was explored.
     #[inline]
     pub(super) fn predecessor(&self, node: &Node<K, R>, index: usize) -> u32 {
-        let first = node.first_edge.load(Ordering::Relaxed);
-        self.edges.get(first + index as u32).needs.load(Ordering::Relaxed)
+        let link = if node.kind() == LISTED {
+            &self.edges.get(node.links[0].needs.load(Ordering::Relaxed) + index as u32).link
+        } else {
+            &node.links[index]
+        };
+        link.needs.load(Ordering::Relaxed)
     }
 
     /// All predecessors of a node that was explored.
@@ -246,23 +301,36 @@ impl<K, R> Node<K, R> {
         self.key.get().expect("a node has its key before its number is known")
     }
 
+    #[inline]
+    fn kind(&self) -> u32 {
+        self.waiting.load(Ordering::Relaxed) >> KIND
+    }
+
     /// The number of predecessors of a node that was explored.
     #[inline]
     pub(super) fn count(&self) -> usize {
-        self.edges.load(Ordering::Relaxed) as usize
+        match self.kind() {
+            LISTED => self.links[1].needs.load(Ordering::Relaxed) as usize,
+            short => short as usize,
+        }
+    }
+
+    /// Whether the node was explored and has no result. All members have ended.
+    pub(super) fn is_left(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) & COUNT > 0 && self.result.get().is_none()
     }
 
     /// Subtracts `count` from what the node waits for; true if nothing is left.
     #[inline]
     pub(super) fn arrive(&self, count: u32, alone: bool) -> bool {
         let seen = self.waiting.load(Ordering::Acquire);
-        if seen == count {
+        if seen & COUNT == count {
             return true;
         }
         if alone {
             self.waiting.store(seen - count, Ordering::Relaxed);
             return false;
         }
-        self.waiting.fetch_sub(count, Ordering::AcqRel) == count
+        self.waiting.fetch_sub(count, Ordering::AcqRel) & COUNT == count
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! | place | accessed by | entered by | left by |
 //! |---|---|---|---|
-//! | `seeds` | the first member | the caller, before the run | the first member that begins (owned) |
+//! | `seeds` | the first member | the caller, before the run | the first member that joins (owned) |
 //! | owned: `Owned::stack`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
 //! | shared: `Seat::shared` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
 //!
@@ -19,11 +19,10 @@
 //!
 //! # Alone
 //!
-//! The first member begins `alone`, and shares nothing. A member that begins later sets `OTHERS` in `signals` and then
-//! looks for entries, of which it finds none: it touches no task. The first member reads `signals` before each task, and
-//! on `OTHERS` gives up `alone`, for good, before it shares its first entry. So while `alone` is set, no other thread has
-//! accessed what tasks have in common, and the lock of the first steal orders all that the first member has done before
-//! all that others do. Therefore tasks may use plain loads and stores in place of read-modify-writes.
+//! The member of a run for one member is `alone`, from the first task to the last. No other thread accesses what tasks have
+//! in common, so tasks use plain loads and stores in place of read-modify-writes, and nothing is shared. A member of any other
+//! run shares entries before its first task that leaves some, though no other member has joined yet: a long first task then
+//! delays none.
 //!
 //! # The end
 //!
@@ -31,9 +30,9 @@
 //!
 //! | member is | counted in `busy` | entered by | left by |
 //! |---|---|---|---|
+//! | absent | no | a searching member | its thread, which joins the run's job (searching; busy, with the seeds) |
 //! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
-//! | searching | no | a member that begins; a busy one | `steal` (busy); `Sleep::sleep` (asleep); the end |
-//! | asleep | no | a searching member | a wake-up (searching); the end |
+//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for [`SPIN`], and the end (absent) |
 //!
 //! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
 //! brings `busy` to 0 and ends the run while the thief has an entry.
@@ -41,46 +40,42 @@
 //! *Why it cannot happen.* The thief increments `busy` under the victim's lock, before it stores the new length of the seat
 //! (`Release`). The victim goes idle only after it has read the length 0 (`Acquire`), or emptied the seat under the lock;
 //! so its decrement comes after the thief's increment. A searching member owns nothing, and its seat is empty and stays
-//! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that begins after
-//! that sees `OVER`.
+//! empty, since only the owner adds. So `busy` = 0 means that no entry exists, and none can come to be. A member that joins after
+//! that sees `over`.
 //!
-//! # Sleep
+//! # Members leave and come again
 //!
-//! A member that has searched for [`SPIN`] without success sleeps. A wake-up would be lost if it went to sleep after a check
-//! that missed entries while the member that shared them missed the sleeper:
+//! A member that has searched for [`SPIN`] without success leaves the run's job, so its thread does what else there is: a
+//! worker returns to its run, and a thread of the pool sleeps. The thread that has opened the job waits in the runtime
+//! meanwhile. A member that shares entries, and a thief that leaves some in a seat, asks for members again
+//! ([`call_members`](thalweg_runtime::call_members)). The runtime calls one, and each that joins calls the next as long as
+//! none has left.
 //!
-//! ```text
-//!   sleeper                                     member that shares
-//!   1. announce: asleep += 1, under the mutex   1. store the length of its seat
-//!   2. fence(SeqCst)                            2. fence(SeqCst)
-//!   3. check the length of each seat            3. read `asleep`
-//!   4. wait for `rung`, or withdraw             4. if it is not 0: asleep -= 1, rung += 1, under the mutex; notify
-//! ```
+//! *The race.* A member leaves just as another one shares entries, and no member comes for these.
 //!
-//! If (3) on the right misses the announcement, its fence is the earlier one, and the check on the left sees the length. The
-//! mutex is held from 1 to the wait, and a wake-up is a number under the mutex, so none falls between check and wait.
-//! The waker withdraws the announcement, so a member that takes long to wake is not notified again.
+//! *Why it cannot happen.* The runtime stops members from joining when one leaves, and then asks [`Executor::has_work`]; the
+//! member that shares stores the length of its seat first, and then asks for members. One of the two sees the other: the
+//! proof and its models are with the runtime's jobs (`team::arena`).
 //!
-//! **A chain of wake-ups.** A member that shares wakes one other, whatever the number of entries. A thief that leaves
-//! entries in a seat wakes the next member, and it soon shares what it has taken itself. So no member sleeps for long
-//! while entries are visible.
+//! What a member has for itself is kept while it is absent ([`kept`]): its counts, its search, and memory for its next nodes.
 //!
 //! # Failures
 //!
-//! A task that fails, or panics, sets `OVER`. Each member reads `signals` before its next task, leaves, and drops what it
+//! A task that fails, or panics, sets `over`. Each member reads it before its next task, leaves, and drops what it
 //! owns; the executor's drop does so with the seats.
 
+mod kept;
 #[cfg(all(test, loom))]
 mod models;
 mod seat;
-mod sleep;
 
+pub(crate) use kept::{Ended, run};
 pub(crate) use seat::Owned;
 
 use crate::counts::MemberCounts;
-use crate::sync::{AtomicU32, AtomicUsize, Mutex, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
+use crate::team::call_members;
 use seat::Seat;
-use sleep::Sleep;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -99,13 +94,8 @@ pub(crate) fn message(panic: Panic) -> String {
     message
 }
 
-/// The time that a member searches before it sleeps.
+/// The time that a member searches before it leaves.
 const SPIN: Duration = Duration::from_micros(30);
-
-/// Bit of `signals`: more than one member has begun.
-const OTHERS: u32 = 1;
-/// Bit of `signals`: all is done, or the run has failed.
-const OVER: u32 = 2;
 
 /// A task has failed: the run ends early.
 #[derive(Debug)]
@@ -132,42 +122,35 @@ pub(crate) trait Work: Sync {
 
 /// What the members of one run share.
 pub(crate) struct Executor<T> {
-    signals: Signals,
+    over: Over,
     busy: AtomicUsize,
     seats: Box<[Seat<T>]>,
     seeds: Mutex<Option<Vec<T>>>,
-    sleep: Sleep,
 }
 
-/// `OTHERS` and `OVER`, on a cache line that is seldom written.
+/// Whether all is done, or the run has failed; on a cache line that is written once.
 #[repr(align(128))]
-struct Signals(AtomicU32);
+struct Over(AtomicBool);
 
 impl<T: Send> Executor<T> {
     /// A run that begins with these entries, the last one first.
     pub(crate) fn new(members: usize, seeds: Vec<T>) -> Executor<T> {
         Executor {
-            signals: Signals(AtomicU32::new(0)),
+            over: Over(AtomicBool::new(false)),
             busy: AtomicUsize::new(1),
             seats: (0..members).map(|_| Seat::new()).collect(),
             seeds: Mutex::new(Some(seeds)),
-            sleep: Sleep::default(),
         }
     }
 
-    /// Executes entries until none is left, or the run has failed. The counts are those of stealing; a panic of a task
-    /// ends the run and is returned.
+    /// Executes entries until none is found, or the run has failed. A panic of a task ends the run and is returned.
     pub(crate) fn member<W: Work<Entry = T>>(
         &self,
         work: &W,
         local: &mut W::Local,
-        me: usize,
-        search: Search,
-        random: XorShift,
-        counts: &mut MemberCounts,
+        thief: &mut Thief,
     ) -> Result<(), Panic> {
-        let mut thief = Thief { me, search, random, counts };
-        let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, &mut thief)));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, thief)));
         match ended {
             Ok(Ok(())) => Ok(()),
             Ok(Err(Stop)) => {
@@ -181,29 +164,32 @@ impl<T: Send> Executor<T> {
         }
     }
 
+    /// Whether there are entries that a member could steal.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.is_over() && self.seats.iter().any(|seat| !seat.is_empty())
+    }
+
     /// Whether all entries were executed, or the run has failed.
     fn is_over(&self) -> bool {
-        self.signals.0.load(Ordering::Acquire) & OVER != 0
+        self.over.0.load(Ordering::Acquire)
     }
 
     /// Ends the run for all members.
     fn end(&self) {
-        self.signals.0.fetch_or(OVER, Ordering::AcqRel);
-        self.sleep.end();
+        self.over.0.store(true, Ordering::Release);
     }
 
     fn begin<W: Work<Entry = T>>(
         &self,
         work: &W,
         local: &mut W::Local,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
     ) -> Result<(), Stop> {
         let seeds = lock(&self.seeds).take();
         if let Some(seeds) = seeds {
             thief.search.stole();
-            return self.work(work, local, thief, Owned::new(seeds, true), None);
+            return self.work(work, local, thief, Owned::new(seeds, self.seats.len() == 1), None);
         }
-        self.signals.0.fetch_or(OTHERS, Ordering::AcqRel);
         let mut owned = Owned::new(Vec::new(), false);
         match self.search(work, thief, &mut owned) {
             Some(first) => self.work(work, local, thief, owned, Some(first)),
@@ -215,7 +201,7 @@ impl<T: Send> Executor<T> {
         &self,
         work: &W,
         local: &mut W::Local,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
         mut owned: Owned<T>,
         mut next: Option<T>,
     ) -> Result<(), Stop> {
@@ -228,30 +214,23 @@ impl<T: Send> Executor<T> {
                     None => return Ok(()),
                 },
             };
-            // Relaxed: `OTHERS` only says that entries are to be shared, and `OVER` here only that a run has failed.
-            let signals = self.signals.0.load(Ordering::Relaxed);
-            if signals != 0 {
-                if signals & OVER != 0 {
+            if !owned.alone {
+                // Relaxed: the run has failed, if it is over while this member has an entry.
+                if self.over.0.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                owned.alone = false;
                 if !owned.is_empty() && seat.is_empty() {
                     seat.share(&mut owned);
-                    self.sleep.wake_one();
+                    call_members();
                 }
             }
             next = work.execute(entry, local, &mut owned)?;
         }
     }
 
-    /// The next entry of a member that owns none; `None` at the end of the run.
+    /// The next entry of a member that owns none; `None` if none is found.
     #[cold]
-    fn acquire<W: Work<Entry = T>>(
-        &self,
-        work: &W,
-        thief: &mut Thief<'_>,
-        owned: &mut Owned<T>,
-    ) -> Option<T> {
+    fn acquire<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
         self.seats[thief.me].take_back(owned);
         if let Some(entry) = owned.pop() {
             return Some(entry);
@@ -263,21 +242,20 @@ impl<T: Send> Executor<T> {
         self.search(work, thief, owned)
     }
 
-    /// Steals an entry; `None` at the end of the run. The member is not busy before.
-    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief<'_>, owned: &mut Owned<T>) -> Option<T> {
+    /// Steals an entry; `None` at the end of the run, and after [`SPIN`] without success. The member is not busy before.
+    fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
         let mut patience = Patience::default();
         while !self.is_over() {
             for _ in 0..self.seats.len() {
                 if let Some((entry, are_left)) = self.attempt(work, thief, owned) {
                     if are_left {
-                        self.sleep.wake_one();
+                        call_members();
                     }
                     return Some(entry);
                 }
             }
             if patience.is_over() {
-                self.sleep.sleep(|| self.seats.iter().any(|seat| !seat.is_empty()));
-                patience = Patience::default();
+                return None;
             }
         }
         None
@@ -287,7 +265,7 @@ impl<T: Send> Executor<T> {
     fn attempt<W: Work<Entry = T>>(
         &self,
         work: &W,
-        thief: &mut Thief<'_>,
+        thief: &mut Thief,
         owned: &mut Owned<T>,
     ) -> Option<(T, bool)> {
         let Thief { search, random, counts, .. } = thief;
@@ -306,11 +284,17 @@ impl<T: Send> Executor<T> {
 }
 
 /// A member as a thief.
-struct Thief<'c> {
+pub(crate) struct Thief {
     me: usize,
     search: Search,
     random: XorShift,
-    counts: &'c mut MemberCounts,
+    counts: MemberCounts,
+}
+
+impl Thief {
+    pub(crate) fn new(me: usize, search: Search, random: XorShift) -> Thief {
+        Thief { me, search, random, counts: MemberCounts::default() }
+    }
 }
 
 /// How long a member has searched.

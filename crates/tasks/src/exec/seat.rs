@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 pub(crate) struct Owned<T> {
     /// The newest entry is the last one.
     stack: Vec<T>,
-    /// No other member has begun: no entry of this run, and nothing that a task has written, was ever visible to another
-    /// thread. So the tasks may use plain loads and stores for their counters.
+    /// The run has one member: no entry of this run, and nothing that a task has written, is visible to another thread
+    /// before its end. So the tasks may use plain loads and stores for their counters.
     pub(crate) alone: bool,
 }
 

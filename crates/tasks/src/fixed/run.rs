@@ -12,11 +12,9 @@ use super::{Colours, StaticGraph, cycle, full};
 use crate::counts::{Counts, MemberCounts};
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
-use crate::exec::{Executor, Owned, Panic, Stop, Work, message};
+use crate::exec::{self, Ended, Owned, Stop, Work, message};
 use crate::options::Options;
-use crate::team::parallel;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 use thalweg_policy::tasks::{ColourSet, Place};
 
 /// A graph in a run, whose entries are the numbers of nodes.
@@ -44,33 +42,35 @@ struct Local<E> {
     tasks: Vec<Task>,
 }
 
-/// What the members report together.
-struct Shared<E> {
-    counts: Vec<MemberCounts>,
-    failure: Option<Error<u32, E>>,
-}
-
 pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
     graph: &StaticGraph,
     options: &Options,
     compute: &C,
 ) -> Result<Counts, Error<u32, E>> {
-    let shared = match &graph.colours {
+    let mut counts = vec![MemberCounts::default(); options.count()];
+    let ended = match &graph.colours {
         None => {
             // The last one of the seeds is the first one to be executed.
             let seeds = graph.sources.iter().rev().copied().collect();
             execute(&Plain { graph, compute }, seeds, options)
         }
         Some(colours) => {
-            let task = |&id: &u32| Task { id, colour: colours.of[id as usize].unwrap_or(NONE) };
+            let task = |&id: &u32| Task::new(id, colours.of[id as usize].unwrap_or(NONE));
             let seeds = Entry::all(graph.sources.iter().map(task).collect());
             execute(&Coloured { graph, colours, compute }, seeds.into_iter().collect(), options)
         }
     };
-    if let Some(failure) = shared.failure {
-        return Err(failure);
+    for Ended { me, local, counts: stealing, panic } in ended {
+        counts[me] = local.counts + stealing;
+        let key = local.at;
+        if let Some(panic) = panic {
+            return Err(Error::Panicked { key, during: During::Compute, message: message(panic) });
+        }
+        if let Some(cause) = local.cause {
+            return Err(Error::Failed { key, cause });
+        }
     }
-    let counts = Counts { members: shared.counts };
+    let counts = Counts { members: counts };
     if counts.total().nodes < graph.nodes().into() {
         return Err(Error::Cycle { keys: cycle::find(graph) });
     }
@@ -82,22 +82,8 @@ fn execute<E: Send, W: Work<Local = Local<E>>>(
     work: &W,
     seeds: Vec<W::Entry>,
     options: &Options,
-) -> Shared<E> {
-    let members = options.count();
-    let shared = Mutex::new(Shared { counts: vec![MemberCounts::default(); members], failure: None });
-    let executor = Executor::new(members, seeds);
-    parallel(members, &|me| {
-        let mut local = Local::new(me, options);
-        let (search, random) = (options.search_of(me, members), options.random_of(me));
-        let mut stealing = MemberCounts::default();
-        let ended = executor.member(work, &mut local, me, search, random, &mut stealing);
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.counts[me] = shared.counts[me] + local.counts + stealing;
-        if let Some(failure) = local.failure(ended.err()) {
-            shared.failure.get_or_insert(failure);
-        }
-    });
-    shared.into_inner().unwrap_or_else(PoisonError::into_inner)
+) -> Vec<Ended<Local<E>>> {
+    exec::run(work, seeds, options, |me| Local::new(me, options))
 }
 
 impl<E> Local<E> {
@@ -110,13 +96,6 @@ impl<E> Local<E> {
             domain: options.domain(me),
             tasks: Vec::new(),
         }
-    }
-
-    fn failure(self, panic: Option<Panic>) -> Option<Error<u32, E>> {
-        let key = self.at;
-        let panicked =
-            panic.map(|panic| Error::Panicked { key, during: During::Compute, message: message(panic) });
-        panicked.or(self.cause.map(|cause| Error::Failed { key, cause }))
     }
 
     #[inline]
@@ -197,13 +176,13 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
         local: &mut Local<E>,
         owned: &mut Owned<Entry>,
     ) -> Result<Option<Entry>, Stop> {
-        let Task { id, .. } = entry.first(&local.place, owned);
+        let id = entry.first(&local.place, owned).id();
         local.compute(id, self.compute)?;
         self.count_accesses(id, local);
         for successor in self.graph.successors.of(id) {
             if self.graph.arrive(*successor, owned.alone) {
                 let colour = self.colours.of[*successor as usize].unwrap_or(NONE);
-                local.tasks.push(Task { id: *successor, colour });
+                local.tasks.push(Task::new(*successor, colour));
             }
         }
         Ok(spawn(&mut local.tasks, &local.place, owned))
