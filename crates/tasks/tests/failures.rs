@@ -1,8 +1,10 @@
 //! Errors and panics in every function of a graph end the run with the node's key, and nothing leaks.
 
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use thalweg_tasks::{Colour, Context, During, Error, Options, StaticGraph, TaskGraph};
 
 /// The function that panics, for node 50.
@@ -214,6 +216,44 @@ fn a_payload_whose_drop_panics_does_no_harm() {
         let mut graph = StaticGraph::from_edges(1, []);
         let error = graph.run(&Options::new(), |_| std::panic::panic_any(Payload)).unwrap_err();
         assert_eq!(error.to_string(), "`compute` of node 0 panicked: a value that is no text");
+    });
+}
+
+/// Two nodes fail at once, and dropping the second error panics: the next run must begin with whole counters.
+#[test]
+fn an_explicit_graph_can_be_run_again_after_a_panic_in_the_drop_of_an_error() {
+    #[derive(Debug)]
+    struct Bad;
+    impl Drop for Bad {
+        fn drop(&mut self) {
+            assert!(std::thread::panicking(), "in the drop of an error");
+        }
+    }
+    crate::in_team(|| {
+        // Node 0 comes first. Nodes 1 and 2 fail together; node 3 comes last, and has counted node 0 by then.
+        let mut graph = StaticGraph::from_edges(5, [(0, 3), (0, 1), (0, 2), (1, 4), (4, 3)]);
+        let (failing, started) = (AtomicU32::new(0), Instant::now());
+        let run = catch_unwind(AssertUnwindSafe(|| {
+            let result = graph.try_run(&Options::new().members(2), |node| {
+                if !(1..=2).contains(&node) {
+                    return Ok(());
+                }
+                failing.fetch_add(1, Ordering::Relaxed);
+                while failing.load(Ordering::Relaxed) < 2 {
+                    assert!(started.elapsed() < Duration::from_secs(20), "no second member has joined");
+                    std::hint::spin_loop();
+                }
+                Err(Bad)
+            });
+            std::mem::forget(result);
+        }));
+        let panic = run.expect_err("the second error is dropped");
+        assert_eq!(thalweg_runtime::panic_message(&*panic), "in the drop of an error");
+        let order = Mutex::new(Vec::new());
+        graph.run(&Options::new().members(1), |node| order.lock().unwrap().push(node)).expect("no cycle");
+        let order = order.into_inner().unwrap();
+        let at = |node| order.iter().position(|other| *other == node);
+        assert!(order.len() == 5 && at(4) < at(3), "{order:?}");
     });
 }
 

@@ -1,7 +1,7 @@
 //! Random task graphs against a topological reference, at several numbers of members.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use thalweg_tasks::{Colour, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{Colour, During, Error, OnDemand, Options, StaticGraph, TaskGraph};
 
 /// A sequence of numbers that depends on a seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -41,15 +41,15 @@ fn reference(graph: &[Vec<u32>]) -> Vec<u64> {
     results
 }
 
-/// The nodes from which the sink can be reached.
-fn needed(graph: &[Vec<u32>], sink: u32) -> usize {
+/// For each node, whether the sink can be reached from it.
+fn needed(graph: &[Vec<u32>], sink: u32) -> Vec<bool> {
     let (mut found, mut left) = (vec![false; graph.len()], vec![sink]);
     while let Some(node) = left.pop() {
         if !std::mem::replace(&mut found[node as usize], true) {
             left.extend(&graph[node as usize]);
         }
     }
-    found.into_iter().filter(|found| *found).count()
+    found
 }
 
 /// Keys that are not the numbers themselves.
@@ -83,7 +83,10 @@ fn graphs_on_demand_agree_with_the_reference() {
                     let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
                     let finished = on_demand.run(key(sink), &options).expect("no cycle");
                     assert_eq!(finished.sink(), expected.last().unwrap());
-                    assert_eq!(finished.len(), needed(&graph, sink));
+                    assert_eq!(
+                        finished.len(),
+                        needed(&graph, sink).into_iter().filter(|needed| *needed).count()
+                    );
                     assert_eq!(finished.iter().count(), finished.len());
                     for (name, result) in finished.iter() {
                         assert_eq!(*result, expected[number(name) as usize]);
@@ -148,5 +151,51 @@ fn both_ways_to_build_make_the_same_graph() {
             order.into_inner().unwrap()
         };
         assert_eq!(order(&mut by_edges), order(&mut by_lists));
+    });
+}
+
+/// Random graphs in which one node fails, panics, or closes a cycle, between runs without.
+#[test]
+fn random_graphs_end_with_their_failure() {
+    crate::in_team(|| {
+        for seed in 0..60 {
+            let mut random = Random(seed);
+            let nodes = 2 + random.below(300);
+            let before = graph(seed, nodes, 1 + random.below(6), 1 + random.below(nodes));
+            let edges = || (0..).zip(&before).flat_map(|(node, all)| all.iter().map(move |all| (*all, node)));
+            let (sink, bad) = (nodes as u32 - 1, random.below(nodes) as u32);
+            let options = Options::new().members(1 + random.below(4)).seed(seed);
+
+            let mut explicit = StaticGraph::from_edges(nodes as u32, edges());
+            let error = explicit.try_run(&options, |node| if node == bad { Err(node) } else { Ok(()) });
+            assert_eq!(error, Err(Error::Failed { key: bad, cause: bad }));
+            let error = explicit.run(&options, |node| assert!(node != bad, "bad node"));
+            let message = "bad node".to_owned();
+            assert_eq!(error, Err(Error::Panicked { key: bad, during: During::Compute, message }));
+            assert_eq!(explicit.run(&options, |_| {}).expect("no cycle").total().nodes, nodes as u64);
+
+            // An edge back from the last node closes a cycle through it, if it needs `bad`.
+            let cyclic = needed(&before, sink)[bad as usize];
+            let mut explicit = StaticGraph::from_edges(nodes as u32, edges().chain([(sink, bad)]));
+            match explicit.run(&options, |_| {}) {
+                Ok(counts) => assert_eq!((cyclic, counts.total().nodes), (false, nodes as u64)),
+                Err(Error::Cycle { keys }) => {
+                    assert!(cyclic && keys.contains(&sink) && keys.contains(&bad), "{keys:?}");
+                }
+                Err(other) => panic!("{other}"),
+            }
+            let on_demand = OnDemand::new(
+                |node: &u32, needs: &mut Vec<u32>| {
+                    needs.extend(&before[*node as usize]);
+                    needs.extend((*node == bad).then_some(sink));
+                },
+                |node: &u32, _| assert!(*node != sink, "the sink of a cycle is computed"),
+            );
+            match on_demand.run(sink, &options) {
+                Err(Error::Cycle { keys }) => assert!(cyclic && keys.contains(&bad), "{keys:?}"),
+                Err(Error::Panicked { key, .. }) => assert_eq!((cyclic, key), (false, sink)),
+                other => panic!("{other:?}"),
+            }
+        }
     });
 }

@@ -144,12 +144,20 @@ impl StaticGraph {
         options: &Options,
         compute: impl Fn(u32) -> Result<(), E> + Sync,
     ) -> Result<Counts, Error<u32, E>> {
-        let result = run::run(self, options, &compute);
-        if result.is_err() {
-            // Some nodes were not reached, and wait for fewer predecessors than they have.
-            self.counters.iter_mut().for_each(|counter| *counter.get_mut() = full(*counter.get_mut()));
-        }
-        result
+        let graph = ResetsCounters(self);
+        let counts = run::run(graph.0, options, &compute)?;
+        std::mem::forget(graph); // All nodes were reached, and have set their counters back.
+        Ok(counts)
+    }
+}
+
+/// Sets the counters of a graph back when its run ends early, also by a panic (a node's error may panic when it is dropped):
+/// some nodes were not reached, and wait for fewer predecessors than they have.
+struct ResetsCounters<'g>(&'g mut StaticGraph);
+
+impl Drop for ResetsCounters<'_> {
+    fn drop(&mut self) {
+        self.0.counters.iter_mut().for_each(|counter| *counter.get_mut() = full(*counter.get_mut()));
     }
 }
 
