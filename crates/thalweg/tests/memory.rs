@@ -1,13 +1,18 @@
-//! Bytes that a run takes from the allocator when a single firing pushes many items.
+//! Bytes that a run takes from the allocator: when a single firing pushes many items, and for each task of a graph.
 
 mod support;
 
 use peak_alloc::PeakAlloc;
+use std::sync::{Mutex, PoisonError};
 use support::watchdog::watch;
+use thalweg::tasks::{self, OnDemand, TaskGraph};
 use thalweg::{Options, from_iter};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Held by a test while it measures.
+static MEASURING: Mutex<()> = Mutex::new(());
 
 /// Items that one firing pushes.
 const ITEMS: u64 = 1_000_000;
@@ -17,6 +22,7 @@ const FIRING: usize = 8 * ITEMS.next_power_of_two() as usize * 3 / 2;
 
 #[test]
 fn large_firings_exceed_the_budget_by_at_most_one_per_worker() {
+    let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     for threads in [1, 2, 4] {
         for unordered in [false, true] {
             let options = Options::new().threads(threads).budget(1 << 20);
@@ -30,6 +36,44 @@ fn large_firings_exceed_the_budget_by_at_most_one_per_worker() {
             assert_eq!(count, 40 * ITEMS);
             let (peak, most) = (ALLOCATOR.peak_usage() - before, (1 << 20) + threads * FIRING + (1 << 20));
             assert!(peak <= most, "{threads} threads, unordered {unordered}: {peak} bytes, limit {most}");
+        }
+    }
+}
+
+/// 10^7 tasks with keys of 8 bytes and results of 4 fit in 1 GiB, whether the graph is wide or deep. The bytes of one task
+/// depend on how far its tables are filled, so several numbers of tasks are tried; a fixed part is allowed for.
+#[test]
+fn tiny_tasks_need_107_bytes_each() {
+    let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    for side in [200u64, 300, 400, 500] {
+        let wavefront = OnDemand::new(
+            |&key: &u64, needs: &mut Vec<u64>| {
+                needs.extend(key.checked_sub(side));
+                needs.extend((key % side > 0).then(|| key - 1));
+            },
+            |_: &u64, context| context.inputs().fold(1u32, |sum, input| sum.wrapping_add(*input)),
+        );
+        let chain = OnDemand::new(
+            |&key: &u64, needs: &mut Vec<u64>| needs.extend(key.checked_sub(1)),
+            |_: &u64, context| context.inputs().fold(1u32, |sum, input| sum.wrapping_add(*input)),
+        );
+        let tasks = side * side;
+        for members in [1, 2] {
+            let options = tasks::Options::new().members(members);
+            let peak = |run: &dyn Fn() -> usize| {
+                let before = ALLOCATOR.current_usage();
+                ALLOCATOR.reset_peak_usage();
+                assert_eq!(run() as u64, tasks);
+                (ALLOCATOR.peak_usage() - before) as u64
+            };
+            let wide = peak(&|| wavefront.run(tasks - 1, &options).expect("no cycle").len());
+            let deep = peak(&|| chain.run(tasks - 1, &options).expect("no cycle").len());
+            let most = 107 * tasks + (1 << 16);
+            assert!(
+                wide <= most,
+                "wavefront of {tasks} tasks, {members} members: {wide} bytes, limit {most}"
+            );
+            assert!(deep <= most, "chain of {tasks} tasks, {members} members: {deep} bytes, limit {most}");
         }
     }
 }
