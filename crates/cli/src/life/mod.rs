@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgGroup, Args};
 use thalweg_dedup::OutFile;
-use thalweg_stencils::life::{Life as World, Pattern, Rule, Settled, Settling};
+use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 
 use crate::interrupt::{Interrupt, InterruptNote};
+use crate::memory::Limit;
 use crate::progress::Progress;
+use crate::threads::Threads;
 use crate::{size, standard};
 
 use pictures::{Pictures, Show, columns_and_rows};
@@ -55,11 +57,10 @@ pub(crate) struct Life {
     /// Stop when the world is known to have settled
     #[arg(long)]
     until_settled: bool,
-    /// Worker threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
     /// The greatest memory of the cells. A plane that needs more ends with an error
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size::parse)]
     memory: u64,
     /// Write the last generation in the RLE format, or to standard output for `-`. A file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
@@ -99,15 +100,18 @@ struct Outcome {
 
 impl Life {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        if let Some(threads) = self.threads {
-            thalweg::Options::new().threads(threads).check()?;
-        }
-        let world = self.world(interrupt)?;
+        let threads = self.threads.of_team(false)?;
+        let limit = Limit::new(Some(self.memory));
+        let world = self.world(limit, interrupt)?;
+        let world = match threads {
+            Some(threads) => world.threads(threads),
+            None => world,
+        };
         // From here on a signal ends the run after a generation.
         let _guard = interrupt.guard();
         let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
         let pictures = self.show.begin(&world, self.force)?;
-        let outcome = self.evolve(world, pictures, interrupt)?;
+        let outcome = self.evolve(world, pictures, limit, interrupt)?;
         let summary = outcome.summary();
         if let Some(mut output) = output {
             output.write_all(outcome.world.to_rle().as_bytes()).context("writing the pattern")?;
@@ -132,29 +136,31 @@ impl Life {
     }
 
     /// The first generation.
-    fn world(&self, interrupt: &Interrupt) -> Result<World> {
-        let limit = usize::try_from(self.memory).unwrap_or(usize::MAX);
+    fn world(&self, limit: Limit, interrupt: &Interrupt) -> Result<World> {
         let world = match (&self.pattern, self.random) {
             (None, seed) => {
                 let (seed, rule) = (seed.unwrap_or_default(), self.rule.unwrap_or(Rule::CONWAY));
-                World::random(seed, self.size, rule, self.torus, limit)?
+                World::random(seed, self.size, rule, self.torus, limit.size())
             }
             (Some(path), _) => {
                 let mut pattern = read(path, interrupt)?;
                 pattern.rule = self.rule.unwrap_or(pattern.rule);
                 match self.torus {
-                    true => World::torus(&pattern, self.size, limit)?,
-                    false => World::plane(&pattern, limit)?,
+                    true => World::torus(&pattern, self.size, limit.size()),
+                    false => World::plane(&pattern, limit.size()),
                 }
             }
         };
-        Ok(match self.threads {
-            Some(threads) => world.threads(threads),
-            None => world,
-        })
+        world.map_err(|error| limit.explain(error, is_memory))
     }
 
-    fn evolve(&self, mut world: World, mut pictures: Pictures, interrupt: &Interrupt) -> Result<Outcome> {
+    fn evolve(
+        &self,
+        mut world: World,
+        mut pictures: Pictures,
+        limit: Limit,
+        interrupt: &Interrupt,
+    ) -> Result<Outcome> {
         let progress =
             if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations)) };
         let mut settling = Settling::new(&world);
@@ -166,7 +172,7 @@ impl Life {
                 if self.until_settled && settling.settled().is_some() {
                     break;
                 }
-                world.step()?;
+                world.step().map_err(|error| limit.explain(error, is_memory))?;
                 settling.observe(&world);
                 let (width, height) = world.size();
                 cells += width as f64 * height as f64;
@@ -181,6 +187,10 @@ impl Life {
         ended?;
         Ok(Outcome { world, settled: settling.settled(), took: started.elapsed(), cells })
     }
+}
+
+fn is_memory(error: &Error) -> bool {
+    matches!(error, Error::Memory { .. })
 }
 
 /// Reads a pattern, or finds a built-in one.

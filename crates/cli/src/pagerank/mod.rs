@@ -10,12 +10,15 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use thalweg_dedup::OutFile;
 use thalweg_pagerank::{
-    Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule, write_json, write_tsv,
+    Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule, write_json,
+    write_tsv,
 };
 
 use crate::interrupt::Interrupt;
+use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
+use crate::threads::Threads;
 use crate::{results, size, standard};
 
 mod plot;
@@ -87,10 +90,10 @@ struct Reading {
 #[derive(Debug, Args)]
 struct Settings {
     /// The probability of following a link, from 0 to below 1
-    #[arg(long, value_name = "D", default_value_t = 0.85)]
+    #[arg(long, value_name = "D", default_value_t = 0.85, allow_negative_numbers = true)]
     damping: f64,
     /// Stop when the changes of all ranks add up to this. With 0, all iterations are done
-    #[arg(long, value_name = "T", default_value = "1e-9")]
+    #[arg(long, value_name = "T", default_value = "1e-9", allow_negative_numbers = true)]
     tolerance: f64,
     /// The largest number of iterations. More are an error, unless the tolerance is 0
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -98,9 +101,8 @@ struct Settings {
     /// Pages that a task updates
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pages_per_task: usize,
-    /// Threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 /// What is written, and where.
@@ -136,55 +138,66 @@ enum Format {
 
 impl Pagerank {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let settings = self.ranking.settings();
+        let threads = self.ranking.threads.of_team(self.output.quiet)?;
+        let settings = self.ranking.settings(threads);
         settings.check()?;
         self.output.check(self.graph.as_deref(), interrupt)?;
-        let placement = self.scheduling.placement(self.ranking.threads, interrupt)?;
+        let placement = self.scheduling.placement(threads, interrupt)?;
         let settings = self.scheduled(settings, placement.as_ref());
+        let limit = Limit::new(self.reading.memory);
         let graph = match (&self.graph, self.rmat) {
-            (Some(path), _) => self.read(path, interrupt)?,
-            (None, scale) => self.random(scale.unwrap_or_default())?,
+            (Some(path), _) => self.read(path, limit, interrupt)?,
+            (None, scale) => self.random(scale.unwrap_or_default(), limit)?,
         };
+        if graph.links().is_empty() {
+            standard::eprint(&format!("warning: {} has no links", self.name()));
+        }
         let (ranking, recording, took) = self.rank(&settings, &graph)?;
         if !self.output.quiet {
             standard::eprint(&summary(&graph, &ranking, took));
         }
         if let (Some(placement), Some(recording)) = (placement, recording) {
-            placement.print(&accesses(&recording, &graph, &placement), &recording.steals());
+            let steals = recording.steals();
+            let is_counted = self.scheduling.schedule.is_some_and(scheduling::Schedule::is_tasks);
+            placement.print(&accesses(&recording, &graph, &placement), is_counted.then_some(&steals));
         }
         self.output.write(&graph, &ranking, interrupt)
     }
 
-    fn read(&self, path: &Path, interrupt: &Interrupt) -> Result<Graph> {
-        let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
+    /// The name of the graph in messages.
+    fn name(&self) -> String {
+        match (&self.graph, self.rmat) {
+            (Some(path), _) if standard::is_dash(path) => "standard input".into(),
+            (Some(path), _) => path.display().to_string(),
+            (None, scale) => format!("R-MAT of scale {}", scale.unwrap_or_default()),
+        }
+    }
+
+    fn read(&self, path: &Path, limit: Limit, interrupt: &Interrupt) -> Result<Graph> {
+        let name = self.name();
         let standard::Input { bytes, length } = standard::input(path, interrupt)?;
         let progress = Progress::new(length);
         let reading = &self.reading;
         let input = Input::new(name.clone())
-            .memory(self.memory())
+            .memory(limit.bytes)
             .undirected(reading.undirected)
             .reverse(reading.reverse)
             .weights(!reading.unweighted)
             .extra_columns(reading.extra_columns);
-        let input = self.ranking.threads.map_or(input.clone(), |threads| input.threads(threads));
+        let input = self.ranking.threads.given().map_or(input.clone(), |threads| input.threads(threads));
         let announce = |size: &Estimate| self.announce(&name, size, &progress);
         let graph = input.read(progress.read(bytes), length, announce);
         progress.end(&graph);
-        Ok(graph?)
+        graph.map_err(|error| limit.explain(error, is_memory))
     }
 
-    fn random(&self, scale: u32) -> Result<Graph> {
-        let rmat = Rmat::new(scale).edge_factor(self.edge_factor).seed(self.seed).memory(self.memory());
-        let rmat = self.ranking.threads.map_or(rmat.clone(), |threads| rmat.threads(threads));
+    fn random(&self, scale: u32, limit: Limit) -> Result<Graph> {
+        let rmat = Rmat::new(scale).edge_factor(self.edge_factor).seed(self.seed).memory(limit.bytes);
+        let rmat = self.ranking.threads.given().map_or(rmat.clone(), |threads| rmat.threads(threads));
         let progress = Progress::steps(None);
-        let graph = rmat.graph(|size| self.announce(&format!("R-MAT of scale {scale}"), size, &progress));
+        let graph = rmat.graph(|size| self.announce(&self.name(), size, &progress));
         progress.end(&graph);
-        Ok(graph?)
-    }
-
-    /// The bytes that the graph may need.
-    fn memory(&self) -> u64 {
-        self.reading.memory.or_else(thalweg::machine::available_memory).unwrap_or(u64::MAX)
+        graph.map_err(|error| limit.explain(error, is_memory))
     }
 
     /// Prints what the graph needs, before its links are read.
@@ -229,13 +242,13 @@ impl Pagerank {
 }
 
 impl Settings {
-    fn settings(&self) -> PageRank {
+    fn settings(&self, threads: Option<usize>) -> PageRank {
         let settings = PageRank::new()
             .damping(self.damping)
             .tolerance(self.tolerance)
             .max_iterations(self.max_iterations)
             .pages_per_task(self.pages_per_task);
-        self.threads.map_or(settings.clone(), |threads| settings.threads(threads))
+        threads.map_or(settings.clone(), |threads| settings.threads(threads))
     }
 }
 
@@ -337,6 +350,10 @@ impl Write for Stoppable<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+fn is_memory(error: &Error) -> bool {
+    matches!(error, Error::Memory { .. })
 }
 
 /// The size of a graph, and of its memory.
