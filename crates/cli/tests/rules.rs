@@ -179,3 +179,51 @@ fn counts_of_tasks_have_their_steals_though_there_are_none() {
         assert!(with("loops").contains("\nsteals: not counted in loops\n"), "{verb:?}");
     }
 }
+
+#[test]
+fn scales_are_fractions_of_the_sizes_of_the_paper() {
+    let folder = folder();
+    for (arguments, what) in [
+        (&["life", "--scale", "64"][..], &["generation  5\n"][..]),
+        (
+            &["life", "--scale", "64", "-g", "2", "-o", "-"],
+            &["x = 256, y = 10240, rule = B3/S23\n"],
+        ),
+        (
+            &["pagerank", "--scale", "4096", "--top", "1"],
+            &[
+                "R-MAT graph like uk-2002 at scale 4096: up to 73728 links between 4096 pages",
+                " links: 10 iterations",
+            ],
+        ),
+        (
+            &["pagerank", "--scale", "4096", "--crawl", "twitter-2010", "--max-iterations", "3"],
+            &["like twitter-2010 at scale 4096: up to 360448 links between 8192 pages", ": 3 iterations"],
+        ),
+        (&["align", "--scale", "64", "--report"], &["1 queries, 1 targets (DNA): 0.004 * 10^9 cells"]),
+        (&["align", "--scale", "16", "--gap", "log"], &["score "]),
+    ] {
+        let output = run(folder.path(), arguments);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &message(&output);
+        assert!(output.status.success(), "{arguments:?}: {text}");
+        for what in what {
+            assert!(text.contains(what), "{arguments:?}: {what}: {text}");
+        }
+    }
+    // Without a number, the default.
+    let refused = run(folder.path(), &["life", "--scale", "--memory", "1G"]);
+    assert!(message(&refused).contains("16384 x 655360 cells takes 2.5"), "{refused:?}");
+    let refused = run(folder.path(), &["pagerank", "--memory", "1M", "--scale"]);
+    assert!(message(&refused).contains("links and 1048576 pages"), "{refused:?}");
+    for arguments in [
+        &["life", "--scale", "2", "--torus"][..],
+        &["life", "glider", "--scale", "2"],
+        &["pagerank", "star", "--scale", "16"],
+        &["pagerank", "star", "--crawl", "uk-2002"],
+        &["align", "a.fa", "a.fa", "--scale", "2"],
+        &["align", "a.fa"],
+        &["align", "--scale", "0"],
+    ] {
+        assert_eq!(run(folder.path(), arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -23,6 +23,9 @@ mod pictures;
 /// The longest text of a pattern.
 const LONGEST: u64 = 1 << 30;
 
+/// The columns and rows of table 5.1 of *Locality-Aware Concurrency Platforms*.
+const TORUS: (usize, usize) = (16_384, 655_360);
+
 /// Run Conway's game of life, and other rules of its form.
 ///
 /// Reads a pattern in the RLE format of Golly and LifeWiki, computes generations on all cores, and prints what has become
@@ -42,6 +45,11 @@ pub(crate) struct Life {
     /// Begin with random cells, half of them alive, in a rectangle of the given size
     #[arg(long, value_name = "SEED", group = "start")]
     random: Option<u64>,
+    /// Begin with random cells on a torus of 16384/S columns and 655360/S rows, and compute 5 generations, as in table 5.1 of
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own size (2.5 GiB)
+    #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1", group = "start",
+          conflicts_with_all = ["size", "torus"], value_parser = clap::value_parser!(u32).range(1..=4096))]
+    scale: Option<u32>,
     /// Columns and rows of the torus or of the random cells
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows)]
     size: (usize, usize),
@@ -51,9 +59,9 @@ pub(crate) struct Life {
     /// The rule, such as B36/S23: numbers of neighbours with which cells are born and survive (default: the pattern's)
     #[arg(long, value_parser = |text: &str| text.parse::<Rule>())]
     rule: Option<Rule>,
-    /// Generations to compute
-    #[arg(short, long, value_name = "N", default_value_t = 2000)]
-    generations: u64,
+    /// Generations to compute (default: 2000, with --scale 5)
+    #[arg(short, long, value_name = "N")]
+    generations: Option<u64>,
     /// Stop when the world is known to have settled
     #[arg(long)]
     until_settled: bool,
@@ -84,7 +92,7 @@ Examples:
   thalweg life pattern.rle --torus --size 200x100
   thalweg life --random 7 --size 4096x4096 --torus -g 1000 --threads 1
   thalweg life r-pentomino -g 1103 --frames pictures --every 10
-  thalweg life --random 1 --size 16384x655360 --torus -g 5 --memory 3GiB",
+  thalweg life --scale 4",
         names.concat()
     )
 }
@@ -135,12 +143,18 @@ impl Life {
         })
     }
 
+    fn generations(&self) -> u64 {
+        self.generations.unwrap_or(if self.scale.is_some() { 5 } else { 2000 })
+    }
+
     /// The first generation.
     fn world(&self, limit: Limit, interrupt: &Interrupt) -> Result<World> {
         let world = match (&self.pattern, self.random) {
             (None, seed) => {
                 let (seed, rule) = (seed.unwrap_or_default(), self.rule.unwrap_or(Rule::CONWAY));
-                World::random(seed, self.size, rule, self.torus, limit.size())
+                let of_scale = |scale| (TORUS.0 / scale as usize, TORUS.1 / scale as usize);
+                let size = self.scale.map_or(self.size, of_scale);
+                World::random(seed, size, rule, self.torus || self.scale.is_some(), limit.size())
             }
             (Some(path), _) => {
                 let mut pattern = read(path, interrupt)?;
@@ -162,13 +176,13 @@ impl Life {
         interrupt: &Interrupt,
     ) -> Result<Outcome> {
         let progress =
-            if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations)) };
+            if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations())) };
         let mut settling = Settling::new(&world);
         let started = Instant::now();
         let mut cells = 0.0;
         let mut steps = || -> Result<()> {
             pictures.show(&world)?;
-            while world.generation() < self.generations && !interrupt.stop().is_requested() {
+            while world.generation() < self.generations() && !interrupt.stop().is_requested() {
                 if self.until_settled && settling.settled().is_some() {
                     break;
                 }

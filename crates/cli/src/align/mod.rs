@@ -22,6 +22,8 @@ use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
 use crate::{size, standard};
 
+mod paper;
+
 /// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
 ///
 /// QUERIES and TARGETS are FASTA files, plain or compressed with gzip; `-` is standard input, for one of them.
@@ -36,12 +38,19 @@ use crate::{size, standard};
   thalweg align reads.fa.gz genes.fa --best --format sam -o reads.sam
   thalweg align a.faa b.faa --format tsv --min-score 50  the scores of all pairs
   thalweg align one.fa other.fa --gap log --gap-open 6   long gaps are cheap
+  thalweg align --scale 4 --report                       two random sequences
   zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2")]
 pub(crate) struct Align {
     /// The sequences to look for, or `-` for standard input
-    queries: PathBuf,
+    #[arg(required_unless_present = "scale", requires = "targets")]
+    queries: Option<PathBuf>,
     /// The sequences to look in, or `-` for standard input
-    targets: PathBuf,
+    targets: Option<PathBuf>,
+    /// Align two random DNA sequences of 131072/S letters, with other gaps than affine 5120/S letters, as in table 5.1 of
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes
+    #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1",
+          conflicts_with_all = ["queries", "targets", "alphabet"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    scale: Option<u32>,
     /// The letters of the sequences
     #[arg(long, value_name = "NAME", default_value = "auto")]
     alphabet: Letters,
@@ -110,15 +119,21 @@ enum Kind {
 
 impl Align {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let files = [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")));
         ensure!(
-            !(standard::is_dash(&self.queries) && standard::is_dash(&self.targets)),
+            !files.into_iter().all(standard::is_dash),
             "queries and targets are both `-`\nhelp: name a file for one of them"
         );
         self.check_output()?;
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
-        let [queries, targets] = [&self.queries, &self.targets].map(|path| self.read(path, limit, interrupt));
-        let (queries, targets) = (queries?, targets?);
+        let [queries, targets] = match self.scale {
+            Some(scale) => paper::pair(self.gap, scale).map(|sequence| vec![sequence]),
+            None => {
+                let [queries, targets] = files.map(|path| self.read(path, limit, interrupt));
+                [queries?, targets?]
+            }
+        };
         let placement = self.scheduling.placement(threads, interrupt)?;
         let aligner = self.scheduled(self.aligner(&queries, &targets, threads)?, placement.as_ref());
         let how = Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() };
