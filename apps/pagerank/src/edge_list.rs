@@ -24,7 +24,7 @@ pub(crate) fn read(
     let lines = text.sample()?.lines(length, |line| !is_blank(line) && !is_comment(line));
     let links = lines.map(|(lines, _)| lines.saturating_mul(per_line));
     announce(&budget.estimate(links, None, lines.is_some_and(|(_, exact)| exact)));
-    budget.check(links.unwrap_or(0), 0)?;
+    budget.check(links.unwrap_or(0), None)?;
 
     let mut table = IdTable::new();
     let mut edges = Edges::new(false, budget);

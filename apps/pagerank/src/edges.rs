@@ -52,7 +52,7 @@ impl Edges {
 
     /// Adds an empty chunk.
     fn grow(&mut self, pages: u64) -> Result<()> {
-        self.budget.check(self.len() as u64 + 1, pages)?;
+        self.budget.check(self.len() as u64 + 1, Some(pages))?;
         // A small graph needs one small chunk; a large one has full chunks.
         let room = if self.chunks.is_empty() { 0 } else { CHUNK };
         self.chunks.push(Vec::with_capacity(room));
@@ -64,6 +64,6 @@ impl Edges {
 
     /// Checks the finished links with the final number of pages.
     pub fn check(&self, pages: u64) -> Result<()> {
-        self.budget.check(self.len() as u64, pages)
+        self.budget.check(self.len() as u64, Some(pages))
     }
 }

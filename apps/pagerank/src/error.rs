@@ -2,6 +2,8 @@
 
 use std::io;
 
+use thalweg::trace::format_bytes;
+
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -52,8 +54,11 @@ pub enum Error {
     },
     /// The graph needs more memory than the limit. The memory was not allocated.
     #[error(
-        "{name} needs {needed} bytes of memory for {links} links and {pages} pages, the limit is {limit} bytes\n\
-         help: raise the limit with --memory if that much memory is available, or rank a smaller graph"
+        "{name} needs {} of memory for {links} links{}, the limit is {}\n\
+         help: raise the limit with --memory if that much memory is available, or rank a smaller graph",
+        format_bytes(*needed),
+        pages.map_or_else(|| " without their pages".to_owned(), |pages| format!(" and {pages} pages")),
+        format_bytes(*limit)
     )]
     Memory {
         /// The name of the input.
@@ -64,8 +69,8 @@ pub enum Error {
         limit: u64,
         /// The links declared, estimated or read so far.
         links: u64,
-        /// The pages declared or read so far.
-        pages: u64,
+        /// The pages declared or read so far. `None` before any is read, if none are declared.
+        pages: Option<u64>,
     },
     /// More pages than their 32-bit numbers can name.
     #[error(

@@ -48,7 +48,7 @@ pub(crate) fn read(input: &Input, text: &mut Text<'_>, announce: impl FnOnce(&Es
     let budget = input.budget(weighted, false);
     let links = entries.saturating_mul(if both { 2 } else { 1 });
     announce(&budget.estimate(Some(links), Some(pages), true));
-    budget.check(links, pages)?;
+    budget.check(links, Some(pages))?;
 
     let mut edges = Edges::new(weighted, budget);
     let mut found = 0;

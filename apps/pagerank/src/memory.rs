@@ -36,9 +36,9 @@ impl Budget {
         links.saturating_mul(self.link).saturating_add(pages.saturating_mul(self.page))
     }
 
-    /// Refuses links and pages that need more than the limit. Called before they are allocated.
-    pub fn check(&self, links: u64, pages: u64) -> Result<()> {
-        let (needed, limit) = (self.bytes(links, pages), self.limit);
+    /// Refuses links and pages, as far as these are known, that need more than the limit. Called before they are allocated.
+    pub fn check(&self, links: u64, pages: Option<u64>) -> Result<()> {
+        let (needed, limit) = (self.bytes(links, pages.unwrap_or(0)), self.limit);
         if needed <= limit {
             return Ok(());
         }
@@ -87,13 +87,17 @@ mod tests {
     #[test]
     fn the_limit_is_checked_without_overflow() {
         let budget = Budget::new("test", 1000, false, false);
-        assert!(budget.check(43, 10).is_ok());
-        let refused = budget.check(44, 10).unwrap_err().to_string();
+        assert!(budget.check(43, Some(10)).is_ok());
+        let refused = budget.check(44, Some(10)).unwrap_err().to_string();
         assert!(
-            refused.starts_with("test needs 1008 bytes of memory for 44 links and 10 pages"),
+            refused.starts_with(
+                "test needs 1008 B of memory for 44 links and 10 pages, the limit is 1000 B\nhelp: "
+            ),
             "{refused}"
         );
-        assert!(budget.check(u64::MAX, u64::MAX).is_err());
+        let refused = budget.check(2 << 30, None).unwrap_err().to_string();
+        assert!(refused.starts_with("test needs 24 GiB of memory for 2147483648 links without their pages"));
+        assert!(budget.check(u64::MAX, Some(u64::MAX)).is_err());
         assert_eq!(budget.estimate(Some(10), None, false).bytes, Some(120));
     }
 }

@@ -74,7 +74,7 @@ impl Rmat {
         let name = format!("an R-MAT graph of scale {}", self.scale);
         let budget = Budget::new(&name, self.memory, false, false);
         announce(&budget.estimate(Some(links), Some(pages), true));
-        budget.check(links, pages)?;
+        budget.check(links, Some(pages))?;
 
         let loops = self.threads.map_or(Loop::new(), |threads| Loop::new().members(threads));
         let edges = self.edges(links, budget, &loops);

@@ -18,3 +18,7 @@ mod nas;
 mod sum;
 
 pub use nas::{Class, Verified};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

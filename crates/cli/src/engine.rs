@@ -12,6 +12,7 @@ use crate::interrupt::Interrupt;
 use crate::plan::PlanOptions;
 use crate::progress::Progress;
 use crate::results::Results;
+use crate::threads::Threads;
 use crate::watch::{Runs, Watch};
 
 /// The policy of a run for which the user has chosen none.
@@ -20,9 +21,8 @@ const DEFAULT_POLICY: &str = "auto";
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
-    /// Worker threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
     #[arg(long, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
     policy: String,
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl Engine {
         // A plan decides the policy.
         let options = if self.policy == DEFAULT_POLICY { options } else { options.policy(&self.policy) };
         let options = if self.pin { options.pinned() } else { options };
-        let options = match self.threads {
+        let options = match self.threads.given() {
             Some(threads) => options.threads(threads),
             None => options,
         };
@@ -91,7 +91,7 @@ impl Engine {
 
     /// The number of threads, if the user has chosen it.
     pub fn threads(&self) -> Option<usize> {
-        self.threads
+        self.threads.given()
     }
 
     /// The options that the user has given, except the number of threads: for a run that uses no engine.

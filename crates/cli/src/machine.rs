@@ -9,10 +9,14 @@ use thalweg::machine::{self, Costs};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::standard;
+use crate::{size, standard};
 
 /// The most bytes of a description: ten times the largest that a machine prints.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// What the user can do about a file that is no description.
+const HELP: &str =
+    "\nhelp: `thalweg machine` prints a description of this machine, `thalweg machine --help` an example";
 
 /// Describe this machine: cores, caches, memory domains, limits, and on request costs.
 ///
@@ -77,10 +81,17 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
     let mut bytes = Vec::new();
     let input = standard::input(path, interrupt)?.bytes;
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(reading)?;
-    ensure!(bytes.len() as u64 <= MOST_BYTES, "{}: it has more than {MOST_BYTES} bytes", reading());
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
-    machine::Machine::read(&text)
-        .map_err(|error| anyhow!("{}, line {}: {}", path.display(), error.line, error.what))
+    ensure!(
+        bytes.len() as u64 <= MOST_BYTES,
+        "{}: it has more than {}{HELP}",
+        reading(),
+        size::show(MOST_BYTES)
+    );
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{HELP}", path.display()))?;
+    machine::Machine::read(&text).map_err(|error| {
+        let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
+        anyhow!("{}, line {}: {}{help}", path.display(), error.line, error.what)
+    })
 }
 
 /// Writes a description, completely or not at all.

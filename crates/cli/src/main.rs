@@ -13,6 +13,7 @@ mod engine;
 mod interrupt;
 mod life;
 mod machine;
+mod memory;
 mod pagerank;
 mod plan;
 mod progress;
@@ -23,6 +24,7 @@ mod size;
 mod standard;
 mod stencil;
 mod streamit;
+mod threads;
 mod watch;
 mod wordcount;
 

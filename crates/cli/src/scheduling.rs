@@ -65,20 +65,27 @@ impl Scheduling {
 }
 
 impl Placement {
-    /// Prints counts below a line that says where the threads are.
-    pub fn print(&self, counts: &str, steals: &MemberCounts) {
-        let MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. } = steals;
-        let stolen = match attempts {
-            0 => String::new(),
-            _ => format!(
-                "\nsteals: {steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
+    /// Prints counts below a line that says where the threads are. `steals` are those of a graph of tasks: loops do not
+    /// count theirs.
+    pub fn print(&self, counts: &str, steals: Option<&MemberCounts>) {
+        let steals = match steals {
+            None => "not counted in loops".to_owned(),
+            Some(MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. }) => format!(
+                "{steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
             ),
         };
         let (threads, domains) = (self.domains.len(), self.count);
         let plural = if domains == 1 { "" } else { "s" };
         standard::eprint(&format!(
-            "threads: {threads}, in {domains} memory domain{plural}\n{counts}{stolen}"
+            "threads: {threads}, in {domains} memory domain{plural}\n{counts}\nsteals: {steals}"
         ));
+    }
+}
+
+impl Schedule {
+    /// Whether this is a graph of tasks.
+    pub fn is_tasks(self) -> bool {
+        matches!(self, Schedule::Tasks | Schedule::RandomTasks)
     }
 }
 

@@ -17,19 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(format!("{text} is too large")) }
 }
 
-/// Formats a number of bytes with a unit.
-pub(crate) fn show(bytes: u64) -> String {
-    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    let mut value = bytes as f64;
-    let mut name = "B";
-    for unit in units {
-        if value < 1024.0 {
-            break;
-        }
-        (value, name) = (value / 1024.0, unit);
-    }
-    if name == "B" { format!("{bytes} B") } else { format!("{value:.2} {name}") }
-}
+pub(crate) use thalweg::trace::format_bytes as show;
 
 #[cfg(test)]
 mod tests {
@@ -50,12 +38,5 @@ mod tests {
         for text in ["", "K", "1X", "-1", "1e9T", "..", "99999999999T"] {
             assert!(parse(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn shown_sizes_are_short() {
-        assert_eq!(show(0), "0 B");
-        assert_eq!(show(1023), "1023 B");
-        assert_eq!(show(3 << 19), "1.50 MiB");
     }
 }

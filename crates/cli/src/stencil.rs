@@ -10,6 +10,8 @@ use thalweg_stencils::heat::{Heat, Measured};
 use thalweg_stencils::mg::{self, Mg};
 use thalweg_stencils::{Class, Verified};
 
+use crate::memory::Limit;
+use crate::threads::Threads;
 use crate::{size, standard};
 
 /// The rows and columns of plates and cavities at scale 1, as in table 5.1 of *Locality-Aware Concurrency Platforms*.
@@ -80,28 +82,29 @@ struct Nas {
 
 #[derive(Debug, Args)]
 struct Machine {
-    /// Worker threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
     /// Refuse problems that take more memory
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size::parse)]
     memory: u64,
 }
 
 impl Machine {
-    /// Announces a problem, unless it takes too much memory.
-    fn announce(&self, problem: &str, bytes: Option<usize>) -> Result<()> {
-        if let Some(threads) = self.threads {
-            thalweg::Options::new().threads(threads).check()?;
-        }
+    /// Announces a problem, unless it takes too much memory, and returns the number of threads for it, if one is given.
+    fn announce(&self, problem: &str, bytes: Option<usize>) -> Result<Option<usize>> {
+        let threads = self.threads.of_team(false)?;
         let bytes = bytes.map_or(u64::MAX, |bytes| bytes as u64);
+        let limit = Limit::new(Some(self.memory));
         ensure!(
-            bytes <= self.memory,
-            "{problem} takes {}, the limit is {}\nhelp: choose a larger --scale or a smaller class, or raise --memory",
+            bytes <= limit.bytes,
+            "{problem} takes {}, the limit is {}\n\
+             help: choose a larger --scale or a smaller class, or raise --memory{}",
             size::show(bytes),
-            size::show(self.memory)
+            size::show(limit.bytes),
+            limit.note()
         );
-        standard::print(&format!("problem   {problem}, {}\n", size::show(bytes)))
+        standard::print(&format!("problem   {problem}, {}\n", size::show(bytes)))?;
+        Ok(threads)
     }
 }
 
@@ -124,8 +127,8 @@ impl Plate {
     fn heat(&self) -> Result<()> {
         let (rows, columns) = self.size();
         let problem = format!("heat in {rows} x {columns} cells, {} steps", self.steps);
-        self.machine.announce(&problem, Heat::bytes(rows, columns))?;
-        let mut heat = match self.machine.threads {
+        let threads = self.machine.announce(&problem, Heat::bytes(rows, columns))?;
+        let mut heat = match threads {
             Some(threads) => Heat::on(rows, columns, threads),
             None => Heat::new(rows, columns),
         };
@@ -137,8 +140,8 @@ impl Plate {
     fn fdtd(&self) -> Result<()> {
         let (rows, columns) = self.size();
         let problem = format!("a field in {rows} x {columns} cells, {} steps", self.steps);
-        self.machine.announce(&problem, Cavity::bytes(rows, columns))?;
-        let mut cavity = match self.machine.threads {
+        let threads = self.machine.announce(&problem, Cavity::bytes(rows, columns))?;
+        let mut cavity = match threads {
             Some(threads) => Cavity::on(rows, columns, threads),
             None => Cavity::new(rows, columns),
         };
@@ -173,9 +176,9 @@ impl Nas {
         };
         let text =
             format!("CG {}with {} rows, iterations {}", self.named(), problem.rows, problem.iterations);
-        self.machine.announce(&text, problem.bytes())?;
+        let threads = self.machine.announce(&text, problem.bytes())?;
         let made = Instant::now();
-        let mut cg = match self.machine.threads {
+        let mut cg = match threads {
             Some(threads) => Cg::on(problem, threads),
             None => Cg::new(problem),
         };
@@ -197,8 +200,8 @@ impl Nas {
         };
         let (side, cycles) = (problem.side, problem.iterations);
         let text = format!("MG {}with {side} x {side} x {side} points, V-cycles {cycles}", self.named());
-        self.machine.announce(&text, problem.bytes())?;
-        let mut mg = match self.machine.threads {
+        let threads = self.machine.announce(&text, problem.bytes())?;
+        let mut mg = match threads {
             Some(threads) => Mg::on(problem, threads),
             None => Mg::new(problem),
         };

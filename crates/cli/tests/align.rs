@@ -21,7 +21,10 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
 
 fn good(folder: &Path, arguments: &[&str]) -> String {
     let output = run(folder, arguments);
-    assert!(output.status.success() && output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    // More threads than cores are announced.
+    let is_silent = said.lines().all(|line| line.starts_with("note: --threads "));
+    assert!(output.status.success() && is_silent, "{arguments:?}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -145,8 +148,8 @@ fn errors_say_what_is_wrong() {
             &["long.fa", "long.fa", "--max-gigacells", "9"],
             "10.0 * 10^9 cells to compute, the limit is 9 * 10^9",
         ),
-        (&["long.fa", "long.fa", "--memory", "20MiB"], "the limit is 20.00 MiB"),
-        (&["long.fa", "long.fa", "--gap", "log"], "the limit is 4.00 GiB"),
+        (&["long.fa", "long.fa", "--memory", "20MiB"], "the limit is 20 MiB"),
+        (&["long.fa", "long.fa", "--gap", "log"], "the limit is 4 GiB"),
         (&["long.fa", "q.fa", "--memory", "9K"], "long.fa holds more than 9216 bytes"),
     ] {
         let output = run(folder.path(), arguments);

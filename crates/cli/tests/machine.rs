@@ -94,11 +94,11 @@ fn errors_name_the_file_and_the_line() {
         (
             &["--machine", "wrong", "-o", "out"][..],
             1,
-            &["error: wrong, line 3: expected a number", "`ten`"][..],
+            &["error: wrong, line 3: expected a number", "`ten`", "\nhelp: `thalweg machine` prints"][..],
         ),
         (&["--machine", "orphan"], 1, &["orphan, line 2: expected `domains`", "\nhelp: add `domains 1`"]),
         (&["--machine", "old"], 1, &["old, line 1: unsupported version", "\nhelp: "]),
-        (&["--machine", "bytes"], 1, &["bytes is not UTF-8 text"]),
+        (&["--machine", "bytes"], 1, &["bytes is not UTF-8 text", "\nhelp: `thalweg machine` prints"]),
         (&["--machine", "missing"], 1, &["missing", "No such file"]),
         (&["--machine", "."], 1, &["is a folder"]),
         (&["--machine", "planned", "-o", "missing/out"], 1, &["missing/out"]),

@@ -13,6 +13,7 @@ mod pagerank;
 mod pipes;
 mod plan;
 mod results;
+mod rules;
 mod show;
 mod stencil;
 mod streamit;

@@ -104,8 +104,10 @@ fn schedules_give_the_same_ranks_and_their_accesses_are_counted() {
         let lines: Vec<&str> = messages.lines().collect();
         assert!(lines[0].starts_with("threads: ") && lines[0].contains(" memory domain"), "{messages}");
         assert!(lines[1].starts_with("remote: tasks "), "{messages}");
-        // With one thread there is nothing to steal.
-        assert!(steals || lines.len() == 2, "{messages}");
+        assert!(
+            lines.len() == 3 && steals == lines[2].contains(" attempts, of which coloured "),
+            "{messages}"
+        );
         // This machine may have one domain or several.
         let here = texts(folder.path(), &[&rmat[..], &["--schedule", schedule, "--counts"]].concat());
         assert!(here.0 == expected && here.1.contains("\nremote: tasks "), "{}", here.1);
@@ -161,10 +163,13 @@ fn mistakes_are_errors_with_help() {
         (&["cut.gz"], "cut.gz is truncated or damaged gzip data"),
         (&["nothing"], "opening nothing: No such file"),
         (&["."], ". is a folder"),
-        (&["star", "--memory", "40"], "star needs 48 bytes"),
+        (
+            &["star", "--memory", "40"],
+            "star needs 48 B of memory for 4 links without their pages, the limit is 40 B",
+        ),
         (&["star", "--max-iterations", "2"], "the ranks still change by"),
         (&["star", "--damping", "1.5"], "the damping must be from 0 to below 1, it is 1.5"),
-        (&["star", "--threads", "0"], "the number of threads must be at least 1"),
+        (&["star", "--threads", "0"], "threads 0: at least 1 is needed"),
         (&["star", "--counts", "--machine", "star"], "star, line 2: "),
         (&["--rmat", "31", "--memory", "1G"], "an R-MAT graph of scale 31 needs"),
     ] {

@@ -44,12 +44,23 @@ pub fn available_memory() -> Option<u64> {
     available_below(&System::live())
 }
 
+/// The bytes that the process may still reserve, if its address space has a limit (`ulimit -v`). An allocation of more
+/// fails, however much memory is free. `None` without a limit, and where the system reports none.
+///
+/// ```
+/// if let Some(bytes) = thalweg_machine::address_space_left() {
+///     println!("{bytes} bytes may be allocated, less the stacks of further threads");
+/// }
+/// ```
+pub fn address_space_left() -> Option<u64> {
+    let system = System::live();
+    let limit = system.address_space()?;
+    let used = system.text("proc/self/status").as_deref().and_then(|text| kibibytes(text, "VmSize:"));
+    Some(limit.saturating_sub(used.unwrap_or(0)))
+}
+
 fn available_below(system: &System) -> Option<u64> {
-    let free = system.text("proc/meminfo").and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-        let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-        kibibytes.checked_mul(1024)
-    });
+    let free = system.text("proc/meminfo").as_deref().and_then(|text| kibibytes(text, "MemAvailable:"));
     free.into_iter().chain(cgroup::memory(system)).min()
 }
 
@@ -274,6 +285,12 @@ fn domains(system: &System, cpus: &BTreeSet<u32>) -> (Vec<DomainSpec>, BTreeMap<
     (domains, domain_of, distances)
 }
 
+/// The bytes in the line of this name, which has kibibytes.
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// The total of a file `meminfo`, in bytes.
 fn memory(text: &str) -> Option<u64> {
     let (_, total) = text.lines().find_map(|line| line.split_once("MemTotal:"))?;
@@ -297,5 +314,7 @@ mod tests {
         assert_eq!(available(), None);
         write("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:   24134800 kB\n");
         assert_eq!(available(), Some(24_134_800 << 10));
+        assert_eq!(kibibytes("VmPeak:\t 9 kB\nVmSize:\t  12 kB\n", "VmSize:"), Some(12 << 10));
+        assert_eq!(kibibytes("VmSize: 12", "VmSize:"), None);
     }
 }

@@ -48,7 +48,7 @@ mod system;
 mod words;
 
 pub use costs::Costs;
-pub use here::{available_memory, threads};
+pub use here::{address_space_left, available_memory, threads};
 pub use levels::{Level, LevelKind};
 pub use machine::Machine;
 pub use measure::time_per_call;

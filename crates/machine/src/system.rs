@@ -1,4 +1,5 @@
-//! The operating system: its files, the affinity of threads, the available parallelism. No other file of this crate reads
+//! The operating system: its files, the affinity of threads, the available parallelism, the
+//! limit on the address space. No other file of this crate reads
 //! the system or changes a thread.
 //!
 //! Files are read below a root folder. The root of a [`System::live`] is `/`. A [`System::copy`] is a folder with a copy of
@@ -62,6 +63,11 @@ impl System {
         if self.is_live { affinity() } else { None }
     }
 
+    /// The most bytes of address space that the process may reserve (`RLIMIT_AS`). `None` without a limit, and in a copy.
+    pub fn address_space(&self) -> Option<u64> {
+        if self.is_live { address_space() } else { None }
+    }
+
     /// The number of threads that the process may run at once, at least 1. 1 in a copy.
     pub fn available(&self) -> usize {
         if self.is_live { available() } else { 1 }
@@ -83,6 +89,16 @@ fn affinity() -> Option<Vec<u32>> {
 
 #[cfg(not(target_os = "linux"))]
 fn affinity() -> Option<Vec<u32>> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn address_space() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+#[cfg(not(target_os = "linux"))]
+fn address_space() -> Option<u64> {
     None
 }
 

@@ -121,7 +121,7 @@ pub mod plan {
 pub mod machine {
     pub use thalweg_machine::{
         Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
-        MOST_UNITS, Machine, ReadError, Unit, UnitId, available_memory, time_per_call,
+        MOST_UNITS, Machine, ReadError, Unit, UnitId, address_space_left, available_memory, time_per_call,
     };
 }
 
@@ -150,7 +150,7 @@ pub mod trace {
         Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Distribution, Ended, Event,
         Finding, FindingKind, Growth, Limit, NodeChange, NodeRate, NodeReport, NodeSnapshot, NodeStatus,
         NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot, Timeline, Track, What,
-        WorkerReport,
+        WorkerReport, format_bytes,
     };
 }
 

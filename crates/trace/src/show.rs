@@ -136,7 +136,7 @@ impl Report {
                 stats.items.to_string(),
                 units::rate(self.rate(id)),
                 stats.remote.to_string(),
-                units::bytes(stats.bytes),
+                units::format_bytes(stats.bytes),
                 stats.capacity.to_string(),
                 units::items(stats.peak),
                 units::items(stats.mean),

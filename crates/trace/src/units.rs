@@ -7,9 +7,16 @@ pub(crate) fn time(duration: Duration) -> String {
     scaled(duration.as_nanos() as f64, 1000.0, &["ns", "us", "ms", "s"])
 }
 
-/// Formats a number of bytes in B, KiB, MiB, GiB or TiB.
-pub(crate) fn bytes(count: u64) -> String {
-    scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
+/// Formats a number of bytes with about three significant digits, in B, KiB, MiB, GiB, TiB, PiB or EiB.
+///
+/// ```
+/// use thalweg_trace::format_bytes;
+///
+/// assert_eq!(format_bytes(1000), "1000 B");
+/// assert_eq!(format_bytes(3 << 29), "1.50 GiB");
+/// ```
+pub fn format_bytes(count: u64) -> String {
+    scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
 }
 
 /// Formats a number of items per second.
@@ -90,10 +97,10 @@ mod tests {
 
     #[test]
     fn byte_counts() {
-        assert_eq!(bytes(0), "0 B");
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(1024), "1 KiB");
-        assert_eq!(bytes(1536), "1.50 KiB");
-        assert_eq!(bytes(u64::MAX), "16777216 TiB");
+        assert_eq!(format_bytes(0), "0 B");
+        assert_eq!(format_bytes(1023), "1023 B");
+        assert_eq!(format_bytes(1024), "1 KiB");
+        assert_eq!(format_bytes(1536), "1.50 KiB");
+        assert_eq!(format_bytes(u64::MAX), "16 EiB");
     }
 }

@@ -1,5 +1,7 @@
 //! Errors of patterns and worlds.
 
+use thalweg::trace::format_bytes;
+
 use super::Rule;
 
 /// An error of a pattern or of a world.
@@ -18,15 +20,16 @@ pub enum Error {
     },
     /// The world would take more memory than it may.
     #[error(
-        "a world of {width} x {height} cells takes {} MiB at generation {generation}, the limit is {} MiB\n\
-         help: run fewer generations, set a size with --torus, or raise --memory", .bytes >> 20, .limit >> 20
+        "a world of {width} x {height} cells takes {} at generation {generation}, the limit is {}\n\
+         help: run fewer generations, choose a smaller --size, or raise --memory",
+        format_bytes(*bytes as u64), format_bytes(*limit as u64)
     )]
     Memory {
         /// Cells of a row.
         width: usize,
         /// Rows.
         height: usize,
-        /// Bytes of the world, saturated.
+        /// Bytes of two generations, saturated.
         bytes: usize,
         /// Bytes that it may have.
         limit: usize,

@@ -30,6 +30,14 @@ impl Grid {
         Grid { width, height, words: vec![0; stride * (height + 2)] }
     }
 
+    /// A copy. `None` if there is no memory for it.
+    pub fn try_clone(&self) -> Option<Grid> {
+        let mut words = Vec::new();
+        words.try_reserve_exact(self.words.len()).ok()?;
+        words.extend_from_slice(&self.words);
+        Some(Grid { words, ..*self })
+    }
+
     /// The bytes of a grid of this size. `None` if it is more than the address space.
     pub fn bytes(width: usize, height: usize) -> Option<usize> {
         width.div_ceil(64).checked_add(2)?.checked_mul(8)?.checked_mul(height.checked_add(2)?)

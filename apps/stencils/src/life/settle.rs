@@ -5,6 +5,7 @@
 //! (`ships.rs`). So the result is proven: from then on the world repeats for ever.
 
 use super::Life;
+use super::grid::Grid;
 use super::ships::Clusters;
 
 /// The longest period that is found.
@@ -31,7 +32,7 @@ pub struct Settled {
 /// Observes a world, generation by generation.
 ///
 /// A world has settled when its cells repeat with a period of at most 60, but for ships that leave on a plane. Longer
-/// periods are not found, nor planes with more than 65,536 living cells.
+/// periods are not found, nor planes with more than 65,536 living cells, nor a torus of which a copy does not fit into memory.
 #[derive(Clone, Debug)]
 pub struct Settling {
     /// The latest populations: that of generation `n` at `n % populations.len()`.
@@ -56,7 +57,7 @@ struct Earlier {
 
 #[derive(Clone, Debug)]
 enum Cells {
-    Torus(Box<Life>),
+    Torus(Grid),
     Plane(Clusters),
 }
 
@@ -80,7 +81,7 @@ impl Settling {
         match self.earlier.take() {
             Some(earlier) => self.compare(earlier, life),
             None if now >= self.not_before && (life.is_torus() || life.population() <= MOST_CELLS) => {
-                self.earlier = self.repeating(now).map(|period| Earlier::new(life, period));
+                self.earlier = self.repeating(now).and_then(|period| Earlier::new(life, period));
             }
             None => {}
         }
@@ -124,12 +125,13 @@ impl Settling {
 }
 
 impl Earlier {
-    fn new(life: &Life, period: usize) -> Self {
+    /// `None` if there is no memory for a copy of a torus.
+    fn new(life: &Life, period: usize) -> Option<Self> {
         let cells = match life.is_torus() {
-            true => Cells::Torus(Box::new(life.clone())),
+            true => Cells::Torus(life.copy_of_cells()?),
             false => Cells::Plane(Clusters::new(life)),
         };
-        Earlier { generation: life.generation(), period, population: life.population(), cells }
+        Some(Earlier { generation: life.generation(), period, population: life.population(), cells })
     }
 
     /// The number of ships, if the world is the same but for ships that leave.
@@ -138,7 +140,7 @@ impl Earlier {
             return None;
         }
         match &self.cells {
-            Cells::Torus(earlier) => earlier.has_cells_of(life).then_some(0),
+            Cells::Torus(earlier) => life.has_cells(earlier).then_some(0),
             Cells::Plane(clusters) => clusters.ships_that_leave(life, period),
         }
     }

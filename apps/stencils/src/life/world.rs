@@ -185,6 +185,8 @@ impl Life {
         let (top, bottom) = (side(row(0), more_y), side(row(height - 1), more_y));
         let (width, height) = (left + width + right, top + height + bottom);
         check_size(width, height, limit, self.generation)?;
+        // Freed before the new ones are allocated: together they may exceed the limit.
+        self.next = Grid::new(1, 1);
         let mut grid = Grid::new(width, height);
         let stride = grid.stride();
         let old = &self.grid;
@@ -196,7 +198,8 @@ impl Life {
                 row[1 + left / 64..][..words.len()].copy_from_slice(words);
             },
         );
-        (self.grid, self.next) = (grid, Grid::new(width, height));
+        self.grid = grid;
+        self.next = Grid::new(width, height);
         self.origin = (self.origin.0 - left as i64, self.origin.1 - top as i64);
         Ok(())
     }
@@ -271,9 +274,14 @@ impl Life {
         self.rows().flat_map(row).collect()
     }
 
-    /// Whether two tori of one size have the same cells.
-    pub(super) fn has_cells_of(&self, other: &Self) -> bool {
-        self.grid == other.grid
+    /// A copy of the cells. `None` if there is no memory for it.
+    pub(super) fn copy_of_cells(&self) -> Option<Grid> {
+        self.grid.try_clone()
+    }
+
+    /// Whether the cells are these of a torus of the same size.
+    pub(super) fn has_cells(&self, other: &Grid) -> bool {
+        self.grid == *other
     }
 }
 

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgGroup, Args};
 use thalweg_dedup::OutFile;
-use thalweg_stencils::life::{Life as World, Pattern, Rule, Settled, Settling};
+use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 
 use crate::interrupt::{Interrupt, InterruptNote};
+use crate::memory::Limit;
 use crate::progress::Progress;
+use crate::threads::Threads;
 use crate::{size, standard};
 
 use pictures::{Pictures, Show, columns_and_rows};
@@ -20,6 +22,9 @@ mod pictures;
 
 /// The longest text of a pattern.
 const LONGEST: u64 = 1 << 30;
+
+/// The columns and rows of table 5.1 of *Locality-Aware Concurrency Platforms*.
+const TORUS: (usize, usize) = (16_384, 655_360);
 
 /// Run Conway's game of life, and other rules of its form.
 ///
@@ -40,6 +45,11 @@ pub(crate) struct Life {
     /// Begin with random cells, half of them alive, in a rectangle of the given size
     #[arg(long, value_name = "SEED", group = "start")]
     random: Option<u64>,
+    /// Begin with random cells on a torus of 16384/S columns and 655360/S rows, and compute 5 generations, as in table 5.1 of
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own size (2.5 GiB)
+    #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1", group = "start",
+          conflicts_with_all = ["size", "torus"], value_parser = clap::value_parser!(u32).range(1..=4096))]
+    scale: Option<u32>,
     /// Columns and rows of the torus or of the random cells
     #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows)]
     size: (usize, usize),
@@ -49,17 +59,16 @@ pub(crate) struct Life {
     /// The rule, such as B36/S23: numbers of neighbours with which cells are born and survive (default: the pattern's)
     #[arg(long, value_parser = |text: &str| text.parse::<Rule>())]
     rule: Option<Rule>,
-    /// Generations to compute
-    #[arg(short, long, value_name = "N", default_value_t = 2000)]
-    generations: u64,
+    /// Generations to compute (default: 2000, with --scale 5)
+    #[arg(short, long, value_name = "N")]
+    generations: Option<u64>,
     /// Stop when the world is known to have settled
     #[arg(long)]
     until_settled: bool,
-    /// Worker threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
     /// The greatest memory of the cells. A plane that needs more ends with an error
-    #[arg(long, value_name = "SIZE", default_value = "2GiB", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size::parse)]
     memory: u64,
     /// Write the last generation in the RLE format, or to standard output for `-`. A file appears when it is complete
     #[arg(short, long, value_name = "FILE")]
@@ -83,7 +92,7 @@ Examples:
   thalweg life pattern.rle --torus --size 200x100
   thalweg life --random 7 --size 4096x4096 --torus -g 1000 --threads 1
   thalweg life r-pentomino -g 1103 --frames pictures --every 10
-  thalweg life --random 1 --size 16384x655360 --torus -g 5 --memory 3GiB",
+  thalweg life --scale 4",
         names.concat()
     )
 }
@@ -99,15 +108,18 @@ struct Outcome {
 
 impl Life {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        if let Some(threads) = self.threads {
-            thalweg::Options::new().threads(threads).check()?;
-        }
-        let world = self.world(interrupt)?;
+        let threads = self.threads.of_team(false)?;
+        let limit = Limit::new(Some(self.memory));
+        let world = self.world(limit, interrupt)?;
+        let world = match threads {
+            Some(threads) => world.threads(threads),
+            None => world,
+        };
         // From here on a signal ends the run after a generation.
         let _guard = interrupt.guard();
         let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
         let pictures = self.show.begin(&world, self.force)?;
-        let outcome = self.evolve(world, pictures, interrupt)?;
+        let outcome = self.evolve(world, pictures, limit, interrupt)?;
         let summary = outcome.summary();
         if let Some(mut output) = output {
             output.write_all(outcome.world.to_rle().as_bytes()).context("writing the pattern")?;
@@ -131,42 +143,50 @@ impl Life {
         })
     }
 
+    fn generations(&self) -> u64 {
+        self.generations.unwrap_or(if self.scale.is_some() { 5 } else { 2000 })
+    }
+
     /// The first generation.
-    fn world(&self, interrupt: &Interrupt) -> Result<World> {
-        let limit = usize::try_from(self.memory).unwrap_or(usize::MAX);
+    fn world(&self, limit: Limit, interrupt: &Interrupt) -> Result<World> {
         let world = match (&self.pattern, self.random) {
             (None, seed) => {
                 let (seed, rule) = (seed.unwrap_or_default(), self.rule.unwrap_or(Rule::CONWAY));
-                World::random(seed, self.size, rule, self.torus, limit)?
+                let of_scale = |scale| (TORUS.0 / scale as usize, TORUS.1 / scale as usize);
+                let size = self.scale.map_or(self.size, of_scale);
+                World::random(seed, size, rule, self.torus || self.scale.is_some(), limit.size())
             }
             (Some(path), _) => {
                 let mut pattern = read(path, interrupt)?;
                 pattern.rule = self.rule.unwrap_or(pattern.rule);
                 match self.torus {
-                    true => World::torus(&pattern, self.size, limit)?,
-                    false => World::plane(&pattern, limit)?,
+                    true => World::torus(&pattern, self.size, limit.size()),
+                    false => World::plane(&pattern, limit.size()),
                 }
             }
         };
-        Ok(match self.threads {
-            Some(threads) => world.threads(threads),
-            None => world,
-        })
+        world.map_err(|error| limit.explain(error, is_memory))
     }
 
-    fn evolve(&self, mut world: World, mut pictures: Pictures, interrupt: &Interrupt) -> Result<Outcome> {
+    fn evolve(
+        &self,
+        mut world: World,
+        mut pictures: Pictures,
+        limit: Limit,
+        interrupt: &Interrupt,
+    ) -> Result<Outcome> {
         let progress =
-            if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations)) };
+            if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations())) };
         let mut settling = Settling::new(&world);
         let started = Instant::now();
         let mut cells = 0.0;
         let mut steps = || -> Result<()> {
             pictures.show(&world)?;
-            while world.generation() < self.generations && !interrupt.stop().is_requested() {
+            while world.generation() < self.generations() && !interrupt.stop().is_requested() {
                 if self.until_settled && settling.settled().is_some() {
                     break;
                 }
-                world.step()?;
+                world.step().map_err(|error| limit.explain(error, is_memory))?;
                 settling.observe(&world);
                 let (width, height) = world.size();
                 cells += width as f64 * height as f64;
@@ -181,6 +201,10 @@ impl Life {
         ended?;
         Ok(Outcome { world, settled: settling.settled(), took: started.elapsed(), cells })
     }
+}
+
+fn is_memory(error: &Error) -> bool {
+    matches!(error, Error::Memory { .. })
 }
 
 /// Reads a pattern, or finds a built-in one.

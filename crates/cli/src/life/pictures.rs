@@ -16,6 +16,9 @@ use crate::watch::screen;
 /// Columns and rows of the pictures of a plane, at least.
 const LEAST: usize = 256;
 
+/// The most columns, and the most rows, of a world.
+const MOST: usize = 1 << 30;
+
 /// What to show.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -44,9 +47,9 @@ pub(crate) struct Show {
 
 /// Parses `200x100`.
 pub(crate) fn columns_and_rows(text: &str) -> Result<(usize, usize), String> {
-    let number = |text: &str| text.parse().ok().filter(|number| (1..=1 << 30).contains(number));
+    let number = |text: &str| text.parse().ok().filter(|number| (1..=MOST).contains(number));
     let size = text.split_once('x').and_then(|(columns, rows)| number(columns).zip(number(rows)));
-    size.ok_or_else(|| "expected columns and rows like 200x100".to_owned())
+    size.ok_or_else(|| format!("expected columns and rows like 200x100, each from 1 to {MOST}"))
 }
 
 /// The animation and the files of a run.

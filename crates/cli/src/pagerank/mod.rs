@@ -1,23 +1,27 @@
 //! `thalweg pagerank`.
 
-use std::fs;
-use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
-use clap::{Args, ValueEnum};
-use thalweg_dedup::OutFile;
+use anyhow::Result;
+use clap::Args;
 use thalweg_pagerank::{
-    Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule, write_json, write_tsv,
+    Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule,
 };
 
 use crate::interrupt::Interrupt;
+use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
-use crate::{results, size, standard};
+use crate::threads::Threads;
+use crate::{size, standard};
 
+use output::Output;
+use paper::Paper;
+
+mod output;
+mod paper;
 mod plot;
 
 /// Rank the pages of a graph by PageRank, on all cores.
@@ -38,11 +42,12 @@ mod plot;
   thalweg pagerank web-Stanford.mtx --format json -o ranks.json --plot convergence.svg
   thalweg pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-12
   thalweg pagerank --rmat 20 --edge-factor 16 --seed 1 --top 10
+  thalweg pagerank --scale 16 --crawl twitter-2010 --top 10
   thalweg pagerank --rmat 20 --schedule tasks --counts --machine server.machine --top 0
   zcat links.gz | thalweg pagerank - --quiet | head")]
 pub(crate) struct Pagerank {
     /// The file to read, or `-` for standard input
-    #[arg(value_name = "GRAPH", required_unless_present = "rmat", conflicts_with = "rmat")]
+    #[arg(value_name = "GRAPH", required_unless_present_any = ["rmat", "scale"], conflicts_with = "rmat")]
     graph: Option<PathBuf>,
     /// Make a random graph of 2^SCALE pages instead of reading one
     #[arg(long, value_name = "SCALE", value_parser = clap::value_parser!(u32).range(1..=31))]
@@ -53,6 +58,8 @@ pub(crate) struct Pagerank {
     /// The seed of the random graph
     #[arg(long, value_name = "S", default_value_t = 1, requires = "rmat", conflicts_with = "graph")]
     seed: u64,
+    #[command(flatten)]
+    paper: Paper,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -67,16 +74,16 @@ pub(crate) struct Pagerank {
 #[derive(Debug, Args)]
 struct Reading {
     /// Each link leads in both directions
-    #[arg(long, conflicts_with = "rmat")]
+    #[arg(long, conflicts_with_all = ["rmat", "scale"])]
     undirected: bool,
     /// Each link leads from its second page to its first one
-    #[arg(long, conflicts_with = "rmat")]
+    #[arg(long, conflicts_with_all = ["rmat", "scale"])]
     reverse: bool,
     /// Ignore the values of a Matrix Market file (otherwise they are weights)
-    #[arg(long, conflicts_with = "rmat")]
+    #[arg(long, conflicts_with_all = ["rmat", "scale"])]
     unweighted: bool,
     /// Ignore all columns of an edge list after the second one
-    #[arg(long, conflicts_with = "rmat")]
+    #[arg(long, conflicts_with_all = ["rmat", "scale"])]
     extra_columns: bool,
     /// The memory that may be used (default: what the system has available, within the limits of the process)
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
@@ -87,104 +94,105 @@ struct Reading {
 #[derive(Debug, Args)]
 struct Settings {
     /// The probability of following a link, from 0 to below 1
-    #[arg(long, value_name = "D", default_value_t = 0.85)]
+    #[arg(long, value_name = "D", default_value_t = 0.85, allow_negative_numbers = true)]
     damping: f64,
-    /// Stop when the changes of all ranks add up to this. With 0, all iterations are done
-    #[arg(long, value_name = "T", default_value = "1e-9")]
-    tolerance: f64,
-    /// The largest number of iterations. More are an error, unless the tolerance is 0
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    max_iterations: usize,
+    /// Stop when the changes of all ranks add up to this. With 0, all iterations are done (default: 1e-9, with --scale 0)
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    tolerance: Option<f64>,
+    /// The largest number of iterations. More are an error, unless the tolerance is 0 (default: 200, with --scale 10)
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<usize>,
     /// Pages that a task updates
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pages_per_task: usize,
-    /// Threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-}
-
-/// What is written, and where.
-#[derive(Debug, Args)]
-struct Output {
-    /// Write only the K pages of the highest ranks
-    #[arg(long, value_name = "K")]
-    top: Option<usize>,
-    /// The form of the ranks
-    #[arg(long, value_enum, default_value_t = Format::Tsv)]
-    format: Format,
-    /// Write the ranks to this file, which appears when it is complete (default: standard output)
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Draw the changes of the ranks by iteration, as SVG
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Replace existing files
-    #[arg(short, long)]
-    force: bool,
-    /// Print neither the size of the graph nor the time
-    #[arg(short, long)]
-    quiet: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// Lines `ID<tab>RANK`
-    Tsv,
-    /// One object with counts, residuals and ranks
-    Json,
+    #[command(flatten)]
+    threads: Threads,
 }
 
 impl Pagerank {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let settings = self.ranking.settings();
+        let threads = self.ranking.threads.of_team(self.output.quiet)?;
+        let settings = self.settings(threads);
         settings.check()?;
         self.output.check(self.graph.as_deref(), interrupt)?;
-        let placement = self.scheduling.placement(self.ranking.threads, interrupt)?;
+        let placement = self.scheduling.placement(threads, interrupt)?;
         let settings = self.scheduled(settings, placement.as_ref());
-        let graph = match (&self.graph, self.rmat) {
-            (Some(path), _) => self.read(path, interrupt)?,
-            (None, scale) => self.random(scale.unwrap_or_default())?,
+        let limit = Limit::new(self.reading.memory);
+        let graph = match &self.graph {
+            Some(path) => self.read(path, limit, interrupt)?,
+            None => self.random(limit)?,
         };
+        if graph.links().is_empty() {
+            standard::eprint(&format!("warning: {} has no links", self.name()));
+        }
         let (ranking, recording, took) = self.rank(&settings, &graph)?;
         if !self.output.quiet {
             standard::eprint(&summary(&graph, &ranking, took));
         }
         if let (Some(placement), Some(recording)) = (placement, recording) {
-            placement.print(&accesses(&recording, &graph, &placement), &recording.steals());
+            let steals = recording.steals();
+            let is_counted = self.scheduling.schedule.is_some_and(scheduling::Schedule::is_tasks);
+            placement.print(&accesses(&recording, &graph, &placement), is_counted.then_some(&steals));
         }
         self.output.write(&graph, &ranking, interrupt)
     }
 
-    fn read(&self, path: &Path, interrupt: &Interrupt) -> Result<Graph> {
-        let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
+    /// The settings of the ranking, without the schedule.
+    fn settings(&self, threads: Option<usize>) -> PageRank {
+        let Settings { damping, tolerance, pages_per_task, .. } = self.ranking;
+        let of_scale = self.paper.scale.map(|_| 0.0);
+        let settings = PageRank::new()
+            .damping(damping)
+            .tolerance(tolerance.or(of_scale).unwrap_or(1e-9))
+            .max_iterations(self.max_iterations())
+            .pages_per_task(pages_per_task);
+        threads.map_or(settings.clone(), |threads| settings.threads(threads))
+    }
+
+    fn max_iterations(&self) -> usize {
+        let of_scale = self.paper.scale.map(|_| paper::ITERATIONS);
+        self.ranking.max_iterations.or(of_scale).unwrap_or(200)
+    }
+
+    /// The name of the graph in messages.
+    fn name(&self) -> String {
+        match (&self.graph, self.paper.scale) {
+            (Some(path), _) if standard::is_dash(path) => "standard input".into(),
+            (Some(path), _) => path.display().to_string(),
+            (None, Some(scale)) => self.paper.name(scale),
+            (None, None) => format!("R-MAT of scale {}", self.rmat.unwrap_or_default()),
+        }
+    }
+
+    fn read(&self, path: &Path, limit: Limit, interrupt: &Interrupt) -> Result<Graph> {
+        let name = self.name();
         let standard::Input { bytes, length } = standard::input(path, interrupt)?;
         let progress = Progress::new(length);
         let reading = &self.reading;
         let input = Input::new(name.clone())
-            .memory(self.memory())
+            .memory(limit.bytes)
             .undirected(reading.undirected)
             .reverse(reading.reverse)
             .weights(!reading.unweighted)
             .extra_columns(reading.extra_columns);
-        let input = self.ranking.threads.map_or(input.clone(), |threads| input.threads(threads));
+        let input = self.ranking.threads.given().map_or(input.clone(), |threads| input.threads(threads));
         let announce = |size: &Estimate| self.announce(&name, size, &progress);
         let graph = input.read(progress.read(bytes), length, announce);
         progress.end(&graph);
-        Ok(graph?)
+        graph.map_err(|error| limit.explain(error, is_memory))
     }
 
-    fn random(&self, scale: u32) -> Result<Graph> {
-        let rmat = Rmat::new(scale).edge_factor(self.edge_factor).seed(self.seed).memory(self.memory());
-        let rmat = self.ranking.threads.map_or(rmat.clone(), |threads| rmat.threads(threads));
+    fn random(&self, limit: Limit) -> Result<Graph> {
+        let rmat = match self.paper.scale {
+            Some(scale) => self.paper.rmat(scale),
+            None => Rmat::new(self.rmat.unwrap_or_default()).edge_factor(self.edge_factor),
+        };
+        let rmat = rmat.seed(self.seed).memory(limit.bytes);
+        let rmat = self.ranking.threads.given().map_or(rmat.clone(), |threads| rmat.threads(threads));
         let progress = Progress::steps(None);
-        let graph = rmat.graph(|size| self.announce(&format!("R-MAT of scale {scale}"), size, &progress));
+        let graph = rmat.graph(|size| self.announce(&self.name(), size, &progress));
         progress.end(&graph);
-        Ok(graph?)
-    }
-
-    /// The bytes that the graph may need.
-    fn memory(&self) -> u64 {
-        self.reading.memory.or_else(thalweg::machine::available_memory).unwrap_or(u64::MAX)
+        graph.map_err(|error| limit.explain(error, is_memory))
     }
 
     /// Prints what the graph needs, before its links are read.
@@ -211,7 +219,7 @@ impl Pagerank {
 
     /// The ranks, which task had which thread if that is counted, and the time.
     fn rank(&self, settings: &PageRank, graph: &Graph) -> Result<(Ranking, Option<Recording>, Duration)> {
-        let progress = Progress::steps(Some(self.ranking.max_iterations as u64));
+        let progress = Progress::steps(Some(self.max_iterations() as u64));
         let observe = |iteration: Iteration| {
             progress.reach(iteration.number as u64);
             ControlFlow::Continue(())
@@ -228,115 +236,8 @@ impl Pagerank {
     }
 }
 
-impl Settings {
-    fn settings(&self) -> PageRank {
-        let settings = PageRank::new()
-            .damping(self.damping)
-            .tolerance(self.tolerance)
-            .max_iterations(self.max_iterations)
-            .pages_per_task(self.pages_per_task);
-        self.threads.map_or(settings.clone(), |threads| settings.threads(threads))
-    }
-}
-
-impl Output {
-    /// The files to write.
-    fn files(&self) -> impl Iterator<Item = &Path> {
-        let output = self.output.as_deref().filter(|path| !standard::is_dash(path));
-        output.into_iter().chain(self.plot.as_deref())
-    }
-
-    /// Refuses files that cannot be written, or that are read, before the work begins.
-    fn check(&self, graph: Option<&Path>, interrupt: &Interrupt) -> Result<()> {
-        let mut others: Vec<&Path> = graph.into_iter().filter(|path| !standard::is_dash(path)).collect();
-        ensure!(
-            self.plot.as_deref().is_none_or(|path| !standard::is_dash(path)),
-            "the plot is not written to standard output\nhelp: name a file"
-        );
-        for path in self.files() {
-            for other in &others {
-                ensure!(
-                    !results::is_same(path, other),
-                    "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
-                    path.display()
-                );
-            }
-            others.push(path);
-            // Devices and pipes are opened once, when there is something to write.
-            if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {
-                let _guard = interrupt.guard();
-                drop(OutFile::create(path, self.force)?);
-                interrupt.stop().check()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the ranks and the plot.
-    fn write(&self, graph: &Graph, ranking: &Ranking, interrupt: &Interrupt) -> Result<()> {
-        let top = ranking.top(graph, self.top.unwrap_or(usize::MAX));
-        let write = |out: &mut dyn Write| match self.format {
-            Format::Tsv => write_tsv(out, &top),
-            Format::Json => write_json(out, graph, ranking, &top),
-        };
-        match self.output.as_deref().filter(|path| !standard::is_dash(path)) {
-            Some(path) => self.save(path, interrupt, write)?,
-            None => print(write)?,
-        }
-        match &self.plot {
-            Some(path) => {
-                let svg = plot::convergence(&ranking.residuals);
-                self.save(path, interrupt, |out| out.write_all(svg.as_bytes()))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Writes a file, completely or not at all.
-    fn save(
-        &self,
-        path: &Path,
-        interrupt: &Interrupt,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<()> {
-        let _guard = interrupt.guard();
-        let writing = || format!("writing {}", path.display());
-        let file = OutFile::create(path, self.force)?;
-        let mut out = BufWriter::with_capacity(1 << 16, Stoppable { file, interrupt });
-        write(&mut out).with_context(writing)?;
-        let out = out.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)?;
-        interrupt.stop().check()?;
-        Ok(out.file.commit()?)
-    }
-}
-
-/// Writes to standard output. A closed pipe is no error: its reader, such as `head`, needs no more output.
-fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, standard::stdout()?);
-    match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            _ = out.into_parts(); // drops the buffered output without writing it
-            Ok(())
-        }
-        printed => printed.context("writing to standard output"),
-    }
-}
-
-/// A file whose writes fail after a signal.
-struct Stoppable<'i> {
-    file: OutFile,
-    interrupt: &'i Interrupt,
-}
-
-impl Write for Stoppable<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.interrupt.stop().check().map_err(io::Error::other)?;
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
+fn is_memory(error: &Error) -> bool {
+    matches!(error, Error::Memory { .. })
 }
 
 /// The size of a graph, and of its memory.

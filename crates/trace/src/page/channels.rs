@@ -54,7 +54,7 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
         Cell::Name(report.graph.channel_name(id) + &feedback),
         Cell::Number(stats.items.to_string()),
         Cell::Number(units::rate(report.rate(id))),
-        Cell::Number(units::bytes(stats.bytes)),
+        Cell::Number(units::format_bytes(stats.bytes)),
         Cell::Number(stats.capacity.to_string()),
         Cell::Number(units::items(stats.mean)),
         Cell::Number(units::items(stats.peak)),

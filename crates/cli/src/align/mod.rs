@@ -16,9 +16,13 @@ use thalweg_align::{
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
+use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
+use crate::threads::Threads;
 use crate::{size, standard};
+
+mod paper;
 
 /// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
 ///
@@ -34,30 +38,37 @@ use crate::{size, standard};
   thalweg align reads.fa.gz genes.fa --best --format sam -o reads.sam
   thalweg align a.faa b.faa --format tsv --min-score 50  the scores of all pairs
   thalweg align one.fa other.fa --gap log --gap-open 6   long gaps are cheap
+  thalweg align --scale 4 --report                       two random sequences
   zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2")]
 pub(crate) struct Align {
     /// The sequences to look for, or `-` for standard input
-    queries: PathBuf,
+    #[arg(required_unless_present = "scale", requires = "targets")]
+    queries: Option<PathBuf>,
     /// The sequences to look in, or `-` for standard input
-    targets: PathBuf,
+    targets: Option<PathBuf>,
+    /// Align two random DNA sequences of 131072/S letters, with other gaps than affine 5120/S letters, as in table 5.1 of
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes
+    #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1",
+          conflicts_with_all = ["queries", "targets", "alphabet"], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    scale: Option<u32>,
     /// The letters of the sequences
     #[arg(long, value_name = "NAME", default_value = "auto")]
     alphabet: Letters,
     /// Score of two equal nucleotides (DNA only; default 2)
-    #[arg(long = "match", value_name = "N")]
+    #[arg(long = "match", value_name = "N", allow_negative_numbers = true)]
     matching: Option<i32>,
     /// What two unequal nucleotides cost (DNA only; default 3)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     mismatch: Option<i32>,
     /// What a gap of K letters costs: `affine`, OPEN + EXTEND * (K - 1), or `log`, OPEN + EXTEND * log2(K), which takes
     /// much longer
     #[arg(long, value_name = "KIND", default_value = "affine")]
     gap: Kind,
     /// The cost OPEN of a gap's first letter (default 5 for DNA, 11 for proteins)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     gap_open: Option<i32>,
     /// The cost EXTEND of a gap's further letters (default 2 for DNA, 1 for proteins)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     gap_extend: Option<i32>,
     /// How to write: text (alignments to read), sam, or tsv (scores alone)
     #[arg(long, value_name = "NAME", default_value = "text")]
@@ -66,7 +77,7 @@ pub(crate) struct Align {
     #[arg(long)]
     best: bool,
     /// Only pairs with at least this score (at least 1)
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     min_score: i32,
     /// Write to FILE, which appears when it is complete, instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -74,9 +85,8 @@ pub(crate) struct Align {
     /// Replace an existing output file
     #[arg(short, long)]
     force: bool,
-    /// Threads (default: the number of cores that this process may use)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     /// Rows and columns of a block of cells, 1 to 65536 (default 1024, for other gaps than affine 128)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     block: Option<u32>,
@@ -109,17 +119,26 @@ enum Kind {
 
 impl Align {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        let files = [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")));
         ensure!(
-            !(standard::is_dash(&self.queries) && standard::is_dash(&self.targets)),
+            !files.into_iter().all(standard::is_dash),
             "queries and targets are both `-`\nhelp: name a file for one of them"
         );
         self.check_output()?;
-        let (queries, targets) = (self.read(&self.queries, interrupt)?, self.read(&self.targets, interrupt)?);
-        let placement = self.scheduling.placement(self.threads.map(usize::from), interrupt)?;
-        let aligner = self.scheduled(self.aligner(&queries, &targets)?, placement.as_ref());
+        let threads = self.threads.of_team(false)?;
+        let limit = Limit::new(Some(self.memory));
+        let [queries, targets] = match self.scale {
+            Some(scale) => paper::pair(self.gap, scale).map(|sequence| vec![sequence]),
+            None => {
+                let [queries, targets] = files.map(|path| self.read(path, limit, interrupt));
+                [queries?, targets?]
+            }
+        };
+        let placement = self.scheduling.placement(threads, interrupt)?;
+        let aligner = self.scheduled(self.aligner(&queries, &targets, threads)?, placement.as_ref());
         let how = Compare { best: self.best, least: self.min_score, align: self.format.needs_alignments() };
         let work = work(&aligner, &how, &queries, &targets);
-        self.check_work(&work)?;
+        self.check_work(&work, limit)?;
         if stderr().is_terminal() || self.report {
             standard::eprint(&announcement(&aligner, &queries, &targets, &work));
         }
@@ -131,7 +150,7 @@ impl Align {
         let started = Instant::now();
         let is_complete = self.compare(&aligner, &how, (&queries, &targets), &watch)?;
         if let Some(placement) = placement {
-            watch.print(&placement);
+            watch.print(&placement, self.scheduling.schedule.is_none_or(scheduling::Schedule::is_tasks));
         }
         if is_complete && self.report {
             let took = started.elapsed().as_secs_f64();
@@ -201,7 +220,7 @@ impl Align {
     }
 
     /// Reads the sequences of a file.
-    fn read(&self, path: &Path, interrupt: &Interrupt) -> Result<Vec<Sequence>> {
+    fn read(&self, path: &Path, limit: Limit, interrupt: &Interrupt) -> Result<Vec<Sequence>> {
         let input = standard::input(path, interrupt)?;
         let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
         let progress = Progress::new(input.length);
@@ -211,12 +230,16 @@ impl Align {
             Letters::Dna => Some(Alphabet::Dna),
             Letters::Protein => Some(Alphabet::Protein),
         };
-        let sequences = read_fasta(bytes, &name, alphabet, self.memory);
+        let sequences = read_fasta(bytes, &name, alphabet, limit.bytes);
         progress.finish();
-        Ok(sequences?)
+        let sequences = sequences?;
+        if sequences.is_empty() {
+            standard::eprint(&format!("warning: {name} has no sequences"));
+        }
+        Ok(sequences)
     }
 
-    fn aligner(&self, queries: &[Sequence], targets: &[Sequence]) -> Result<Aligner> {
+    fn aligner(&self, queries: &[Sequence], targets: &[Sequence], threads: Option<usize>) -> Result<Aligner> {
         let alphabet = match self.alphabet {
             Letters::Dna => Alphabet::Dna,
             Letters::Protein => Alphabet::Protein,
@@ -254,8 +277,7 @@ impl Align {
             }
         };
         let aligner = Aligner::new(scoring);
-        let aligner =
-            self.threads.iter().fold(aligner, |aligner, threads| aligner.threads((*threads).into()));
+        let aligner = threads.into_iter().fold(aligner, Aligner::threads);
         Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
     }
 
@@ -274,13 +296,14 @@ impl Align {
     }
 
     /// Refuses work that exceeds the limits.
-    fn check_work(&self, work: &Work) -> Result<()> {
-        if work.memory > self.memory {
+    fn check_work(&self, work: &Work, limit: Limit) -> Result<()> {
+        if work.memory > limit.bytes {
             bail!(
                 "the alignment may take {}, the limit is {}\n\
-                 help: raise the limit with --memory, or compute scores alone with --format tsv",
+                 help: raise the limit with --memory, or compute scores alone with --format tsv{}",
                 size::show(work.memory),
-                size::show(self.memory)
+                size::show(limit.bytes),
+                limit.note()
             );
         }
         if work.updates > u128::from(self.max_gigacells) * 1_000_000_000 {
@@ -322,7 +345,7 @@ struct Stopwatch<'a> {
 }
 
 impl Stopwatch<'_> {
-    fn print(&self, placement: &Placement) {
+    fn print(&self, placement: &Placement, is_tasks: bool) {
         let all = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let counts = match all.nodes {
             0 => "no pair is large enough to be computed by several threads at once".to_owned(),
@@ -331,7 +354,7 @@ impl Stopwatch<'_> {
                 share(all.remote, all.accesses)
             ),
         };
-        placement.print(&counts, &all);
+        placement.print(&counts, is_tasks.then_some(&all));
     }
 }
 

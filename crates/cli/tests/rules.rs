@@ -1,0 +1,229 @@
+//! Rules that hold for every verb of an application: limits, threads, empty inputs, negative numbers.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::{TempDir, tempdir};
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+}
+
+/// The same with an address space of `kib` KiB.
+#[cfg(target_os = "linux")]
+fn run_within(folder: &Path, kib: u64, arguments: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v $0 && exec \"$@\"", &kib.to_string(), env!("CARGO_BIN_EXE_thalweg")]);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder with a small input for each verb, and empty ones.
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("star", "1 9\n2 9\n3 9\n");
+    write("a.fa", ">a\nACGTACGTACGT\n");
+    write("none", "");
+    write("comments", "# nothing\n");
+    folder
+}
+
+/// The verbs that execute loops or graphs of tasks, with arguments for little work.
+const VERBS: [&[&str]; 5] = [
+    &["pagerank", "star"],
+    &["align", "a.fa", "a.fa"],
+    &["life", "glider", "-g", "3"],
+    &["stencil", "mg", "--scale", "128"],
+    &["stencil", "heat", "--scale", "512"],
+];
+
+#[test]
+fn threads_follow_one_rule() {
+    let folder = folder();
+    let team = thalweg::team_size();
+    for verb in VERBS {
+        let with = |threads: &str| run(folder.path(), &[verb, &["--threads", threads]].concat());
+        for (threads, why) in
+            [("0", "threads 0: at least 1 is needed"), ("4097", "4097 threads: at most 4096")]
+        {
+            let refused = with(threads);
+            assert_eq!(refused.status.code(), Some(1), "{verb:?}: {refused:?}");
+            assert!(message(&refused).contains(why) && refused.stdout.is_empty(), "{verb:?}: {refused:?}");
+        }
+        let more = with(&(team + 1).to_string());
+        let note = format!(
+            "note: --threads {} is more than the cores that this process may use, so {team} work\n",
+            team + 1
+        );
+        assert!(more.status.success() && message(&more).contains(&note), "{verb:?}: {more:?}");
+        let all = with(&team.to_string());
+        assert!(all.status.success() && !message(&all).contains("note: "), "{verb:?}: {all:?}");
+    }
+    let quiet = run(folder.path(), &["pagerank", "star", "--threads", "4096", "-q"]);
+    assert!(quiet.status.success() && quiet.stderr.is_empty(), "{quiet:?}");
+    let planned = ["--counts", "--machine", "planned"];
+    fs::write(folder.path().join("planned"), "thalweg-machine 1\ndomains 8\ncores 80\n").unwrap();
+    let counted = run(folder.path(), &[&["pagerank", "star", "--threads", "4096"], &planned[..]].concat());
+    let text = message(&counted);
+    assert!(
+        text.contains("note: --threads 4096") && text.contains(&format!("\nthreads: {team}, in ")),
+        "{text}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_refused_within_the_address_space_of_the_process() {
+    let folder = folder();
+    let note = "\nnote: the limit is the address space of the process (ulimit -v)";
+    let kib = (256 << 10) + (72 << 10) * thalweg::team_size() as u64;
+    for (arguments, why) in [
+        (&["pagerank", "--rmat", "24"][..], "an R-MAT graph of scale 24 needs 3.75 GiB of memory"),
+        (&["pagerank", "--rmat", "24", "--memory", "4G"], "an R-MAT graph of scale 24 needs 3.75 GiB"),
+        (
+            &["life", "--random", "1", "--size", "60000x60000", "--torus"],
+            "60000 x 60000 cells takes 861 MiB at",
+        ),
+        (&["life", "gosper-gun", "--size", "60000x60000", "--torus"], "60000 x 60000 cells takes 861 MiB at"),
+        (&["stencil", "heat"], "the limit is 1"),
+    ] {
+        let output = run_within(folder.path(), kib, arguments);
+        let text = message(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+        let error =
+            text.lines().skip_while(|line| !line.starts_with("error: ")).collect::<Vec<_>>().join("\n");
+        assert!(
+            error.contains(why) && error.contains(note) && error.contains("\nhelp: "),
+            "{arguments:?}: {text}"
+        );
+    }
+    // A plane that grows is computed or refused.
+    for size in ["8000x8000", "10000x10000", "12000x12000"] {
+        let grown = run_within(folder.path(), kib, &["life", "--random", "1", "--size", size, "-g", "70"]);
+        assert!(matches!(grown.status.code(), Some(0 | 1)), "{size}: {grown:?}");
+    }
+    // What fits is computed, and another cause of an error has no note.
+    let small = run_within(folder.path(), kib, &["pagerank", "star", "-q"]);
+    assert!(small.status.success() && small.stderr.is_empty(), "{small:?}");
+    let given = run_within(folder.path(), kib, &["pagerank", "star", "--memory", "30"]);
+    assert!(
+        message(&given)
+            .contains("star needs 36 B of memory for 3 links without their pages, the limit is 30 B")
+    );
+    assert!(!message(&given).contains("note: "), "{given:?}");
+}
+
+#[test]
+fn empty_inputs_are_announced() {
+    let folder = folder();
+    for (arguments, warning) in [
+        (&["pagerank", "none"][..], "warning: none has no links"),
+        (&["pagerank", "comments", "-q"], "warning: comments has no links"),
+        (&["align", "none", "a.fa"], "warning: none has no sequences"),
+        (&["align", "a.fa", "none"], "warning: none has no sequences"),
+    ] {
+        let output = run(folder.path(), arguments);
+        assert!(output.status.success() && message(&output).contains(warning), "{arguments:?}: {output:?}");
+    }
+    assert!(!message(&run(folder.path(), &["pagerank", "star"])).contains("warning"));
+    assert!(run(folder.path(), &["align", "a.fa", "a.fa"]).stderr.is_empty());
+}
+
+#[test]
+fn negative_numbers_are_values() {
+    let folder = folder();
+    for (arguments, why) in [
+        (&["pagerank", "star", "--tolerance", "-1"][..], "the tolerance must be 0 or positive, it is -1"),
+        (&["pagerank", "star", "--damping", "-0.5"], "the damping must be from 0 to below 1, it is -0.5"),
+        (&["align", "a.fa", "a.fa", "--gap-open", "-1"], "gap costs -1 (open)"),
+        (&["align", "a.fa", "a.fa", "--gap-extend", "-1"], "-1 (extend)"),
+        (&["align", "a.fa", "a.fa", "--mismatch", "-4"], "-4"),
+        (&["align", "a.fa", "a.fa", "--match", "-4"], "-4"),
+        (&["align", "a.fa", "a.fa", "--gap", "log", "--gap-open", "-1"], "--gap-open is -1"),
+    ] {
+        let output = run(folder.path(), arguments);
+        let text = message(&output);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn sizes_beyond_all_memory_name_cells_and_bytes() {
+    let folder = folder();
+    let size = ["life", "--random", "1", "--size", "1073741824x1073741824", "--torus"];
+    let text = message(&run(folder.path(), &size));
+    let named =
+        "a world of 1073741824 x 1073741824 cells takes 256 PiB at generation 0, the limit is 4 GiB\nhelp: ";
+    assert!(text.contains(named), "{text}");
+    let text = message(&run(folder.path(), &["life", "glider", "--torus", "--size", "2000000000x5"]));
+    assert!(text.contains("like 200x100, each from 1 to 1073741824"), "{text}");
+}
+
+#[test]
+fn counts_of_tasks_have_their_steals_though_there_are_none() {
+    let folder = folder();
+    for verb in [&["pagerank", "star", "-q"][..], &["align", "a.fa", "a.fa"]] {
+        let with = |schedule| {
+            let options = ["--schedule", schedule, "--counts", "--threads", "1"];
+            message(&run(folder.path(), &[verb, &options].concat()))
+        };
+        assert!(with("tasks").contains("\nsteals: 0 in 0 attempts, of which coloured 0 in 0\n"), "{verb:?}");
+        assert!(with("loops").contains("\nsteals: not counted in loops\n"), "{verb:?}");
+    }
+}
+
+#[test]
+fn scales_are_fractions_of_the_sizes_of_the_paper() {
+    let folder = folder();
+    for (arguments, what) in [
+        (&["life", "--scale", "64"][..], &["generation  5\n"][..]),
+        (
+            &["life", "--scale", "64", "-g", "2", "-o", "-"],
+            &["x = 256, y = 10240, rule = B3/S23\n"],
+        ),
+        (
+            &["pagerank", "--scale", "4096", "--top", "1"],
+            &[
+                "R-MAT graph like uk-2002 at scale 4096: up to 73728 links between 4096 pages",
+                " links: 10 iterations",
+            ],
+        ),
+        (
+            &["pagerank", "--scale", "4096", "--crawl", "twitter-2010", "--max-iterations", "3"],
+            &["like twitter-2010 at scale 4096: up to 360448 links between 8192 pages", ": 3 iterations"],
+        ),
+        (&["align", "--scale", "64", "--report"], &["1 queries, 1 targets (DNA): 0.004 * 10^9 cells"]),
+        (&["align", "--scale", "16", "--gap", "log"], &["score "]),
+    ] {
+        let output = run(folder.path(), arguments);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &message(&output);
+        assert!(output.status.success(), "{arguments:?}: {text}");
+        for what in what {
+            assert!(text.contains(what), "{arguments:?}: {what}: {text}");
+        }
+    }
+    // Without a number, the default.
+    let refused = run(folder.path(), &["life", "--scale", "--memory", "1G"]);
+    assert!(message(&refused).contains("16384 x 655360 cells takes 2.5"), "{refused:?}");
+    let refused = run(folder.path(), &["pagerank", "--memory", "1M", "--scale"]);
+    assert!(message(&refused).contains("links and 1048576 pages"), "{refused:?}");
+    for arguments in [
+        &["life", "--scale", "2", "--torus"][..],
+        &["life", "glider", "--scale", "2"],
+        &["pagerank", "star", "--scale", "16"],
+        &["pagerank", "star", "--crawl", "uk-2002"],
+        &["align", "a.fa", "a.fa", "--scale", "2"],
+        &["align", "a.fa"],
+        &["align", "--scale", "0"],
+    ] {
+        assert_eq!(run(folder.path(), arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
