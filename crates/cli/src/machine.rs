@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use thalweg::machine::{self, Costs};
+use thalweg::machine;
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
@@ -34,7 +34,8 @@ A description of 8 domains of 10 cores:
   cache 3 size 30 MiB per domain
   distance 21")]
 pub(crate) struct Machine {
-    /// Also measure what wake-ups, transfers of cache lines and memory accesses cost, for about a second
+    /// Also measure what queue operations, steals, wake-ups, transfers of cache lines and memory accesses cost, for about a
+    /// second
     #[arg(long)]
     measure: bool,
     /// Read and check this description, instead of describing this machine; `-` is standard input
@@ -66,7 +67,7 @@ impl Machine {
         if !self.measure {
             return machine;
         }
-        let costs = Costs::measure(&machine);
+        let costs = machine::measure(&machine);
         machine.with_costs(costs)
     }
 }

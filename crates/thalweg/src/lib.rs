@@ -34,6 +34,7 @@
 //! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
 //! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
 
+mod costs;
 mod iter;
 pub mod prelude;
 mod scope;
@@ -123,6 +124,8 @@ pub mod machine {
         Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
         MOST_UNITS, Machine, ReadError, Unit, UnitId, available_memory, time_per_call,
     };
+
+    pub use crate::costs::measure;
 }
 
 /// Task graphs with locality: on demand from a sink, or explicit.
