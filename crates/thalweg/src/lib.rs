@@ -122,7 +122,7 @@ pub mod plan {
 pub mod machine {
     pub use thalweg_machine::{
         Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
-        MOST_UNITS, Machine, ReadError, Unit, UnitId, available_memory, time_per_call,
+        MOST_UNITS, Machine, Places, Processor, ReadError, Unit, UnitId, available_memory, time_per_call,
     };
 
     pub use crate::costs::measure;
