@@ -14,6 +14,10 @@ use crate::standard;
 /// The most bytes of a description: ten times the largest that a machine prints.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// The advice below an error in a description that has none of its own.
+const HELP: &str =
+    "\nhelp: `thalweg machine` prints a description of this machine, and its --help has one of another";
+
 /// Describe this machine: cores, caches, memory domains, limits, and on request costs.
 ///
 /// The description is text that can be edited, and written for another machine. Domains, cores and caches that are
@@ -80,8 +84,10 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(reading)?;
     ensure!(bytes.len() as u64 <= MOST_BYTES, "{}: it has more than {MOST_BYTES} bytes", reading());
     let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
-    machine::Machine::read(&text)
-        .map_err(|error| anyhow!("{}, line {}: {}", path.display(), error.line, error.what))
+    machine::Machine::read(&text).map_err(|error| {
+        let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
+        anyhow!("{}, line {}: {}{help}", path.display(), error.line, error.what)
+    })
 }
 
 /// Writes a description, completely or not at all.

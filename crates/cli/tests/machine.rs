@@ -95,7 +95,7 @@ fn errors_name_the_file_and_the_line() {
         (
             &["--machine", "wrong", "-o", "out"][..],
             1,
-            &["error: wrong, line 3: expected a number", "`ten`"][..],
+            &["error: wrong, line 3: expected a number", "`ten`\nhelp: `thalweg machine` prints"][..],
         ),
         (&["--machine", "orphan"], 1, &["orphan, line 2: expected `domains`", "\nhelp: add `domains 1`"]),
         (&["--machine", "old"], 1, &["old, line 1: unsupported version", "\nhelp: "]),
