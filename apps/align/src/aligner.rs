@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use thalweg::machine::Places;
+
 use crate::affine::{self, Grid, Profile};
 use crate::alignment::Alignment;
 use crate::general::{self, Cube};
@@ -29,7 +31,7 @@ pub struct Aligner {
     block: usize,
     threads: usize,
     schedule: Schedule,
-    domains: Option<Vec<usize>>,
+    places: Option<Places>,
 }
 
 /// What pairs take.
@@ -50,7 +52,7 @@ impl Aligner {
     pub fn new(scoring: Scoring) -> Aligner {
         let block = if matches!(scoring.gap(), Gap::Affine { .. }) { 1024 } else { 128 };
         let threads = thalweg::team_size();
-        Aligner { scoring, block, threads, schedule: Schedule::default(), domains: None }
+        Aligner { scoring, block, threads, schedule: Schedule::default(), places: None }
     }
 
     /// Sets the rows and columns of a block (1 to 65536; other numbers become the nearest of these). The result does
@@ -72,11 +74,12 @@ impl Aligner {
         Aligner { schedule, ..self }
     }
 
-    /// Sets the memory domain of each thread, by its number, and counts accesses ([`Watch::counts`]): one is remote if no
-    /// thread of the domain has the rows of the block that is accessed. The result does not depend on it.
+    /// Sets the place of each thread on a machine, which may be a described one, and counts accesses ([`Watch::counts`]): one is
+    /// remote if no thread of the memory domain has the rows of the block that is accessed. Threads of [`Schedule::Tasks`]
+    /// that find no block of their own then prefer those of threads near them. The result does not depend on it.
     #[must_use]
-    pub fn domains(self, domains: impl IntoIterator<Item = usize>) -> Aligner {
-        Aligner { domains: Some(domains.into_iter().collect()), ..self }
+    pub fn places(self, places: &Places) -> Aligner {
+        Aligner { places: Some(places.clone()), ..self }
     }
 
     /// The scores and gap costs.
@@ -131,8 +134,8 @@ impl Aligner {
 
     /// Execution of the blocks of a pair by all threads.
     pub(crate) fn wavefront<'a>(&'a self, watch: &'a dyn Watch) -> Wavefront<'a> {
-        let (schedule, domains) = (self.schedule, self.domains.as_deref());
-        Wavefront { threads: self.threads, schedule, domains, watch }
+        let (schedule, places) = (self.schedule, self.places.as_ref());
+        Wavefront { threads: self.threads, schedule, places, watch }
     }
 
     /// See [`Aligner::score`].

@@ -1,5 +1,6 @@
 //! How the blocks of a pair are executed.
 
+use thalweg::machine::Places;
 use thalweg::tasks::{Colour, MemberCounts, Options, SearchSettings, StaticGraph};
 
 /// How the blocks of a pair are executed by several threads. No schedule changes a result.
@@ -83,10 +84,10 @@ impl Blocks {
 }
 
 /// The options of a run of a graph.
-pub(crate) fn options(schedule: Schedule, members: usize, domains: Option<&[usize]>) -> Options {
+pub(crate) fn options(schedule: Schedule, members: usize, places: Option<&Places>) -> Options {
     let options = Options::new().members(members);
-    let options = match domains {
-        Some(domains) => options.domains(domains.iter().copied()),
+    let options = match places {
+        Some(places) => options.places(places),
         None => options,
     };
     match schedule {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use thalweg::Loop;
+use thalweg::machine::Places;
 use thalweg::tasks::{self, MemberCounts};
 
 use crate::schedule::{Blocks, Schedule, options};
@@ -20,7 +21,7 @@ pub trait Watch: Sync {
     fn cells(&self, _count: u64) {}
 
     /// A pair has been computed by all threads, with these blocks (as nodes), accesses and steals. Called if there are
-    /// [domains](crate::Aligner::domains). Loops do not count their steals.
+    /// [places](crate::Aligner::places). Loops do not count their steals.
     fn counts(&self, _counts: MemberCounts) {}
 }
 
@@ -36,8 +37,8 @@ pub(crate) struct Wavefront<'a> {
     /// The most threads.
     pub threads: usize,
     pub schedule: Schedule,
-    /// The memory domain of each thread, if accesses are counted.
-    pub domains: Option<&'a [usize]>,
+    /// The place of each thread, if accesses are counted.
+    pub places: Option<&'a Places>,
     pub watch: &'a dyn Watch,
 }
 
@@ -72,13 +73,13 @@ impl Wavefront<'_> {
 
     /// A graph of tasks.
     fn tasks(self, blocks: Blocks, one: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
-        let options = options(self.schedule, blocks.members, self.domains);
+        let options = options(self.schedule, blocks.members, self.places);
         let run = blocks
             .graph()
             .try_run(&options, |node| one(node as usize / blocks.columns, node as usize % blocks.columns));
         match run {
             Ok(counts) => {
-                self.domains.iter().for_each(|_| self.watch.counts(counts.total()));
+                self.places.iter().for_each(|_| self.watch.counts(counts.total()));
                 Ok(())
             }
             Err(tasks::Error::Failed { cause, .. }) => Err(cause),
@@ -105,11 +106,11 @@ impl Wavefront<'_> {
                     stopped.store(true, Relaxed);
                 }
             };
-            match self.domains.filter(|_| blocks.members > 1) {
+            match self.places.filter(|_| blocks.members > 1) {
                 None => settings.for_each(range, body),
-                Some(domains) => {
+                Some(places) => {
                     recorded(settings, range, body, |row, member| {
-                        blocks.count((row, diagonal - row), member, domains, &mut counts);
+                        blocks.count((row, diagonal - row), member, places.domains(), &mut counts);
                     });
                 }
             }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use thalweg::machine::Machine;
 use thalweg::tasks::MemberCounts;
 use thalweg_align::{
     Aligner, Compare, Error, Found, Gap, Quiet, Schedule, Scoring, Sequence, Watch, compare, work,
@@ -154,10 +155,12 @@ fn the_accesses_of_large_pairs_are_counted() {
         };
         let wide = aligner().block(100).threads(2);
         assert!(counts(wide.clone()).is_empty());
-        let one = counts(wide.clone().domains([3, 3]));
+        let one = counts(wide.clone().places(&Machine::uniform(1, 2).places(2)));
         let [near] = one[..] else { panic!("{one:?}") };
         assert_eq!((near.nodes, near.accesses, near.remote), (blocks, blocks + edges, 0));
-        let [far] = counts(wide.domains([0, 1]))[..] else { panic!("{schedule:?}") };
+        let [far] = counts(wide.places(&Machine::uniform(2, 1).places(2)))[..] else {
+            panic!("{schedule:?}")
+        };
         // Of a block and the one above it, each thread is far from one.
         assert!(far.remote >= 23 * 30 && far.remote < near.accesses, "{far:?}");
     }

@@ -4,7 +4,6 @@
 //! alive (a chunk) or is as large as the archive declares (a record), so those channels are also limited in bytes.
 
 use std::io::{Read, Write};
-use std::thread::available_parallelism;
 
 use thalweg::Report;
 
@@ -114,7 +113,7 @@ pub fn extract_parallel<R: Read + Send>(
 }
 
 fn cores() -> usize {
-    available_parallelism().map_or(4, usize::from).max(4)
+    thalweg::plan::threads().max(4)
 }
 
 fn tokens() -> usize {

@@ -3,6 +3,9 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+use thalweg::Loop;
+use thalweg::machine::Places;
+
 use crate::graph::Graph;
 use crate::schedule::{Form, Schedule};
 use crate::state::State;
@@ -32,7 +35,7 @@ pub struct PageRank {
     pages_per_task: usize,
     threads: Option<usize>,
     pub(crate) schedule: Schedule,
-    pub(crate) domains: Option<Vec<usize>>,
+    pub(crate) places: Option<Places>,
 }
 
 /// An iteration that is done.
@@ -71,7 +74,7 @@ impl PageRank {
             pages_per_task: 10_000,
             threads: None,
             schedule: Schedule::default(),
-            domains: None,
+            places: None,
         }
     }
 
@@ -106,10 +109,11 @@ impl PageRank {
         PageRank { schedule, ..self }
     }
 
-    /// The memory domain of each thread, by its number: threads of [`Schedule::Tasks`] that find no task of their own then
-    /// prefer those of their domain (default: all threads are in one domain). The ranks do not depend on it.
-    pub fn domains(self, domains: impl IntoIterator<Item = usize>) -> PageRank {
-        PageRank { domains: Some(domains.into_iter().collect()), ..self }
+    /// The place of each thread on a machine, which may be a described one: threads of [`Schedule::Tasks`] that find no task of
+    /// their own then prefer those of threads near them (default: no thread is nearer than another). The ranks do not
+    /// depend on it.
+    pub fn places(self, places: &Places) -> PageRank {
+        PageRank { places: Some(places.clone()), ..self }
     }
 
     /// Checks the settings.
@@ -190,9 +194,11 @@ impl PageRank {
     ) -> Result<Ranking> {
         self.check()?;
         let pages = graph.pages();
-        let mut ranks = vec![1.0 / pages as f64; pages];
+        // Pages of memory lie near the thread that writes them first: the one that will begin with their part.
+        let placing = Loop::new().schedule(thalweg::Schedule::Static).members(self.members());
+        let mut ranks = placing.collect(pages, |_| 1.0 / pages as f64);
         let mut residuals = Vec::new();
-        let mut state = State::new(graph, &mut ranks, self.damping, self.pages_per_task);
+        let mut state = State::new(graph, &mut ranks, (self.damping, self.pages_per_task), placing);
         let mut form = Form::new(self, &state);
         let mut is_converged = false;
         while !is_converged && residuals.len() < self.max_iterations {

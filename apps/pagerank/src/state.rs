@@ -3,6 +3,8 @@
 use std::ops::{Add, Range};
 use std::sync::{Mutex, PoisonError};
 
+use thalweg::Loop;
+
 use crate::graph::Graph;
 use crate::kernel::{Block, Share, Step, rank_block};
 
@@ -40,10 +42,17 @@ pub(crate) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// Before the first iteration, with these ranks.
-    pub fn new(graph: &'a Graph, ranks: &'a mut [f64], damping: f64, pages_per_block: usize) -> State<'a> {
-        let shares = ranks.iter().zip(graph.inverse_out_weights()).map(|(rank, inverse)| rank * inverse);
-        let shares = [shares.map(Share::new).collect(), ranks.iter().map(|_| Share::default()).collect()];
+    /// Before the first iteration, with these ranks. `placing` is a loop whose members write the shares of the pages first
+    /// that they will compute.
+    pub fn new(
+        graph: &'a Graph,
+        ranks: &'a mut [f64],
+        (damping, pages_per_block): (f64, usize),
+        placing: Loop,
+    ) -> State<'a> {
+        let inverse = graph.inverse_out_weights();
+        let first = placing.collect(ranks.len(), |page| Share::new(ranks[page] * inverse[page]));
+        let shares = [first, placing.collect(ranks.len(), |_| Share::default())];
         let dangling = graph.dangling() as f64 * ranks.first().copied().unwrap_or_default();
         let ranks = ranks.chunks_mut(pages_per_block).map(Mutex::new).collect();
         State { graph, damping, pages_per_block, ranks, shares, dangling }

@@ -45,8 +45,8 @@ pub(crate) struct Tasks<'a> {
 impl<'a> Tasks<'a> {
     pub fn new(settings: &'a PageRank, state: &State<'_>) -> Tasks<'a> {
         let options = Options::new().members(settings.members());
-        let options = match &settings.domains {
-            Some(domains) => options.domains(domains.iter().copied()),
+        let options = match &settings.places {
+            Some(places) => options.places(places),
             None => options,
         };
         let options = match settings.schedule {

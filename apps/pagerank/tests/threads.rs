@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use thalweg::machine::Machine;
 use thalweg_pagerank::{Error, Graph, Input, PageRank, Ranking, Rmat, Schedule};
 
 /// Weights between pages of a random graph.
@@ -91,7 +92,8 @@ fn a_graph_of_tasks_ends_with_the_iteration_that_converges_or_is_stopped() {
 fn a_recorded_schedule_is_replayed_for_counts() {
     let graph = ring(3000);
     for schedule in SCHEDULES {
-        let settings = settings(schedule, 2).tolerance(0.0).max_iterations(20).domains([0, 1]);
+        let settings =
+            settings(schedule, 2).tolerance(0.0).max_iterations(20).places(&Machine::uniform(2, 1).places(2));
         let (_, recording) = settings.run_recorded(&graph, |_| ControlFlow::Continue(())).unwrap();
         assert_eq!((recording.threads(), recording.blocks(), recording.iterations()), (2, 30, 20));
         let near = recording.replay(&graph, &[5, 5]);

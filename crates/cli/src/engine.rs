@@ -1,14 +1,17 @@
 //! The options of all verbs that run on the engine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
 use thalweg::graph::GraphData;
+use thalweg::machine::Machine;
 use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
+use crate::machine;
 use crate::plan::PlanOptions;
 use crate::progress::Progress;
 use crate::results::Results;
@@ -23,6 +26,10 @@ const DEFAULT_POLICY: &str = "auto";
 pub(crate) struct Engine {
     #[command(flatten)]
     threads: Threads,
+    /// Plan for this machine instead of the one that this is (see `thalweg machine`): as many worker threads as it has
+    /// cores, and claims and messages that fit into its first-level caches; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    machine: Option<PathBuf>,
     #[arg(long, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
     policy: String,
     #[command(flatten)]
@@ -38,6 +45,9 @@ pub(crate) struct Engine {
     /// The runs that `--watch` shows.
     #[arg(skip)]
     runs: Runs,
+    /// The description in the file `machine`, once it is read: several runs take it.
+    #[arg(skip)]
+    described: OnceLock<Arc<Machine>>,
 }
 
 /// The help text of `--policy`, with the names of all policies.
@@ -56,21 +66,21 @@ pub(crate) enum Graphs {
 impl Engine {
     /// The settings of a run with these options, which a signal stops.
     pub fn run(&self, graphs: Graphs, interrupt: &Interrupt) -> Result<Run> {
-        Ok(Run::new(&self.options(graphs)?).stop(interrupt.stop()))
+        Ok(Run::new(&self.options(graphs, interrupt)?).stop(interrupt.stop()))
     }
 
     /// The engine's options.
-    pub fn options(&self, graphs: Graphs) -> Result<Options> {
-        self.plan.add_to(self.results.options(self.plain()?), graphs)
+    pub fn options(&self, graphs: Graphs, interrupt: &Interrupt) -> Result<Options> {
+        self.plan.add_to(self.results.options(self.plain(interrupt)?), graphs)
     }
 
     /// The engine's options for a program whose plans are for `graph`. A given plan must fit it.
-    pub fn options_for(&self, graph: &GraphData) -> Result<Options> {
-        self.plan.add_for(self.results.options(self.plain()?), graph)
+    pub fn options_for(&self, graph: &GraphData, interrupt: &Interrupt) -> Result<Options> {
+        self.plan.add_for(self.results.options(self.plain(interrupt)?), graph)
     }
 
     /// The engine's options for a run without results, which follows no given plan.
-    pub fn plain(&self) -> Result<Options> {
+    pub fn plain(&self, interrupt: &Interrupt) -> Result<Options> {
         let options = Options::new();
         // A plan decides the policy.
         let options = if self.policy == DEFAULT_POLICY { options } else { options.policy(&self.policy) };
@@ -79,14 +89,28 @@ impl Engine {
             Some(threads) => options.threads(threads),
             None => options,
         };
+        let options = match self.machine(interrupt)? {
+            Some(machine) => options.machine(machine),
+            None => options,
+        };
         options.check()?;
         Ok(if self.watch { self.runs.follow(options) } else { options })
+    }
+
+    /// The machine that the user has described.
+    fn machine(&self, interrupt: &Interrupt) -> Result<Option<Arc<Machine>>> {
+        let (Some(path), None) = (&self.machine, self.described.get()) else {
+            return Ok(self.described.get().cloned());
+        };
+        let machine = machine::read(path, interrupt)?;
+        Ok(Some(self.described.get_or_init(|| Arc::new(machine)).clone()))
     }
 
     /// Checks the names of the files that the runs named `parts` write, or the only run if there are none, before the
     /// first one, which may read and write the files in `others`.
     pub fn check<'p>(&'p self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        self.results.check(parts, others.into_iter().chain(self.plan.files()))
+        let machine = self.machine.as_deref();
+        self.results.check(parts, others.into_iter().chain(self.plan.files()).chain(machine))
     }
 
     /// The number of threads, if the user has chosen it.
@@ -96,7 +120,12 @@ impl Engine {
 
     /// The options that the user has given, except the number of threads: for a run that uses no engine.
     pub fn given(&self) -> Vec<&'static str> {
-        let own = [("--pin", self.pin), ("--watch", self.watch), ("--policy", self.policy != DEFAULT_POLICY)];
+        let own = [
+            ("--machine", self.machine.is_some()),
+            ("--pin", self.pin),
+            ("--watch", self.watch),
+            ("--policy", self.policy != DEFAULT_POLICY),
+        ];
         let own = own.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
         own.chain(self.plan.given()).chain(self.results.given()).collect()
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use thalweg::machine::{self, Costs};
+use thalweg::machine;
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
@@ -14,9 +14,9 @@ use crate::{size, standard};
 /// The most bytes of a description: ten times the largest that a machine prints.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What the user can do about a file that is no description.
+/// The advice below an error in a description that has none of its own.
 const HELP: &str =
-    "\nhelp: `thalweg machine` prints a description of this machine, `thalweg machine --help` an example";
+    "\nhelp: `thalweg machine` prints a description of this machine, and its --help has one of another";
 
 /// Describe this machine: cores, caches, memory domains, limits, and on request costs.
 ///
@@ -38,7 +38,8 @@ A description of 8 domains of 10 cores:
   cache 3 size 30 MiB per domain
   distance 21")]
 pub(crate) struct Machine {
-    /// Also measure what wake-ups, transfers of cache lines and memory accesses cost, for about a second
+    /// Also measure what queue operations, steals, wake-ups, transfers of cache lines and memory accesses cost, for about a
+    /// second
     #[arg(long)]
     measure: bool,
     /// Read and check this description, instead of describing this machine; `-` is standard input
@@ -70,7 +71,7 @@ impl Machine {
         if !self.measure {
             return machine;
         }
-        let costs = Costs::measure(&machine);
+        let costs = machine::measure(&machine);
         machine.with_costs(costs)
     }
 }

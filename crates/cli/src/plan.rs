@@ -18,7 +18,7 @@ use crate::standard;
 pub(crate) struct PlanOptions {
     /// Follow this plan, as written by --save-plan and edited. Of several plans, each graph takes the one that was made
     /// for it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["threads", "policy"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy"])]
     plan: Vec<PathBuf>,
     /// Print the plan on standard error before the run starts
     #[arg(long)]

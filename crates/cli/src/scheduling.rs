@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use thalweg::machine::Machine;
+use thalweg::machine::{Machine, Places};
 use thalweg::tasks::MemberCounts;
 
 use crate::interrupt::Interrupt;
@@ -37,15 +37,15 @@ pub(crate) enum Schedule {
     RandomTasks,
 }
 
-/// The memory domain of each thread.
+/// The place of each thread.
 pub(crate) struct Placement {
-    pub domains: Vec<usize>,
-    /// How many domains these are.
+    pub places: Places,
+    /// How many memory domains these are in.
     count: usize,
 }
 
 impl Scheduling {
-    /// The memory domains of this many threads, if accesses are counted. The threads are spread over the machine.
+    /// The places of this many threads, if accesses are counted. The threads are spread over the machine.
     pub fn placement(&self, threads: Option<usize>, interrupt: &Interrupt) -> Result<Option<Placement>> {
         if !self.counts {
             return Ok(None);
@@ -56,11 +56,9 @@ impl Scheduling {
         };
         let team = thalweg::team_size();
         let threads = threads.unwrap_or(team).clamp(1, team);
-        let units: Vec<_> = machine.allowed().collect();
-        let place = |thread: usize| machine.domain_of(units[thread * units.len() / threads]).index();
-        let domains: Vec<usize> = (0..threads).map(place).collect();
-        let count = domains.chunk_by(|a, b| a == b).count();
-        Ok(Some(Placement { domains, count }))
+        let places = machine.places(threads);
+        let count = places.domains().chunk_by(|a, b| a == b).count();
+        Ok(Some(Placement { places, count }))
     }
 }
 
@@ -74,7 +72,7 @@ impl Placement {
                 "{steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
             ),
         };
-        let (threads, domains) = (self.domains.len(), self.count);
+        let (threads, domains) = (self.places.threads(), self.count);
         let plural = if domains == 1 { "" } else { "s" };
         standard::eprint(&format!(
             "threads: {threads}, in {domains} memory domain{plural}\n{counts}\nsteals: {steals}"

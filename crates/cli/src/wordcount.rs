@@ -42,7 +42,7 @@ pub(crate) struct Wordcount {
 
 impl Wordcount {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        let options = self.engine.options(Graphs::One)?;
+        let options = self.engine.options(Graphs::One, interrupt)?;
         self.engine.check(&[], self.files.iter().map(PathBuf::as_path))?;
         let progress = self.engine.progress(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };

@@ -59,6 +59,36 @@ fn a_shown_plan_is_followed_and_shown_again() {
     assert!(fs::read(folder.path().join("a.thd")).unwrap() == archive, "the archive depends on the plan");
 }
 
+#[test]
+fn a_plan_is_made_for_the_described_machine() {
+    let folder = folder();
+    let text = "thalweg-machine 1\ndomains 8\ncores 10\ncache 1 size 16 KiB per core\n";
+    fs::write(folder.path().join("server"), text).unwrap();
+    let here = good(folder.path(), &["wordcount", "file", "--threads", "2"]);
+    let there = good(folder.path(), &["wordcount", "file", "--machine", "server", "--save-plan", "plan"]);
+    assert!(there.stdout == here.stdout, "the counts depend on the machine");
+    let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
+    assert!(plan.contains("\nthreads 80\n"), "{plan}");
+    // The number of threads has priority.
+    let three = ["wordcount", "file", "--machine", "server", "--threads", "3", "--show-plan"];
+    assert!(shown(&good(folder.path(), &three)).contains("\nthreads 3\n"));
+    // A mistake ends the command before it writes anything.
+    fs::write(folder.path().join("wrong"), text.replace("cores 10", "cores ten")).unwrap();
+    let pack = ["dedup", "pack", "file", "-o", "a.thd", "--machine", "wrong"];
+    let message = bad(folder.path(), &pack);
+    assert!(
+        message.contains("error: wrong, line 3: expected a number") && message.contains("`ten`"),
+        "{message}"
+    );
+    assert!(!folder.path().join("a.thd").exists());
+    // A plan decides what a machine does.
+    let both = bad(folder.path(), &["wordcount", "file", "--machine", "server", "--plan", "plan"]);
+    assert!(both.contains("--machine") && both.contains("--plan"), "{both}");
+    let overwrite =
+        bad(folder.path(), &["wordcount", "file", "--machine", "server", "--save-plan", "server"]);
+    assert!(overwrite.contains("refusing to overwrite server"), "{overwrite}");
+}
+
 /// The graph of a word count has a counter for each thread: the number that the plan says.
 #[test]
 fn the_number_of_threads_in_a_plan_shapes_the_graph() {

@@ -2,14 +2,14 @@
 
 /// What the machine's mechanisms cost, as far as it was measured. `None` is a cost that was not measured.
 ///
-/// [`Costs::measure`] measures all but [`queue`](Costs::queue) and [`steal`](Costs::steal), which belong to an engine's
-/// queue: their caller measures them with [`time_per_call`](crate::time_per_call).
+/// [`Costs::measure`] measures all but [`queue`](Costs::queue) and [`steal`](Costs::steal), which are costs of an engine:
+/// `measure` of the module `machine` of the crate `thalweg` adds these.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Costs {
-    /// Nanoseconds to push an entry to a worker's own queue and to pop it.
+    /// Nanoseconds to push an item to a channel and to pop it, on one thread.
     pub queue: Option<f64>,
-    /// Nanoseconds to steal an entry from the queue of another worker.
+    /// Nanoseconds of a successful attempt to steal a task from another thread.
     pub steal: Option<f64>,
     /// Nanoseconds from a notification until a sleeping thread runs.
     pub wake: Option<f64>,

@@ -42,6 +42,8 @@ mod list;
 mod machine;
 mod measure;
 mod parts;
+mod places;
+mod processor;
 mod read;
 mod show;
 mod system;
@@ -53,7 +55,10 @@ pub use levels::{Level, LevelKind};
 pub use machine::Machine;
 pub use measure::time_per_call;
 pub use parts::{Cache, CacheId, Core, CoreId, Domain, DomainId, Limits, Unit, UnitId};
+pub use places::Places;
+pub use processor::Processor;
 pub use read::ReadError;
+pub use system::Affinity;
 
 /// The most processing units of a machine.
 pub const MOST_UNITS: usize = 8192;

@@ -1,10 +1,17 @@
 //! The settings of a run that a user can make.
 
+use std::sync::Arc;
+use thalweg_machine::Machine;
+
 /// The settings of a run that a user can make. The plan chooses those that are `None`.
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq)]
 pub struct Wishes {
     /// Number of workers: 0 counts as 1, and more than [`MOST_THREADS`](crate::MOST_THREADS) as that many.
     pub threads: Option<usize>,
+    /// The machine to plan for: without a wish for threads, as many workers as it [has threads](Machine::threads), and
+    /// claims and messages that fit into its first-level caches. Where it is `None`, as many workers as this machine has
+    /// threads, and first-level caches of 32 KiB.
+    pub machine: Option<Arc<Machine>>,
     /// Name of the scheduling policy.
     pub policy: Option<String>,
     /// The most bytes that all channels together may hold.

@@ -178,7 +178,7 @@ proptest! {
         let link = Link { capacity, initial, ..Link::default() };
         let graph = pair(Item::of::<[u64; 5]>(), push, pop, peek, link);
         let wishes =
-            Wishes { threads, budget, capacity: all, claim_length, policy: None, one_to_one, keepers: 0 };
+            Wishes { threads, budget, capacity: all, claim_length, one_to_one, ..Wishes::default() };
         let checked = Plan::new(&graph, &wishes).check(&graph);
         // Sizes that users choose may be too large.
         let too_large = checked.as_ref().is_err_and(|error| matches!(error.misfit, Misfit::Bytes { .. }));

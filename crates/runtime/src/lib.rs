@@ -53,7 +53,7 @@ pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
-pub use loops::{Assignment, AssignmentError, Loop, Schedule, par_chunks, par_for};
+pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use pages::prefer_huge_pages;
 pub use port::tuple::{Many, PopCounts};

@@ -3,8 +3,13 @@
 //! of workers and colouring; `speedup` is over random stealing (`none`) on as many workers, and `domain` stands for good
 //! colours where workers prefer their domain after their own colour.
 //!
-//! `cargo run --release -p thalweg-sim --example task_graphs [SEEDS]`
+//! `cargo run --release -p thalweg-sim --example task_graphs [SEEDS [MACHINE]]`
+//!
+//! MACHINE is a file with the description of another machine (see `thalweg machine`), which is then simulated with all of its
+//! units.
 
+use std::error::Error;
+use thalweg_machine::Machine;
 use thalweg_sim::tasks::{Colouring, TaskGraph, TaskReport, TaskSettings, run, shapes};
 
 const NINE: [(isize, isize); 9] =
@@ -38,15 +43,28 @@ const RUNS: [(&str, Colouring, bool); 5] = [
     ("none", Colouring::Uncoloured, false),
 ];
 
-fn main() {
+/// The settings on the machine that a file describes.
+fn described(path: &str) -> Result<TaskSettings, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    let machine =
+        Machine::read(&text).map_err(|error| format!("{path}, line {}: {}", error.line, error.what))?;
+    let unequal =
+        || format!("{path}: its domains differ\nhelp: describe domains with equal numbers of cores");
+    TaskSettings::on(&machine).ok_or_else(unequal)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let seeds: u64 = std::env::args().nth(1).and_then(|seeds| seeds.parse().ok()).unwrap_or(3);
+    let on = std::env::args().nth(2).map(|path| described(&path)).transpose()?;
+    let numbers = on.map_or(vec![20, 40, 60, 80], |on| vec![on.workers]);
+    let base = on.unwrap_or_default();
     println!(
         "graph\tworkers\tcolours\ttime\tspeedup\tremote\tsteals\trandom_tries\tcoloured_tries\tforced_tries\twait"
     );
-    for workers in [20, 40, 60, 80] {
+    for workers in numbers {
         for (graph_name, graph) in graphs(workers) {
             let runs = |colouring, hierarchical| {
-                let settings = TaskSettings { workers, colouring, hierarchical, ..TaskSettings::default() };
+                let settings = TaskSettings { workers, colouring, hierarchical, ..base };
                 (1..=seeds).map(|seed| run(&graph, &TaskSettings { seed, ..settings })).collect::<Vec<_>>()
             };
             let none = mean(&runs(Colouring::Uncoloured, false), |report| report.time as f64);
@@ -66,6 +84,7 @@ fn main() {
             }
         }
     }
+    Ok(())
 }
 
 fn mean(runs: &[TaskReport], of: impl Fn(&TaskReport) -> f64) -> f64 {

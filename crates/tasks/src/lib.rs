@@ -83,6 +83,8 @@ mod team;
 pub use counts::{Counts, MemberCounts};
 pub use demand::{Context, Finished, OnDemand, Outcome, TaskGraph};
 pub use error::{During, Error};
+#[cfg(not(loom))]
+pub use exec::time_per_steal;
 pub use fixed::StaticGraph;
 pub use options::Options;
 pub use thalweg_policy::tasks::{Colour, SearchSettings};

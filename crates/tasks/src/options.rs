@@ -1,23 +1,27 @@
 //! Options of a run.
 
 use crate::team::team_size;
+use thalweg_machine::Places;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{Colour, ColourSet, Place, Search, SearchSettings};
 
 /// How a graph is executed. No option changes a result.
 ///
-/// Member `m` prefers tasks of [`Colour`]`(m)`, and after these the tasks with the colours of its memory domain.
+/// Member `m` prefers tasks of [`Colour`]`(m)`, and after these the tasks with the colours of members near it: those of its
+/// memory domain, if [`domains`](Options::domains) are given, or by levels, from its core to its domain, if
+/// [`places`](Options::places) are.
 #[derive(Clone, Debug)]
 pub struct Options {
     members: Option<usize>,
     domains: Option<Vec<usize>>,
+    places: Option<Places>,
     search: SearchSettings,
     seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { members: None, domains: None, search: SearchSettings::default(), seed: 1 }
+        Options { members: None, domains: None, places: None, search: SearchSettings::default(), seed: 1 }
     }
 }
 
@@ -41,7 +45,31 @@ impl Options {
     #[must_use]
     pub fn domains(mut self, domains: impl IntoIterator<Item = usize>) -> Options {
         self.domains = Some(domains.into_iter().collect());
+        self.places = None;
         self
+    }
+
+    /// Where the members are on a machine, which may be a described one. Member `m` has the place of thread `m`, and prefers,
+    /// after its own colour, those of the members with which it shares a core, then a cache of each level, then its memory
+    /// domain ([`Places::near`]). A member that the places do not have is in a domain of its own. Sets
+    /// [`domains`](Options::domains) too.
+    ///
+    /// ```
+    /// use thalweg_machine::Machine;
+    /// use thalweg_tasks::{Colour, Options, StaticGraph};
+    ///
+    /// let machine = Machine::read("thalweg-machine 1\ndomains 2\ncores 4\ncache 2 per 2 cores\n")?;
+    /// let options = Options::new().members(1).places(&machine.places(8));
+    /// // A chain of 8 nodes, one near each thread: half of them are in the other domain.
+    /// let mut chain = StaticGraph::from_edges(8, (1..8).map(|n| (n - 1, n))).colours(|n| Some(Colour(n)));
+    /// let counts = chain.run(&options, |_| {}).expect("no cycle");
+    /// assert_eq!((counts.total().accesses, counts.total().remote), (15, 7));
+    /// # Ok::<(), thalweg_machine::ReadError>(())
+    /// ```
+    #[must_use]
+    pub fn places(self, places: &Places) -> Options {
+        let options = self.domains(places.domains().iter().copied());
+        Options { places: Some(places.clone()), ..options }
     }
 
     /// How a member without work searches; [`SearchSettings::RANDOM`] ignores the colours.
@@ -73,7 +101,11 @@ impl Options {
 
     pub(crate) fn place(&self, member: usize) -> Place {
         let own = ColourSet::of(Colour(member as u32));
-        Place::new([own].into_iter().chain(self.domain(member).filter(|domain| *domain != own)))
+        let near = self.places.iter().filter(|places| member < places.threads());
+        let near = near.flat_map(|places| places.near(member)).map(|members| colours_of(&members));
+        let mut levels: Vec<ColourSet> = [own].into_iter().chain(near).chain(self.domain(member)).collect();
+        levels.dedup();
+        Place::new(levels)
     }
 
     pub(crate) fn search_of(&self, member: usize, members: usize) -> Search {
@@ -82,5 +114,45 @@ impl Options {
 
     pub(crate) fn random_of(&self, member: usize) -> XorShift {
         XorShift::new(self.seed, member)
+    }
+}
+
+/// The colours of some members.
+fn colours_of(members: &[usize]) -> ColourSet {
+    members.iter().map(|member| Colour(*member as u32)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_machine::Machine;
+
+    fn levels(options: &Options, member: usize) -> Vec<Vec<u32>> {
+        let colours = |set: &ColourSet| set.iter().map(|colour| colour.0).collect();
+        options.place(member).levels().iter().map(colours).collect()
+    }
+
+    #[test]
+    fn colours_have_a_level_for_core_caches_and_domain() {
+        let text = "thalweg-machine 1\ndomains 2\ncores 4 units 2\ncache 2 per 2 cores\ncache 3 per domain\n";
+        let machine = Machine::read(text).unwrap();
+        let all = Options::new().places(&machine.places(16));
+        let domain: Vec<u32> = (8..16).collect();
+        assert_eq!(levels(&all, 13), [vec![13], vec![12, 13], vec![12, 13, 14, 15], domain]);
+        // 8 threads are one on each core.
+        let cores = Options::new().places(&machine.places(8));
+        assert_eq!(levels(&cores, 5), [vec![5], vec![4, 5], vec![4, 5, 6, 7]]);
+        assert_eq!(levels(&cores, 9), [[9]], "a member without a place");
+    }
+
+    #[test]
+    fn domains_alone_have_one_level_and_replace_places() {
+        let of_domains = |options: Options| options.domains([0, 0, 1, 1]);
+        let places = Machine::uniform(1, 4).places(4);
+        for options in [Options::new(), Options::new().places(&places)].map(of_domains) {
+            assert_eq!(levels(&options, 1), [vec![1], vec![0, 1]]);
+            assert_eq!(levels(&options, 7), [[7]]);
+        }
+        assert_eq!(levels(&Options::new(), 1), [[1]]);
     }
 }

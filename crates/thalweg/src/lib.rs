@@ -34,6 +34,7 @@
 //! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
 //! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
 
+mod costs;
 mod iter;
 pub mod prelude;
 mod scope;
@@ -43,12 +44,12 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Assignment, AssignmentError, BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error, Feedback,
-    Finished, Fork, Glance, Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
-    Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
-    PeekSpec, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx, Schedule, SendFuture, Sender,
-    Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, input, output, par_chunks, par_for,
-    parallel, team_size, window,
+    Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error,
+    Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow,
+    IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
+    OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx,
+    Schedule, SendFuture, Sender, Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, input,
+    output, par_chunks, par_for, parallel, team_size, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.
@@ -121,8 +122,11 @@ pub mod plan {
 pub mod machine {
     pub use thalweg_machine::{
         Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
-        MOST_UNITS, Machine, ReadError, Unit, UnitId, address_space_left, available_memory, time_per_call,
+        MOST_UNITS, Machine, Places, Processor, ReadError, Unit, UnitId, address_space_left,
+        available_memory, time_per_call,
     };
+
+    pub use crate::costs::measure;
 }
 
 /// Task graphs with locality: on demand from a sink, or explicit.

@@ -126,3 +126,24 @@ fn a_page_is_written() {
     assert!(text.starts_with("<!doctype html>") && text.ends_with("</html>\n"));
     assert!(!advice.trim().is_empty() && text.contains("loudness") && text.contains("worker 0"), "{advice}");
 }
+
+#[test]
+fn tasks_are_near_the_memory_of_their_blocks() {
+    let numbers = 4096u64 << 8;
+    let sum = format!("sum: {}\n", numbers * (numbers - 1) / 2);
+    // 511 nodes, of which 510 are predecessors.
+    let one = folder("placed").join("one.machine");
+    fs::write(&one, "thalweg-machine 1\ndomains 1\ncores 80\n").unwrap();
+    assert_eq!(printed("placed", &[&one]), format!("{sum}remote accesses: 0 of 1021\n"));
+    let many = one.with_file_name("many.machine");
+    fs::write(&many, "thalweg-machine 1\ndomains 8\ncores 10\n").unwrap();
+    let counted = printed("placed", &[&many]);
+    let remote = counted.strip_prefix(&sum).and_then(|rest| rest.strip_prefix("remote accesses: "));
+    let remote =
+        remote.and_then(|rest| rest.strip_suffix(" of 1021\n")).unwrap_or_else(|| panic!("{counted}"));
+    assert!(remote.parse::<u64>().unwrap() <= 1021);
+    fs::write(&many, "thalweg-machine 1\ndomains 8\ncores ten\n").unwrap();
+    let wrong = run("placed", &[&many]);
+    let message = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && message.contains("many.machine: machine, line 3"), "{message}");
+}

@@ -16,13 +16,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
-    ("thalweg-sim", &["thalweg-graph", "thalweg-plan", "thalweg-policy"]),
+    ("thalweg-sim", &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy"]),
     ("thalweg-trace", &["thalweg-graph", "thalweg-analysis", "thalweg-plan"]),
     (
         "thalweg-runtime",
-        &["thalweg-graph", "thalweg-analysis", "thalweg-plan", "thalweg-policy", "thalweg-trace"],
+        &[
+            "thalweg-machine",
+            "thalweg-graph",
+            "thalweg-analysis",
+            "thalweg-plan",
+            "thalweg-policy",
+            "thalweg-trace",
+        ],
     ),
-    ("thalweg-tasks", &["thalweg-policy", "thalweg-runtime"]),
+    ("thalweg-tasks", &["thalweg-machine", "thalweg-policy", "thalweg-runtime"]),
     ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
     ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
@@ -99,6 +106,32 @@ const MAY_BE_UNSAFE: &[&str] =
 
 /// The folders in which printing is allowed.
 const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];
+
+/// The only file that reads from the operating system what the machine has, and pins threads.
+const READS_THE_MACHINE: &str = "crates/machine/src/system.rs";
+
+/// What reads the machine or pins a thread. `/proc/self` is the process's own, and no part of the machine.
+const READS: &[&str] = &[
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "available_parallelism",
+    "\"/sys/",
+    "\"/proc/cpuinfo",
+    "\"/proc/meminfo",
+    "\"/proc/stat",
+    "\"/proc/sys/",
+];
+
+/// Files that read the machine too, each for a reason.
+const MAY_READ_THE_MACHINE: &[&str] = &[
+    // A limit of the kernel, which a test of the stacks compares with their number. No part of a machine's description.
+    "crates/runtime/src/coroutine/stack/linux.rs",
+    // The bench measures other engines and the load of the machine; it must not measure them by ours.
+    "bench/src/machine.rs",
+    "bench/src/noise.rs",
+    "bench/src/row.rs",
+    "bench/src/peers/tokio_ring.rs",
+];
 
 /// The modules that a policy must not use: it decides and never acts.
 const NOT_IN_A_POLICY: &[&str] =
@@ -180,6 +213,26 @@ fn libraries_print_nothing() {
     let found: Vec<String> =
         sources().filter(|(path, code)| in_libraries(path) && prints(code)).map(|(path, _)| path).collect();
     assert!(found.is_empty(), "only {MAY_PRINT:?} print: {found:?}");
+}
+
+#[test]
+fn one_file_reads_the_machine() {
+    let reads = |code: &str| READS.iter().any(|word| code.contains(word));
+    let found: BTreeSet<String> =
+        sources().filter(|(path, code)| path.contains("src/") && reads(code)).map(|(path, _)| path).collect();
+    let allowed = |path: &String| path == READS_THE_MACHINE || MAY_READ_THE_MACHINE.contains(&path.as_str());
+    let others: Vec<&String> = found.iter().filter(|path| !allowed(path)).collect();
+    assert!(
+        others.is_empty(),
+        "only {READS_THE_MACHINE} reads the machine: {others:?}\nhelp: use thalweg-machine"
+    );
+    let unused: Vec<_> = MAY_READ_THE_MACHINE.iter().filter(|path| !found.contains(**path)).collect();
+    assert!(unused.is_empty(), "these files need no entry in MAY_READ_THE_MACHINE: {unused:?}");
+    // Files below a root that tests replace are read by a method of `System`.
+    let folder = "crates/machine/src/";
+    let opens = |code: &str| ["fs::read", "File::open"].iter().any(|word| code.contains(word));
+    let mut own = sources().filter(|(path, _)| path.starts_with(folder) && path != READS_THE_MACHINE);
+    assert!(own.all(|(_, code)| !opens(&code)));
 }
 
 #[test]

@@ -290,7 +290,7 @@ impl Align {
             Some(scheduling::Schedule::StaticLoops) => Schedule::StaticLoops,
         });
         match placement {
-            Some(placement) => aligner.domains(placement.domains.iter().copied()),
+            Some(placement) => aligner.places(&placement.places),
             None => aligner,
         }
     }

@@ -61,7 +61,7 @@ impl Demo {
         ensure!(meta.is_dir(), "{} is not a folder", folder.display());
         self.engine.check(&[PACK, UNPACK], [folder.as_path()])?;
         // A mistake in a plan ends the command before it writes anything.
-        self.engine.options(Graphs::Several)?;
+        self.engine.options(Graphs::Several, interrupt)?;
         let content = survey(&folder, interrupt.stop())?;
         let temporary = std::env::temp_dir();
         check_temporary_folder(&temporary, &folder, content.bytes)?;
@@ -102,7 +102,7 @@ impl Demo {
         ensure!(unpacked == summary, "packing and unpacking have different counts");
         let progress = self.engine.progress(Some(content.bytes));
         // The comparison checks the results and is none of them.
-        let options = self.engine.plain()?;
+        let options = self.engine.plain(interrupt)?;
         let (found, took) = timed(|| compare(folder, &copy, &options, interrupt.stop(), &progress));
         progress.end(&found);
         Ok(RoundTrip {

@@ -212,7 +212,7 @@ impl Pagerank {
         };
         let settings = settings.schedule(schedule);
         match placement {
-            Some(placement) => settings.domains(placement.domains.iter().copied()),
+            Some(placement) => settings.places(&placement.places),
             None => settings,
         }
     }
@@ -275,7 +275,7 @@ fn summary(graph: &Graph, ranking: &Ranking, took: Duration) -> String {
 
 /// The accesses of a schedule on these memory domains.
 fn accesses(recording: &Recording, graph: &Graph, placement: &Placement) -> String {
-    let all = recording.replay(graph, &placement.domains);
+    let all = recording.replay(graph, placement.places.domains());
     format!(
         "remote: tasks {}, predecessors {}, links from predecessors {}",
         share(all.remote_tasks, all.tasks),

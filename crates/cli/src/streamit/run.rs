@@ -109,8 +109,8 @@ impl Run {
         ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted before the program started"));
         let native = native?;
         let engine = match &native {
-            Some(native) => self.on.options_for(native.graph())?,
-            None => self.on.plain()?,
+            Some(native) => self.on.options_for(native.graph(), interrupt)?,
+            None => self.on.plain(interrupt)?,
         };
         let threads = Threads::of(engine).split(self.split());
         match &native {

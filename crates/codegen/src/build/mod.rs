@@ -22,6 +22,7 @@ use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use thalweg::machine::Processor;
 
 /// Bytes of C from which on compiling at `-O3` takes minutes.
 const LONG: usize = 1_500_000;
@@ -177,21 +178,13 @@ pub(crate) fn abilities() -> Vec<String> {
         "lzcnt", "movbe", "movdir", "mwaitx", "pclmul", "popcnt", "prfchw", "rdpid", "rdrand", "rdseed",
         "sha", "sse", "ssse3", "vaes", "vpclmul", "wbnoinvd", "xsave",
     ];
-    let all = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let line = all.lines().find(|line| ["flags", "Features"].iter().any(|name| line.starts_with(name)));
-    let words = line.and_then(|line| line.split_once(':')).map_or("", |(_, words)| words).split_whitespace();
     let arm = cfg!(target_arch = "aarch64");
-    words.filter(|word| arm || KINDS.iter().any(|kind| word.starts_with(kind))).map(String::from).collect()
+    let may = |word: &String| arm || KINDS.iter().any(|kind| word.starts_with(kind));
+    Processor::here().features.into_iter().filter(may).collect()
 }
 
 /// Architecture, model and features of this machine's processor, since code is compiled for it.
 fn processor() -> Vec<u8> {
-    let all = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let told = all
-        .lines()
-        .filter(|line| ["model name", "flags", "Features"].iter().any(|name| line.starts_with(name)));
-    let mut told: Vec<&str> = told.collect();
-    told.dedup();
-    told.truncate(2);
-    format!("{}{}", std::env::consts::ARCH, told.join("\n")).into_bytes()
+    let Processor { model, features, .. } = Processor::here();
+    format!("{}\n{model}\n{}", std::env::consts::ARCH, features.join(" ")).into_bytes()
 }

@@ -7,6 +7,7 @@
 //! buffering), and so half of the queue must hold that many items.
 
 use super::Given;
+use super::cache::first_level;
 use crate::{Plan, Raised, Wishes};
 use thalweg_graph::{Channel, GraphData, Kind, Rate};
 
@@ -80,7 +81,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
         let rates = Rates::of(graph, channel);
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
             let capacity = if has_process(graph, channel) {
-                let fit = PROCESS_BYTES / channel.item.bytes.max(1);
+                let fit = first_level(wishes) / CACHE_PARTS / channel.item.bytes.max(1);
                 fit.clamp(PROCESS_MIN_CAPACITY, PROCESS_CAPACITY).max(rates.double_buffered())
             } else {
                 kernel_capacity(channel, &rates, claims, threads)
@@ -102,10 +103,11 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
 
 /// Messages that a channel of a process holds by default (Nornir, section 5.1).
 const PROCESS_CAPACITY: usize = 64;
-/// The most bytes that such a channel holds by default, so that large messages stay in a first-level cache. It holds
-/// at least [`PROCESS_MIN_CAPACITY`] messages nevertheless, so that one context switch serves several.
-const PROCESS_BYTES: usize = 16 << 10;
-/// See [`PROCESS_BYTES`].
+/// The part of the first-level cache that such a channel holds by default, as a divisor (16 KiB of 32), so that large
+/// messages stay in the cache. It holds at least [`PROCESS_MIN_CAPACITY`] messages nevertheless, so that one context switch
+/// serves several.
+const CACHE_PARTS: usize = 2;
+/// See [`CACHE_PARTS`].
 const PROCESS_MIN_CAPACITY: usize = 8;
 
 /// Whether one of the ends is a process.

@@ -23,6 +23,7 @@ mod affinity;
 mod balance;
 pub(crate) mod batch;
 mod bytes;
+mod cache;
 pub(crate) mod capacities;
 mod claims;
 pub(crate) mod divide;

@@ -1,7 +1,7 @@
 //! Loops over slices: each chunk is lent to one call.
 
 use super::Loop;
-use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// The start of a slice that is lent by chunks.
 struct Start<T>(*mut T);
@@ -37,31 +37,80 @@ impl Loop {
         });
     }
 
-    /// Makes a vector of the results of `make` for the numbers below `count`. Each thread writes its own part first, so on
-    /// systems that place a page in the memory of the thread that first writes it, a later loop of the same length and
-    /// schedule finds its items near.
+    /// Calls `body` with each block of an array of two dimensions that lies row by row in `items`, `columns` to a row.
+    /// Blocks have `block` rows and columns, and fewer at the end.
     ///
     /// ```
-    /// let squares = thalweg_runtime::Loop::new().collect(5, |number| number * number);
-    /// assert_eq!(squares, [0, 1, 4, 9, 16]);
+    /// use thalweg_runtime::Loop;
+    ///
+    /// let mut table = vec![0; 5 * 7];
+    /// Loop::new().for_blocks_mut(&mut table, 7, (2, 3), |mut block| {
+    ///     for row in block.rows() {
+    ///         let first = block.columns().start;
+    ///         block.row_mut(row).iter_mut().enumerate().for_each(|(at, item)| *item = row * (first + at));
+    ///     }
+    /// });
+    /// assert_eq!(table[4 * 7 + 6], 24);
     /// ```
     ///
     /// # Panics
-    /// If `make` panics. Results that were made are then not dropped.
-    pub fn collect<T: Send>(self, count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
-        let mut items = Vec::with_capacity(count);
-        let start = Start(items.spare_capacity_mut().as_mut_ptr());
+    /// If `body` panics, a block has no rows or no columns, or the items are no whole rows.
+    pub fn for_blocks_mut<T: Send>(
+        self,
+        items: &mut [T],
+        columns: usize,
+        block: (usize, usize),
+        body: impl Fn(BlockMut<'_, T>) + Sync,
+    ) {
+        let count = items.len();
+        assert!(count.is_multiple_of(columns), "{count} items are no rows of {columns}");
+        let (rows, start) = (count.checked_div(columns).unwrap_or(0), Start(items.as_mut_ptr()));
         let start = &start;
-        self.for_ranges(0..count, |range| {
-            // SAFETY: the ranges of a loop are disjoint, and lie in the spare capacity.
-            let part: &mut [MaybeUninit<T>] = unsafe { start.chunk(range.start, range.len()) };
-            for (place, number) in part.iter_mut().zip(range) {
-                place.write(make(number));
-            }
+        self.for_blocks((rows, columns), block, |rows, part| {
+            // The loop passes each block once, so no two `BlockMut` have an item in common.
+            body(BlockMut { start, stride: columns, rows, columns: part });
         });
-        // SAFETY: the loop has returned, so each of the numbers had its call, which wrote the item.
-        unsafe { items.set_len(count) };
-        items
+    }
+}
+
+/// A block of an array of two dimensions, lent to one call of [`Loop::for_blocks_mut`].
+///
+/// Invariant: its rows and columns lie in the array, which is borrowed exclusively for `'s`, and no other block has one of
+/// its items.
+pub struct BlockMut<'s, T> {
+    start: &'s Start<T>,
+    stride: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl<T> BlockMut<'_, T> {
+    /// The block's rows, as rows of the array.
+    pub fn rows(&self) -> Range<usize> {
+        self.rows.clone()
+    }
+
+    /// The block's columns, as columns of the array.
+    pub fn columns(&self) -> Range<usize> {
+        self.columns.clone()
+    }
+
+    /// The block's part of a row, which is a row of the array.
+    ///
+    /// # Panics
+    /// If the row is not in the block.
+    pub fn row_mut(&mut self, row: usize) -> &mut [T] {
+        assert!(self.rows.contains(&row), "row {row} of a block with the rows {:?}", self.rows);
+        // SAFETY: by the invariant the part lies in the array, and this block alone has it. The result borrows the block, so
+        // there is no other reference to it.
+        unsafe { self.start.chunk(row * self.stride + self.columns.start, self.columns.len()) }
+    }
+}
+
+impl<T> std::fmt::Debug for BlockMut<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rows, columns) = (&self.rows, &self.columns);
+        f.debug_struct("BlockMut").field("rows", rows).field("columns", columns).finish_non_exhaustive()
     }
 }
 
@@ -72,4 +121,41 @@ impl Loop {
 /// If `body` panics, or `size` is 0.
 pub fn par_chunks<T: Send>(items: &mut [T], size: usize, body: impl Fn(usize, &mut [T]) + Sync) {
     Loop::new().for_chunks(items, size, body);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_cover_the_array_once() {
+        for (rows, columns, block) in [(17, 23, (4, 5)), (1, 1, (9, 9)), (6, 6, (2, 3)), (0, 5, (1, 1))] {
+            let mut items = vec![(0, 0, 0); rows * columns];
+            Loop::new().for_blocks_mut(&mut items, columns, block, |mut part| {
+                assert!(part.rows().len() <= block.0 && part.columns().len() <= block.1);
+                for row in part.rows() {
+                    let first = part.columns().start;
+                    let cells = part.row_mut(row).iter_mut();
+                    cells.enumerate().for_each(|(at, cell)| *cell = (cell.0 + 1, row, first + at));
+                }
+            });
+            let right = |(at, cell): (usize, &(i32, usize, usize))| *cell == (1, at / columns, at % columns);
+            assert!(items.iter().enumerate().all(right), "{items:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_outside_of_the_block_is_refused() {
+        let mut items = vec![0; 12];
+        let reach = |row| {
+            let call = std::panic::AssertUnwindSafe(|| {
+                Loop::new().for_blocks_mut(&mut items, 3, (2, 2), |mut part| part.row_mut(row)[0] = 1);
+            });
+            let panic = std::panic::catch_unwind(call).unwrap_err();
+            assert!(crate::panic_message(&*panic).contains("of a block with the rows"));
+        };
+        [4, usize::MAX].into_iter().for_each(reach);
+        let call = std::panic::AssertUnwindSafe(|| Loop::new().for_blocks_mut(&mut items, 5, (2, 2), |_| ()));
+        assert!(std::panic::catch_unwind(call).is_err(), "12 items are no rows of 5");
+    }
 }

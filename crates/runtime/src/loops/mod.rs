@@ -12,17 +12,20 @@
 //! | `assignment` | which member has executed which iterations, saved and replayed |
 //! | `deal` | which iterations a member gets: the schedules |
 //! | `pace` | how many at once |
-//! | `chunks` | loops over slices |
+//! | `chunks` | loops over slices, and over blocks of arrays |
+//! | `placed` | containers that know which member has first written which items |
 //! | `reduce` | results that do not depend on the number of threads |
 
 mod assignment;
 mod chunks;
 mod deal;
 mod pace;
+mod placed;
 mod reduce;
 
 pub use assignment::{Assignment, AssignmentError};
-pub use chunks::par_chunks;
+pub use chunks::{BlockMut, par_chunks};
+pub use placed::{Grid, Placed};
 
 use crate::team::{alone, member, parallel, team_size};
 use deal::Deal;
@@ -41,6 +44,11 @@ pub enum Schedule {
     /// Members take a share of the iterations left, so the ranges become shorter.
     Guided,
     /// One member begins with all iterations, and others steal the later half of the longest rest: recursive halving.
+    ///
+    /// It stands in for `cilk_for`, whose order differs. There the borders of all halves are fixed by the length and the
+    /// grain, a thief takes the largest half that a random victim has not begun, and the owner goes on with the nearest one.
+    /// Here a thief takes half of what is left when it comes, of the longest rest, so fewer steals suffice. Both execute
+    /// what one member has left in the order of the iterations.
     Split,
     /// Each member begins with a contiguous stretch, the same one each time, and then steals the later half of the longest
     /// rest. So data stays in the caches and in the memory of the threads that use it, and no thread is idle while others
@@ -167,7 +175,7 @@ impl Loop {
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and
-    /// columns, and fewer at the end.
+    /// columns, and fewer at the end. [`Loop::for_blocks_mut`] lends the items of the blocks too.
     ///
     /// # Panics
     /// If `body` panics, a block has no rows or no columns, or there are more than `usize::MAX` blocks.

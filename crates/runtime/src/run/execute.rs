@@ -171,7 +171,7 @@ struct Execution<'a, P: Policy> {
     /// By worker: its view and state, until a thread takes them.
     begun: Vec<Mutex<Option<Begun<'a, P>>>>,
     /// By worker: the core that it is pinned to; empty if workers are not pinned.
-    pinned: Vec<usize>,
+    pinned: Vec<u32>,
     /// The nodes with a thread of their own, each with its number as a sleeper.
     dedicated: Vec<(usize, NodeId)>,
     /// The cores that the caller may use. All threads of the run adopt this set.

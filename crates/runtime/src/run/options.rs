@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
+use thalweg_machine::Machine;
 use thalweg_plan::{MOST_THREADS, Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Unknown, Visit, dispatch};
@@ -18,6 +19,7 @@ use thalweg_policy::registry::{Unknown, Visit, dispatch};
 #[non_exhaustive]
 pub struct Options {
     pub(super) threads: Option<usize>,
+    pub(super) machine: Option<Arc<Machine>>,
     pub(super) policy: Option<String>,
     pub(super) budget: Option<usize>,
     pub(super) capacity: Option<usize>,
@@ -48,6 +50,27 @@ impl Options {
         self
     }
 
+    /// Plans the run for this machine, which need not be the one that executes it: with as many workers as it
+    /// [has threads](Machine::threads), unless [`threads`](Self::threads) is set, and with claims and messages that fit into
+    /// its first-level caches. Worker `w` stands for the unit `w` of [`Machine::places`]. The results are the same.
+    ///
+    /// ```
+    /// use thalweg_machine::Machine;
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let planned = Machine::read("thalweg-machine 1\ndomains 8\ncores 10\ncache 1 size 64 KiB per core\n")?;
+    /// let graph = Graph::new();
+    /// graph.source(0..10u64).par_map(|n| n * n).for_each(|_| ());
+    /// let network = graph.build()?;
+    /// let prepared = network.prepare(&Options::new().machine(planned))?;
+    /// assert_eq!(prepared.plan().threads, 80);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn machine(mut self, machine: impl Into<Arc<Machine>>) -> Self {
+        self.machine = Some(machine.into());
+        self
+    }
+
     /// Scheduling policy: a name with settings (`"prs:C=1000"`, see [`thalweg_policy::registry::names`]), or
     /// a policy of this crate (`Prs::new(1000)`), which prints as its name. For a policy of your own
     /// see [`Graph::run_under`](crate::Graph::run_under).
@@ -68,9 +91,10 @@ impl Options {
     /// Follows this plan: that of an earlier run ([`Prepared::plan`](crate::Prepared::plan)), printed, edited and read
     /// back ([`Plan::read`]), or one made from a profile ([`Plan::with_profile`]). A second call replaces the plan.
     ///
-    /// The plan decides what [`threads`](Self::threads), [`policy`](Self::policy), [`budget`](Self::budget),
-    /// [`capacity`](Self::capacity), [`run_length`](Self::run_length) and [`one_to_one`](Self::one_to_one) wish, so none
-    /// of these may be set too. A plan that does not fit the graph is [`Error::Plan`] when the run is prepared.
+    /// The plan decides what [`threads`](Self::threads), [`machine`](Self::machine), [`policy`](Self::policy),
+    /// [`budget`](Self::budget), [`capacity`](Self::capacity), [`run_length`](Self::run_length) and
+    /// [`one_to_one`](Self::one_to_one) wish, so none of these may be set too. A plan that does not fit the graph is
+    /// [`Error::Plan`] when the run is prepared.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options};
@@ -225,6 +249,7 @@ impl Options {
         let wishes = [
             ("plan_with", self.plan_with.is_some()),
             ("threads", self.threads.is_some()),
+            ("machine", self.machine.is_some()),
             ("policy", self.policy.is_some()),
             ("budget", self.budget.is_some()),
             ("capacity", self.capacity.is_some()),
@@ -249,13 +274,15 @@ impl Options {
     /// another one.)
     pub fn workers(&self) -> usize {
         let planned = self.plan.as_ref().map(|plan| plan.threads);
-        planned.or(self.threads).unwrap_or_else(parallelism)
+        let of_machine = || self.machine.as_ref().map(|machine| machine.threads().min(MOST_THREADS));
+        planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
     }
 
     /// The wishes of a run in which `keepers` nodes share a part of the budget.
     pub(super) fn wishes(&self, keepers: usize) -> Wishes {
         Wishes {
             threads: Some(self.workers()),
+            machine: self.machine.clone(),
             policy: self.policy.clone(),
             budget: self.budget,
             capacity: self.capacity,

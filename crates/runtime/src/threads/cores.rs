@@ -8,92 +8,58 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use thalweg_machine::Affinity;
+
+/// The set of cores that a thread may use.
+#[derive(Clone, Debug)]
+pub(crate) struct Cores(Affinity);
+
+impl Cores {
+    /// The set of the calling thread.
+    pub(crate) fn here() -> Cores {
+        Cores(Affinity::here())
+    }
+
+    /// Restricts the calling thread to this set.
+    pub(crate) fn adopt(&self) {
+        if self.0.is_known() && self.0 != Affinity::here() {
+            // Best effort: a refused thread runs all the same.
+            self.0.adopt();
+        }
+    }
+
+    /// The number of cores in the set; 0 if it is not known.
+    pub(crate) fn count(&self) -> usize {
+        self.0.count()
+    }
+}
+
+/// The cores that the calling thread may use; empty where the system does not report them.
+pub(crate) fn cores() -> Vec<u32> {
+    Affinity::here().cpus()
+}
 
 /// Pins the calling thread to one core until it is dropped; then restores the set that the thread might use before.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    #[cfg(target_os = "linux")]
-    before: Option<rustix::thread::CpuSet>,
+    before: Option<Affinity>,
 }
 
-#[cfg(target_os = "linux")]
-mod linux {
-    use super::Pinned;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-
-    /// The cores that the calling thread may use; empty if the system does not report them.
-    pub(crate) fn cores() -> Vec<usize> {
-        match sched_getaffinity(None) {
-            Ok(allowed) => (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect(),
-            Err(_) => Vec::new(),
-        }
-    }
-
-    /// The set of cores that a thread may use; `None` if the system does not report it.
-    #[derive(Clone, Debug)]
-    pub(crate) struct Cores(Option<CpuSet>);
-
-    impl Cores {
-        /// The set of the calling thread.
-        pub(crate) fn here() -> Cores {
-            Cores(sched_getaffinity(None).ok())
-        }
-
-        /// Restricts the calling thread to this set.
-        pub(crate) fn adopt(&self) {
-            if let (Some(cores), Ok(now)) = (&self.0, sched_getaffinity(None))
-                && *cores != now
-            {
-                // Best effort: a refused thread runs all the same.
-                let _ = sched_setaffinity(None, cores);
-            }
-        }
-
-        /// The number of cores in the set; 0 if it is not known.
-        pub(crate) fn count(&self) -> usize {
-            self.0.as_ref().map_or(0, |cores| cores.count() as usize)
-        }
-    }
-
-    impl Pinned {
-        /// Pins the calling thread to `core`.
-        pub(crate) fn to(core: usize) -> Pinned {
-            let mut only = CpuSet::new();
-            only.set(core);
-            let before = sched_getaffinity(None).ok();
-            Pinned { before: before.filter(|_| sched_setaffinity(None, &only).is_ok()) }
-        }
-    }
-
-    impl Drop for Pinned {
-        /// Restores the set. A pool thread must not carry a run's pin into its next job.
-        fn drop(&mut self) {
-            if let Some(before) = &self.before {
-                // Best effort: a refused thread runs all the same.
-                let _ = sched_setaffinity(None, before);
-            }
-        }
+impl Pinned {
+    /// Pins the calling thread to `core`, if the system does so.
+    pub(crate) fn to(core: u32) -> Pinned {
+        let before = Affinity::here();
+        Pinned { before: Some(before).filter(|before| before.is_known() && Affinity::of(core).adopt()) }
     }
 }
 
-#[cfg(target_os = "linux")]
-pub(crate) use linux::{Cores, cores};
-
-/// The set of cores that a thread may use: not known on this system.
-#[cfg(not(target_os = "linux"))]
-#[derive(Clone, Debug)]
-pub(crate) struct Cores;
-
-#[cfg(not(target_os = "linux"))]
-impl Cores {
-    pub(crate) fn here() -> Cores {
-        Cores
-    }
-
-    pub(crate) fn adopt(&self) {}
-
-    pub(crate) fn count(&self) -> usize {
-        0
+impl Drop for Pinned {
+    /// Restores the set. A pool thread must not carry a run's pin into its next job.
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // Best effort: a refused thread runs all the same.
+            before.adopt();
+        }
     }
 }
 
@@ -113,7 +79,7 @@ const HOLDS: Duration = Duration::from_secs(1);
 static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
 
 /// The number of threads that the process may run at once on the cores of the calling thread
-/// ([`thalweg_plan::threads`]). A result is reused for a second by threads with the same number of cores. Pool threads
+/// ([`thalweg_machine::threads`]). A result is reused for a second by threads with the same number of cores. Pool threads
 /// call this before they sleep, so that a run finds a recent result.
 pub(crate) fn parallelism() -> usize {
     let (count, now) = (Cores::here().count(), Instant::now());
@@ -121,7 +87,7 @@ pub(crate) fn parallelism() -> usize {
     match *last {
         Some((cores, at, threads)) if cores == count && now.duration_since(at) < HOLDS => threads,
         _ => {
-            let threads = thalweg_plan::threads();
+            let threads = thalweg_machine::threads();
             *last = Some((count, now, threads));
             KNOWN.store(threads, Ordering::Relaxed);
             threads
@@ -139,20 +105,6 @@ pub(crate) fn cached_parallelism() -> usize {
     }
 }
 
-/// The cores that the calling thread may use; empty where the system does not report them.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn cores() -> Vec<usize> {
-    Vec::new()
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Pinned {
-    /// No effect on this system.
-    pub(crate) fn to(_core: usize) -> Pinned {
-        Pinned {}
-    }
-}
-
 #[cfg(all(test, target_os = "linux", not(miri)))]
 mod tests {
     use super::*;
@@ -163,7 +115,7 @@ mod tests {
         for core in &all {
             let pinned = Pinned::to(*core);
             assert_eq!(cores(), [*core]);
-            assert_eq!(rustix::thread::sched_getcpu(), *core);
+            assert_eq!(rustix::thread::sched_getcpu(), *core as usize);
             drop(pinned);
             assert_eq!(cores(), all);
         }

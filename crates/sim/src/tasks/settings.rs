@@ -1,6 +1,7 @@
 //! The virtual machine: workers, memory domains, costs.
 
 use super::Colouring;
+use thalweg_machine::{DomainId, Machine};
 use thalweg_policy::tasks::{Colour, ColourSet, Place, SearchSettings};
 
 /// Costs of a worker's steps, in ticks.
@@ -61,6 +62,34 @@ impl Default for TaskSettings {
 }
 
 impl TaskSettings {
+    /// The default settings on this machine: a worker for each unit, its memory domains, and accesses to far memory that cost
+    /// as many times those to near memory as the distance of the first two domains says. `None` if the domains have
+    /// different numbers of units.
+    ///
+    /// ```
+    /// use thalweg_machine::Machine;
+    /// use thalweg_sim::tasks::TaskSettings;
+    ///
+    /// let machine = Machine::read("thalweg-machine 1\ndomains 4\ncores 16\ndistance 32\n")?;
+    /// let settings = TaskSettings::on(&machine).expect("equal domains");
+    /// assert_eq!((settings.workers, settings.domain, settings.costs.far), (64, 16, 320));
+    /// # Ok::<(), thalweg_machine::ReadError>(())
+    /// ```
+    pub fn on(machine: &Machine) -> Option<TaskSettings> {
+        let settings = TaskSettings::default();
+        let units = |domain: usize| machine.domains()[domain].units.len();
+        let domain = units(0);
+        let distance = match machine.domains().len() {
+            1 => 10,
+            count => (1..count)
+                .all(|other| units(other) == domain)
+                .then(|| machine.distance(DomainId(0), DomainId(1)))?,
+        };
+        let far = settings.costs.near * u64::from(distance) / 10;
+        let costs = TaskCosts { far, ..settings.costs };
+        Some(TaskSettings { workers: machine.units().len(), domain, costs, ..settings })
+    }
+
     /// What a worker prefers.
     pub(super) fn place(&self, worker: usize) -> Place {
         let own = ColourSet::of(Colour(worker as u32));

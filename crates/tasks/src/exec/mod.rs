@@ -64,11 +64,15 @@
 //! A task that fails, or panics, sets `over`. Each member reads it before its next task, leaves, and drops what it
 //! owns; the executor's drop does so with the seats.
 
+#[cfg(not(loom))]
+mod cost;
 mod kept;
 #[cfg(all(test, loom))]
 mod models;
 mod seat;
 
+#[cfg(not(loom))]
+pub use cost::time_per_steal;
 pub(crate) use kept::{Ended, run};
 pub(crate) use seat::Owned;
 
