@@ -80,9 +80,9 @@ mod options;
 mod sync;
 mod team;
 
-pub use counts::{Counts, MemberCounts};
 pub use demand::{Context, Finished, OnDemand, Outcome, TaskGraph};
 pub use error::{During, Error};
 pub use fixed::StaticGraph;
 pub use options::Options;
 pub use thalweg_policy::tasks::{Colour, SearchSettings};
+pub use thalweg_runtime::{Counts, MemberCounts};

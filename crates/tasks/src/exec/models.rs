@@ -49,6 +49,10 @@ impl Work for Tree {
         Ok(entry.checked_sub(1))
     }
 
+    fn counts(_: &Self::Local) -> MemberCounts {
+        MemberCounts::default()
+    }
+
     fn fits(&self, _: &usize, _: &ColourSet) -> bool {
         true
     }
