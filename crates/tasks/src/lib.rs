@@ -80,7 +80,6 @@ mod options;
 mod sync;
 mod team;
 
-pub use counts::{Counts, MemberCounts};
 pub use demand::{Context, Finished, OnDemand, Outcome, TaskGraph};
 pub use error::{During, Error};
 #[cfg(not(loom))]
@@ -88,3 +87,4 @@ pub use exec::time_per_steal;
 pub use fixed::StaticGraph;
 pub use options::Options;
 pub use thalweg_policy::tasks::{Colour, SearchSettings};
+pub use thalweg_runtime::{Counts, MemberCounts};

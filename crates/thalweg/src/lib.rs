@@ -46,10 +46,10 @@ pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
     Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error,
     Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow,
-    IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
+    IntoResult, Job, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
     OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx,
-    Schedule, SendFuture, Sender, Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, input,
-    output, par_chunks, par_for, parallel, team_size, window,
+    Schedule, SendFuture, Sender, Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs,
+    input, output, par_chunks, par_for, parallel, parallel_counted, team_size, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.
@@ -151,10 +151,10 @@ pub mod tasks {
 /// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
 pub mod trace {
     pub use thalweg_trace::{
-        Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Distribution, Ended, Event,
-        Finding, FindingKind, Growth, Limit, NodeChange, NodeRate, NodeReport, NodeSnapshot, NodeStatus,
-        NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot, Timeline, Track, What,
-        WorkerReport, format_bytes,
+        Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Counts, Distribution,
+        Ended, Event, Finding, FindingKind, Growth, Limit, MemberCounts, NodeChange, NodeRate, NodeReport,
+        NodeSnapshot, NodeStatus, NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot,
+        Timeline, Track, What, WorkerReport, format_bytes,
     };
 }
 

@@ -16,6 +16,7 @@ mod failures;
 mod findings;
 mod front_doors;
 mod handoffs;
+mod jobs;
 mod later_room;
 mod limits;
 mod local_deadlocks;

@@ -22,6 +22,7 @@
 
 mod advice;
 mod compare;
+mod counts;
 mod distribution;
 mod json;
 mod page;
@@ -38,6 +39,7 @@ mod waits;
 
 pub use advice::{Finding, FindingKind};
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
+pub use counts::{Counts, MemberCounts};
 pub use distribution::Distribution;
 pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport};

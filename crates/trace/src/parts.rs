@@ -1,6 +1,6 @@
 //! The measurements of one worker, one node and one channel.
 
-use crate::{Distribution, NodeWaits};
+use crate::{Counts, Distribution, NodeWaits};
 use std::time::Duration;
 use thalweg_graph::ChannelId;
 
@@ -92,6 +92,8 @@ pub struct NodeReport {
     /// How long its activations and firings took. `None` if none was measured; the runtime measures the first 16,384
     /// nodes of a graph.
     pub service: Option<Box<Service>>,
+    /// What the parallel loops and task graphs of its firings counted, by member. `None` if it executed none.
+    pub jobs: Option<Box<Counts>>,
 }
 
 /// The service times of a node.

@@ -1,6 +1,6 @@
 //! The report of a run.
 
-use crate::{ChannelReport, Growth, NodeReport, Timeline, WorkerReport};
+use crate::{ChannelReport, Counts, Growth, NodeReport, Timeline, WorkerReport};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId};
@@ -107,6 +107,12 @@ impl Report {
             let sum: Duration = self.workers.iter().map(|w| w.danbi()[i]).sum();
             if all.is_zero() { 0.0 } else { sum.as_nanos() as f64 / all.as_nanos() as f64 }
         })
+    }
+
+    /// The nodes whose firings executed parallel loops or task graphs, by id: the name of each, and what was counted.
+    pub fn jobs(&self) -> impl Iterator<Item = (&str, &Counts)> {
+        let nodes = self.graph.nodes().iter().zip(&self.nodes);
+        nodes.filter_map(|(node, stats)| Some((&*node.name, stats.jobs.as_deref()?)))
     }
 
     /// Items that were never consumed, over all channels. `u64::MAX` if there were more.

@@ -13,6 +13,7 @@ impl fmt::Display for Report {
         writeln!(f, "{}", self.worker_table())?;
         self.write_danbi(f)?;
         writeln!(f, "{}", self.node_table())?;
+        self.write_jobs(f)?;
         writeln!(f, "{}", self.channel_table())?;
         self.write_growths(f)?;
         for note in &self.notes {
@@ -92,6 +93,40 @@ impl Report {
             ]);
         }
         table
+    }
+
+    /// Writes the table of the nodes that executed loops or task graphs, if there are any.
+    fn write_jobs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut jobs = self.jobs().peekable();
+        if jobs.peek().is_none() {
+            return Ok(());
+        }
+        let mut table = Table::new(&[
+            "loops, graphs",
+            "loops",
+            "iterations",
+            "graphs",
+            "nodes",
+            "members",
+            "steals",
+            "of attempts",
+            "coloured",
+            "of attempts",
+            "accesses",
+            "remote",
+            "of accesses",
+        ]);
+        for (name, counts) in jobs {
+            let all = counts.total();
+            let members = counts.helpers() as u64;
+            let begun = [all.loops, all.iterations, all.graphs, all.nodes, members, all.steals, all.attempts];
+            let others = [all.coloured_steals, all.coloured_attempts, all.accesses, all.remote];
+            let counts = begun.into_iter().chain(others).map(|count| count.to_string());
+            let share = known(all.remote_share(), units::percent);
+            let name = name.escape_debug().to_string();
+            table.row([name].into_iter().chain(counts).chain([share]).collect());
+        }
+        writeln!(f, "{table}")
     }
 
     /// The gain of a node that has outputs, if the report has all its channels.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
 use thalweg_plan::{Plan, Wishes};
-use thalweg_trace::{Ended, Event, Report, Timeline, Track, What};
+use thalweg_trace::{Ended, Event, MemberCounts, Report, Timeline, Track, What};
 
 /// The rectangles of the drawing's boxes: left, top, right and bottom.
 fn boxes(page: &[Element]) -> Vec<[f64; 4]> {
@@ -39,7 +39,11 @@ fn text(page: &[Element]) -> String {
 
 #[test]
 fn a_page_has_all_sections_without_a_script() {
-    let report = invented::report(12);
+    let mut report = invented::report(12);
+    assert!(!text(&parse(&report.to_html())).contains("Loops and task graphs"));
+    let mut member = MemberCounts::default();
+    (member.loops, member.joins, member.accesses, member.remote) = (31, 32, 400, 50);
+    report.nodes[3].jobs.get_or_insert_default().add(1, member);
     let page = parse(&report.to_html());
     let heads: Vec<&str> = page.iter().filter(|e| e.name == "h2").map(|e| e.text.as_str()).collect();
     let expected = [
@@ -48,6 +52,7 @@ fn a_page_has_all_sections_without_a_script() {
         "Where the workers’ time went",
         "Timeline",
         "Nodes",
+        "Loops and task graphs",
         "Channels",
         "Channels that grew",
         "The plan",

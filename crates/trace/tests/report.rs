@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
-use thalweg_trace::{Growth, Limit, NodeWaits, Report, Service};
+use thalweg_trace::{Growth, Limit, MemberCounts, NodeWaits, Report, Service};
 
 /// `read -> squeeze -> write`, where `squeeze` is parallel.
 fn graph() -> GraphData {
@@ -113,6 +113,13 @@ fn tables_are_at_most_160_columns_wide() {
         (node.firings, node.activations, node.moves) = (123_456_789_012, 12_345_678, 123_456);
         node.busy = Duration::from_millis(6_543_210);
     }
+    let mut member = MemberCounts::default();
+    (member.loops, member.iterations) = (12_345_678, 123_456_789_012);
+    (member.graphs, member.nodes) = (1_234_567, 12_345_678_901);
+    (member.steals, member.attempts) = (12_345_678, 1_234_567_890);
+    (member.coloured_steals, member.coloured_attempts) = (2_345_678, 123_456_789);
+    (member.accesses, member.remote) = (62_345_678_901, 2_345_678_901);
+    report.nodes[1].jobs.get_or_insert_default().add(0, member);
     for channel in &mut report.channels {
         (channel.items, channel.bytes, channel.remote) = (123_456_789_012, u64::MAX >> 16, 1_234_567);
     }
@@ -124,6 +131,26 @@ fn tables_are_at_most_160_columns_wide() {
     let advice = report.advice();
     let widest = text.lines().filter(|line| **line != advice).map(|line| line.chars().count()).max();
     assert!(widest.is_some_and(|width| width <= 160), "{widest:?}\n{text}");
+}
+
+#[test]
+fn loops_and_task_graphs_have_a_table() {
+    let mut report = report();
+    let mut member = MemberCounts::default();
+    (member.loops, member.iterations, member.joins) = (2, 300, 2);
+    report.nodes[0].jobs.get_or_insert_default().add(0, member);
+    (member.graphs, member.nodes, member.steals, member.attempts) = (1, 40, 3, 70);
+    (member.coloured_steals, member.coloured_attempts, member.accesses, member.remote) = (2, 60, 90, 9);
+    let jobs = report.nodes[1].jobs.get_or_insert_default();
+    jobs.add(1, member);
+    jobs.add(0, MemberCounts::default());
+    let expected = "
+loops, graphs  loops  iterations  graphs  nodes  members  steals  of attempts  coloured  of attempts  accesses  remote  of accesses
+read               2         300       0      0        1       0            0         0            0         0       0            -
+squeeze            2         300       1     40        1       3           70         2           60        90       9       10.0 %
+
+";
+    assert!(report.to_string().contains(expected), "{report}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ fn timeline() -> Timeline {
     let activation = |at, ended| Event { at, what: What::Activation { node, firings: 3, ns: 1500, ended } };
     let others = [
         What::Steal { node, from: 1 },
+        What::Loop { node, iterations: 640, steals: 2, ns: 600 },
+        What::TaskGraph { node, nodes: 9, steals: 0, ns: 650 },
         What::Spin { ns: 700 },
         What::Park { ns: u64::MAX - 700 },
         What::Growth { channel, to: 1024 },
@@ -238,7 +240,7 @@ fn no_changed_byte_panics() {
 fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
     let ended =
         prop_oneof![Just(Ended::Waiting), Just(Ended::Budget), Just(Ended::Done), Just(Ended::Refused)];
-    let numbers = (any::<[u64; 2]>(), any::<[u32; 3]>(), any::<usize>(), 0..8_u8);
+    let numbers = (any::<[u64; 2]>(), any::<[u32; 3]>(), any::<usize>(), 0..10_u8);
     (numbers, ended).prop_map(move |(([at, ns], [firings, id, from], to, kind), ended)| {
         let at = if from % 2 == 0 { at } else { at % 1_000_000 };
         let ns = if id % 2 == 0 { ns } else { ns % 1_000_000 };
@@ -257,6 +259,8 @@ fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
             (4, _) => What::Steal { node, from },
             (5, _) => What::Park { ns },
             (6, _) => What::Spin { ns },
+            (7, _) => What::Loop { node, iterations: firings, steals: from, ns },
+            (8, _) => What::TaskGraph { node, nodes: firings, steals: from, ns },
             _ => What::Activation { node, firings, ns, ended },
         };
         Event { at, what }

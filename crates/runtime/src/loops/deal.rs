@@ -64,15 +64,21 @@ impl Deal {
     }
 
     /// The next iterations of a member, about `wanted` of them where the schedule lets it choose; `None` if none are left.
-    pub(super) fn take(&self, member: usize, wanted: usize) -> Option<Range<usize>> {
+    /// Calls `tried` with the result of each attempt to steal.
+    pub(super) fn take(
+        &self,
+        member: usize,
+        wanted: usize,
+        tried: &mut impl FnMut(bool),
+    ) -> Option<Range<usize>> {
         if self.cancelled.load(Ordering::Relaxed) {
             return None;
         }
         let range = match &self.left {
-            Left::Shares(shares) => shares.take_most(member, wanted as u64)?,
+            Left::Shares(shares) => shares.take_most(member, wanted as u64, tried)?,
             Left::Stretches(shares) => {
                 let own = shares.take_whole(member);
-                own.or_else(|| others(shares, member))?
+                own.or_else(|| others(shares, member).inspect(|_| tried(true)))?
             }
             Left::Front { next, end, grain, parts } => {
                 let take = |next: usize| {
@@ -131,7 +137,7 @@ mod tests {
                     let mut random = fast_random(seed);
                     let mut taken: Vec<Range<usize>> = Vec::new();
                     let turns = std::iter::repeat_with(|| random() as usize);
-                    taken.extend(turns.map_while(|turn| deal.take(turn % 4, 1 + turn / 4 % 9)));
+                    taken.extend(turns.map_while(|turn| deal.take(turn % 4, 1 + turn / 4 % 9, &mut |_| ())));
                     taken.sort_by_key(|range| range.start);
                     assert!(taken.iter().cloned().flatten().eq(range.clone()), "{schedule:?} {taken:?}");
                 }
@@ -157,12 +163,12 @@ mod tests {
         for schedule in [Schedule::Static, Schedule::Hybrid] {
             for _ in 0..2 {
                 let deal = deal(schedule, &(0..90), (3, 3), 1);
-                let first = [2, 0, 1].map(|member| deal.take(member, 5).unwrap().start);
+                let first = [2, 0, 1].map(|member| deal.take(member, 5, &mut |_| ()).unwrap().start);
                 assert_eq!(first, [60, 0, 30], "{schedule:?}");
             }
         }
         let deal = deal(Schedule::Static, &(0..90), (3, 3), 1);
-        assert_eq!(deal.take(1, 1), Some(30..60), "a static stretch is taken as a whole");
+        assert_eq!(deal.take(1, 1, &mut |_| ()), Some(30..60), "a static stretch is taken as a whole");
     }
 
     #[test]
@@ -170,7 +176,7 @@ mod tests {
         struct InDrop<'d>(&'d Deal);
         impl Drop for InDrop<'_> {
             fn drop(&mut self) {
-                self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, 1), Some(0..1)));
+                self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, 1, &mut |_| ()), Some(0..1)));
             }
         }
         let deal = deal(Schedule::Dynamic, &(0..9), (2, 2), 1);
@@ -181,15 +187,16 @@ mod tests {
             let _in_drop = InDrop(&deal);
             panic!("planted");
         });
-        assert_eq!(deal.take(1, 1), Some(1..2), "the loop in the drop has not panicked");
+        assert_eq!(deal.take(1, 1, &mut |_| ()), Some(1..2), "the loop in the drop has not panicked");
         panics(&|| deal.cancelled_by_panic(|| panic!("planted")));
-        assert_eq!(deal.take(1, 1), None);
+        assert_eq!(deal.take(1, 1, &mut |_| ()), None);
     }
 
     #[test]
     fn guided_ranges_become_shorter() {
         let deal = deal(Schedule::Guided, &(0..100), (2, 2), 3);
-        let lengths: Vec<_> = std::iter::from_fn(|| deal.take(0, 1)).map(|range| range.len()).collect();
+        let lengths: Vec<_> =
+            std::iter::from_fn(|| deal.take(0, 1, &mut |_| ())).map(|range| range.len()).collect();
         assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (25, 100));
         assert!(lengths.windows(2).all(|pair| pair[0] >= pair[1]) && lengths.contains(&3), "{lengths:?}");
     }

@@ -27,11 +27,12 @@ pub use assignment::{Assignment, AssignmentError};
 pub use chunks::{BlockMut, par_chunks};
 pub use placed::{Grid, Placed};
 
-use crate::team::{alone, member, parallel, team_size};
+use crate::team::{Job, counted_alone, member, parallel_counted, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
 use thalweg_policy::tasks::{StealOrder, stretch};
+use thalweg_trace::MemberCounts;
 
 /// Which member of a team executes which iterations of a [`Loop`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
@@ -136,7 +137,7 @@ impl Loop {
         if members >= 2 {
             self.execute(&self.deal(&range, (size, members)), members, |_, range| body(range));
         } else if !range.is_empty() {
-            alone(|| body(range));
+            counted_alone(range.len(), || body(range));
         }
     }
 
@@ -163,15 +164,19 @@ impl Loop {
 
     /// Calls `body` with a member and each range that it takes.
     fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
-        let part = |member| {
+        let part = |member, counts: &mut MemberCounts| {
             let mut pace = Pace::new(self.least());
-            while let Some(range) = deal.take(member, pace.length()) {
+            while let Some(range) =
+                deal.take(member, pace.length(), &mut |stole| counts.attempt(false, stole))
+            {
                 let length = range.len();
                 body(member, range);
+                counts.iterations += length as u64;
                 pace.done(length);
             }
         };
-        parallel(members, &|member| deal.cancelled_by_panic(|| part(member)));
+        let part = |member, counts: &mut MemberCounts| deal.cancelled_by_panic(|| part(member, &mut *counts));
+        parallel_counted(Job::Loop, members, &part, &|| false);
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and

@@ -23,6 +23,12 @@ impl Recorder {
         (capacity > 0).then(|| Recorder { events: Vec::new(), capacity, oldest: 0, lost: 0 })
     }
 
+    /// Whether nothing was added.
+    #[cfg(not(loom))]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Adds an event at this time.
     pub(crate) fn add(&mut self, at: Ticks, what: What) {
         let event = Event { at, what };
@@ -33,6 +39,23 @@ impl Recorder {
         self.events[self.oldest] = event;
         self.oldest = if self.oldest + 1 == self.capacity { 0 } else { self.oldest + 1 };
         self.lost += 1;
+    }
+
+    /// Moves the events that `moves` accepts to another ring, in order. What this one has lost counts there.
+    #[cfg(not(loom))]
+    pub(crate) fn move_to(&mut self, to: &mut Recorder, moves: impl Fn(&What) -> bool) {
+        if self.events.is_empty() {
+            return;
+        }
+        self.events.rotate_left(std::mem::take(&mut self.oldest));
+        self.events.retain(|event| {
+            let goes = moves(&event.what);
+            if goes {
+                to.add(event.at, event.what);
+            }
+            !goes
+        });
+        to.lost += std::mem::take(&mut self.lost);
     }
 
     /// Adds an activation of `node` from `from` to `to`.
@@ -64,7 +87,11 @@ impl Recorder {
             let from = event.at;
             event.at = since_began(from);
             match &mut event.what {
-                What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => {
+                What::Activation { ns, .. }
+                | What::Loop { ns, .. }
+                | What::TaskGraph { ns, .. }
+                | What::Spin { ns }
+                | What::Park { ns } => {
                     *ns = since_began(from.saturating_add(*ns)) - event.at;
                 }
                 _ => {}
@@ -107,6 +134,17 @@ mod tests {
         };
         assert_eq!(track.events.iter().map(items).collect::<Vec<_>>(), [5, 6, 7]);
         assert_eq!(track.lost, 5);
+    }
+
+    #[test]
+    fn events_that_move_stay_in_order_and_lost_ones_count() {
+        let (mut from, mut to) = (Recorder::new(4).unwrap(), Recorder::new(9).unwrap());
+        (0..6).for_each(|at| from.fill(at, ChannelId(at as u32 % 2), at as usize));
+        let is_odd = |what: &What| matches!(what, What::Fill { channel: ChannelId(1), .. });
+        from.move_to(&mut to, is_odd);
+        from.fill(6, ChannelId(0), 6);
+        let times = |recorder: &Recorder| recorder.events.iter().map(|event| event.at).collect::<Vec<_>>();
+        assert_eq!((times(&to), to.lost, times(&from), from.lost), (vec![3, 5], 2, vec![2, 4, 6], 0));
     }
 
     #[test]

@@ -235,7 +235,8 @@ impl<P: Policy> Execution<'_, P> {
     /// Runs a dedicated node to its end, or to that of the run.
     fn run_dedicated(&self, sleeper: usize, node: NodeId) {
         name_thread(self.net.topology.graph.node(node).name.as_ref());
-        let account = crate::sched::dedicated::run(self.net, node, sleeper, &self.config);
+        let run = || crate::sched::dedicated::run(self.net, node, sleeper, &self.config);
+        let account = crate::team::as_node(&self.net.signals, node, run);
         lock(&self.net.sched.dedicated).extend(account);
     }
 

@@ -60,10 +60,13 @@ impl<'env> Network<'env> {
         let stacks = Stacks::new(&stacks)?;
         let rings = make_channels(&graph, &plan, rings)?;
         // Step 4: before any end of a channel exists.
-        let signals = Arc::new(Signals::new(
-            (plan.threads, plan.threads + plan.own_threads.len()),
-            graph.nodes().len(),
-        ));
+        let sleepers = plan.threads + plan.own_threads.len();
+        let mut signals = Signals::new((plan.threads, sleepers), graph.nodes().len());
+        #[cfg(not(loom))]
+        if !options.unaccounted || options.timeline > 0 {
+            signals.team.count(options.timeline, !plan.own_threads.is_empty());
+        }
+        let signals = Arc::new(signals);
         signals.owners.enter(&signals);
         let maker = NodeMaker { graph: &graph, plan: &plan, stacks: &stacks, signals: &signals };
         let nodes = maker.make_all(makers, tallies)?;

@@ -8,6 +8,8 @@ use crate::net::{Net, NodeState};
 use crate::sync::{Ordering, lock};
 use std::time::Duration;
 use thalweg_graph::{ChannelId, Kind, NodeId};
+#[cfg(not(loom))]
+use thalweg_trace::MemberCounts;
 use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What};
 
 /// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
@@ -26,6 +28,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     for id in net.topology.graph.channel_ids() {
         fill_channel(net, id, &accounts, scale, &mut report);
     }
+    fill_jobs(net, &mut report);
     report.growths = lock(&net.liveness.growths).clone();
     report.searches = net.liveness.search.searches() as u64;
     report.partitions = net.sched.partitions.load(Ordering::Relaxed);
@@ -40,6 +43,23 @@ fn fill_node(net: &Net<'_>, node: NodeId, scale: Scale, to: &mut NodeReport) {
     to.busy = scale.duration(state.busy.load(Ordering::Relaxed));
     to.moves = state.moves.load(Ordering::Relaxed);
     to.other_waits = waits(net, node, state, scale);
+}
+
+/// Fills in what the loops and task graphs of each node have counted.
+fn fill_jobs(net: &Net<'_>, report: &mut Report) {
+    #[cfg(not(loom))]
+    for tally in net.team.tally.iter().chain(net.team.apart.as_deref()) {
+        for (node, member, counts) in tally.take() {
+            if let Some(node) = node.and_then(|node| report.nodes.get_mut(node.index())) {
+                let jobs = node.jobs.get_or_insert_default();
+                // An entry for each member, also for those that have not begun.
+                jobs.add(tally.members() - 1, MemberCounts::default());
+                jobs.add(member, counts);
+            }
+        }
+    }
+    #[cfg(loom)]
+    let _ = (net, report);
 }
 
 /// The times for which a node waited for something other than a channel.
@@ -96,6 +116,13 @@ fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, re
         }
         let name = || net.topology.graph.node(account.node).name.to_string();
         tracks.extend(account.recorder.map(|recorder| track(recorder, name())));
+    }
+    #[cfg(not(loom))]
+    if let (false, Some(tally)) = (tracks.is_empty(), &net.team.apart) {
+        let tracks_of = |member| (member, tally.recorder(member));
+        let helpers = (1..tally.members()).map(tracks_of);
+        let helpers = helpers.filter_map(|(member, recorder)| Some((member, recorder?)));
+        tracks.extend(helpers.map(|(member, recorder)| track(recorder, format!("helper {member}"))));
     }
     if !tracks.is_empty() {
         tracks.push(growths(report));

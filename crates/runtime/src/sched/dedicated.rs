@@ -105,6 +105,7 @@ pub(crate) fn run(
         cell.state.since.store(after, Ordering::Relaxed);
         let ns = Scale::now().ns(after.saturating_sub(from));
         measures.note_service(cx.fired, ns);
+        measures.move_parts(net, node);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
         }
@@ -175,6 +176,16 @@ impl Measures {
         if let Some(recorder) = &mut self.recorder {
             recorder.activation(node, fired, event, span);
         }
+    }
+
+    /// Moves the thread's parts in loops and task graphs to the timeline, if the run records one.
+    fn move_parts(&mut self, net: &Net<'_>, node: NodeId) {
+        #[cfg(not(loom))]
+        if let (Some(recorder), Some(tally)) = (&mut self.recorder, &net.team.apart) {
+            tally.move_events(0, Some(node), recorder);
+        }
+        #[cfg(loom)]
+        let _ = (net, node);
     }
 
     /// Adds a wait that began at `from` and ends now.

@@ -69,9 +69,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             let is_counted = stamped && waits::is_counted(cell, now, self.sampler.is_frequent());
             let waited = is_counted.then(|| waits::ended(cell, now));
             cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
-            self.running = Some(node);
+            self.running.begin(node);
             let event = body.activate(cx);
-            self.running = None;
+            self.running.end();
             if let Some(waited) = waited.filter(|_| event != Event::Refused) {
                 waits::count(net, node, waited);
             }

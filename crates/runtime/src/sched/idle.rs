@@ -25,6 +25,7 @@ impl<P: Policy> Worker<'_, P> {
             net.sleep.found();
         }
         crate::team::help_run(&net.signals, self.host.worker);
+        self.move_parts();
         let now = ticks();
         self.account.busy += now.saturating_sub(before);
         now

@@ -40,6 +40,8 @@ impl<P: Policy> Worker<'_, P> {
             laps.lap(Part::Queue);
             self.account.lap_sample(laps);
         }
+        // They ended before `after`, which is the time of the next events.
+        self.move_parts();
         for channel in cx.net.inputs(cx.node).iter().chain(cx.net.outputs(cx.node)) {
             let items = cx.net.meter(*channel).items();
             self.account.occupancy(*channel, items);
@@ -140,6 +142,7 @@ impl<P: Policy> Worker<'_, P> {
         event: Event,
         (before, after): (Ticks, Ticks),
     ) {
+        self.move_parts();
         if let Some(recorder) = &mut self.host.recorder {
             recorder.activation(cx.node, cx.fired, event, (before, after));
         }
@@ -155,6 +158,14 @@ impl<P: Policy> Worker<'_, P> {
         });
         let measured = Measured { ns: ns(spent), fired, always, firing };
         self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);
+    }
+
+    /// Moves this worker's parts in loops and task graphs to the timeline, if the run records one.
+    pub(super) fn move_parts(&mut self) {
+        #[cfg(not(loom))]
+        if let (Some(recorder), Some(tally)) = (&mut self.host.recorder, &self.host.net.team.tally) {
+            tally.move_events(self.host.worker, None, recorder);
+        }
     }
 
     /// Adds an event to the timeline, if the run records one. Lengths are in ticks.

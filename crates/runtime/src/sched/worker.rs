@@ -52,6 +52,7 @@ use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
 use crate::sync::Ordering;
+use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
@@ -119,8 +120,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(super) suspects: Suspects,
     /// The time of the next check of the deadline, in ticks; never, if there is none.
     deadline_at: Ticks,
-    /// The node whose body runs. A panic is attributed to it.
-    pub(crate) running: Option<NodeId>,
+    /// The node whose body runs. A panic is attributed to it, and so are loops and task graphs.
+    pub(crate) running: &'a Running,
     /// The process that the latest activation hands off to. This worker holds its token. See
     /// [`handoff`](crate::sched::handoff).
     pub(crate) handoff: Option<NodeId>,
@@ -140,6 +141,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let channels = if config.stamped { host.net.cells.meters.len() } else { 0 };
         let notified = host.net.sched.ready.notifies();
         let is_on = host.net.liveness.search.is_on();
+        let running = &host.net.team.running[host.worker];
         Worker {
             notified,
             passes_on: notified
@@ -161,7 +163,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             has_searched: !is_on,
             suspects: Suspects::default(),
             deadline_at: Ticks::MAX,
-            running: None,
+            running,
             handoff: None,
             handoffs_left: 0,
         }
@@ -188,7 +190,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let worker = self.host.worker;
         let work = || crate::team::as_worker(&net.signals, worker, || self.work(&mut cx));
         if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
-            match self.running {
+            match self.running.node() {
                 Some(node) => fail_panic(net, node, panic),
                 None => resume_unwind(panic),
             }
@@ -305,9 +307,9 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.waited = Some(waits::ended(cell, before));
         }
         cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
-        self.running = Some(node);
+        self.running.begin(node);
         let event = body.activate(cx);
-        self.running = None;
+        self.running.end();
         let stamped = self.config.stamped || (self.searches_deadlocks && is_sample);
         let after = if stamped { ticks() } else { before };
         if sampled {

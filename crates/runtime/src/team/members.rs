@@ -1,6 +1,7 @@
 //! A thread as a member of a team: its place, the jobs that it opens, and those that it joins.
 
 use super::arena::Slots;
+use super::counted::Purpose;
 use super::{Team, pool};
 use crate::net::Signals;
 use std::cell::{Cell, RefCell};
@@ -16,7 +17,7 @@ pub(super) enum Crew {
 }
 
 impl Crew {
-    fn team(&self) -> &Team {
+    pub(super) fn team(&self) -> &Team {
         match self {
             Crew::Run(signals) => &signals.team,
             Crew::Pool => pool::team(),
@@ -36,17 +37,23 @@ impl Crew {
 /// This thread's place in a team.
 #[derive(Clone)]
 pub(super) struct Place {
-    crew: Crew,
-    member: usize,
+    pub(super) crew: Crew,
+    pub(super) member: usize,
     /// The jobs that this thread is in.
     pub(super) within: Slots,
     /// Of these the innermost one; empty if it has no slot.
     job: Slots,
+    /// What jobs that it calls count for.
+    pub(super) purpose: Purpose,
 }
 
 impl Place {
     /// That of a thread in no run, and of one that ends.
-    const OUTSIDE: Place = Place { crew: Crew::Pool, member: 0, within: 0, job: 0 };
+    const OUTSIDE: Place = Place::new(Crew::Pool, 0);
+
+    const fn new(crew: Crew, member: usize) -> Place {
+        Place { crew, member, within: 0, job: 0, purpose: Purpose { tally: None, node: None } }
+    }
 }
 
 thread_local! {
@@ -107,10 +114,15 @@ pub(super) fn place<R>(read: impl Fn(&Place) -> R) -> R {
     PLACE.try_with(|own| read(&own.borrow())).unwrap_or_else(|_| read(&Place::OUTSIDE))
 }
 
+/// Changes this thread's place.
+pub(super) fn with_place(change: impl FnOnce(&mut Place)) {
+    // A thread that ends has no place any more.
+    _ = PLACE.try_with(|own| change(&mut own.borrow_mut()));
+}
+
 /// Calls `work` as the worker of a run: [`parallel`] in it addresses the run's workers.
 pub(crate) fn as_worker<R>(signals: &Arc<Signals>, worker: usize, work: impl FnOnce() -> R) -> R {
-    let _entered =
-        Entered::new(Place { crew: Crew::Run(signals.clone()), member: worker, within: 0, job: 0 });
+    let _entered = Entered::new(Place::new(Crew::Run(signals.clone()), worker));
     work()
 }
 
@@ -129,7 +141,7 @@ fn help(crew: &Crew, member: usize, within: Slots) -> bool {
 pub(super) fn join(crew: &Crew, member: usize, within: Slots, joined: impl FnOnce()) -> bool {
     crew.team().arena.help(member, within, |within, job, call| {
         joined();
-        let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
+        let _entered = Entered::new(Place { within, job, ..Place::new(crew.clone(), member) });
         call();
     })
 }
@@ -207,16 +219,26 @@ pub fn parallel(most: usize, part: &(dyn Fn(usize) + Sync)) {
 /// # Panics
 /// As [`parallel`].
 pub fn parallel_while(most: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn() -> bool + Sync)) {
-    let Place { crew, member, within, .. } = place(Clone::clone);
-    let team = crew.team();
+    open(&place(Clone::clone), most, part, more);
+}
+
+/// [`parallel_while`], called by a thread with this place.
+pub(super) fn open(
+    caller: &Place,
+    most: usize,
+    part: &(dyn Fn(usize) + Sync),
+    more: &(dyn Fn() -> bool + Sync),
+) {
+    let Place { crew, member, within, .. } = caller;
+    let (member, within, team) = (*member, *within, crew.team());
     let helpers = most.min(team.size).saturating_sub(1);
     let own = |within, job| {
-        let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
+        let _entered = Entered::new(Place { within, job, ..caller.clone() });
         part(member);
     };
     let (mut since, mut spins) = (None::<std::time::Instant>, 0);
     let helps = |slot| {
-        if help(&crew, member, slot) {
+        if help(crew, member, slot) {
             since = None;
             return true;
         }

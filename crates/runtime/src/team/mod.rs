@@ -26,36 +26,79 @@
 //! | `arena` | the open jobs of a team: the protocol |
 //! | `members` | a thread's place in a team; opening and joining |
 //! | `pool` | the members that are in no run: when they come and go |
+//! | `counted` | jobs that are counted, for a report: a layer above the others |
+//! | `tally` | the counts of a team, by member |
 
 pub(crate) mod arena;
+#[cfg(not(loom))]
+mod counted;
 #[cfg(not(loom))]
 mod members;
 #[cfg(loom)]
 mod modelled;
 #[cfg(not(loom))]
 mod pool;
+mod running;
+#[cfg(not(loom))]
+mod tally;
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
 #[cfg(not(loom))]
-pub(crate) use members::{alone, as_worker, depth, help_run, member};
+pub(crate) use counted::{as_node, counted_alone};
+#[cfg(not(loom))]
+pub use counted::{count_jobs, parallel_counted};
+#[cfg(not(loom))]
+pub(crate) use members::{as_worker, depth, help_run, member};
 #[cfg(not(loom))]
 pub use members::{call_members, parallel, parallel_while, team_size};
 #[cfg(loom)]
-pub(crate) use modelled::{as_worker, depth, help_run};
+pub(crate) use modelled::{as_node, as_worker, depth, help_run};
+pub(crate) use running::Running;
+#[cfg(not(loom))]
+pub use tally::Job;
+#[cfg(not(loom))]
+pub(crate) use tally::Tally;
 
 use arena::Arena;
+use crossbeam_utils::CachePadded;
 
 /// The threads that execute a job together.
 pub(crate) struct Team {
     pub(crate) arena: Arena,
     size: usize,
+    /// By worker of a run: the node whose body it executes.
+    pub(crate) running: Box<[CachePadded<Running>]>,
+    /// What the jobs of a run's workers count; `None` if they do not, and outside of runs.
+    #[cfg(not(loom))]
+    pub(crate) tally: Option<Tally>,
+    /// What the jobs of nodes with a thread of their own count, whose team is the pool's. By that team's numbers.
+    #[cfg(not(loom))]
+    pub(crate) apart: Option<std::sync::Arc<Tally>>,
 }
 
 impl Team {
     /// The team of this many workers.
     pub(crate) fn new(size: usize) -> Team {
-        Team { arena: Arena::default(), size }
+        Team {
+            arena: Arena::default(),
+            size,
+            running: (0..size).map(|_| CachePadded::default()).collect(),
+            #[cfg(not(loom))]
+            tally: None,
+            #[cfg(not(loom))]
+            apart: None,
+        }
+    }
+
+    /// Lets the jobs of this run's workers, and those of its nodes with threads of their own (`apart`), be counted, and be
+    /// in a timeline of this number of events.
+    #[cfg(not(loom))]
+    pub(crate) fn count(&mut self, events: usize, apart: bool) {
+        self.tally = Some(Tally::new(self.size, events));
+        // Where a firing prepares a run, its nodes with threads of their own may have the team of that firing.
+        let size = pool::team().size.max(team_size());
+        self.apart = apart.then(|| std::sync::Arc::new(Tally::new(size, events)));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::net::Signals;
 use std::sync::Arc;
+use thalweg_graph::NodeId;
 
 pub(crate) fn depth() -> usize {
     0
@@ -13,4 +14,8 @@ pub(crate) fn as_worker<R>(_: &Arc<Signals>, _worker: usize, work: impl FnOnce()
 
 pub(crate) fn help_run(_: &Arc<Signals>, _worker: usize) -> bool {
     false
+}
+
+pub(crate) fn as_node<R>(_: &Signals, _: NodeId, work: impl FnOnce() -> R) -> R {
+    work()
 }

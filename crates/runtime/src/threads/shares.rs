@@ -148,10 +148,15 @@ impl Shares {
         shares
     }
 
-    /// Like [`Shares::take`], but about `most` numbers.
+    /// Like [`Shares::take`], but about `most` numbers. Calls `tried` with the result of each attempt to steal.
     #[inline]
-    pub(crate) fn take_most(&self, thread: usize, most: u64) -> Option<Range<u64>> {
-        self.take_units(thread, most / self.unit)
+    pub(crate) fn take_most(
+        &self,
+        thread: usize,
+        most: u64,
+        tried: &mut impl FnMut(bool),
+    ) -> Option<Range<u64>> {
+        self.take_units(thread, most / self.unit, tried)
     }
 
     /// All that a thread has left of its own.
@@ -182,12 +187,12 @@ impl Shares {
     /// # Panics
     /// `thread` is not below [`Shares::count`].
     pub fn take(&self, thread: usize) -> Option<Range<u64>> {
-        self.take_units(thread, self.most)
+        self.take_units(thread, self.most, &mut |_| ())
     }
 
-    fn take_units(&self, thread: usize, most: u64) -> Option<Range<u64>> {
+    fn take_units(&self, thread: usize, most: u64, tried: &mut impl FnMut(bool)) -> Option<Range<u64>> {
         let units = self.take_front(thread, most).or_else(|| {
-            let stolen = self.take_back(thread)?;
+            let stolen = self.take_back(thread, tried)?;
             let taken = front(&stolen, most)?;
             // Other threads do not change an empty range, so no update is lost.
             self.rests[thread].0.store(word(taken.end..stolen.end), Ordering::Relaxed);
@@ -217,7 +222,7 @@ impl Shares {
     }
 
     /// The later half of the range of a victim.
-    fn take_back(&self, thread: usize) -> Option<Range<u64>> {
+    fn take_back(&self, thread: usize, tried: &mut impl FnMut(bool)) -> Option<Range<u64>> {
         let load = |thread: usize| self.rests[thread].0.load(Ordering::Relaxed);
         // The empty range that the thread has ended with tells its searches apart.
         let mut state = mix(load(thread) ^ thread as u64);
@@ -232,7 +237,9 @@ impl Shares {
             let stolen = back(&seen)?;
             let left = word(seen.start..stolen.start);
             let victim = &self.rests[victim].0;
-            if victim.compare_exchange(word(seen), left, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            let swapped = victim.compare_exchange(word(seen), left, Ordering::Relaxed, Ordering::Relaxed);
+            tried(swapped.is_ok());
+            if swapped.is_ok() {
                 return Some(stolen);
             }
         }

@@ -10,7 +10,7 @@ use super::hash::hash;
 use super::store::{Block, Full, Named, Node, Store};
 use super::table::{Place, View};
 use super::{Context, Finished, Outcome, TaskGraph, cycle};
-use crate::counts::{Counts, MemberCounts};
+use crate::counts::access;
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
 use crate::exec::{self, Ended, Owned, Panic, Stop, Work, message};
@@ -18,6 +18,7 @@ use crate::options::Options;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::tasks::ColourSet;
+use thalweg_runtime::{Counts, MemberCounts};
 
 /// Bit of a task's number: it explores its node, and does not compute it.
 const EXPLORE: u32 = 1 << 31;
@@ -78,10 +79,11 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
     let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, NONE))];
     let new_local = |me| Local::new(me, store.table.view(), options);
     let ended = exec::run(&Run { graph, store: &store }, seeds, options, new_local);
-    let (mut created, mut counts, mut failure) = (1, vec![MemberCounts::default(); members], None);
+    let (mut created, mut counts, mut failure) = (1, Counts::default(), None);
+    counts.members = vec![MemberCounts::default(); members];
     for Ended { me, local, counts: stealing, panic } in ended {
         created += local.created;
-        counts[me] = local.counts + stealing;
+        counts.add(me, local.counts + stealing);
         // One failure is reported, of whichever member.
         failure =
             failure.or(panic.map(Failure::Panicked).or(local.failure).map(|failure| (local.at, failure)));
@@ -89,7 +91,6 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
     if let Some((at, failure)) = failure {
         return Err(error(store, at, failure));
     }
-    let counts = Counts { members: counts };
     if counts.total().nodes < created {
         let cycle = cycle::find(&store, SINK);
         return Err(Error::Cycle {
@@ -242,7 +243,8 @@ impl<'g, G: TaskGraph> Run<'g, G> {
         let before = local.at;
         for accessed in std::iter::once(number).chain(self.store.predecessors(node)) {
             local.at = (accessed, During::Colour);
-            local.counts.access(self.graph.colour(self.store.nodes.get(accessed).key()), &domain);
+            let colour = self.graph.colour(self.store.nodes.get(accessed).key());
+            access(&mut local.counts, colour, &domain);
         }
         local.at = before;
     }
@@ -262,6 +264,10 @@ impl<'g, G: TaskGraph> Work for Run<'g, G> {
         let id = entry.first(&local.place, owned).id();
         let node = self.store.named(id & !EXPLORE);
         if id & EXPLORE != 0 { self.explore(node, local, owned) } else { self.compute(node, local, owned) }
+    }
+
+    fn counts(local: &Local<'_, G>) -> MemberCounts {
+        local.counts
     }
 
     fn fits(&self, entry: &Entry, colours: &ColourSet) -> bool {

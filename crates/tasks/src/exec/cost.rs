@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Place, Search, SearchSettings};
+use thalweg_runtime::MemberCounts;
 
 /// The steals in a turn.
 const STEALS: usize = 64;
@@ -26,6 +27,10 @@ impl Work for Numbers {
 
     fn execute(&self, _: u64, _: &mut (), _: &mut Owned<u64>) -> Result<Option<u64>, Stop> {
         Ok(None)
+    }
+
+    fn counts(_: &()) -> MemberCounts {
+        MemberCounts::default()
     }
 
     fn fits(&self, _: &u64, _: &ColourSet) -> bool {

@@ -1,10 +1,10 @@
 //! A run on the threads of a team, and what each member keeps while it is absent.
 
 use super::{Executor, Panic, Thief, Work};
-use crate::counts::MemberCounts;
 use crate::options::Options;
 use crate::sync::{Mutex, lock};
 use crate::team::parallel;
+use thalweg_runtime::MemberCounts;
 
 /// A member that is absent: no thread executes its part.
 struct Kept<L> {
@@ -17,7 +17,7 @@ struct Kept<L> {
 pub(crate) struct Ended<L> {
     pub(crate) me: usize,
     pub(crate) local: L,
-    /// The counts of stealing.
+    /// The counts of joins and of stealing.
     pub(crate) counts: MemberCounts,
     pub(crate) panic: Option<Panic>,
 }
@@ -38,14 +38,18 @@ where
     let members = options.count();
     let executor = Executor::new(members, seeds);
     let kept: Vec<Mutex<Option<Kept<W::Local>>>> = (0..members).map(|_| Mutex::new(None)).collect();
-    let part = |me: usize| {
+    let part = |me: usize, counts: &mut MemberCounts| {
         let mut member = lock(&kept[me]).take().unwrap_or_else(|| Kept {
             local: local(me),
             thief: Thief::new(me, options.search_of(me, members), options.random_of(me)),
             panic: None,
         });
+        let sum = |member: &Kept<W::Local>| W::counts(&member.local) + member.thief.counts;
+        let before = sum(&member);
+        member.thief.counts = member.thief.counts + *counts;
         let ended = executor.member(work, &mut member.local, &mut member.thief);
         member.panic = member.panic.or(ended.err());
+        *counts = sum(&member).since(before);
         *lock(&kept[me]) = Some(member);
     };
     parallel(members, &part, &|| executor.has_work());

@@ -76,7 +76,6 @@ pub use cost::time_per_steal;
 pub(crate) use kept::{Ended, run};
 pub(crate) use seat::Owned;
 
-use crate::counts::MemberCounts;
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::team::call_members;
 use seat::Seat;
@@ -85,6 +84,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Search};
+use thalweg_runtime::MemberCounts;
 
 /// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
@@ -119,6 +119,9 @@ pub(crate) trait Work: Sync {
         local: &mut Self::Local,
         owned: &mut Owned<Self::Entry>,
     ) -> Result<Option<Self::Entry>, Stop>;
+
+    /// What a member has counted.
+    fn counts(local: &Self::Local) -> MemberCounts;
 
     /// Whether a coloured attempt for these colours may take the entry. Called under a lock, so it calls no user code.
     fn fits(&self, entry: &Self::Entry, colours: &ColourSet) -> bool;

@@ -48,6 +48,10 @@ impl Work for Tree {
         Ok(entry.checked_sub(1))
     }
 
+    fn counts(_: &Self::Local) -> MemberCounts {
+        MemberCounts::default()
+    }
+
     fn fits(&self, entry: &usize, colours: &ColourSet) -> bool {
         colours.contains(Colour(*entry as u32 % 2))
     }

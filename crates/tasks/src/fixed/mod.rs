@@ -4,12 +4,12 @@ mod build;
 mod cycle;
 mod run;
 
-use crate::counts::Counts;
 use crate::error::Error;
 use crate::options::Options;
 use std::convert::Infallible;
 use std::sync::atomic::AtomicU64;
 use thalweg_policy::tasks::Colour;
+use thalweg_runtime::Counts;
 
 /// A task graph with nodes 0 to n, less one, and edges that say which node must come before which. It may be run any
 /// number of times.

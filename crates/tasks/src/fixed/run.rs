@@ -9,13 +9,14 @@
 //! other thread accesses the counter any more in this run.
 
 use super::{Colours, StaticGraph, cycle, full};
-use crate::counts::{Counts, MemberCounts};
+use crate::counts::access;
 use crate::entry::{Entry, NONE, Task, spawn};
 use crate::error::{During, Error};
 use crate::exec::{self, Ended, Owned, Stop, Work, message};
 use crate::options::Options;
 use std::sync::atomic::Ordering;
 use thalweg_policy::tasks::{ColourSet, Place};
+use thalweg_runtime::{Counts, MemberCounts};
 
 /// A graph in a run, whose entries are the numbers of nodes.
 struct Plain<'g, C> {
@@ -47,7 +48,8 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
     options: &Options,
     compute: &C,
 ) -> Result<Counts, Error<u32, E>> {
-    let mut counts = vec![MemberCounts::default(); options.count()];
+    let mut counts = Counts::default();
+    counts.members = vec![MemberCounts::default(); options.count()];
     let ended = match &graph.colours {
         None => {
             // The last one of the seeds is the first one to be executed.
@@ -61,7 +63,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
         }
     };
     for Ended { me, local, counts: stealing, panic } in ended {
-        counts[me] = local.counts + stealing;
+        counts.add(me, local.counts + stealing);
         let key = local.at;
         if let Some(panic) = panic {
             return Err(Error::Panicked { key, during: During::Compute, message: message(panic) });
@@ -70,7 +72,6 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
             return Err(Error::Failed { key, cause });
         }
     }
-    let counts = Counts { members: counts };
     if counts.total().nodes < graph.nodes().into() {
         return Err(Error::Cycle { keys: cycle::find(graph) });
     }
@@ -151,6 +152,10 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Plain<'_, C> {
         Ok(next)
     }
 
+    fn counts(local: &Local<E>) -> MemberCounts {
+        local.counts
+    }
+
     fn fits(&self, _: &u32, _: &ColourSet) -> bool {
         true
     }
@@ -161,7 +166,7 @@ impl<C> Coloured<'_, C> {
     fn count_accesses<E>(&self, node: u32, local: &mut Local<E>) {
         let Some(domain) = local.domain else { return };
         for accessed in std::iter::once(&node).chain(self.colours.predecessors.of(node)) {
-            local.counts.access(self.colours.of[*accessed as usize], &domain);
+            access(&mut local.counts, self.colours.of[*accessed as usize], &domain);
         }
     }
 }
@@ -186,6 +191,10 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
             }
         }
         Ok(spawn(&mut local.tasks, &local.place, owned))
+    }
+
+    fn counts(local: &Local<E>) -> MemberCounts {
+        local.counts
     }
 
     fn fits(&self, entry: &Entry, colours: &ColourSet) -> bool {

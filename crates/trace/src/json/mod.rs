@@ -10,6 +10,7 @@ mod details;
 mod error;
 mod format;
 mod graph;
+mod jobs;
 mod misfit;
 mod node;
 mod parse;
@@ -55,6 +56,7 @@ impl Report {
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
     /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](crate::WorkerReport) |
     /// | `nodes` | an entry for each node of the graph: its name as `node`, and the fields of [`NodeReport`](crate::NodeReport) |
+    /// | of a node that executed loops or task graphs | `jobs`, an entry for each member: the fields of [`MemberCounts`](crate::MemberCounts) |
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](crate::ChannelReport) |
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     ///

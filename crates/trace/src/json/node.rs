@@ -1,13 +1,13 @@
 //! The measurements of a node, with its name for readers of the file.
 
-use super::service;
 use super::value::{Read, Value};
 use super::write::Fields;
+use super::{jobs, service};
 use crate::{NodeReport, NodeWaits};
 
 /// Writes the measurements of the node with this name, which a report without a graph lacks.
 pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) {
-    let NodeReport { firings, activations, busy, moves, other_waits, service } = node;
+    let NodeReport { firings, activations, busy, moves, other_waits, service, jobs } = node;
     let NodeWaits { any_input, window, outside, worker } = *other_waits;
     if let Some(name) = name {
         to.string("node", name);
@@ -22,6 +22,9 @@ pub(super) fn write(name: Option<&str>, node: &NodeReport, to: &mut Fields<'_>) 
     to.any_nanos("waited_worker_ns", worker);
     if let Some(service) = service {
         service::write(service, to);
+    }
+    if let Some(counts) = jobs {
+        jobs::write(counts, to);
     }
 }
 
@@ -40,6 +43,7 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<NodeReport> {
             worker: value.any_nanos("waited_worker_ns")?,
         },
         service: service::read(value)?,
+        jobs: jobs::read(value)?,
     })
 }
 

@@ -9,6 +9,7 @@ mod channels;
 mod escape;
 mod file;
 mod graph;
+mod jobs;
 mod nodes;
 mod plan;
 mod table;
@@ -37,7 +38,7 @@ const COLOURS: usize = 8;
 
 impl Report {
     /// The report as a page: the run in words, the bottleneck and advice, the graph with its loads and fill levels, the
-    /// times of workers and nodes, the channels, the plan, and the timeline if the report has one.
+    /// times of workers and nodes, the loops and task graphs, the channels, the plan, and the timeline if the report has one.
     ///
     /// The page is one HTML document without references to others. It has the same content without scripts; a script
     /// zooms the timeline. In a large graph, nodes of one name and number share a box, and tables have their first 50
@@ -74,6 +75,7 @@ impl Report {
             timeline::section(&mut out, &report, timeline, &picture, &colours);
         }
         nodes::section(&mut out, &report);
+        jobs::section(&mut out, &report);
         channels::section(&mut out, &report);
         plan::section(&mut out, &report.plan_text());
         out.push_str("</main>\n</body>\n</html>\n");

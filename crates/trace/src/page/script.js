@@ -5,7 +5,7 @@
   window.addEventListener("error", function (event) { root.dataset.script = "error: " + event.message; });
 
   var ENDS = ["input empty", "output full", "waiting", "budget spent", "node ended", "refused"];
-  var STEAL = 6, SPIN = 7, PARK = 8, GROWTH = 9, LEFT = 110, ROW = 26, BAR = 18, AXIS = 20;
+  var STEAL = 6, SPIN = 7, PARK = 8, GROWTH = 9, LOOP = 10, GRAPH = 11, LEFT = 110, ROW = 26, BAR = 18, AXIS = 20;
   var data = JSON.parse(document.getElementById("events").textContent);
   var zoom = document.getElementById("zoom");
   var canvas = zoom.querySelector("canvas"), says = zoom.querySelector("output"), pen = canvas.getContext("2d");
@@ -52,7 +52,7 @@
     var kind = code % 16;
     if (kind === SPIN) { return colours.idle; }
     if (kind === PARK) { return colours.sleep; }
-    if (kind > PARK) { return colours.room; }
+    if (kind === GROWTH) { return colours.room; }
     var colour = data.colours[Math.floor(code / 16)];
     return colours["c" + (colour === undefined ? 8 : colour)];
   }
@@ -75,6 +75,10 @@
       if (end < drawn && colour === last) { continue; }
       pen.fillStyle = colour;
       pen.fillRect(x, top, Math.max(0.7, end - x), BAR);
+      if (kind === LOOP || kind === GRAPH) {
+        pen.fillStyle = colours.ink;
+        pen.fillRect(x, top + BAR - 2, Math.max(0.7, end - x), 2);
+      }
       drawn = Math.floor(x) + 1; last = colour;
     }
     pen.restore();
@@ -122,6 +126,7 @@
       var code = track.codes[i], kind = code % 16, name = data.nodes[Math.floor(code / 16)] || "a node";
       if (at > track.starts[i] + track.lengths[i]) { continue; }
       text = kind === SPIN ? "spinning" : kind === PARK ? "parked" : name;
+      if (kind === LOOP || kind === GRAPH) { text = (kind === LOOP ? "loop of " : "task graph of ") + name; }
       text = track.name + ": " + text + " for " + time(track.lengths[i]) + " from " + time(track.starts[i]);
       if (kind < STEAL) { text += " on; then " + ENDS[kind]; }
     }

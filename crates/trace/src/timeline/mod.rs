@@ -72,6 +72,28 @@ pub enum What {
         /// The worker that had it.
         from: u32,
     },
+    /// The thread took part in a parallel loop of a node's firing.
+    Loop {
+        /// The node.
+        node: NodeId,
+        /// Iterations that the thread did.
+        iterations: u32,
+        /// Times that the thread stole iterations.
+        steals: u32,
+        /// Its length, in nanoseconds.
+        ns: u64,
+    },
+    /// The thread took part in a task graph of a node's firing.
+    TaskGraph {
+        /// The node of the stream graph.
+        node: NodeId,
+        /// Nodes of the task graph that the thread computed.
+        nodes: u32,
+        /// Times that the thread stole tasks.
+        steals: u32,
+        /// Its length, in nanoseconds.
+        ns: u64,
+    },
     /// The worker had no work, and spun until it found some or parked.
     Spin {
         /// Its length, in nanoseconds.
@@ -132,7 +154,11 @@ impl What {
     /// [`What::length`] in nanoseconds.
     pub(crate) fn ns(&self) -> u64 {
         match *self {
-            What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => ns,
+            What::Activation { ns, .. }
+            | What::Loop { ns, .. }
+            | What::TaskGraph { ns, .. }
+            | What::Spin { ns }
+            | What::Park { ns } => ns,
             What::Steal { .. } | What::Growth { .. } | What::Fill { .. } => 0,
         }
     }

@@ -12,7 +12,8 @@ use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_trace::{
-    ChannelReport, Distribution, Growth, Limit, NodeReport, NodeWaits, Report, Service, WorkerReport,
+    ChannelReport, Counts, Distribution, Growth, Limit, MemberCounts, NodeReport, NodeWaits, Report, Service,
+    WorkerReport,
 };
 
 /// A report whose document has every field of the format: settings of nodes and channels, all rates, a growth.
@@ -74,6 +75,9 @@ fn measured(graph: GraphData) -> Report {
         service.firing.record(next() as f64 / 1000.0, 2);
         node.service = Some(Box::new(service));
     }
+    // One node has executed loops and task graphs, on one of two members.
+    let jobs = report.nodes[1].jobs.get_or_insert_default();
+    jobs.members = vec![any_counts(std::array::from_fn(|_| next())), MemberCounts::default()];
     for channel in &mut report.channels {
         (channel.items, channel.bytes, channel.capacity) = (next(), next(), next() as usize);
         (channel.peak, channel.mean) = (next() as f64, next() as f64 / 3.0);
@@ -228,10 +232,23 @@ fn any_worker() -> impl Strategy<Value = WorkerReport> {
     })
 }
 
+/// These counts of a member.
+fn any_counts(counts: [u64; 11]) -> MemberCounts {
+    let [loops, graphs, joins, iterations, nodes, steals, coloured_steals, ..] = counts;
+    let [.., attempts, coloured_attempts, accesses, remote] = counts;
+    let mut member = MemberCounts::default();
+    (member.loops, member.graphs, member.joins, member.iterations) = (loops, graphs, joins, iterations);
+    (member.nodes, member.steals, member.coloured_steals) = (nodes, steals, coloured_steals);
+    (member.attempts, member.coloured_attempts) = (attempts, coloured_attempts);
+    (member.accesses, member.remote) = (accesses, remote);
+    member
+}
+
 fn any_node_report() -> impl Strategy<Value = NodeReport> {
     let service = option::of((any_distribution(), any_distribution()));
-    (any::<[u64; 4]>(), any_waits(), service).prop_map(
-        |([firings, activations, busy, moves], waits, service)| {
+    let jobs = option::of(vec(any::<[u64; 11]>(), 0..3));
+    (any::<[u64; 4]>(), any_waits(), service, jobs).prop_map(
+        |([firings, activations, busy, moves], waits, service, jobs)| {
             let mut node = NodeReport::default();
             (node.firings, node.activations, node.moves) = (firings, activations, moves);
             (node.busy, node.other_waits) = (Duration::from_nanos(busy), waits);
@@ -239,6 +256,11 @@ fn any_node_report() -> impl Strategy<Value = NodeReport> {
                 let mut service = Service::default();
                 (service.activation, service.firing) = (activation, firing);
                 Box::new(service)
+            });
+            node.jobs = jobs.map(|members| {
+                let mut counts = Counts::default();
+                counts.members = members.into_iter().map(any_counts).collect();
+                Box::new(counts)
             });
             node
         },

@@ -12,6 +12,8 @@ use thalweg_graph::{ChannelId, GraphData, NodeId};
 pub(super) fn write(event: &Event, tid: usize, graph: &GraphData, to: &mut Fields<'_>) {
     let (phase, category) = match event.what {
         What::Activation { .. } => ("X", "activation"),
+        What::Loop { .. } => ("X", "loop"),
+        What::TaskGraph { .. } => ("X", "task graph"),
         What::Spin { .. } => ("X", "spin"),
         What::Park { .. } => ("X", "park"),
         What::Steal { .. } => ("i", "steal"),
@@ -20,7 +22,11 @@ pub(super) fn write(event: &Event, tid: usize, graph: &GraphData, to: &mut Field
     };
     write_place(phase, THREADS, tid, event.at, to);
     match event.what {
-        What::Activation { ns, .. } | What::Spin { ns } | What::Park { ns } => micros("dur", ns, to),
+        What::Activation { .. }
+        | What::Loop { .. }
+        | What::TaskGraph { .. }
+        | What::Spin { .. }
+        | What::Park { .. } => micros("dur", event.what.ns(), to),
         What::Steal { .. } | What::Growth { .. } => to.string("s", "t"),
         What::Fill { channel, .. } => to.count("channel", channel.0),
     }
@@ -32,7 +38,9 @@ pub(super) fn write(event: &Event, tid: usize, graph: &GraphData, to: &mut Field
 fn name<'g>(what: What, category: &'g str, graph: &'g GraphData) -> Cow<'g, str> {
     match what {
         What::Activation { node, .. } => node_name(graph, node),
-        What::Steal { node, .. } => format!("steal {}", node_name(graph, node)).into(),
+        What::Steal { node, .. } | What::Loop { node, .. } | What::TaskGraph { node, .. } => {
+            format!("{category} {}", node_name(graph, node)).into()
+        }
         What::Growth { channel, .. } => format!("growth {}", channel_name(graph, channel)).into(),
         What::Fill { channel, .. } => channel_name(graph, channel).into(),
         What::Spin { .. } | What::Park { .. } => category.into(),
@@ -45,6 +53,16 @@ fn write_arguments(what: What, graph: &GraphData, to: &mut Fields<'_>) {
             to.count("node", node.0);
             to.count("firings", firings);
             write_ended(ended, graph, to);
+        }
+        What::Loop { node, iterations, steals, .. } => {
+            to.count("node", node.0);
+            to.count("iterations", iterations);
+            to.count("steals", steals);
+        }
+        What::TaskGraph { node, nodes, steals, .. } => {
+            to.count("node", node.0);
+            to.count("nodes", nodes);
+            to.count("steals", steals);
         }
         What::Steal { node, from } => {
             to.count("node", node.0);
@@ -101,6 +119,18 @@ pub(super) fn read(value: &Value<'_>, graph: &GraphData) -> Read<Option<Event>> 
             firings: arguments.count("firings")?,
             ns: value.micros("dur")?,
             ended: read_ended(arguments, graph)?,
+        },
+        "loop" => What::Loop {
+            node: read_node(arguments, value, "loop ", graph)?,
+            iterations: arguments.count("iterations")?,
+            steals: arguments.count("steals")?,
+            ns: value.micros("dur")?,
+        },
+        "task graph" => What::TaskGraph {
+            node: read_node(arguments, value, "task graph ", graph)?,
+            nodes: arguments.count("nodes")?,
+            steals: arguments.count("steals")?,
+            ns: value.micros("dur")?,
         },
         "spin" => What::Spin { ns: value.micros("dur")? },
         "park" => What::Park { ns: value.micros("dur")? },

@@ -46,7 +46,7 @@ impl Timeline {
     /// | in the file | what |
     /// |---|---|
     /// | `otherData` | `format` and `version` (`"thalweg-timeline"`, 1); the numbers of threads, nodes and channels; `kept`, in words; the numbers of `events` and of those `lost`; `complete_from_ns`, from which on none is lost |
-    /// | process `threads` | a track for each thread: activations with the node's name, `spin` and `park` as complete events, steals and growths as instants |
+    /// | process `threads` | a track for each thread: activations with the node's name, its part in each loop and task graph of a node, `spin` and `park` as complete events, steals and growths as instants |
     /// | `thread_name` | its arguments say also how many `events` the thread has, and how many it `lost` |
     /// | counters | the items in each channel, by the channel's name |
     /// | process `waits of nodes` | a track for each node that waits: what it waits for and the node that blocks it, from the end of an activation to the beginning of the next on any thread |

@@ -4,6 +4,7 @@ use super::Shown;
 use crate::page::escape::ScriptString;
 use crate::page::put;
 use crate::{Ended, Event, What};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use thalweg_graph::NodeId;
 
@@ -27,7 +28,8 @@ pub(super) fn json(shown: &Shown<'_>) -> (String, usize) {
         );
         let mut before = 0_i128;
         let mut events: Vec<&Event> = track.events.iter().filter(|event| counts(event, least)).collect();
-        events.sort_by_key(|event| event.at);
+        // What contains others comes before them.
+        events.sort_by_key(|event| (event.at, Reverse(event.what.ns())));
         for (i, event) in events.into_iter().enumerate() {
             let Some((kind, id)) = code(event, &mut names) else { continue };
             let comma = if i == 0 { "" } else { "," };
@@ -111,6 +113,8 @@ fn code(event: &Event, names: &mut Names) -> Option<(u64, u64)> {
         What::Spin { .. } => (7, 0),
         What::Park { .. } => (8, 0),
         What::Growth { .. } => (9, 0),
+        What::Loop { node, .. } => (10, names.number(node)),
+        What::TaskGraph { node, .. } => (11, names.number(node)),
         What::Fill { .. } => return None,
     })
 }

@@ -113,7 +113,8 @@ fn legend(out: &mut String, shown: &Shown<'_>) {
 fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
     out.push_str(
         "<p class=\"quiet\">The height of a bar is the share of the time in nodes, its colour the node that had most of \
-         it. A tick above a row is a steal, a triangle a growth.</p>\n",
+         it. A tick above a row is a steal of a node, a triangle a growth. Where the picture is enlarged, a line below a bar is \
+         the thread’s part in a loop or a task graph of the node.</p>\n",
     );
     let lost: Vec<&ShownTrack<'_>> = shown.tracks.iter().filter(|track| track.lost > 0).collect();
     if !lost.is_empty() {

@@ -3,7 +3,7 @@
 use super::{OTHER, Shown, ShownTrack};
 use crate::page::escape::{Text, shortened};
 use crate::page::put;
-use crate::{What, units};
+use crate::{Event, What, units};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -151,24 +151,37 @@ impl Column {
 fn columns(shown: &Shown<'_>, track: &ShownTrack<'_>) -> Vec<Column> {
     let mut columns = vec![Column::default(); COLUMNS];
     let per = shown.end as f64 / COLUMNS as f64;
-    for event in track.events.iter() {
+    for event in outermost(&track.events) {
         let (from, long) = (event.at as f64, event.what.ns() as f64);
-        if long == 0.0 {
-            continue;
-        }
         let first = ((from / per) as usize).min(COLUMNS - 1);
         let last = (((from + long) / per) as usize).min(COLUMNS - 1);
         for (column, at) in columns[first..=last].iter_mut().zip(first..) {
             let (begin, end) = (from.max(at as f64 * per), (from + long).min((at + 1) as f64 * per));
             let part = (end - begin).max(0.0);
             match event.what {
-                What::Activation { node, .. } => column.nodes[shown.colour(node)] += part,
+                What::Activation { node, .. } | What::Loop { node, .. } | What::TaskGraph { node, .. } => {
+                    column.nodes[shown.colour(node)] += part;
+                }
                 What::Spin { .. } => column.spin += part,
                 _ => column.park += part,
             }
         }
     }
     columns
+}
+
+/// The events with a length that are in no other one: a loop of an activation is part of that. They are in order of their
+/// ends, so an event that contains others comes after them.
+fn outermost(events: &[Event]) -> impl Iterator<Item = &Event> {
+    let mut began = u64::MAX;
+    events.iter().rev().filter(move |event| {
+        let is_part = matches!(event.what, What::Loop { .. } | What::TaskGraph { .. });
+        let counts = event.what.ns() > 0 && !(is_part && event.at >= began);
+        if counts {
+            began = began.min(event.at);
+        }
+        counts
+    })
 }
 
 /// Steals as ticks and growths as triangles. Steals of one column are one tick.
@@ -204,7 +217,22 @@ fn marks(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::nice;
+    use super::{nice, outermost};
+    use crate::{Ended, Event, What};
+    use thalweg_graph::NodeId;
+
+    #[test]
+    fn parts_of_activations_are_not_counted_twice() {
+        let node = NodeId(0);
+        let part = |at, ns| Event { at, what: What::Loop { node, iterations: 1, steals: 0, ns } };
+        let activation =
+            |at, ns| Event { at, what: What::Activation { node, firings: 1, ns, ended: Ended::Done } };
+        let graph = Event { at: 60, what: What::TaskGraph { node, nodes: 1, steals: 0, ns: 30 } };
+        // A loop of an activation, one that the thread has joined, and one in a task graph.
+        let events = [part(10, 5), activation(0, 20), part(20, 10), part(65, 5), graph];
+        let starts: Vec<u64> = outermost(&events).map(|event| event.at).collect();
+        assert_eq!(starts, [60, 20, 0]);
+    }
 
     #[test]
     fn steps_are_round() {
