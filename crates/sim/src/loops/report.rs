@@ -2,7 +2,6 @@
 
 use super::LoopSettings;
 use std::ops::Range;
-use thalweg_policy::tasks::stretch;
 
 /// Counts of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -48,56 +47,55 @@ impl LoopReport {
     }
 }
 
+/// What an iteration has cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    /// Its ticks.
+    pub(crate) ticks: u64,
+    /// Whether its data is in another memory domain than the worker.
+    pub(crate) is_remote: bool,
+}
+
+/// The body of a loop: a worker does an iteration.
+pub(crate) type Body<'a> = dyn FnMut(usize, usize) -> Done + 'a;
+
 /// What has been done of a loop so far.
 pub(super) struct Record<'a> {
-    pub(super) work: &'a [u64],
+    pub(super) length: usize,
     pub(super) counts: Vec<LoopCounts>,
-    settings: &'a LoopSettings,
-    /// By iteration: the memory domain of its data.
-    domains: Vec<usize>,
+    body: &'a mut Body<'a>,
     by: Vec<Option<u32>>,
     time: u64,
     done: usize,
 }
 
 impl<'a> Record<'a> {
-    pub(super) fn new(work: &'a [u64], settings: &'a LoopSettings) -> Record<'a> {
-        let of_worker = |worker| {
-            let stretch = stretch(work.len() as u64, settings.workers, worker);
-            stretch.map(move |_| worker / settings.domain)
-        };
-        Record {
-            work,
-            counts: vec![LoopCounts::default(); settings.workers],
-            settings,
-            domains: (0..settings.workers).flat_map(of_worker).collect(),
-            by: vec![None; work.len()],
-            time: 0,
-            done: 0,
-        }
+    pub(super) fn new(length: usize, settings: &LoopSettings, body: &'a mut Body<'a>) -> Record<'a> {
+        let counts = vec![LoopCounts::default(); settings.workers];
+        Record { length, counts, body, by: vec![None; length], time: 0, done: 0 }
     }
 
     /// A worker does these iterations from the time `now` on. Returns their ticks.
     pub(super) fn iterate(&mut self, worker: usize, iterations: Range<u64>, now: u64) -> u64 {
-        let (counts, costs) = (&mut self.counts[worker], self.settings.costs);
-        let mut ticks = 0;
+        let counts = &mut self.counts[worker];
+        let mut sum = 0;
         for i in iterations.start as usize..iterations.end as usize {
-            let is_remote = self.domains[i] != worker / self.settings.domain;
-            ticks += self.work[i] + if is_remote { costs.far } else { costs.near };
+            let Done { ticks, is_remote } = (self.body)(worker, i);
+            sum += ticks;
             counts.iterations += 1;
             counts.remote += u64::from(is_remote);
             let before = self.by[i].replace(worker as u32);
             assert_eq!(before, None, "iteration {i} is done once");
             self.done += 1;
         }
-        counts.busy += ticks;
-        self.time = self.time.max(now + ticks);
-        ticks
+        counts.busy += sum;
+        self.time = self.time.max(now + sum);
+        sum
     }
 
     /// Whether all iterations are done or under way.
     pub(super) fn is_done(&self) -> bool {
-        self.done == self.work.len()
+        self.done == self.length
     }
 
     pub(super) fn report(self) -> LoopReport {

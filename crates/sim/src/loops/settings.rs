@@ -11,6 +11,9 @@ pub enum LoopSchedule {
     /// Recursive halving with random stealing, as `cilk_for` does: the worker that begins the loop halves it until the
     /// grain is reached, and the others steal the largest rest of a random victim.
     Split,
+    /// OpenMP's guided schedule: a worker takes the iterations that are left, divided by the number of workers, and no less
+    /// than the grain, until none are left.
+    Guided,
 }
 
 impl LoopSchedule {
@@ -44,7 +47,7 @@ pub struct LoopSettings {
     pub domain: usize,
     /// How the iterations are divided.
     pub schedule: LoopSchedule,
-    /// The most iterations that a worker takes at once.
+    /// The most iterations that a worker takes at once; with [`LoopSchedule::Guided`] the least.
     pub grain: u64,
     /// The costs of steps.
     pub costs: LoopCosts,

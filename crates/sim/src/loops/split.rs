@@ -5,7 +5,7 @@ use super::report::Record;
 use crate::due::Due;
 use std::ops::Range;
 use thalweg_policy::random::XorShift;
-use thalweg_policy::tasks::{Attempt, ColourSet, Deque, Place, Search, SearchSettings};
+use thalweg_policy::tasks::{Attempt, ColourSet, Deque, Place, Search, SearchSettings, Transfer};
 
 /// What a worker is about to do.
 #[derive(Clone)]
@@ -18,12 +18,12 @@ enum Next {
 /// Does all iterations. A worker leaves when all are done or under way.
 pub(super) fn run(settings: &LoopSettings, record: &mut Record) {
     let (workers, place) = (settings.workers, Place::default());
-    let mut deques: Vec<Deque<Range<u64>>> = (0..workers).map(|_| Deque::default()).collect();
+    let mut deques: Vec<Deque<Range<u64>>> = (0..workers).map(|_| Deque::new(Transfer::One)).collect();
     let mut randoms: Vec<_> = (0..workers).map(|worker| XorShift::new(settings.seed, worker)).collect();
     let search = |worker| Search::new(place.clone(), workers, worker, SearchSettings::RANDOM);
     let mut searches: Vec<_> = (0..workers).map(search).collect();
     let mut next = vec![Next::Find; workers];
-    next[0] = Next::Run(0..record.work.len() as u64);
+    next[0] = Next::Run(0..record.length as u64);
     let mut due = Due::default();
     (0..workers).for_each(|worker| due.add(settings.start(worker), worker));
     while let Some((now, worker)) = due.next() {
@@ -40,9 +40,9 @@ pub(super) fn run(settings: &LoopSettings, record: &mut Record) {
                 record.counts[worker].attempts += 1;
                 record.counts[worker].steals += u64::from(stolen.is_some());
                 match stolen {
-                    Some(range) => {
+                    Some(stolen) => {
                         searches[worker].stole();
-                        next[worker] = Next::Run(range);
+                        next[worker] = Next::Run(stolen.oldest);
                         settings.costs.steal
                     }
                     None => {

@@ -9,7 +9,7 @@ use thalweg_policy::tasks::{StealOrder, Stretches};
 /// Does all iterations. A worker leaves when there is nothing that it may take.
 pub(super) fn run(order: StealOrder, settings: &LoopSettings, record: &mut Record) {
     let (workers, costs) = (settings.workers, settings.costs);
-    let mut rests = Stretches::new(record.work.len() as u64, workers, settings.grain, order);
+    let mut rests = Stretches::new(record.length as u64, workers, settings.grain, order);
     let mut randoms: Vec<_> = (0..workers).map(|worker| XorShift::new(settings.seed, worker)).collect();
     let mut due = Due::default();
     (0..workers).for_each(|worker| due.add(settings.start(worker), worker));

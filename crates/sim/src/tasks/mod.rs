@@ -8,11 +8,14 @@
 //! |---|---|
 //! | `graph` | nodes with predecessors, work, and the colour of their data |
 //! | [`shapes`] | graphs of the forms that the paper measures, and others |
+//! | `paper` | the benchmarks of Table 5.1 |
 //! | `colouring` | the colours that the scheduler sees: good, bad, invalid, none |
 //! | `settings` | workers, memory domains, costs |
 //! | `nodes` | which nodes exist, what they wait for, which nodes wait for them |
 //! | `worker` | what one worker does next, step by step |
 //! | `run` | the event heap |
+//! | `memory` | where data is, and what a node costs on a worker |
+//! | `levels` | the same graphs as parallel loops with barriers |
 //! | `report` | counts of each worker |
 //! | `bounds` | work, span and the bounds of Theorem 5.3.1 and Lemma 5.3.2 |
 //!
@@ -32,7 +35,10 @@
 mod bounds;
 mod colouring;
 mod graph;
+mod levels;
+mod memory;
 mod nodes;
+mod paper;
 mod report;
 mod run;
 mod settings;
@@ -42,6 +48,8 @@ mod worker;
 pub use bounds::Measures;
 pub use colouring::Colouring;
 pub use graph::{TaskGraph, TaskNode};
+pub use levels::by_levels;
+pub use paper::Benchmark;
 pub use report::{Attempts, TaskReport, WorkerCounts};
 pub use run::run;
 pub use settings::{TaskCosts, TaskSettings};

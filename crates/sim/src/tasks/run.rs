@@ -31,7 +31,7 @@ pub fn run(graph: &TaskGraph, settings: &TaskSettings) -> TaskReport {
         graph,
         settings,
         nodes: Nodes::new(graph),
-        deques: (0..count).map(|_| Deque::default()).collect(),
+        deques: (0..count).map(|_| Deque::new(settings.transfer)).collect(),
         order: Vec::new(),
     };
     let mut workers: Vec<Worker> = (0..count).map(|me| Worker::new(settings, me)).collect();

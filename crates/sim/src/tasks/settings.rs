@@ -1,8 +1,9 @@
 //! The virtual machine: workers, memory domains, costs.
 
 use super::Colouring;
+use super::memory::Memory;
 use thalweg_machine::{DomainId, Machine};
-use thalweg_policy::tasks::{Colour, ColourSet, Place, SearchSettings};
+use thalweg_policy::tasks::{Colour, ColourSet, Place, SearchSettings, Transfer};
 
 /// Costs of a worker's steps, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +41,8 @@ pub struct TaskSettings {
     pub colouring: Colouring,
     /// The constants of the search.
     pub search: SearchSettings,
+    /// How many entries a thief takes at once. The paper's takes one.
+    pub transfer: Transfer,
     /// The costs of steps.
     pub costs: TaskCosts,
     /// The seed of the workers' random sequences.
@@ -55,6 +58,7 @@ impl Default for TaskSettings {
             hierarchical: false,
             colouring: Colouring::Good,
             search: SearchSettings::default(),
+            transfer: Transfer::Half,
             costs: TaskCosts { edge: 2, spawn: 2, attempt: 10, steal: 30, near: 100, far: 250 },
             seed: 1,
         }
@@ -102,8 +106,8 @@ impl TaskSettings {
         }
     }
 
-    /// Whether data of this colour is in another domain than the worker.
-    pub(super) fn is_remote(&self, worker: usize, data: Colour) -> bool {
-        data.0 as usize / self.domain != worker / self.domain
+    /// The machine's memory.
+    pub(super) fn memory(&self) -> Memory {
+        Memory { domain: self.domain, near: self.costs.near, far: self.costs.far }
     }
 }

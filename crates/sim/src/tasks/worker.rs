@@ -7,14 +7,16 @@
 //!   Run(successor) ──last notification──▶ Compute
 //!   Compute ──▶ Notify ──▶ Run(successors)
 //!   otherwise: Run(the newest own entry), or else Steal ──▶ Run(the victim's oldest entry) or Steal
+//!
+//!   before each task: offer entries to thieves
 //! ```
 
 use super::nodes::{Nodes, Visit};
-use super::{Attempts, TaskGraph, TaskNode, TaskSettings, WorkerCounts};
+use super::{Attempts, TaskGraph, TaskSettings, WorkerCounts};
 use std::ops::Range;
 use std::rc::Rc;
 use thalweg_policy::random::XorShift;
-use thalweg_policy::tasks::{Attempt, Colour, Deque, Search, colours, group, halves};
+use thalweg_policy::tasks::{Attempt, Colour, Deque, Search, Stolen, colours, group, halves};
 
 /// One task: the visit of a node by a node that needs it, or the notification of a node.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +83,10 @@ impl Worker {
     pub(super) fn step(&mut self, world: &mut World, now: u64) -> u64 {
         match std::mem::replace(&mut self.next, Next::Find) {
             Next::Run(entry) if entry.part.len() > 1 => self.halve(world, entry),
-            Next::Run(entry) => world.settings.costs.edge + self.run(world, entry.tasks[entry.part.start]),
+            Next::Run(entry) => {
+                world.deques[self.me].share();
+                world.settings.costs.edge + self.run(world, entry.tasks[entry.part.start])
+            }
             Next::Notify(node) => self.notify(world, node),
             Next::Steal(attempt) => self.steal(world, attempt, now),
             Next::Find => self.find(world),
@@ -132,27 +137,9 @@ impl Worker {
     }
 
     fn compute(&mut self, world: &mut World, node: u32) -> u64 {
-        let TaskNode { work, accesses, reads, data } = world.graph.nodes()[node as usize];
-        let own = self.access(world, data, accesses);
-        let predecessors = world.graph.predecessors(node).iter();
-        let of_predecessor =
-            |&before: &u32| self.access(world, world.graph.nodes()[before as usize].data, reads);
-        let ticks = work + own + predecessors.map(of_predecessor).sum::<u64>();
-        self.counts.computed += 1;
-        self.counts.busy += ticks;
+        let ticks = world.settings.memory().compute(world.graph, node, self.me, &mut self.counts);
         self.next = Next::Notify(node);
         ticks
-    }
-
-    /// Counts accesses of a node to one piece of data. Returns their ticks.
-    fn access(&mut self, world: &World, data: Colour, accesses: u64) -> u64 {
-        let is_remote = world.settings.is_remote(self.me, data);
-        if accesses > 0 {
-            self.counts.accesses += 1;
-            self.counts.remote += u64::from(is_remote);
-        }
-        let costs = &world.settings.costs;
-        accesses * if is_remote { costs.far } else { costs.near }
     }
 
     fn notify(&mut self, world: &mut World, node: u32) -> u64 {
@@ -174,8 +161,8 @@ impl Worker {
     }
 
     fn steal(&mut self, world: &mut World, attempt: Attempt, now: u64) -> u64 {
-        let entry = world.deques[attempt.victim].steal(self.search.place(), attempt.level);
-        let count = Attempts { tried: 1, stole: u64::from(entry.is_some()) };
+        let stolen = world.deques[attempt.victim].steal(self.search.place(), attempt.level);
+        let count = Attempts { tried: 1, stole: u64::from(stolen.is_some()) };
         match attempt.level {
             Some(_) => self.counts.coloured += count,
             None => self.counts.random += count,
@@ -183,7 +170,7 @@ impl Worker {
         if self.search.is_forced() {
             self.counts.forced += count;
         }
-        let Some(entry) = entry else {
+        let Some(Stolen { oldest, others }) = stolen else {
             self.search.failed();
             return self.find(world);
         };
@@ -191,7 +178,8 @@ impl Worker {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.counts.waited = now;
         }
-        self.next = Next::Run(entry);
+        world.deques[self.me].extend(others);
+        self.next = Next::Run(oldest);
         world.settings.costs.steal
     }
 }

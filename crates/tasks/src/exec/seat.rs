@@ -2,6 +2,7 @@
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use std::collections::VecDeque;
+use thalweg_policy::tasks::{offered, stolen, taken_back};
 
 /// The entries of a member that only its own thread accesses.
 pub(crate) struct Owned<T> {
@@ -61,7 +62,7 @@ impl<T> Seat<T> {
     /// Moves the older half of the owner's entries here, at least one.
     #[cold]
     pub(super) fn share(&self, owned: &mut Owned<T>) {
-        let count = owned.stack.len().div_ceil(2);
+        let count = offered(owned.stack.len());
         let mut shared = lock(&self.shared);
         shared.extend(owned.stack.drain(..count));
         self.len.store(shared.len(), Ordering::Release);
@@ -73,7 +74,7 @@ impl<T> Seat<T> {
             return;
         }
         let mut shared = lock(&self.shared);
-        let kept = shared.len() / 2;
+        let kept = shared.len() - taken_back(shared.len());
         owned.stack.extend(shared.drain(kept..));
         self.len.store(shared.len(), Ordering::Release);
     }
@@ -91,11 +92,10 @@ impl<T> Seat<T> {
             return None;
         }
         let mut shared = lock(&self.shared);
-        let half = shared.len().div_ceil(2);
-        let count = shared.iter().take(half).take_while(|entry| fits(entry)).count();
-        let mut stolen = shared.drain(..count);
-        let oldest = stolen.next()?;
-        owned.stack.extend(stolen);
+        let count = stolen(shared.iter(), fits);
+        let mut taken_entries = shared.drain(..count);
+        let oldest = taken_entries.next()?;
+        owned.stack.extend(taken_entries);
         taken();
         self.len.store(shared.len(), Ordering::Release);
         Some((oldest, !shared.is_empty()))
