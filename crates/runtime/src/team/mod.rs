@@ -14,7 +14,7 @@
 //! | member | number |
 //! |---|---|
 //! | worker of a run | that of the worker |
-//! | thread of the pool | from 1 on, while it serves |
+//! | thread of the pool | from 1 on, while it serves; the next time the same one, if the thread is idle then |
 //! | caller that is in no run | 0 |
 //!
 //! No two threads have the same number in one job at the same time. The numbers of workers differ, and so do those of the
@@ -26,12 +26,15 @@
 //! | `arena` | the open jobs of a team: the protocol |
 //! | `members` | a thread's place in a team; opening and joining |
 //! | `pool` | the members that are in no run: when they come and go |
+//! | `numbers` | their numbers, and the threads that have had them |
 
 pub(crate) mod arena;
 #[cfg(not(loom))]
 mod members;
 #[cfg(loom)]
 mod modelled;
+#[cfg(not(loom))]
+mod numbers;
 #[cfg(not(loom))]
 mod pool;
 #[cfg(all(test, not(loom), not(miri)))]
