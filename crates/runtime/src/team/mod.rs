@@ -14,7 +14,7 @@
 //! | member | number |
 //! |---|---|
 //! | worker of a run | that of the worker |
-//! | thread of the pool | from 1 on, while it serves |
+//! | thread of the pool | from 1 on, while it serves; the next time the same one, if the thread is idle then |
 //! | caller that is in no run | 0 |
 //!
 //! No two threads have the same number in one job at the same time. The numbers of workers differ, and so do those of the
@@ -28,6 +28,7 @@
 //! | `pool` | the members that are in no run: when they come and go |
 //! | `counted` | jobs that are counted, for a report: a layer above the others |
 //! | `tally` | the counts of a team, by member |
+//! | `numbers` | their numbers, and the threads that have had them |
 
 pub(crate) mod arena;
 #[cfg(not(loom))]
@@ -36,6 +37,8 @@ mod counted;
 mod members;
 #[cfg(loom)]
 mod modelled;
+#[cfg(not(loom))]
+mod numbers;
 #[cfg(not(loom))]
 mod pool;
 mod running;

@@ -11,8 +11,10 @@
 //! | looking | yes | yes | its own thread | its own thread: it joins a job (working), or leaves (absent) |
 //! | working | yes | no | its own thread | its own thread, after the job (looking) |
 //!
-//! **Numbers.** A member has a number while it serves. It gives the number back before it subtracts itself from `SERVING`, so at
-//! most as many numbers are taken as members serve, and the lowest free one is below the team's size.
+//! **Numbers.** A member has a number while it serves, which the thread that calls it takes for it. It gives the number back
+//! before it subtracts itself from `SERVING`, so at most as many numbers are taken as members serve, and the lowest free one is
+//! below the team's size. The thread that has had the number last is called, if it is idle: so a number stands for the same thread
+//! from one loop to the next, and first touch and colours hold outside of runs too.
 //!
 //! **No lost wake-up.** A thread opens a job, fences, and reads `LOOKING`. If a member looks for jobs, it relies on that one;
 //! otherwise it calls a member, unless all serve. A member that joins a job or leaves subtracts itself from `LOOKING`,
@@ -21,10 +23,11 @@
 
 use super::Team;
 use super::members::{Crew, join};
+use super::numbers::Numbers;
 use crate::threads::cores::{Cores, parallelism};
-use crate::threads::{ThreadPool, name_thread};
+use crate::threads::{PoolThread, ThreadPool, name_thread};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The time for which a member spins without a job.
@@ -35,8 +38,8 @@ static TEAM: LazyLock<Team> = LazyLock::new(|| Team::new(parallelism()));
 /// The members that have been called and have not left.
 static SERVING: AtomicUsize = AtomicUsize::new(0);
 
-/// By number: whether a member has it. Number 0 is that of callers.
-static NUMBERS: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+/// Number 0 is that of callers.
+static NUMBERS: Mutex<Numbers<PoolThread>> = Mutex::new(Numbers::new());
 
 pub(super) fn team() -> &'static Team {
     &TEAM
@@ -50,31 +53,36 @@ pub(super) fn wake() {
     if LOOKING.load(Ordering::Relaxed) > 0 || !count_one_more() {
         return;
     }
-    let cores = Cores::here();
+    let (cores, (number, thread)) = (Cores::here(), numbers().take());
     let serve = move || {
         cores.adopt();
-        serve();
+        serve(number);
     };
-    if ThreadPool::process().detach(Box::new(serve)).is_err() {
+    match ThreadPool::process().detach_to(thread.as_ref(), Box::new(serve)) {
+        Ok(called) if thread.as_ref() == Some(&called) => {}
+        Ok(called) => numbers().set_thread(number, called),
         // The caller does the work without this member.
-        LOOKING.fetch_sub(1, Ordering::Relaxed);
-        SERVING.fetch_sub(1, Ordering::Relaxed);
+        Err(_) => {
+            LOOKING.fetch_sub(1, Ordering::Relaxed);
+            numbers().put_back(number);
+            SERVING.fetch_sub(1, Ordering::Release); // Release: a new member finds the number free
+        }
     }
 }
 
-/// The part of a thread of the pool.
-fn serve() {
+/// The part of a thread of the pool, which has this number.
+fn serve(mut number: usize) {
     name_thread("thalweg team");
     loop {
-        let number = take_number();
         look_for_jobs(number);
         LOOKING.fetch_sub(1, Ordering::Relaxed);
-        put_number_back(number);
+        numbers().put_back(number);
         SERVING.fetch_sub(1, Ordering::Release); // Release: a new member finds the number free
         fence(Ordering::SeqCst); // pairs with the fence after a job is opened
         if !TEAM.arena.any() || !count_one_more() {
             break;
         }
+        number = numbers().take_again(number);
     }
 }
 
@@ -110,18 +118,6 @@ fn count_one_more() -> bool {
     counted
 }
 
-/// The lowest free number.
-fn take_number() -> usize {
-    let mut numbers = NUMBERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let free = numbers.iter().position(|taken| !taken);
-    let at = free.unwrap_or_else(|| {
-        numbers.push(false);
-        numbers.len() - 1
-    });
-    numbers[at] = true;
-    at + 1
-}
-
-fn put_number_back(number: usize) {
-    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)[number - 1] = false;
+fn numbers() -> MutexGuard<'static, Numbers<PoolThread>> {
+    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }

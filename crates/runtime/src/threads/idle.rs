@@ -39,6 +39,14 @@ impl IdleThreads {
         Ok(seat)
     }
 
+    /// This seat, if its member is idle; it is in the caller's hand then.
+    pub(super) fn take(&self, seat: &Arc<Seat>) -> Option<Arc<Seat>> {
+        let mut list = lock(&self.list);
+        // The seats that became idle last come first: of a team's threads usually one of these is asked for.
+        let at = list.seats.iter().rposition(|other| Arc::ptr_eq(other, seat))?;
+        Some(list.seats.remove(at))
+    }
+
     /// Returns an idle seat from the caller's hand to the list, or closes it.
     ///
     /// `closed` is read under the lock that the pool's drop sets it under: a seat is either closed here or found in the

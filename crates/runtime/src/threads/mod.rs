@@ -69,6 +69,8 @@ mod tests;
 #[cfg(test)]
 pub(crate) use lend::lend;
 pub(crate) use name::name_thread;
+#[cfg(not(loom))]
+pub(crate) use pool::PoolThread;
 pub(crate) use pool::ThreadPool;
 pub(crate) use roster::Roster;
 pub use shares::Shares;

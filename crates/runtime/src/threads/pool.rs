@@ -1,7 +1,7 @@
 //! The pool's interface: [`ThreadPool`].
 
 use super::idle::IdleThreads;
-use super::seat::{Call, State};
+use super::seat::{Call, Seat, State};
 use crate::sync::lock;
 use std::fmt;
 use std::io;
@@ -48,7 +48,31 @@ impl ThreadPool {
 
     /// Runs a job on a thread of the pool, without a caller that waits for it. A panic of the job is dropped.
     pub(crate) fn detach(&self, job: Box<dyn FnOnce() + Send>) -> io::Result<()> {
-        self.idle.acquire()?.set(State::Called(Call::Owned(job)));
-        Ok(())
+        self.detach_to(None, job).map(|_| ())
+    }
+
+    /// Like [`ThreadPool::detach`], on this thread if it is idle, otherwise on any. Returns the thread.
+    pub(crate) fn detach_to(
+        &self,
+        thread: Option<&PoolThread>,
+        job: Box<dyn FnOnce() + Send>,
+    ) -> io::Result<PoolThread> {
+        let seat = match thread.and_then(|thread| self.idle.take(&thread.0)) {
+            Some(seat) => seat,
+            None => self.idle.acquire()?,
+        };
+        let called = PoolThread(seat.clone());
+        seat.set(State::Called(Call::Owned(job)));
+        Ok(called)
+    }
+}
+
+/// A thread of a pool, by which a later caller asks for it. Its seat is not in the holder's hand.
+#[derive(Clone)]
+pub(crate) struct PoolThread(Arc<Seat>);
+
+impl PartialEq for PoolThread {
+    fn eq(&self, other: &PoolThread) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }

@@ -50,6 +50,50 @@ fn a_detached_job_gives_its_thread_back_and_may_panic() {
 }
 
 #[test]
+fn a_job_goes_to_the_thread_that_is_asked_for_if_it_is_idle() {
+    let pool = ThreadPool::default();
+    let (to, from) = std::sync::mpsc::channel();
+    let call = |thread: Option<&PoolThread>, until: std::sync::mpsc::Receiver<()>| {
+        let to = to.clone();
+        let job = move || {
+            to.send(std::thread::current().id()).unwrap();
+            _ = until.recv(); // Until the sender is dropped.
+        };
+        (pool.detach_to(thread, Box::new(job)).unwrap(), from.recv().unwrap())
+    };
+    let idle = |count: usize| {
+        while lock(&pool.idle.list).seats.len() < count {
+            std::thread::yield_now();
+        }
+    };
+    let ((end_a, until_a), (end_b, until_b)) = (std::sync::mpsc::channel(), std::sync::mpsc::channel());
+    let ((first, a), (second, b)) = (call(None, until_a), call(None, until_b));
+    assert!(a != b && first != second);
+    // `a` is idle before `b`, which the next caller would get.
+    drop(end_a);
+    idle(1);
+    drop(end_b);
+    idle(2);
+    for _ in 0..3 {
+        for (thread, id) in [(&first, a), (&second, b), (&first, a)] {
+            let (end, until) = std::sync::mpsc::channel();
+            drop(end);
+            let (called, on) = call(Some(thread), until);
+            assert!(called == *thread && on == id);
+            idle(2);
+        }
+    }
+    // One that is busy is not waited for.
+    let (end, until) = std::sync::mpsc::channel();
+    call(Some(&first), until);
+    let (ended, until) = std::sync::mpsc::channel();
+    drop(ended);
+    let (other, on) = call(Some(&first), until);
+    assert!(other == second && on == b);
+    drop(end);
+}
+
+#[test]
 fn members_may_call_members() {
     fn nested(pool: &ThreadPool, depth: usize) {
         if depth > 0 {
