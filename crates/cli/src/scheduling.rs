@@ -56,9 +56,7 @@ impl Scheduling {
         };
         let team = thalweg::team_size();
         let threads = threads.unwrap_or(team).clamp(1, team);
-        let units: Vec<_> = machine.allowed().collect();
-        let place = |thread: usize| machine.domain_of(units[thread * units.len() / threads]).index();
-        let domains: Vec<usize> = (0..threads).map(place).collect();
+        let domains: Vec<usize> = machine.spread(threads).map(|domain| domain.index()).collect();
         let count = domains.chunk_by(|a, b| a == b).count();
         Ok(Some(Placement { domains, count }))
     }

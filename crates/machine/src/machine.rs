@@ -157,6 +157,21 @@ impl Machine {
         all.iter().map(|unit| unit.id).chain(self.limits.allowed.iter().flatten().copied())
     }
 
+    /// The memory domains of this many threads, which are spread evenly over the units that the process may use, in the
+    /// order of their ids: by the threads' numbers. The description may be of another machine, with more units or fewer.
+    ///
+    /// ```
+    /// let machine = thalweg_machine::Machine::uniform(2, 4);
+    /// let domains: Vec<usize> = machine.spread(3).map(|domain| domain.index()).collect();
+    /// assert_eq!(domains, [0, 0, 1]);
+    /// ```
+    pub fn spread(&self, threads: usize) -> impl Iterator<Item = DomainId> + use<> {
+        let domains: Vec<DomainId> = self.allowed().map(|unit| self.domain_of(unit)).collect();
+        // Wide, since the number of threads may be any.
+        let unit = move |thread: usize, units: usize| thread as u128 * units as u128 / threads as u128;
+        (0..threads).map(move |thread| domains[unit(thread, domains.len()) as usize])
+    }
+
     /// The number of threads to use: the units that the process may use, or fewer if a quota allows fewer cores, at
     /// least 1. A quota of 1.5 cores counts as 1.
     ///
