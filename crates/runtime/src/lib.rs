@@ -62,7 +62,9 @@ pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
 #[cfg(not(loom))]
-pub use team::{Job, call_members, count_jobs, parallel, parallel_counted, parallel_while, team_size};
+pub use team::{
+    Job, call_members, count_jobs, parallel, parallel_counted, parallel_while, team_domains, team_size,
+};
 pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::{Counts, MemberCounts, Report};
 pub use threads::Shares;

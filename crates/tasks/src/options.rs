@@ -1,6 +1,7 @@
 //! Options of a run.
 
-use crate::team::team_size;
+use crate::team::{team_domains, team_size};
+use std::sync::Arc;
 use thalweg_machine::Places;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{Colour, ColourSet, Place, Search, SearchSettings};
@@ -13,7 +14,7 @@ use thalweg_policy::tasks::{Colour, ColourSet, Place, Search, SearchSettings};
 #[derive(Clone, Debug)]
 pub struct Options {
     members: Option<usize>,
-    domains: Option<Vec<usize>>,
+    domains: Option<Arc<[usize]>>,
     places: Option<Places>,
     search: SearchSettings,
     seed: u64,
@@ -40,7 +41,7 @@ impl Options {
     }
 
     /// The memory domain of each member, by the member's number; a member that the list does not have is in a domain of
-    /// its own. Turns on the counts of accesses ([`MemberCounts::remote`](crate::MemberCounts::remote)), which calls the
+    /// its own. In a firing the default is [`Options::domains`](thalweg_runtime::Options::domains) of the run. Turns on the counts of accesses ([`MemberCounts::remote`](crate::MemberCounts::remote)), which calls the
     /// colour function once more for each node and each predecessor.
     #[must_use]
     pub fn domains(mut self, domains: impl IntoIterator<Item = usize>) -> Options {
@@ -84,6 +85,11 @@ impl Options {
     pub fn seed(mut self, seed: u64) -> Options {
         self.seed = seed;
         self
+    }
+
+    /// These options in a run that the calling thread starts: with the domains of its team, if they describe none.
+    pub(crate) fn in_team(&self) -> Options {
+        Options { domains: self.domains.clone().or_else(team_domains), ..self.clone() }
     }
 
     pub(crate) fn count(&self) -> usize {

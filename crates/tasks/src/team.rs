@@ -2,7 +2,7 @@
 
 use thalweg_runtime::MemberCounts;
 #[cfg(not(loom))]
-pub(crate) use thalweg_runtime::{call_members, team_size};
+pub(crate) use thalweg_runtime::{call_members, team_domains, team_size};
 
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,11 @@ use thalweg_runtime::Job;
 #[cfg(loom)]
 pub(crate) fn team_size() -> usize {
     1
+}
+
+#[cfg(loom)]
+pub(crate) fn team_domains() -> Option<std::sync::Arc<[usize]>> {
+    None
 }
 
 /// The calling thread alone.

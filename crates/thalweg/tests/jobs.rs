@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
+use thalweg::machine::Machine;
 use thalweg::tasks::{Colour, OnDemand, Options as TaskOptions, StaticGraph, TaskGraph};
 use thalweg::trace::{Counts, MemberCounts, Report, What};
 use thalweg::{Graph, Loop, Options, Schedule, count_jobs};
@@ -70,6 +71,13 @@ fn accesses_of_a_known_graph_are_those_computed_by_hand() {
     }
     let report = report_of(7, &Options::new().threads(1), |_| _ = diamond().run(&alone, |_| {}).unwrap());
     check(jobs(&report).total(), 7);
+    let options = Options::new().threads(1).domains([0, 1]);
+    let of_run = report_of(7, &options, |_| _ = diamond().run(&TaskOptions::new(), |_| {}).unwrap());
+    assert_eq!(jobs(&of_run), jobs(&report), "the domains of the run");
+    let machine = Machine::read("thalweg-machine 1\ndomains 2\ncores 1\n").unwrap();
+    let options = Options::new().threads(1).domains(machine.places(2).domains().to_vec());
+    let of_machine = report_of(7, &options, |_| _ = diamond().run(&TaskOptions::new(), |_| {}).unwrap());
+    assert_eq!(jobs(&of_machine), jobs(&report), "the domains of a described machine");
     assert_eq!((jobs(&report).members.len(), jobs(&report).helpers()), (1, 1));
     assert!(report.to_string().contains("loops, graphs"), "{report}");
     let json = report.to_json();

@@ -32,6 +32,7 @@ pub struct Options {
     pub(super) one_to_one: bool,
     pub(super) closes_loops: bool,
     pub(super) timeline: usize,
+    pub(super) domains: Option<Arc<[usize]>>,
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) plan_with: Option<Chooser>,
     pub(super) on_start: OnStart,
@@ -182,6 +183,16 @@ impl Options {
     /// default.
     pub fn timeline(mut self, events: usize) -> Self {
         self.timeline = events;
+        self
+    }
+
+    /// Describes the memory domain of each worker, by the worker's number; a worker that the list does not have is in a
+    /// domain of its own. Task graphs in firings, unless their options describe domains themselves, then prefer tasks of
+    /// their member's domain, and count their accesses to remote memory for the report
+    /// ([`NodeReport::jobs`](thalweg_trace::NodeReport::jobs)). The domains of a machine, this one or another, are those of
+    /// `machine::Places::domains`. Places no thread.
+    pub fn domains(mut self, domains: impl IntoIterator<Item = usize>) -> Self {
+        self.domains = Some(domains.into_iter().collect());
         self
     }
 

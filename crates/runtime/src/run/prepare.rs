@@ -66,6 +66,7 @@ impl<'env> Network<'env> {
         if !options.unaccounted || options.timeline > 0 {
             signals.team.count(options.timeline, !plan.own_threads.is_empty());
         }
+        signals.team.domains = options.domains.clone();
         let signals = Arc::new(signals);
         signals.owners.enter(&signals);
         let maker = NodeMaker { graph: &graph, plan: &plan, stacks: &stacks, signals: &signals };

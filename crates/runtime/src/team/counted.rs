@@ -9,7 +9,7 @@
 
 use super::members::{Crew, Place, alone, open, place, with_place};
 use super::tally::{Job, Tally};
-use crate::measure::clock::Ticks;
+use crate::measure::clock::{Ticks, ticks};
 use crate::net::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,14 +44,46 @@ impl Place {
             Crew::Pool => self.purpose.node,
         }
     }
+
+    /// What a job that the thread calls counts for; `None` if it does not count.
+    fn account(&self) -> Option<Account<'_>> {
+        let (tally, node) = (self.tally()?, self.node());
+        // A scope in a firing has no timeline of its own.
+        let timeline = node.map(|node| (self.team_tally().unwrap_or(tally), node));
+        Some(Account { tally, node, timeline: timeline.filter(|(tally, _)| tally.is_timed()) })
+    }
+}
+
+/// What a job counts for.
+#[derive(Clone, Copy)]
+struct Account<'a> {
+    tally: &'a Tally,
+    node: Option<NodeId>,
+    /// Where members' parts are events, and of which node, if a timeline is recorded.
+    timeline: Option<(&'a Tally, NodeId)>,
+}
+
+impl Account<'_> {
+    /// The time, if it is needed.
+    #[inline]
+    fn now(&self) -> Option<Ticks> {
+        self.timeline.map(|_| ticks())
+    }
+
+    /// Adds a member's part, which began at `from`.
+    fn add(&self, job: Job, member: usize, counts: &MemberCounts, from: Option<Ticks>) {
+        self.tally.add(member, self.node, counts);
+        if let (Some((timeline, node)), Some(from)) = (self.timeline, from) {
+            timeline.note(member, from, (job, node), counts);
+        }
+    }
 }
 
 /// A job as its members see it.
 struct Watched<'a> {
     job: Job,
     caller: &'a Place,
-    node: Option<NodeId>,
-    tally: Option<&'a Tally>,
+    account: Option<Account<'a>>,
     /// The caller has not begun its part. Accessed by its thread alone.
     is_new: AtomicBool,
 }
@@ -66,7 +98,7 @@ struct Part<'a> {
 
 impl<'a> Watched<'a> {
     fn new(job: Job, caller: &'a Place) -> Watched<'a> {
-        Watched { job, caller, node: caller.node(), tally: caller.tally(), is_new: AtomicBool::new(true) }
+        Watched { job, caller, account: caller.account(), is_new: AtomicBool::new(true) }
     }
 
     /// Begins a member's part.
@@ -75,28 +107,19 @@ impl<'a> Watched<'a> {
         let counts = self.job.begin(is_caller && self.is_new.load(Ordering::Relaxed));
         if is_caller {
             self.is_new.store(false, Ordering::Relaxed);
-        } else if self.tally.is_some() {
-            let purpose = Purpose { tally: self.caller.purpose.tally.clone(), node: self.node };
+        } else if let Some(account) = &self.account {
+            let purpose = Purpose { tally: self.caller.purpose.tally.clone(), node: account.node };
             // The thread's place is its own again when it leaves the job.
             with_place(|place| place.purpose = purpose);
         }
-        Part { watched: self, member, counts, from: self.timeline().and_then(Tally::now) }
-    }
-
-    /// The tally with the events of the timeline. A scope in a firing has none of its own.
-    fn timeline(&self) -> Option<&'a Tally> {
-        let caller = self.caller;
-        self.tally.map(|tally| caller.team_tally().unwrap_or(tally)).filter(|_| self.node.is_some())
+        Part { watched: self, member, counts, from: self.account.and_then(|account| account.now()) }
     }
 }
 
 impl Drop for Part<'_> {
     fn drop(&mut self) {
-        let Watched { job, node, tally, .. } = *self.watched;
-        let Some(tally) = tally else { return };
-        tally.add(self.member, node, &self.counts);
-        if let (Some(from), Some(node), Some(timeline)) = (self.from, node, self.watched.timeline()) {
-            timeline.note(self.member, from, (job, node), &self.counts);
+        if let Some(account) = &self.watched.account {
+            account.add(self.watched.job, self.member, &self.counts, self.from);
         }
     }
 }
@@ -133,14 +156,29 @@ pub fn parallel_counted(
     open(&caller, most, &part, more);
 }
 
-/// Executes a loop that has one member, and counts it.
+/// Executes a loop that has one member, and counts it. It may be an iteration of another loop, so it accesses no data that
+/// other members access, not even the count of references to the run.
 pub(crate) fn counted_alone(iterations: usize, body: impl FnOnce()) {
-    let caller = place(|own| own.tally().is_some().then(|| own.clone()));
-    let Some(caller) = caller else { return alone(body) };
-    let watched = Watched::new(Job::Loop, &caller);
-    let mut part = watched.begin(caller.member);
+    let Some(from) = place(|own| own.account().map(|account| account.now())) else { return alone(body) };
+    let mut part = AlonePart { counts: Job::Loop.begin(true), from };
     alone(body);
     part.counts.iterations = iterations as u64;
+}
+
+/// The part of the only member, which counts when it is dropped.
+struct AlonePart {
+    counts: MemberCounts,
+    from: Option<Ticks>,
+}
+
+impl Drop for AlonePart {
+    fn drop(&mut self) {
+        place(|own| {
+            if let Some(account) = own.account() {
+                account.add(Job::Loop, own.member, &self.counts, self.from);
+            }
+        });
+    }
 }
 
 /// Calls `scope`, and counts the loops and task graphs that it calls, and those that are called in these. Returns its result
@@ -161,10 +199,10 @@ pub(crate) fn counted_alone(iterations: usize, body: impl FnOnce()) {
 pub fn count_jobs<R>(scope: impl FnOnce() -> R) -> (R, Counts) {
     let outer = place(Clone::clone);
     let tally = Arc::new(Tally::new(outer.crew.team().size, 0));
-    let within = Scope { outer: &outer, tally: &tally, counts: Counts::default() };
-    with_place(|place| place.purpose = Purpose { tally: Some(tally.clone()), node: outer.node() });
-    let result = scope();
-    (result, within.end())
+    let mut within = Scope { outer: &outer, tally: &tally, counts: Counts::default() };
+    let result = with_purpose(Purpose { tally: Some(tally.clone()), node: outer.node() }, scope);
+    within.leave();
+    (result, std::mem::take(&mut within.counts))
 }
 
 /// A scope of [`count_jobs`].
@@ -175,11 +213,6 @@ struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    fn end(mut self) -> Counts {
-        self.leave();
-        std::mem::take(&mut self.counts)
-    }
-
     /// Sums the counts, and adds them to those of the place around.
     fn leave(&mut self) {
         let all = self.tally.take();
@@ -194,19 +227,26 @@ impl Scope<'_> {
 }
 
 impl Drop for Scope<'_> {
+    /// After a panic too.
     fn drop(&mut self) {
         self.leave();
-        let before = self.outer.purpose.clone();
-        with_place(|place| place.purpose = before);
     }
 }
 
 /// Calls `work` as the thread of a node that has its own, on which jobs count for the node.
 pub(crate) fn as_node<R>(signals: &Signals, node: NodeId, work: impl FnOnce() -> R) -> R {
-    let before = place(|own| own.purpose.clone());
-    let purpose = Purpose { tally: signals.team.apart.clone(), node: Some(node) };
-    with_place(|place| place.purpose = purpose);
-    let result = work();
-    with_place(|place| place.purpose = before);
-    result
+    with_purpose(Purpose { tally: signals.team.apart.clone(), node: Some(node) }, work)
+}
+
+/// Calls `work` on this thread, where jobs count for this.
+fn with_purpose<R>(purpose: Purpose, work: impl FnOnce() -> R) -> R {
+    struct Restore(Purpose);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            with_place(|place| std::mem::swap(&mut place.purpose, &mut self.0));
+        }
+    }
+    let mut restore = Restore(purpose);
+    with_place(|place| std::mem::swap(&mut place.purpose, &mut restore.0));
+    work()
 }

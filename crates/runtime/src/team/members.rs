@@ -156,6 +156,16 @@ pub fn team_size() -> usize {
     place(|own| own.crew.team().size)
 }
 
+/// The memory domains of the members of this thread's team, by number, if [`Options::domains`](crate::Options::domains) of
+/// the run describes them.
+///
+/// ```
+/// assert_eq!(thalweg_runtime::team_domains(), None); // in no run
+/// ```
+pub fn team_domains() -> Option<Arc<[usize]>> {
+    place(|own| own.crew.team().domains.clone())
+}
+
 /// This thread's number in its team.
 pub(crate) fn member() -> usize {
     place(|own| own.member)

@@ -54,7 +54,7 @@ pub use counted::{count_jobs, parallel_counted};
 #[cfg(not(loom))]
 pub(crate) use members::{as_worker, depth, help_run, member};
 #[cfg(not(loom))]
-pub use members::{call_members, parallel, parallel_while, team_size};
+pub use members::{call_members, parallel, parallel_while, team_domains, team_size};
 #[cfg(loom)]
 pub(crate) use modelled::{as_node, as_worker, depth, help_run};
 pub(crate) use running::Running;
@@ -72,6 +72,8 @@ pub(crate) struct Team {
     size: usize,
     /// By worker of a run: the node whose body it executes.
     pub(crate) running: Box<[CachePadded<Running>]>,
+    /// By worker of a run: its memory domain, if the run's options describe them.
+    pub(crate) domains: Option<std::sync::Arc<[usize]>>,
     /// What the jobs of a run's workers count; `None` if they do not, and outside of runs.
     #[cfg(not(loom))]
     pub(crate) tally: Option<Tally>,
@@ -86,6 +88,7 @@ impl Team {
         Team {
             arena: Arena::default(),
             size,
+            domains: None,
             running: (0..size).map(|_| CachePadded::default()).collect(),
             #[cfg(not(loom))]
             tally: None,

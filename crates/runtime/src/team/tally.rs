@@ -75,10 +75,9 @@ impl Tally {
         Tally { slots: (0..size).map(slot).collect(), is_timed: events > 0 }
     }
 
-    /// The time, if parts are events of a timeline.
-    #[inline]
-    pub(super) fn now(&self) -> Option<Ticks> {
-        self.is_timed.then(ticks)
+    /// Whether the members' parts are events of a timeline.
+    pub(super) fn is_timed(&self) -> bool {
+        self.is_timed
     }
 
     /// Adds the counts of a member's part in a job of a node.

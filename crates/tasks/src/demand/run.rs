@@ -63,6 +63,7 @@ enum Failure<E> {
 
 /// Runs a graph: see [`TaskGraph::run`].
 pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
+    let options = &options.in_team();
     let members = options.count();
     let mut store = Store::new(members);
     let mut first = Block::default();

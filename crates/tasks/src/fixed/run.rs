@@ -48,6 +48,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
     options: &Options,
     compute: &C,
 ) -> Result<Counts, Error<u32, E>> {
+    let options = &options.in_team();
     let mut counts = Counts::default();
     counts.members = vec![MemberCounts::default(); options.count()];
     let ended = match &graph.colours {

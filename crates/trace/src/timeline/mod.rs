@@ -11,7 +11,8 @@ use thalweg_graph::{ChannelId, NodeId};
 #[derive(Clone, Default, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// The threads: the workers by index, then the threads of single nodes, and last the growths of channels.
+    /// The threads: the workers by index, then the threads of single nodes, the threads of the pool that helped these with
+    /// loops and task graphs, and last the growths of channels.
     pub tracks: Vec<Track>,
 }
 
