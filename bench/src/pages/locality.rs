@@ -14,7 +14,7 @@ The figures and tables of chapter 5 of Maglalang, *Locality-Aware Concurrency Pl
   attempts before the first steal, for 20 to 80 workers of 8 domains of 10 cores. They are means over some seeds. A *tick*
   is a step of the virtual host, about 10 ns of its cost table, and **no time**: it has no caches, no limit of bandwidth
   and no contention, and a node of it lasts some microseconds where the paper's last milliseconds.
-- **Not had**: times at 20 to 80 cores (Figures 5.6 and 5.9 in seconds, Tables 5.2 and 5.3 as ratios of times) wait for
+- **Not measured**: times at 20 to 80 cores (Figures 5.6 and 5.9 in seconds, Tables 5.2 and 5.3 as ratios of times) wait for
   the simulator of the machine's memory, or for a machine with 80 cores. The serial times of Table 5.1 belong to sizes
   of up to 1 TB.
 
@@ -34,7 +34,7 @@ pub(super) const SECTIONS: [Section; 8] = [
                Stand-ins: the crawls of uk-2002, twitter and uk-2007 are not to be had, so links are random: in the crawls 95 % go\n\
                to the nearest 8 blocks, in the social network 20 %, and one block in 16 has up to eight times as many. The paper\n\
                does not describe the graphs of cg, mg and fdtd. In ours a block of cg waits for all blocks of the step before and\n\
-               reads no data of theirs; mg is a cycle over 64 by 64 blocks, with less nodes than the paper's; a block of fdtd needs\n\
+               reads no data of theirs; mg is a cycle over 64 by 64 blocks, with fewer nodes than the paper's; a block of fdtd needs\n\
                itself and two neighbours.",
         plots: |_| Vec::new(),
     },

@@ -82,14 +82,17 @@ pub fn counts(figures: &[&Figure], papers: &[Statement]) -> String {
     let mut cells: Vec<(String, String, String)> = Vec::new();
     for figure in figures {
         let [.., before, workers] = &figure.name.split('.').collect::<Vec<_>>()[..] else { continue };
-        let workers = workers.trim_start_matches('p');
+        let workers = match workers.trim_start_matches('p') {
+            "1" => "1 worker".to_owned(),
+            number => format!("{number} workers"),
+        };
         for value in
             figure.with_role("ours").into_iter().chain(figure.values.iter().filter(|v| v.role == "aside"))
         {
             let cell = plain(value.value, &figure.unit);
             cells.push(match *before {
-                "ticks" | "remote" => (value.name.clone(), format!("{workers} workers"), cell),
-                benchmark => (format!("{}, {workers} workers", value.name), benchmark.to_owned(), cell),
+                "ticks" | "remote" => (value.name.clone(), workers.clone(), cell),
+                benchmark => (format!("{}, {workers}", value.name), benchmark.to_owned(), cell),
             });
         }
     }
