@@ -2,7 +2,7 @@
 
 use crate::line::{Entry, Line, Measure};
 use crate::peers::external::{self, Program};
-use crate::race::{Contestant, Rules, race};
+use crate::race::{Contestant, Record, Role, Rules, race};
 use crate::results::Results;
 use crate::targets;
 use crate::work::Calibration;
@@ -77,12 +77,23 @@ impl Session {
             eprintln!("error: {name}: {error}");
             self.errors.push(format!("{name}: {error}"));
         }
-        let line = Line::new(name, measure, &entries, &records);
+        self.show(&Line::new(name, measure, &entries, &records), &records);
+    }
+
+    /// Shows the line of the figure `name`, whose values are counts of the virtual host: the first is ours.
+    pub fn counted(&mut self, name: &str, measure: Measure, values: &[(&'static str, f64)]) {
+        let roles = std::iter::once(Role::Ours).chain(std::iter::repeat(Role::Aside));
+        let entry = |(&(name, value), role)| (Entry { name, role, items: 1, yardstick: "" }, value);
+        let line = Line::of(name, measure, values.iter().zip(roles).map(entry).collect());
+        self.show(&line, &[]);
+    }
+
+    fn show(&mut self, line: &Line, records: &[Record]) {
         println!("{line}");
         if self.options.peers && !line.values.is_empty() {
             println!("{}", line.details());
         }
-        self.results.add(&line, &records);
+        self.results.add(line, records);
     }
 
     /// Shows a remark, and keeps it with the results.

@@ -12,6 +12,7 @@ mod hybrid;
 mod idle;
 mod kpn;
 mod kpn_memory;
+mod locality;
 mod loops;
 mod partition;
 mod report;

@@ -1,11 +1,12 @@
 //! The papers' sweeps, for which a run of everything has no time: the figures of `kpn` at more points, and those of
-//! `hybrid`.
+//! `hybrid` and `locality`.
 
 use thalweg_kpn::H264;
 
 use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
+use super::locality;
 use crate::session::Session;
 
 /// The work division factors of Figure 12, and the messages from the source. The paper sends `d` messages of 1 / `d`
@@ -38,6 +39,7 @@ pub fn run(session: &mut Session) {
         encoder(session, H264 { workers, ..H264::default() }, threads);
     }
     hybrid::run(session);
+    locality::run(session);
 }
 
 /// The message sizes of Figure 14, from 8 to 2048 bytes.

@@ -1,6 +1,7 @@
 //! The page of parallel loops.
 
-use super::Section;
+use super::data::Data;
+use super::{Plot, Section, locality};
 
 pub(super) const HEAD: &str = "\
 # Results: parallel loops
@@ -9,7 +10,7 @@ What a loop costs before and after its iterations, and what loops with work reac
 functions for their iterations.
 ";
 
-pub(super) const SECTIONS: [Section; 3] = [
+pub(super) const SECTIONS: [Section; 6] = [
     Section {
         title: "Loops without work",
         prefixes: &["loop.handoff", "loop.meeting"],
@@ -34,4 +35,47 @@ pub(super) const SECTIONS: [Section; 3] = [
                A perfect split has a grid of its own for each thread, so its threads share no cache line.",
         plots: |_| Vec::new(),
     },
+    Section {
+        title: "Figures 6.5 and 6.6: speed-ups (measured)",
+        prefixes: &["locality.6-5.time", "locality.6-6.time"],
+        subject: "",
+        text: "Figures of chapter 6 of Maglalang, *Locality-Aware Concurrency Platforms*: the time on one thread, divided by that of\n\
+               each contestant. Smith-Waterman in n^3 over 1024^2 cells (the paper: 2048^2) in blocks of 16 by 16, a loop for each\n\
+               diagonal, and life over 4096^2 cells (16384^2) in blocks of 16 by 256. `split` stands for `cilk_for`: neither Cilk\n\
+               Plus nor OpenCilk installs here. Times at 4 to 32 cores wait for a machine that has them, or for the simulator.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figure 6.5: Smith-Waterman (counted, no time)",
+        prefixes: &["locality.6-5.ticks"],
+        subject: "locality.6-5",
+        text: "Ratios of ticks of the virtual host on 4 domains of 8 cores, at the paper's size. `parfor-hybrid` and\n\
+               `parfor-static` search in the paper's order, or not at all, and begin late by up to 200 ticks for each worker, since\n\
+               they find a loop by random attempts to steal. [The page of task graphs](task-graphs.md) says what a tick is.",
+        plots: smith_waterman,
+    },
+    Section {
+        title: "Figure 6.6: life (counted, no time)",
+        prefixes: &["locality.6-6.ticks"],
+        subject: "locality.6-6",
+        text: "The same for 5 steps of life over 16384^2 cells in blocks of 16 by 256.\n\
+               \n\
+               Why ours differs: late starts of some microseconds do not make `parfor-static` slower than `cilk_for`, as they do in\n\
+               the paper: a step lasts milliseconds here, and `cilk_for` has more remote accesses.",
+        plots: life,
+    },
 ];
+
+fn smith_waterman(data: &Data) -> Vec<Plot> {
+    plot(data, "locality-6-5", "Ratios of ticks: Smith-Waterman by loops", "locality.6-5.ticks.p")
+}
+
+fn life(data: &Data) -> Vec<Plot> {
+    plot(data, "locality-6-6", "Ratios of ticks: life by loops", "locality.6-6.ticks.p")
+}
+
+fn plot(data: &Data, file: &'static str, shows: &'static str, before: &str) -> Vec<Plot> {
+    let contestants = ["ours", "parfor-hybrid", "parfor-static", "cilk_for"];
+    let svg = locality::lines(data, before, "ticks of 1 worker / ticks", Some(32.0), &contestants);
+    vec![Plot { file, shows, svg }]
+}

@@ -6,6 +6,7 @@
 mod data;
 mod engine;
 mod hybrid;
+mod locality;
 mod loops;
 mod names;
 mod paper;
@@ -71,7 +72,9 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let hybrid = page(data, hybrid::HEAD, &hybrid::SECTIONS, &mut files);
     let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
     let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
+    let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     files.extend([
+        ("task-graphs.md".into(), tasks),
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
         ("streamit.md".into(), streamit),
@@ -111,13 +114,17 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
             _ = write!(text, "\n![{shows}](plots/{file}.svg)\n");
             files.push((format!("plots/{file}.svg"), svg));
         }
+        let mut papers = paper::on(section.subject);
         let table = if section.subject == "policies" {
             table::policies(&figures)
+        } else if locality::is_counted(section.subject) {
+            let table = table::counts(&figures, &papers);
+            papers.retain(|statement| statement.point.is_none());
+            table
         } else {
             table::figures(&figures, number_of)
         };
         _ = write!(text, "\n{table}");
-        let papers = paper::on(section.subject);
         if !papers.is_empty() {
             _ = write!(text, "\n{}", table::papers(&papers));
         }

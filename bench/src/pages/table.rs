@@ -75,6 +75,66 @@ pub fn policy_value(figure: &Figure, policy: &str) -> Option<f64> {
     figure.of(if policy == ours { "ours" } else { policy })
 }
 
+/// The counts of a section, whose figures have names that end in a benchmark and a number of workers, or in that number
+/// alone: a column for each benchmark, or else for each number of workers. Points of the paper, which name a benchmark,
+/// stand below ours.
+pub fn counts(figures: &[&Figure], papers: &[Statement]) -> String {
+    let mut cells: Vec<(String, String, String)> = Vec::new();
+    for figure in figures {
+        let [.., before, workers] = &figure.name.split('.').collect::<Vec<_>>()[..] else { continue };
+        let workers = match workers.trim_start_matches('p') {
+            "1" => "1 worker".to_owned(),
+            number => format!("{number} workers"),
+        };
+        for value in
+            figure.with_role("ours").into_iter().chain(figure.values.iter().filter(|v| v.role == "aside"))
+        {
+            let cell = plain(value.value, &figure.unit);
+            cells.push(match *before {
+                "ticks" | "remote" => (value.name.clone(), workers.clone(), cell),
+                benchmark => (format!("{}, {workers}", value.name), benchmark.to_owned(), cell),
+            });
+        }
+    }
+    for (workers, value, benchmark) in papers.iter().filter_map(|statement| statement.point) {
+        cells.push((format!("paper, {workers} cores"), benchmark.to_owned(), plain(value, "")));
+    }
+    matrix(&cells)
+}
+
+/// A table from cells with the names of their rows and columns, in the order in which these come first.
+fn matrix(cells: &[(String, String, String)]) -> String {
+    let mut rows: Vec<&str> = cells.iter().map(|cell| &*cell.0).collect();
+    let mut columns: Vec<&str> = cells.iter().map(|cell| &*cell.1).collect();
+    for names in [&mut rows, &mut columns] {
+        let mut seen = Vec::new();
+        names.retain(|name| {
+            !seen.contains(name) && {
+                seen.push(*name);
+                true
+            }
+        });
+    }
+    let mut text = format!("| | {} |\n|---|{}\n", columns.join(" | "), "---|".repeat(columns.len()));
+    for row in rows {
+        let cell = |column: &&str| {
+            let found = cells.iter().find(|cell| cell.0 == row && cell.1 == *column);
+            found.map_or("-", |cell| &cell.2)
+        };
+        _ = writeln!(text, "| {row} | {} |", columns.iter().map(cell).collect::<Vec<_>>().join(" | "));
+    }
+    text
+}
+
+/// A value without its unit.
+fn plain(value: f64, unit: &str) -> String {
+    match unit {
+        "" => format!("{value:.2}"),
+        "%" => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
 /// The runs that measured the figures of a page.
 pub fn runs(data: &Data, used: &[usize]) -> String {
     let mut text =

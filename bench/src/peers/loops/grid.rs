@@ -90,7 +90,12 @@ impl<T> Read<'_, T> {
     }
 }
 
-impl<T> Write<'_, T> {
+impl<'g, T> Write<'g, T> {
+    /// The same cells, for reading, where unsafe code argues that nothing writes them meanwhile.
+    pub fn reader(self) -> Read<'g, T> {
+        Read { first: self.first, stride: self.stride, grid: PhantomData }
+    }
+
     /// The cell at a row and a column.
     pub fn at(self, row: usize, column: usize) -> *mut T {
         self.first.wrapping_add(row * self.stride + column)

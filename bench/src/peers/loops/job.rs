@@ -40,7 +40,7 @@ pub struct LoopJob {
 }
 
 /// The memory of a job.
-enum Data {
+pub(super) enum Data {
     Work(Grid<u8>),
     Heat([Grid<f64>; 2]),
     Life([Grid<u8>; 2]),
@@ -99,7 +99,7 @@ impl LoopJob {
         if row < self.planted.0 { self.planted.1 } else { 1 }
     }
 
-    fn data(&self) -> Data {
+    pub(super) fn data(&self) -> Data {
         let place = |row, column| (row * self.size.1 + column) as u64;
         let alive = |row, column| {
             let at = place(row, column);
@@ -147,15 +147,21 @@ impl LoopJob {
     }
 
     #[inline]
-    fn heat(&self, from: Read<'_, f64>, to: Write<'_, f64>, row: usize) {
+    pub(super) fn heat(&self, from: Read<'_, f64>, to: Write<'_, f64>, row: usize) {
         let (at, columns) = (row as isize, self.size.1 as c_long);
-        // SAFETY: the rows and their neighbours, which may be the border's, are in the grids. Nothing writes the first grid,
-        // and one iteration writes this row of the second.
+        // SAFETY: the rows and their neighbours, which may be the border's, are in the grids. Nothing writes these cells of the
+        // first grid meanwhile, and one iteration writes this row of the second.
         unsafe { heat_row(from.at(at - 1, 0), from.at(at, 0), from.at(at + 1, 0), to.at(row, 0), columns) };
     }
 
     #[inline]
-    fn life(&self, from: Read<'_, u8>, to: Write<'_, u8>, rows: Range<usize>, columns: Range<usize>) {
+    pub(super) fn life(
+        &self,
+        from: Read<'_, u8>,
+        to: Write<'_, u8>,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) {
         let (row, column) = (rows.start, columns.start);
         let (stride, size) = (from.stride() as c_long, (rows.len() as c_long, columns.len() as c_long));
         for _ in 0..self.times(row) {
@@ -169,7 +175,7 @@ impl LoopJob {
 
 impl Data {
     /// Of the cells after this many loops.
-    fn checksum(&self, repeats: usize) -> u64 {
+    pub(super) fn checksum(&self, repeats: usize) -> u64 {
         match self {
             Data::Work(results) => results.cells().fold(0, |sum, cell| fold(sum, u64::from(cell))),
             Data::Heat(grids) => grids[repeats % 2].cells().fold(0, |sum, cell| fold(sum, cell.to_bits())),

@@ -10,11 +10,14 @@
 //! | `grid` | cells with a border |
 //! | `job` | the jobs, and the perfect split of each |
 //! | `kernels` | the functions in C |
+//! | `tasks` | the jobs over grids as graphs of tasks |
 
 mod executor;
 mod grid;
 mod job;
 mod kernels;
+mod tasks;
 
 pub use executor::{Alone, Executor, Ours, Rayon};
 pub use job::{LoopJob, Shape};
+pub use tasks::{ITERATIONS, Tasks};
