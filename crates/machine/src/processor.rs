@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn the_first_processor_is_described() {
         let x86 =
-            of("processor\t: 0\nmodel\t: 1\nmodel name\t: Xeon 9\nflags\t\t: fpu avx2\nvmx flags\t: ept\n\
+            of("processor\t: 0\nmodel\t: 1\nmodel name\t: Xeon 9\nvmx flags\t: ept\nflags\t\t: fpu avx2\n\
             \nprocessor\t: 1\nmodel name\t: other\nflags\t\t: fpu\n");
         assert_eq!((x86.model.as_str(), x86.features), ("Xeon 9", vec!["fpu".to_owned(), "avx2".to_owned()]));
         let arm = of("processor\t: 0\nFeatures\t: fp asimd\n");

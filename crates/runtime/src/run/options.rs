@@ -53,7 +53,7 @@ impl Options {
 
     /// Plans the run for this machine, which need not be the one that executes it: with as many workers as it
     /// [has threads](Machine::threads), unless [`threads`](Self::threads) is set, and with claims and messages that fit into
-    /// its first-level caches. Worker `w` stands for the unit `w` of [`Machine::places`]. The results are the same.
+    /// its first-level caches. The results are the same.
     ///
     /// ```
     /// use thalweg_machine::Machine;
