@@ -1,6 +1,7 @@
 //! The figures, one file for each family.
 
 mod aes;
+mod apps;
 mod chain;
 mod channel;
 mod compile;
@@ -39,6 +40,7 @@ pub fn all(session: &mut Session) {
     report::run(session);
     small::run(session);
     loops::run(session);
+    apps::run(session);
     kpn::run(session);
     aes::run(session);
     kpn_memory::run(session);

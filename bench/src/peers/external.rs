@@ -1,6 +1,7 @@
 //! Peers in other languages: programs that `bench/peers/build.sh` builds from `bench/peers/`.
 //!
-//! A program takes its job as arguments and prints one line: the seconds of its timed region and the checksum.
+//! A program takes its job as arguments and prints one line: the seconds of its timed region and the checksum. Libraries for
+//! Python run in `bench/peers/apps.py`, by the interpreter that the environment variable `PYTHON` names.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,6 +21,8 @@ pub const PROGRAMS: [(&str, &str); 2] = [
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
+    /// The script, if `path` is an interpreter.
+    script: Option<PathBuf>,
     mode: &'static str,
     /// A variable of its environment.
     variable: Option<(&'static str, &'static str)>,
@@ -33,7 +36,20 @@ fn folder() -> PathBuf {
 /// The program `name` in `mode`, if it was built.
 pub fn program(name: &str, mode: &'static str) -> Option<Program> {
     let path = folder().join(name);
-    path.is_file().then_some(Program { path, mode, variable: None })
+    path.is_file().then_some(Program { path, script: None, mode, variable: None })
+}
+
+/// The peers of applications in `mode`, if `PYTHON` names an interpreter that has the module.
+pub fn python(module: &str, mode: &'static str) -> Option<Program> {
+    let path = PathBuf::from(std::env::var_os("PYTHON")?);
+    let has_module = Command::new(&path).args(["-c", &format!("import {module}")]).output();
+    let script = Some(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers/apps.py"));
+    has_module.is_ok_and(|output| output.status.success()).then_some(Program {
+        path,
+        script,
+        mode,
+        variable: None,
+    })
 }
 
 impl Program {
@@ -75,12 +91,16 @@ impl Program {
         self.run(&[]).map(|row| row.seconds * 1e9)
     }
 
-    fn run(&self, arguments: &[String]) -> Result<Row, String> {
+    /// Runs a job that its arguments describe.
+    pub fn run(&self, arguments: &[String]) -> Result<Row, String> {
         let mut command = Command::new(&self.path);
-        command.envs(self.variable);
+        command.envs(self.variable).args(&self.script);
         let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        parse(&text).ok_or_else(|| self.error(&format!("{}: {text:?}", output.status)))
+        parse(&text).ok_or_else(|| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            self.error(&format!("{}: {text:?} {}", output.status, said.trim()))
+        })
     }
 
     fn error(&self, what: &dyn std::fmt::Display) -> String {

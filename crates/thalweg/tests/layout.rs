@@ -84,6 +84,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-trace",
             "thalweg-runtime",
             "thalweg",
+            "thalweg-align",
             "thalweg-dedup",
             "thalweg-kpn",
             "thalweg-wordcount",

@@ -106,6 +106,20 @@ impl Grid {
         [0, self.height - 1].iter().any(|y| self.row(*y).iter().any(|word| *word != 0))
     }
 
+    /// The first and the last living cell of row `y`.
+    pub fn extent(&self, y: usize) -> Option<(usize, usize)> {
+        let row = self.row(y);
+        let first = next(row, self.width, 0, 0)?;
+        // The bits after the last cell are outer cells.
+        let beyond = match self.width % 64 {
+            0 => 0,
+            cells => u64::MAX << cells,
+        };
+        let inner = |at: usize| row[at] & if at + 1 == row.len() { !beyond } else { u64::MAX };
+        let at = (0..row.len()).rev().find(|at| inner(*at) != 0)?;
+        Some((first, at * 64 + 63 - inner(at).leading_zeros() as usize))
+    }
+
     /// Runs of living cells of row `y`: the first cell and the number of cells.
     pub fn runs(&self, y: usize) -> impl Iterator<Item = (usize, usize)> {
         let (row, width) = (self.row(y), self.width);
@@ -171,6 +185,13 @@ mod tests {
                 assert_eq!(facts.population, expected.len() as u64);
                 assert!(facts.touches);
                 assert!((0..width).all(|x| grid.get(x, 0) == alive(x)));
+                assert_eq!(grid.extent(0), Some((0, width - 1)), "{width} {torus}");
+                // A cell at the begin is an outer cell at the end of a torus.
+                let mut first = Grid::new(width, 1);
+                assert_eq!(first.extent(0), None);
+                first.fill(0, 0, 1);
+                first.finish(torus);
+                assert_eq!(first.extent(0), Some((0, 0)), "{width} {torus}");
             }
         }
     }

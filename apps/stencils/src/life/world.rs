@@ -238,10 +238,9 @@ impl Life {
     /// The smallest rectangle around all living cells: left, top, right and bottom, each inclusive.
     pub fn bounds(&self) -> Option<(i64, i64, i64, i64)> {
         let mut all: Option<(i64, i64, i64, i64)> = None;
-        for y in self.rows() {
-            let mut runs = self.runs(y);
-            let Some((left, count)) = runs.next() else { continue };
-            let right = runs.last().map_or(left + count, |(start, count)| start + count) - 1;
+        for (row, y) in self.rows().enumerate() {
+            let Some((left, right)) = self.grid.extent(row) else { continue };
+            let (left, right) = (self.origin.0 + left as i64, self.origin.0 + right as i64);
             all = Some(match all {
                 None => (left, y, right, y),
                 Some((l, top, r, _)) => (l.min(left), top, r.max(right), y),
