@@ -20,7 +20,8 @@ pub const PROGRAMS: [(&str, &str); 2] = [
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
-    mode: &'static str,
+    /// The first arguments.
+    mode: Vec<&'static str>,
     /// A variable of its environment.
     variable: Option<(&'static str, &'static str)>,
 }
@@ -33,7 +34,13 @@ fn folder() -> PathBuf {
 /// The program `name` in `mode`, if it was built.
 pub fn program(name: &str, mode: &'static str) -> Option<Program> {
     let path = folder().join(name);
-    path.is_file().then_some(Program { path, mode, variable: None })
+    path.is_file().then_some(Program { path, mode: vec![mode], variable: None })
+}
+
+/// This program, which executes a loop with a contestant of its own as a peer's program does.
+pub fn own_loops(contestant: &'static str) -> Result<Program, String> {
+    let path = std::env::current_exe().map_err(|error| error.to_string())?;
+    Ok(Program { path, mode: vec!["--loop", contestant], variable: None })
 }
 
 impl Program {
@@ -78,13 +85,13 @@ impl Program {
     fn run(&self, arguments: &[String]) -> Result<Row, String> {
         let mut command = Command::new(&self.path);
         command.envs(self.variable);
-        let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
+        let output = command.args(&self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         parse(&text).ok_or_else(|| self.error(&format!("{}: {text:?}", output.status)))
     }
 
     fn error(&self, what: &dyn std::fmt::Display) -> String {
-        format!("{} {}: {what}", self.path.display(), self.mode)
+        format!("{} {}: {what}", self.path.display(), self.mode.join(" "))
     }
 }
 
