@@ -54,9 +54,9 @@ struct Arguments {
     /// Times the first operation of this process: what `small.first` runs
     #[arg(long, hide = true, num_args = 2, value_names = ["WHAT", "THREADS"])]
     first: Vec<String>,
-    /// Times loops in this process: what `loop.handoff` runs
-    #[arg(long, hide = true, num_args = 4, value_names = ["CONTESTANT", "GAP_NS", "MEETS", "THREADS"])]
-    handoff: Vec<String>,
+    /// Executes loops in this process: what `loop.*` run. `bench/peers/loops/job.h` states the arguments
+    #[arg(long = "loop", hide = true, num_args = 4.., value_names = ["CONTESTANT", "JOB"])]
+    loops: Vec<String>,
     #[command(subcommand)]
     other: Option<Other>,
 }
@@ -140,8 +140,8 @@ fn main() -> ExitCode {
     if let [what, threads] = &arguments.first[..] {
         return child(figures::first(what, threads));
     }
-    if !arguments.handoff.is_empty() {
-        return child(figures::handoff(&arguments.handoff));
+    if !arguments.loops.is_empty() {
+        return child(figures::loops(&arguments.loops));
     }
     match &arguments.other {
         _ if arguments.list => {

@@ -25,7 +25,7 @@ mod variants;
 mod wordcount;
 
 pub use kpn_memory::child as resident;
-pub use loops::handoff;
+pub use loops::child as loops;
 pub use small::child as first;
 pub use sweep::run as sweep;
 

@@ -3,6 +3,7 @@
 //! A program takes its job as arguments and prints one line: the seconds of its timed region and the checksum. Libraries for
 //! Python run in `bench/peers/apps.py`, by the interpreter that the environment variable `PYTHON` names.
 
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -21,9 +22,8 @@ pub const PROGRAMS: [(&str, &str); 2] = [
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
-    /// The script, if `path` is an interpreter.
-    script: Option<PathBuf>,
-    mode: &'static str,
+    /// The first arguments.
+    first: Vec<OsString>,
     /// A variable of its environment.
     variable: Option<(&'static str, &'static str)>,
 }
@@ -36,20 +36,22 @@ fn folder() -> PathBuf {
 /// The program `name` in `mode`, if it was built.
 pub fn program(name: &str, mode: &'static str) -> Option<Program> {
     let path = folder().join(name);
-    path.is_file().then_some(Program { path, script: None, mode, variable: None })
+    path.is_file().then_some(Program { path, first: vec![mode.into()], variable: None })
 }
 
 /// The peers of applications in `mode`, if `PYTHON` names an interpreter that has the module.
 pub fn python(module: &str, mode: &'static str) -> Option<Program> {
     let path = PathBuf::from(std::env::var_os("PYTHON")?);
     let has_module = Command::new(&path).args(["-c", &format!("import {module}")]).output();
-    let script = Some(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("peers/apps.py"));
-    has_module.is_ok_and(|output| output.status.success()).then_some(Program {
-        path,
-        script,
-        mode,
-        variable: None,
-    })
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/apps.py");
+    let is_there = has_module.is_ok_and(|output| output.status.success());
+    is_there.then_some(Program { path, first: vec![script.into(), mode.into()], variable: None })
+}
+
+/// This program, which executes a loop with a contestant of its own as a peer's program does.
+pub fn own_loops(contestant: &'static str) -> Result<Program, String> {
+    let path = std::env::current_exe().map_err(|error| error.to_string())?;
+    Ok(Program { path, first: vec!["--loop".into(), contestant.into()], variable: None })
 }
 
 impl Program {
@@ -94,8 +96,9 @@ impl Program {
     /// Runs a job that its arguments describe.
     pub fn run(&self, arguments: &[String]) -> Result<Row, String> {
         let mut command = Command::new(&self.path);
-        command.envs(self.variable).args(&self.script);
-        let output = command.arg(self.mode).args(arguments).output().map_err(|error| self.error(&error))?;
+        command.envs(self.variable);
+        let output =
+            command.args(&self.first).args(arguments).output().map_err(|error| self.error(&error))?;
         let text = String::from_utf8_lossy(&output.stdout);
         parse(&text).ok_or_else(|| {
             let said = String::from_utf8_lossy(&output.stderr);
@@ -104,7 +107,7 @@ impl Program {
     }
 
     fn error(&self, what: &dyn std::fmt::Display) -> String {
-        format!("{} {}: {what}", self.path.display(), self.mode)
+        format!("{} {}: {what}", self.path.display(), self.first.join(OsStr::new(" ")).display())
     }
 }
 

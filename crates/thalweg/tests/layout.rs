@@ -89,7 +89,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-kpn",
             "thalweg-wordcount",
             "thalweg-pagerank",
-            "thalweg-align",
             "thalweg-lang",
             "thalweg-str",
             "thalweg-codegen",

@@ -9,12 +9,12 @@
 //! 370 ns on two cores of an EPYC. So each contestant is measured in several processes, of which the fastest counts; a
 //! process prints the median of its loops. Compare values with that of `spin`.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{SCHEDULES, programs, role};
+use super::{schedule, systems};
 use crate::line::Measure;
+use crate::peers::external::{Program, own_loops};
 use crate::peers::loops::{Executor, Ours, Rayon};
 use crate::race::{Contestant, Role};
 use crate::row::{Row, median_of};
@@ -42,7 +42,7 @@ const SPIN: &str = "spin";
 
 /// The loop of a figure.
 #[derive(Clone, Copy, Debug)]
-struct Handoff {
+pub(super) struct Handoff {
     gap: Duration,
     /// The iterations wait until all have begun.
     meets: bool,
@@ -67,16 +67,12 @@ pub(super) fn run(session: &mut Session) {
 }
 
 fn contestants(handoff: Handoff) -> Vec<Contestant<'static>> {
-    let contestant = |name, role| Contestant::new(name, role, 1, move || best(|| handoff.in_a_process(name)));
-    let mut all: Vec<_> =
-        SCHEDULES.into_iter().map(|(name, schedule)| contestant(name, role(schedule))).collect();
-    all.push(contestant("rayon", Role::Peer));
-    all.push(contestant(SPIN, Role::Aside));
-    all.extend(programs().map(|(name, program)| {
-        let run = move || program.handoff(handoff.gap, handoff.meets, handoff.threads);
-        Contestant::new(name, Role::Peer, 1, move || best(&run))
-    }));
-    all
+    let Handoff { gap, meets, threads } = handoff;
+    let contestant = |(name, role, program): (_, _, Result<Program, String>)| {
+        let process = move || program.as_ref()?.handoff(gap, meets, threads);
+        Contestant::new(name, role, 1, move || best(&process))
+    };
+    systems().chain([(SPIN, Role::Aside, own_loops(SPIN))]).map(contestant).collect()
 }
 
 /// The fastest of several processes.
@@ -85,34 +81,21 @@ fn best(process: impl Fn() -> Result<f64, String>) -> Result<Option<Row>, String
     Ok(times?.into_iter().min_by(f64::total_cmp).map(|seconds| Row { seconds, checksum: 0 }))
 }
 
-/// The child process: measures one contestant and prints its time.
-pub fn child(arguments: &[String]) -> Result<(), String> {
-    let [name, numbers @ ..] = arguments else { return Err("no contestant".into()) };
-    let numbers: Result<Vec<u64>, _> = numbers.iter().map(|number| number.parse()).collect();
-    let &[gap, meets, threads] = &numbers.map_err(|error| error.to_string())?[..] else {
-        return Err("expected a gap, whether iterations meet, and threads".into());
-    };
-    let handoff = Handoff { gap: Duration::from_nanos(gap), meets: meets != 0, threads: threads as usize };
-    let ours = SCHEDULES.into_iter().find(|(known, _)| known == name);
-    let seconds = match (ours, &**name) {
-        (Some((_, schedule)), _) => handoff.of(&Ours { schedule, threads: handoff.threads }),
-        (_, "rayon") => handoff.of(&Rayon::new(handoff.threads)),
-        (_, SPIN) => handoff.of_spinning_threads(),
-        _ => return Err(format!("{name}: no contestant of this program")),
-    };
-    println!("{seconds}");
-    Ok(())
-}
-
 impl Handoff {
+    /// The loop of the arguments `GAP_NS MEETS THREADS`.
+    pub(super) fn parse(arguments: &[String]) -> Option<Handoff> {
+        let numbers: Option<Vec<usize>> = arguments.iter().map(|number| number.parse().ok()).collect();
+        let &[gap, meets, threads] = &numbers?[..] else { return None };
+        Some(Handoff { gap: Duration::from_nanos(gap as u64), meets: meets != 0, threads })
+    }
+
     /// The time of a loop of a contestant of this program, in seconds.
-    fn in_a_process(&self, contestant: &str) -> Result<f64, String> {
-        let numbers = [self.gap.as_nanos() as usize, usize::from(self.meets), self.threads];
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut command = Command::new(program);
-        command.args(["--handoff", contestant]).args(numbers.map(|number| number.to_string()));
-        let text = command.output().map_err(|error| error.to_string())?.stdout;
-        String::from_utf8_lossy(&text).trim().parse().map_err(|_| format!("{contestant}: no time"))
+    pub(super) fn run(&self, contestant: &str) -> Option<f64> {
+        Some(match contestant {
+            "rayon" => self.of(&Rayon::new(self.threads)),
+            SPIN => self.of_spinning_threads(),
+            ours => self.of(&Ours { schedule: schedule(ours)?, threads: self.threads }),
+        })
     }
 
     /// The median time of an executor's loops, in seconds.

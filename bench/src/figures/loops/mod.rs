@@ -1,4 +1,7 @@
 //! `loop.*`: parallel loops. `handoff` and `meeting` are costs of a loop without work; the others are efficiencies.
+//!
+//! Each run of a contestant is a process of its own: it has begun nothing else, and its memory is fresh. For the systems of
+//! this program that process is this program again ([`child`]), with the arguments of the peers' programs.
 
 mod handoff;
 
@@ -7,12 +10,12 @@ use std::hint::black_box;
 use thalweg::Schedule;
 
 use crate::line::Measure;
-use crate::peers::external::{self, Program};
+use crate::peers::external::{self, Program, own_loops};
 use crate::peers::loops::{Alone, LoopJob, Ours, Rayon, Shape};
 use crate::race::{Contestant, Role};
+use crate::row::Row;
 use crate::session::Session;
-
-pub use handoff::child as handoff;
+use handoff::Handoff;
 
 /// Our schedules, the default one first, with their names as contestants.
 const SCHEDULES: [(&str, Schedule); 5] = [
@@ -78,18 +81,39 @@ fn efficiency(
 }
 
 fn contestants(job: LoopJob, threads: usize) -> Vec<Contestant<'static>> {
-    let mut all: Vec<_> = SCHEDULES
-        .into_iter()
-        .map(|(name, schedule)| {
-            let ours = Ours { schedule, threads };
-            Contestant::new(name, role(schedule), 1, move || Ok(Some(job.run(&ours))))
-        })
-        .collect();
-    all.push(Contestant::new("rayon", Role::Peer, 1, move || Ok(Some(job.run(&Rayon::new(threads))))));
-    all.extend(programs().map(|(name, program)| {
-        Contestant::new(name, Role::Peer, 1, move || program.loops(&job, threads).map(Some))
-    }));
-    all
+    let contestant = |(name, role, program): (_, _, Result<Program, String>)| {
+        Contestant::new(name, role, 1, move || program.as_ref()?.loops(&job, threads).map(Some))
+    };
+    systems().map(contestant).collect()
+}
+
+/// What executes loops: our schedules and the peers that are installed. An error for one that this program cannot start.
+fn systems() -> impl Iterator<Item = (&'static str, Role, Result<Program, String>)> {
+    let ours = SCHEDULES.into_iter().map(|(name, schedule)| (name, role(schedule), own_loops(name)));
+    let rayon = std::iter::once(("rayon", Role::Peer, own_loops("rayon")));
+    ours.chain(rayon).chain(programs().map(|(name, program)| (name, Role::Peer, Ok(program))))
+}
+
+/// The process of a contestant of this program: executes the job of the arguments, and prints its time and checksum.
+pub fn child(arguments: &[String]) -> Result<(), String> {
+    let row = match arguments {
+        [name, job, numbers @ ..] if job == "handoff" => Handoff::parse(numbers)
+            .and_then(|handoff| handoff.run(name))
+            .map(|seconds| Row { seconds, checksum: 0 }),
+        [name, job @ ..] => LoopJob::parse(job).and_then(|(job, threads)| match &**name {
+            "rayon" => Some(job.run(&Rayon::new(threads))),
+            ours => Some(job.run(&Ours { schedule: schedule(ours)?, threads })),
+        }),
+        [] => None,
+    };
+    let Row { seconds, checksum } = row.ok_or_else(|| format!("no contestant, or no job: {arguments:?}"))?;
+    println!("{seconds} {checksum}");
+    Ok(())
+}
+
+/// The schedule of one of our contestants.
+fn schedule(name: &str) -> Option<Schedule> {
+    SCHEDULES.into_iter().find_map(|(known, schedule)| (known == name).then_some(schedule))
 }
 
 fn role(schedule: Schedule) -> Role {

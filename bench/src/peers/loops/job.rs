@@ -94,6 +94,22 @@ impl LoopJob {
         std::iter::once(name.to_owned()).chain(numbers.map(|number| number.to_string())).collect()
     }
 
+    /// The job of such arguments, and the threads; `None` if they are no job.
+    pub fn parse(arguments: &[String]) -> Option<(LoopJob, usize)> {
+        let [name, numbers @ ..] = arguments else { return None };
+        let numbers: Option<Vec<usize>> = numbers.iter().map(|number| number.parse().ok()).collect();
+        let &[rows, columns, down, across, costly, times, steps, repeats, threads] = &numbers?[..] else {
+            return None;
+        };
+        let shape = match &**name {
+            "work" => Shape::Work { steps: steps as u64 },
+            "heat" => Shape::Heat,
+            "life" => Shape::Life { block: (down, across) },
+            _ => return None,
+        };
+        Some((LoopJob { shape, size: (rows, columns), planted: (costly, times), repeats }, threads))
+    }
+
     /// How often a row is computed.
     fn times(&self, row: usize) -> usize {
         if row < self.planted.0 { self.planted.1 } else { 1 }
@@ -209,6 +225,8 @@ mod tests {
         for (shape, size) in JOBS {
             let job = LoopJob { shape, size, planted: (size.0 / 10, 3), repeats: 5 };
             let expected = job.run(&Alone).checksum;
+            let (parsed, threads) = LoopJob::parse(&job.arguments(7)).expect("a job's own arguments");
+            assert_eq!((parsed.run(&Alone).checksum, threads), (expected, 7));
             for schedule in [Schedule::Hybrid, Schedule::Static, Schedule::Dynamic] {
                 assert_eq!(
                     job.run(&Ours { schedule, threads: 2 }).checksum,
