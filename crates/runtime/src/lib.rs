@@ -61,6 +61,8 @@ pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
+pub use team::deque;
+pub use team::patience::Patience;
 #[cfg(not(loom))]
 pub use team::{call_members, parallel, parallel_while, team_size};
 pub use thalweg_policy::tasks::StealOrder;

@@ -24,7 +24,8 @@ mod reduce;
 pub use assignment::{Assignment, AssignmentError};
 pub use chunks::par_chunks;
 
-use crate::team::{alone, member, parallel, team_size};
+use crate::team::lending::{Wanted, Watch};
+use crate::team::{Work, alone, lend, member, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
@@ -155,15 +156,24 @@ impl Loop {
 
     /// Calls `body` with a member and each range that it takes.
     fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
-        let part = |member| {
+        let part = |member, wanted: Wanted<'_>| {
             let mut pace = Pace::new(self.least());
-            while let Some(range) = deal.take(member, pace.length()) {
-                let length = range.len();
-                body(member, range);
-                pace.done(length);
+            let mut watch = Watch::new(wanted);
+            let may_leave = watch.may_call();
+            while let Some(mut rest) = deal.take(member, pace.length(), may_leave) {
+                while let Some(range) = deal.next_of(&mut rest, pace.length(), may_leave) {
+                    let length = range.len();
+                    body(member, range);
+                    let now = pace.done(length);
+                    if watch.calls(|| now) {
+                        return deal.leave(member, rest);
+                    }
+                }
             }
         };
-        parallel(members, &|member| deal.cancelled_by_panic(|| part(member)));
+        let part = |member, wanted: Wanted<'_>| deal.cancelled_by_panic(|| part(member, wanted));
+        let work = Work { most: members, part: &part, more: &|| deal.is_left() };
+        lend(work, |member| part(member, Wanted::NEVER));
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and

@@ -1,6 +1,6 @@
 //! A thread as a member of a team: its place, the jobs that it opens, and those that it joins.
 
-use super::arena::Slots;
+use super::lending::{Lending, More, Part, Slots, Wanted};
 use super::{Team, pool};
 use crate::net::Signals;
 use std::cell::{Cell, RefCell};
@@ -114,20 +114,33 @@ pub(crate) fn as_worker<R>(signals: &Arc<Signals>, worker: usize, work: impl FnO
     work()
 }
 
-/// Joins a job of a run's workers, if one is open. Returns whether one was.
-pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize) -> bool {
-    signals.team.arena.any() && help(&Crew::Run(signals.clone()), worker, 0)
+/// Joins a job of a run's workers, if one is open, until it has no work or `wanted` says that the run has other work for the
+/// worker. Returns whether there was a job.
+pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize, wanted: &dyn Fn() -> bool) -> bool {
+    if !signals.team.arena.any() {
+        return false;
+    }
+    let crew = Crew::Run(signals.clone());
+    let joined = help(&crew, worker, 0, Wanted::by(wanted));
+    if signals.team.arena.any() {
+        crew.wake(); // for the work that this worker has left
+    }
+    joined
 }
 
 /// Joins a job whose ancestors include one of `within`, or any job. Wakes a further member before, since this one may take
 /// long.
-fn help(crew: &Crew, member: usize, within: Slots) -> bool {
-    join(crew, member, within, || crew.wake())
+fn help(crew: &Crew, member: usize, within: Slots, wanted: Wanted<'_>) -> bool {
+    join(crew, (member, within, wanted), || crew.wake())
 }
 
 /// Joins a job like [`help`], and calls `joined` before the job's part.
-pub(super) fn join(crew: &Crew, member: usize, within: Slots, joined: impl FnOnce()) -> bool {
-    crew.team().arena.help(member, within, |within, job, call| {
+pub(super) fn join(
+    crew: &Crew,
+    (member, within, wanted): (usize, Slots, Wanted<'_>),
+    joined: impl FnOnce(),
+) -> bool {
+    crew.team().arena.help(member, within, wanted, |within, job, call| {
         joined();
         let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
         call();
@@ -207,16 +220,28 @@ pub fn parallel(most: usize, part: &(dyn Fn(usize) + Sync)) {
 /// # Panics
 /// As [`parallel`].
 pub fn parallel_while(most: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn() -> bool + Sync)) {
+    lend(Work { most, part: &|member, _| part(member), more }, part);
+}
+
+/// A job that a thread opens: the arguments of [`parallel_while`], with a part that helpers may leave early.
+pub(crate) struct Work<'j> {
+    pub(crate) most: usize,
+    pub(crate) part: &'j Part<'j>,
+    pub(crate) more: &'j More<'j>,
+}
+
+/// Like [`parallel_while`]; the calling thread calls `own` in place of the helpers' part.
+pub(crate) fn lend(Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
     let Place { crew, member, within, .. } = place(Clone::clone);
     let team = crew.team();
-    let helpers = most.min(team.size).saturating_sub(1);
+    let lending = Lending { part, more, ancestors: within, most: most.min(team.size).saturating_sub(1) };
     let own = |within, job| {
         let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
-        part(member);
+        own(member);
     };
     let (mut since, mut spins) = (None::<std::time::Instant>, 0);
     let helps = |slot| {
-        if help(&crew, member, slot) {
+        if help(&crew, member, slot, Wanted::NEVER) {
             since = None;
             return true;
         }
@@ -227,7 +252,7 @@ pub fn parallel_while(most: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn
         spins += 1;
         spins % 16 != 0 || since.get_or_insert_with(std::time::Instant::now).elapsed() < pool::SPIN
     };
-    team.arena.run((part, more, within, helpers), || crew.wake(), own, helps);
+    team.arena.run(lending, || crew.wake(), own, helps);
 }
 
 /// Lets further threads begin the innermost job that this thread is in: see [`parallel_while`]. Call it after work was made

@@ -24,21 +24,29 @@
 //! | file | what |
 //! |---|---|
 //! | `arena` | the open jobs of a team: the protocol |
+//! | `slot` | where a job is while it is open |
+//! | `lending` | how a job is lent, and what calls a helper away |
 //! | `members` | a thread's place in a team; opening and joining |
+//! | `deque` | entries of a member that executes tasks, and what thieves may take |
+//! | `patience` | how long a member without work searches |
 //! | `pool` | the members that are in no run: when they come and go |
 
 pub(crate) mod arena;
+pub mod deque;
+pub(crate) mod lending;
 #[cfg(not(loom))]
 mod members;
 #[cfg(loom)]
 mod modelled;
+pub mod patience;
 #[cfg(not(loom))]
 mod pool;
+mod slot;
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
 #[cfg(not(loom))]
-pub(crate) use members::{alone, as_worker, depth, help_run, member};
+pub(crate) use members::{Work, alone, as_worker, depth, help_run, lend, member};
 #[cfg(not(loom))]
 pub use members::{call_members, parallel, parallel_while, team_size};
 #[cfg(loom)]

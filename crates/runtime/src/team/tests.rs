@@ -3,6 +3,7 @@
 use super::{call_members, parallel, parallel_while, team_size};
 use crate::{Graph, Loop, Options, Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -176,6 +177,30 @@ fn a_worker_without_a_node_joins_the_job_of_a_firing() {
     one.for_each(|()| ());
     graph.run(&Options::new().threads(2)).unwrap();
     assert!(done.into_inner(), "the second worker joins, though it slept");
+}
+
+#[test]
+fn a_helper_returns_to_its_run_while_a_node_has_work() {
+    for schedule in ALL {
+        let helped = Arc::new((AtomicBool::new(false), AtomicUsize::new(0)));
+        let (graph, shared) = (Graph::new(), helped.clone());
+        graph.source(0..1u8).for_each(move |_| {
+            let own = std::thread::current().id();
+            Loop::new().schedule(schedule).grain(1).for_each(0..600, |_| {
+                std::thread::sleep(Duration::from_millis(1));
+                shared.0.fetch_or(std::thread::current().id() != own, Ordering::Release);
+                shared.1.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        // Each item that is taken makes room, so the source can fire again. It needs a worker.
+        let mut items = graph.source(0..100u8).capacity(2).start(&Options::new().threads(2)).unwrap();
+        assert!(comes(&helped.0), "the second worker joins");
+        assert_eq!(items.by_ref().take(20).count(), 20);
+        let done = helped.1.load(Ordering::Relaxed);
+        assert!(done < 500, "{schedule:?}: the source waited for the loop, {done} of 600");
+        assert_eq!(items.by_ref().count(), 80);
+        items.finish().unwrap();
+    }
 }
 
 #[test]
