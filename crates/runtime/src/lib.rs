@@ -64,7 +64,7 @@ pub use set_once::SetOnce;
 pub use team::deque;
 pub use team::patience::Patience;
 #[cfg(not(loom))]
-pub use team::{call_members, parallel, parallel_while, team_size};
+pub use team::{call_members, join, parallel, parallel_while, team_size};
 pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::Report;
 pub use threads::Shares;

@@ -47,7 +47,7 @@ pub use thalweg_runtime::{
     Finished, Fork, Glance, Graph, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
     Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
     PeekSpec, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx, Schedule, SendFuture, Sender,
-    Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, input, output, par_chunks, par_for,
+    Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, input, join, output, par_chunks, par_for,
     parallel, team_size, window,
 };
 

@@ -13,7 +13,7 @@ pub(crate) type Part<'j> = dyn Fn(usize, Wanted<'_>) + Sync + 'j;
 /// Whether a job has work that another thread could begin.
 pub(crate) type More<'j> = dyn Fn() -> bool + Sync + 'j;
 
-/// A job for other members, and who may join.
+/// A job for other members, and how many may join.
 #[derive(Clone, Copy)]
 pub(crate) struct Lending<'j> {
     /// What a helper calls.

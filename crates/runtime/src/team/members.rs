@@ -1,5 +1,6 @@
 //! A thread as a member of a team: its place, the jobs that it opens, and those that it joins.
 
+use super::join::Hidden;
 use super::lending::{Lending, More, Part, Slots, Wanted};
 use super::{Team, pool};
 use crate::net::Signals;
@@ -84,12 +85,12 @@ pub(crate) fn alone(part: impl FnOnce()) {
     part();
 }
 
-/// Sets this thread's place until it is dropped.
-struct Entered(Option<Place>, Deeper);
+/// Sets this thread's place until it is dropped. The job is no session of joins, unless it becomes one inside.
+struct Entered(Option<Place>, Deeper, #[expect(dead_code, reason = "dropped")] Hidden);
 
 impl Entered {
     fn new(place: Place) -> Entered {
-        Entered(PLACE.try_with(|own| own.replace(place)).ok(), Deeper::new())
+        Entered(PLACE.try_with(|own| own.replace(place)).ok(), Deeper::new(), Hidden::new())
     }
 }
 
@@ -145,6 +146,12 @@ pub(super) fn join(
         let _entered = Entered::new(Place { crew: crew.clone(), member, within, job });
         call();
     })
+}
+
+/// Joins a job that was opened inside of this thread's innermost job, if there is one.
+pub(super) fn help_inside() -> bool {
+    let Place { crew, member, job, .. } = place(Clone::clone);
+    job != 0 && crew.team().arena.any() && help(&crew, member, job, Wanted::NEVER)
 }
 
 /// The number of threads that [`parallel`] may use here: in a firing the workers of the run, otherwise the cores that the

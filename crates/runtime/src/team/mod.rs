@@ -26,6 +26,7 @@
 //! | `arena` | the open jobs of a team: the protocol |
 //! | `slot` | where a job is while it is open |
 //! | `lending` | how a job is lent, and what calls a helper away |
+//! | `join` | fork-join: the first join of a thread is a job, and nested ones belong to it |
 //! | `members` | a thread's place in a team; opening and joining |
 //! | `deque` | entries of a member that executes tasks, and what thieves may take |
 //! | `patience` | how long a member without work searches |
@@ -33,6 +34,7 @@
 
 pub(crate) mod arena;
 pub mod deque;
+pub(crate) mod join;
 pub(crate) mod lending;
 #[cfg(not(loom))]
 mod members;
@@ -45,6 +47,8 @@ mod slot;
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
+#[cfg(not(loom))]
+pub use join::join;
 #[cfg(not(loom))]
 pub(crate) use members::{Work, alone, as_worker, depth, help_run, lend, member};
 #[cfg(not(loom))]

@@ -11,16 +11,16 @@ const ALL: [Schedule; 5] =
     [Schedule::Static, Schedule::Dynamic, Schedule::Guided, Schedule::Split, Schedule::Hybrid];
 
 /// Counts the calls for each number below `count`.
-fn counts(count: usize) -> Vec<AtomicUsize> {
+pub(super) fn counts(count: usize) -> Vec<AtomicUsize> {
     (0..count).map(|_| AtomicUsize::new(0)).collect()
 }
 
-fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
+pub(super) fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
     counts.iter().all(|count| count.load(Ordering::Relaxed) == times)
 }
 
 /// Waits for a flag that another thread sets; false after a time that only a failure takes.
-fn comes(flag: &AtomicBool) -> bool {
+pub(super) fn comes(flag: &AtomicBool) -> bool {
     let begun = Instant::now();
     while !flag.load(Ordering::Acquire) {
         if begun.elapsed() > Duration::from_secs(20) {
@@ -284,7 +284,10 @@ fn more_jobs_than_slots_end_too() {
 }
 
 /// The error of a coroutine that calls `within` with a function that has to wait for a message.
-fn error_of_waiting(threads: usize, within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static) -> String {
+pub(super) fn error_of_waiting(
+    threads: usize,
+    within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static,
+) -> String {
     use std::cell::RefCell;
     thread_local!(static HIDDEN: RefCell<Option<crate::BlockingRx<u32>>> = const { RefCell::new(None) });
     let graph = Graph::new();
