@@ -1,6 +1,8 @@
-//! `loop.*`: parallel loops. `handoff` and `meeting` are costs of a loop without work; the others are efficiencies.
+//! `loop.*`: parallel loops. `handoff` and `meeting` are costs of a loop without work, `fib` and `wavefront` those of joins
+//! and tasks; the others are efficiencies.
 
 mod handoff;
+mod tasks;
 
 use std::hint::black_box;
 
@@ -43,6 +45,7 @@ const LIFE: (usize, usize) = (4096, 4096);
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     handoff::run(session);
+    tasks::run(session);
     let even = (0, 1);
     let (work, life) = ((ITERATIONS, 1), |rows, columns| Shape::Life { block: (rows, columns) });
     efficiency(session, "loop.uniform", work, even, work_of_an_iteration);
