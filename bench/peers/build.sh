@@ -43,8 +43,18 @@ elif flags=$(tbb_flags); then
     # shellcheck disable=SC2086
     kernels && c++ -std=c++17 -O3 -march=native -o target/tbb-loops tbb/loops.cpp target/kernels.o $flags &&
         echo "built: tbb-loops"
+    # shellcheck disable=SC2086
+    c++ -std=c++17 -O3 -march=native -o target/tbb-tasks tasks/tbb.cpp $flags && echo "built: tbb-tasks"
 else
     echo "missing: oneTBB (apt-get install libtbb-dev, or pip install tbb-devel)"
+fi
+
+# Taskflow has headers only, in a folder that the caller names.
+if [ -f "${TASKFLOW:-}/taskflow/taskflow.hpp" ]; then
+    c++ -std=c++20 -O3 -march=native -pthread "-I$TASKFLOW" -o target/taskflow tasks/taskflow.cpp &&
+        echo "built: taskflow"
+else
+    echo "missing: Taskflow (TASKFLOW=<the folder that has taskflow/taskflow.hpp>)"
 fi
 
 if echo 'int main(void) { return 0; }' | cc -fopenmp -o target/openmp -x c - 2>/dev/null; then

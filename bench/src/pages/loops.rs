@@ -10,7 +10,7 @@ What a loop costs before and after its iterations, and what loops with work reac
 functions for their iterations.
 ";
 
-pub(super) const SECTIONS: [Section; 6] = [
+pub(super) const SECTIONS: [Section; 7] = [
     Section {
         title: "Loops without work",
         prefixes: &["loop.handoff", "loop.meeting"],
@@ -18,6 +18,14 @@ pub(super) const SECTIONS: [Section; 6] = [
         text: "A loop of as many iterations as threads, after the last one or 20 us later; the fastest of nine processes. An empty\n\
                loop may end before another thread has begun. Where the iterations meet, each waits until all have begun. `spin`\n\
                is what the machine allows: threads that wait for a word and answer.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Joins and tasks without work",
+        prefixes: &["loop.fib", "loop.wavefront"],
+        subject: "",
+        text: "fib(30), time per join; and a grid of 1000 by 1000 nodes, each after those above and to the left, time per node\n\
+               of a run, and of building the graph.",
         plots: |_| Vec::new(),
     },
     Section {

@@ -88,6 +88,11 @@ impl Program {
         self.run(&[&["handoff".to_owned()], &numbers[..]].concat()).map(|row| row.seconds)
     }
 
+    /// Runs a job of tasks without work: its size, and the threads.
+    pub fn tasks(&self, numbers: [u64; 2]) -> Result<Row, String> {
+        self.run(&numbers.map(|number| number.to_string()))
+    }
+
     /// Nanoseconds of one step of work in this program.
     pub fn calibrate(&self) -> Result<f64, String> {
         self.run(&[]).map(|row| row.seconds * 1e9)

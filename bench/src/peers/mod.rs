@@ -8,6 +8,7 @@ pub mod loops;
 pub mod rayon;
 pub mod rtrb;
 pub mod std_mpsc;
+pub mod tasks;
 pub mod tokio;
 pub mod tokio_ring;
 pub mod written;

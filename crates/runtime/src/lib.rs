@@ -61,9 +61,11 @@ pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
+pub use team::deque;
+pub use team::patience::Patience;
 #[cfg(not(loom))]
 pub use team::{
-    Job, call_members, count_jobs, parallel, parallel_counted, parallel_while, team_domains, team_size,
+    Job, call_members, count_jobs, join, parallel, parallel_counted, parallel_while, team_domains, team_size,
 };
 pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::{Counts, MemberCounts, Report};

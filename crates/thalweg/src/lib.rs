@@ -49,7 +49,7 @@ pub use thalweg_runtime::{
     IntoResult, Job, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
     OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx,
     Schedule, SendFuture, Sender, Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs,
-    input, output, par_chunks, par_for, parallel, parallel_counted, team_size, window,
+    input, join, output, par_chunks, par_for, parallel, parallel_counted, team_size, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.

@@ -1,9 +1,11 @@
-//! `loop.*`: parallel loops. `handoff` and `meeting` are costs of a loop without work; the others are efficiencies.
+//! `loop.*`: parallel loops. `handoff` and `meeting` are costs of a loop without work, `fib` and `wavefront` those of joins
+//! and tasks; the others are efficiencies.
 //!
 //! Each run of a contestant is a process of its own: it has begun nothing else, and its memory is fresh. For the systems of
 //! this program that process is this program again ([`child`]), with the arguments of the peers' programs.
 
 mod handoff;
+mod tasks;
 
 use std::hint::black_box;
 
@@ -46,6 +48,7 @@ const LIFE: (usize, usize) = (4096, 4096);
 /// Runs the selected figures of this family.
 pub fn run(session: &mut Session) {
     handoff::run(session);
+    tasks::run(session);
     let even = (0, 1);
     let (work, life) = ((ITERATIONS, 1), |rows, columns| Shape::Life { block: (rows, columns) });
     efficiency(session, "loop.uniform", work, even, work_of_an_iteration);

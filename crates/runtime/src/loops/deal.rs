@@ -9,6 +9,9 @@
 //!
 //! A member that is done with its own stretch of a static schedule spins for some time before it takes that of another
 //! member, which may be about to begin.
+//!
+//! A helper that its own run may want ([`Wanted`](crate::team::lending::Wanted)) executes short ranges only, of each schedule.
+//! When it leaves, its rest is there for others, and the job has work for a member that comes later ([`Deal::is_left`]).
 
 use super::Schedule;
 use crate::measure::clock::{ticks, ticks_per_ns};
@@ -26,6 +29,8 @@ pub(super) struct Deal {
     left: Left,
     /// A member's body has panicked: no range is taken any more.
     cancelled: AtomicBool,
+    /// A helper has left, though there may be iterations.
+    has_left: AtomicBool,
 }
 
 enum Left {
@@ -60,15 +65,16 @@ impl Deal {
             Schedule::Dynamic => front(None),
             Schedule::Guided => front(Some(2 * members.max(1))),
         };
-        Deal { left, cancelled: AtomicBool::new(false) }
+        Deal { left, cancelled: AtomicBool::new(false), has_left: AtomicBool::new(false) }
     }
 
     /// The next iterations of a member, about `wanted` of them where the schedule lets it choose; `None` if none are left.
-    /// Calls `tried` with the result of each attempt to steal.
+    /// A member that may leave gets few in any case, or may give the rest back. Calls `tried` with the result of each attempt to
+    /// steal.
     pub(super) fn take(
         &self,
         member: usize,
-        wanted: usize,
+        (wanted, may_leave): (usize, bool),
         tried: &mut impl FnMut(bool),
     ) -> Option<Range<usize>> {
         if self.cancelled.load(Ordering::Relaxed) {
@@ -84,6 +90,7 @@ impl Deal {
                 let take = |next: usize| {
                     let left = end - next;
                     let length = parts.map_or(*grain, |parts| (left / parts).max(*grain));
+                    let length = if may_leave { length.min(wanted.max(*grain)) } else { length };
                     (left > 0).then(|| next + length.min(left))
                 };
                 // Relaxed: the counter is all that members share here.
@@ -92,6 +99,44 @@ impl Deal {
             }
         };
         Some(range.start as usize..range.end as usize)
+    }
+
+    /// The first part of what a member has taken: all of it, but for one that may leave. `None` if it is empty.
+    #[inline]
+    pub(super) fn next_of(
+        &self,
+        rest: &mut Range<usize>,
+        wanted: usize,
+        may_leave: bool,
+    ) -> Option<Range<usize>> {
+        if rest.start >= rest.end {
+            return None;
+        }
+        let end = match &self.left {
+            Left::Stretches(shares) if may_leave && !self.cancelled.load(Ordering::Relaxed) => {
+                shares.border(rest.start as u64, wanted as u64).min(rest.end as u64) as usize
+            }
+            _ => rest.end,
+        };
+        Some(std::mem::replace(&mut rest.start, end)..end)
+    }
+
+    /// A member leaves before all iterations are executed, and this is the rest of what it has taken.
+    pub(super) fn leave(&self, member: usize, rest: Range<usize>) {
+        if let Left::Stretches(shares) = &self.left {
+            shares.give_back(member, rest.start as u64..rest.end as u64);
+        }
+        self.has_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a member has left iterations that none executes. A hint in a loop that no member has left.
+    pub(super) fn is_left(&self) -> bool {
+        self.has_left.load(Ordering::Relaxed)
+            && !self.cancelled.load(Ordering::Relaxed)
+            && match &self.left {
+                Left::Shares(shares) | Left::Stretches(shares) => !shares.is_empty(),
+                Left::Front { next, end, .. } => next.load(Ordering::Relaxed) < *end,
+            }
     }
 
     /// Executes the part of a member, and cancels the loop if it panics. (The thread may have panicked before: a `drop`
@@ -137,7 +182,9 @@ mod tests {
                     let mut random = fast_random(seed);
                     let mut taken: Vec<Range<usize>> = Vec::new();
                     let turns = std::iter::repeat_with(|| random() as usize);
-                    taken.extend(turns.map_while(|turn| deal.take(turn % 4, 1 + turn / 4 % 9, &mut |_| ())));
+                    taken.extend(
+                        turns.map_while(|turn| deal.take(turn % 4, (1 + turn / 4 % 9, false), &mut |_| ())),
+                    );
                     taken.sort_by_key(|range| range.start);
                     assert!(taken.iter().cloned().flatten().eq(range.clone()), "{schedule:?} {taken:?}");
                 }
@@ -163,12 +210,16 @@ mod tests {
         for schedule in [Schedule::Static, Schedule::Hybrid] {
             for _ in 0..2 {
                 let deal = deal(schedule, &(0..90), (3, 3), 1);
-                let first = [2, 0, 1].map(|member| deal.take(member, 5, &mut |_| ()).unwrap().start);
+                let first = [2, 0, 1].map(|member| deal.take(member, (5, false), &mut |_| ()).unwrap().start);
                 assert_eq!(first, [60, 0, 30], "{schedule:?}");
             }
         }
         let deal = deal(Schedule::Static, &(0..90), (3, 3), 1);
-        assert_eq!(deal.take(1, 1, &mut |_| ()), Some(30..60), "a static stretch is taken as a whole");
+        assert_eq!(
+            deal.take(1, (1, false), &mut |_| ()),
+            Some(30..60),
+            "a static stretch is taken as a whole"
+        );
     }
 
     #[test]
@@ -176,7 +227,7 @@ mod tests {
         struct InDrop<'d>(&'d Deal);
         impl Drop for InDrop<'_> {
             fn drop(&mut self) {
-                self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, 1, &mut |_| ()), Some(0..1)));
+                self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, (1, false), &mut |_| ()), Some(0..1)));
             }
         }
         let deal = deal(Schedule::Dynamic, &(0..9), (2, 2), 1);
@@ -187,16 +238,36 @@ mod tests {
             let _in_drop = InDrop(&deal);
             panic!("planted");
         });
-        assert_eq!(deal.take(1, 1, &mut |_| ()), Some(1..2), "the loop in the drop has not panicked");
+        assert_eq!(
+            deal.take(1, (1, false), &mut |_| ()),
+            Some(1..2),
+            "the loop in the drop has not panicked"
+        );
         panics(&|| deal.cancelled_by_panic(|| panic!("planted")));
-        assert_eq!(deal.take(1, 1, &mut |_| ()), None);
+        assert_eq!(deal.take(1, (1, false), &mut |_| ()), None);
+    }
+
+    #[test]
+    fn a_member_that_leaves_gives_its_rest_back() {
+        for schedule in ALL {
+            let (deal, mut taken) = (deal(schedule, &(10..1010), (3, 4), 1), Vec::new());
+            assert!(!deal.is_left(), "no member has left");
+            let mut rest = deal.take(1, (7, true), &mut |_| ()).unwrap_or_default();
+            taken.extend(deal.next_of(&mut rest, 7, true).into_iter().flatten());
+            assert!(taken.len() <= 7, "{schedule:?} {taken:?}");
+            deal.leave(1, rest);
+            assert!(deal.is_left());
+            taken.extend(std::iter::from_fn(|| deal.take(0, (9, false), &mut |_| ())).flatten());
+            taken.sort_unstable();
+            assert!(taken.into_iter().eq(10..1010) && !deal.is_left(), "{schedule:?}");
+        }
     }
 
     #[test]
     fn guided_ranges_become_shorter() {
         let deal = deal(Schedule::Guided, &(0..100), (2, 2), 3);
         let lengths: Vec<_> =
-            std::iter::from_fn(|| deal.take(0, 1, &mut |_| ())).map(|range| range.len()).collect();
+            std::iter::from_fn(|| deal.take(0, (1, false), &mut |_| ())).map(|range| range.len()).collect();
         assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (25, 100));
         assert!(lengths.windows(2).all(|pair| pair[0] >= pair[1]) && lengths.contains(&3), "{lengths:?}");
     }

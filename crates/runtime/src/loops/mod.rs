@@ -27,7 +27,8 @@ pub use assignment::{Assignment, AssignmentError};
 pub use chunks::{BlockMut, par_chunks};
 pub use placed::{Grid, Placed};
 
-use crate::team::{Job, counted_alone, member, parallel_counted, team_size};
+use crate::team::lending::{Wanted, Watch};
+use crate::team::{CountedWork, Job, counted_alone, lend_counted, member, team_size};
 use deal::Deal;
 use pace::Pace;
 use std::ops::Range;
@@ -164,19 +165,29 @@ impl Loop {
 
     /// Calls `body` with a member and each range that it takes.
     fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
-        let part = |member, counts: &mut MemberCounts| {
+        let part = |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
             let mut pace = Pace::new(self.least());
-            while let Some(range) =
-                deal.take(member, pace.length(), &mut |stole| counts.attempt(false, stole))
-            {
-                let length = range.len();
-                body(member, range);
-                counts.iterations += length as u64;
-                pace.done(length);
+            let mut watch = Watch::new(wanted);
+            let may_leave = watch.may_call();
+            loop {
+                let tried = &mut |stole| counts.attempt(false, stole);
+                let Some(mut rest) = deal.take(member, (pace.length(), may_leave), tried) else { return };
+                while let Some(range) = deal.next_of(&mut rest, pace.length(), may_leave) {
+                    let length = range.len();
+                    body(member, range);
+                    counts.iterations += length as u64;
+                    let now = pace.done(length);
+                    if watch.calls(|| now) {
+                        return deal.leave(member, rest);
+                    }
+                }
             }
         };
-        let part = |member, counts: &mut MemberCounts| deal.cancelled_by_panic(|| part(member, &mut *counts));
-        parallel_counted(Job::Loop, members, &part, &|| false);
+        let part = |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
+            deal.cancelled_by_panic(|| part(member, wanted, counts));
+        };
+        let work = CountedWork { job: Job::Loop, most: members, part: &part, more: &|| deal.is_left() };
+        lend_counted(work, |member, counts| part(member, Wanted::NEVER, counts));
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and

@@ -28,8 +28,8 @@ impl Pace {
         self.length
     }
 
-    /// Notes that a range of this length has ended, and that the next one begins.
-    pub(super) fn done(&mut self, length: usize) {
+    /// Notes that a range of this length has ended, and that the next one begins. Returns the time.
+    pub(super) fn done(&mut self, length: usize) -> Ticks {
         let now = ticks();
         let lasted = now.saturating_sub(std::mem::replace(&mut self.since, now));
         if lasted < self.least && length >= self.length {
@@ -37,6 +37,7 @@ impl Pace {
         } else if lasted > self.most {
             self.length = (self.length / 2).max(self.grain);
         }
+        now
     }
 }
 

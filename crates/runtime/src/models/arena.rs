@@ -7,6 +7,7 @@
 use super::check;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, lock};
 use crate::team::arena::Arena;
+use crate::team::lending::{Lending, Wanted};
 use loom::thread;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -28,12 +29,19 @@ impl Work {
 
     /// Takes numbers until none is left.
     fn call(&self) {
-        loop {
-            let at = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(cell) = self.cells.get(at) else { return };
-            // SAFETY: exclusive, as argued at `Sync`.
-            cell.with_mut(|cell| unsafe { *cell += 1 });
-        }
+        while self.call_once() {}
+    }
+
+    /// Takes a number; false if none is left.
+    fn call_once(&self) -> bool {
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: exclusive, as argued at `Sync`.
+        self.cells.get(at).inspect(|cell| cell.with_mut(|cell| unsafe { *cell += 1 })).is_some()
+    }
+
+    /// Whether there are numbers that no call has taken.
+    fn is_left(&self) -> bool {
+        self.next.load(Ordering::Relaxed) < self.cells.len()
     }
 
     fn is_done(&self) -> bool {
@@ -45,13 +53,13 @@ impl Work {
 fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
     let work = Work::new();
     arena.run(
-        (&|_| work.call(), &|| false, ancestors, 1),
+        Lending { part: &|_, _| work.call(), more: &|| false, ancestors, most: 1 },
         || {},
         |within, _| {
             work.call();
             nested(within);
         },
-        |slot| arena.help(0, slot, |_, _, call| call()),
+        |slot| arena.help(0, slot, Wanted::NEVER, |_, _, call| call()),
     );
     assert!(work.is_done());
 }
@@ -59,7 +67,7 @@ fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
 /// A member that tries to join a job twice.
 fn joins_twice(arena: &Arc<Arena>) -> thread::JoinHandle<()> {
     let arena = arena.clone();
-    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, |_, _, call| call())))
+    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, Wanted::NEVER, |_, _, call| call())))
 }
 
 /// Two jobs one after the other in one slot, while a member tries to join twice.
@@ -90,7 +98,7 @@ fn loom_arena_is_empty_when_its_jobs_are_closed() {
         let member = Cell::new(Some(member));
         run(&arena, 0, |_| {
             member.take().map(|member| member.join().unwrap());
-            assert!(!arena.any() || arena.help(2, 0, |_, _, call| call()));
+            assert!(!arena.any() || arena.help(2, 0, Wanted::NEVER, |_, _, call| call()));
         });
     });
 }
@@ -104,7 +112,7 @@ fn loom_arena_nests_jobs() {
             let arena = arena.clone();
             move || {
                 let nest = |within| run(&arena, within, |_| {});
-                arena.help(1, 0, |within, _, call| {
+                arena.help(1, 0, Wanted::NEVER, |within, _, call| {
                     call();
                     nest(within);
                 })
@@ -153,11 +161,11 @@ fn loom_arena_is_open_while_work_is_visible() {
         let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
         let member = thread::spawn({
             let arena = arena.clone();
-            move || arena.help(1, 0, |_, _, call| call())
+            move || arena.help(1, 0, Wanted::NEVER, |_, _, call| call())
         });
         let member = Cell::new(Some(member));
         arena.run(
-            (&|_| item.take(), &|| item.is_visible(), 0, 1),
+            Lending { part: &|_, _| item.take(), more: &|| item.is_visible(), ancestors: 0, most: 1 },
             || {},
             |_, job| {
                 let Some(member) = member.take() else { return item.take() };
@@ -184,13 +192,13 @@ fn loom_arena_calls_its_caller_again() {
         let member = thread::spawn({
             let arena = arena.clone();
             move || {
-                while !arena.help(1, 0, |_, _, call| call()) {
+                while !arena.help(1, 0, Wanted::NEVER, |_, _, call| call()) {
                     thread::yield_now();
                 }
             }
         });
         let own = Cell::new(0);
-        let part = |_: usize| {
+        let part = |_: usize, _: Wanted<'_>| {
             *lock(&joined.0) = true;
             joined.1.notify_one();
             item.show(&arena, 1);
@@ -200,7 +208,7 @@ fn loom_arena_calls_its_caller_again() {
             }
         };
         arena.run(
-            (&part, &|| item.is_visible(), 0, 1),
+            Lending { part: &part, more: &|| item.is_visible(), ancestors: 0, most: 1 },
             || {},
             |_, _| {
                 // The first call returns once the member has joined.
@@ -218,4 +226,54 @@ fn loom_arena_calls_its_caller_again() {
         member.join().unwrap();
         assert!(own.get() >= 2 && !arena.any());
     });
+}
+
+/// A helper is wanted elsewhere and leaves work, with or without another one that comes. The caller does what is left.
+///
+/// Mutation that fails: a caller that frees its slot without helpers though it is open.
+#[test]
+fn loom_arena_helper_leaves_work_when_it_is_wanted() {
+    check(|| {
+        let arena = Arc::new(Arena::default());
+        let member = thread::spawn({
+            let arena = arena.clone();
+            move || arena.help(1, 0, Wanted::by(&|| true), |_, _, call| call())
+        });
+        leaves(&arena, || {});
+        member.join().unwrap();
+        assert!(!arena.any());
+    });
+}
+
+/// As above, while the caller panics. Its slot is closed when it is freed.
+///
+/// Mutation that fails: a drop that does not read `OPEN` after the last helper has left.
+#[test]
+fn loom_arena_caller_that_panics_waits_for_helpers_that_are_wanted() {
+    check(|| {
+        let arena = Arc::new(Arena::default());
+        let member = thread::spawn({
+            let arena = arena.clone();
+            move || arena.help(1, 0, Wanted::by(&|| true), |_, _, call| call())
+        });
+        let panics = || leaves(&arena, || std::panic::resume_unwind(Box::new(())));
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).expect_err("it panics");
+        member.join().unwrap();
+        assert!(!arena.any());
+    });
+}
+
+/// A job of two items, of which each call takes one. The caller's first call is `first`.
+fn leaves(arena: &Arena, first: impl Fn()) {
+    let work = Work::new();
+    arena.run(
+        Lending { part: &|_, _| _ = work.call_once(), more: &|| work.is_left(), ancestors: 0, most: 1 },
+        || {},
+        |_, _| {
+            first();
+            work.call_once();
+        },
+        |_| false,
+    );
+    assert!(work.is_done());
 }

@@ -19,6 +19,7 @@
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
 //! | [`search`] | `liveness::search` |
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
+//! | [`join`] | `team::join`, `team::deque` |
 //! | [`external`] | `net::external` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep` share |
@@ -28,6 +29,7 @@ mod arena;
 mod claim;
 mod engine;
 mod external;
+mod join;
 mod lent;
 mod pinned;
 mod ready;

@@ -3,7 +3,7 @@
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
-use crate::sched::make_ready::{any_work, make_all_ready};
+use crate::sched::make_ready::{any_node, any_work, make_all_ready};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
 use std::time::Instant;
@@ -14,8 +14,8 @@ use thalweg_trace::What;
 pub(super) const SPIN_NS: u64 = 20_000;
 
 impl<P: Policy> Worker<'_, P> {
-    /// Joins a job that a firing has opened ([`team`](crate::team)), if one is left. Returns the time; the time since
-    /// `before` counts as work.
+    /// Joins a job that a firing has opened ([`team`](crate::team)), if one is left, until the job has no work, a node has
+    /// work for this worker, or its timers are due. Returns the time; the time since `before` counts as work.
     #[cold]
     pub(super) fn help(&mut self, before: Ticks) -> Ticks {
         let net = self.host.net;
@@ -24,7 +24,9 @@ impl<P: Policy> Worker<'_, P> {
             // wake one, so threads that have relied on this worker lose nothing.
             net.sleep.found();
         }
-        crate::team::help_run(&net.signals, self.host.worker);
+        let (worker, due) = (self.host.worker, self.due());
+        let wanted = || !net.stopped() && (ticks() >= due || any_node(net, worker));
+        crate::team::help_run(&net.signals, worker, &wanted);
         self.move_parts();
         let now = ticks();
         self.account.busy += now.saturating_sub(before);

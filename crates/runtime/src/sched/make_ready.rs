@@ -244,12 +244,16 @@ fn share_slowly(net: &Net<'_>, node: NodeId) {
 /// Whether the worker has work: what it checks between `Sleep::announce` and its commitment. So everything for which a
 /// thread wakes this worker must be visible here.
 pub(crate) fn any_work(net: &Net<'_>, worker: WorkerId) -> bool {
+    any_node(net, worker) || net.team.arena.any()
+}
+
+/// Whether a node has work for the worker.
+pub(crate) fn any_node(net: &Net<'_>, worker: WorkerId) -> bool {
     injector::drain(net);
-    net.team.arena.any()
-        || match net.sched.ready.notifies() {
-            true => net.sched.ready.any_for(worker),
-            false => find_claimable(net, worker).is_some(),
-        }
+    match net.sched.ready.notifies() {
+        true => net.sched.ready.any_for(worker),
+        false => find_claimable(net, worker).is_some(),
+    }
 }
 
 /// A node that the worker may claim. Each worker begins at another node, so that several workers find different ones.

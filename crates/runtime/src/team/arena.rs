@@ -17,8 +17,17 @@
 //! | open | `TAKEN`, `OPEN` | any | the caller; a thread in a call, by `ask`; members join and leave | the caller, or a helper before it leaves (closed) |
 //! | closed | `TAKEN`; `WAITED`, if the caller sleeps | any; none joins | the caller, a helper | the caller, when it reads 0 helpers (free); `ask` (open) |
 //!
-//! A slot without helpers whose caller waits is closed for good: `ask` is called inside of calls alone, and a helper that
-//! has called it closes the job again before it leaves.
+//! A slot without helpers that is closed stays so until its caller frees it: `ask` is called inside of calls alone, so by
+//! the caller itself or by a helper.
+//!
+//! # A helper that is wanted elsewhere
+//!
+//! A worker's own run may have work for it while it helps ([`Wanted`]). Its part returns then with work left. It closes the
+//! job and opens it again, as every thread does that sees work after its part, but leaves in place of another call. So the
+//! job is open without this helper, possibly without any, and the member that comes next continues it. The caller reads
+//! helpers and `OPEN` at once, in one load of the word: it frees a slot only if neither is there, and executes its own part
+//! again if the job is open. A helper opens the job before it leaves, so a caller that reads its absence reads `OPEN` too, or
+//! the job has been closed since, by a thread that has found no work.
 //!
 //! # Accesses to `job`
 //!
@@ -65,28 +74,16 @@
 //! A slot's number stands for its job, as long as the job is open or has helpers: a job's `ancestors` are the slots of the
 //! jobs around it, and all of these outlive it.
 
-use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, fence, lock};
-use crate::threads::{Job, Panic};
+use super::lending::{Lending, Lent, More, Part, Slots, Wanted};
+use super::slot::{HELPER, LIMIT, OPEN, Slot, TAKEN, WAITED, bit, has_helpers, is_full};
+use crate::sync::{AtomicUsize, Mutex, Ordering, fence, lock};
+use crate::threads::Panic;
 use crossbeam_utils::CachePadded;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
 /// The number of slots: of jobs that can have helpers at the same time.
 const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
-
-/// Flags of a slot's word.
-const TAKEN: usize = 1;
-const OPEN: usize = 2;
-const WAITED: usize = 4;
-/// The unit of the bits that count helpers, and of those above, the most helpers at once.
-const HELPER: usize = 8;
-const LIMIT: usize = HELPER << 13;
-
-/// A set of slots, by bits.
-pub(crate) type Slots = usize;
-
-/// Whether a job has work that another thread could begin.
-pub(crate) type More<'j> = dyn Fn() -> bool + Sync + 'j;
 
 /// The jobs of a team that other members may join.
 pub(crate) struct Arena {
@@ -95,32 +92,6 @@ pub(crate) struct Arena {
     /// Made for the first job, since most runs have none.
     slots: OnceLock<Box<[CachePadded<Slot>; SLOTS]>>,
 }
-
-struct Slot {
-    word: AtomicUsize,
-    /// The ancestors of the job, for members that look for descendants. A hint: that of an earlier job may be read.
-    ancestors: AtomicUsize,
-    job: UnsafeCell<Option<Lent>>,
-    lock: Mutex<()>,
-    /// The caller waits for the last helper, or for an open slot.
-    changed: Condvar,
-}
-
-/// A job, its lifetime erased by [`Arena::run`] alone.
-#[derive(Clone, Copy)]
-struct Lent {
-    job: &'static Job<'static>,
-    /// Whether work is visible that another thread could begin.
-    more: &'static More<'static>,
-    ancestors: Slots,
-    panic: &'static Mutex<Option<Panic>>,
-}
-
-// SAFETY: `job` is accessed as the module's documentation argues: by the slot's caller while no helper is inside, or read by
-// helpers. What it refers to is `Sync`. All other fields are `Sync` by themselves.
-unsafe impl Sync for Slot {}
-// SAFETY: as above.
-unsafe impl Send for Slot {}
 
 impl Default for Arena {
     fn default() -> Arena {
@@ -135,16 +106,7 @@ impl Default for Arena {
 
 impl Arena {
     fn slots(&self) -> &[CachePadded<Slot>; SLOTS] {
-        let slot = |_| {
-            CachePadded::new(Slot {
-                word: AtomicUsize::new(0),
-                ancestors: AtomicUsize::new(0),
-                job: UnsafeCell::new(None),
-                lock: Mutex::new(()),
-                changed: Condvar::new(),
-            })
-        };
-        self.slots.get_or_init(|| Box::new(std::array::from_fn(slot)))
+        self.slots.get_or_init(|| Box::new(std::array::from_fn(|_| CachePadded::new(Slot::new()))))
     }
 
     /// Whether a job is open that a member may join. A hint, unless the caller has fenced after it announced sleep.
@@ -153,8 +115,8 @@ impl Arena {
         self.open.load(Ordering::Relaxed) != 0
     }
 
-    /// Calls `own` with the set of this job and its `ancestors`, and the set of this job alone, while at most `most` members may
-    /// join `job`; returns when those that have joined are done. Calls `own` again if the job is open then. `opened` wakes
+    /// Calls `own` with the set of this job and its ancestors, and the set of this job alone, while other members may join
+    /// the job; returns when those that have joined are done. Calls `own` again if the job is open then. `opened` wakes
     /// members. `helps` is called again and again by a caller that waits: it may join descendants of the job
     /// ([`Arena::help`]), and returns whether it has.
     ///
@@ -162,7 +124,7 @@ impl Arena {
     /// With the panic of `own`, or the first one of a member, after all members have left.
     pub(crate) fn run(
         &self,
-        (job, more, ancestors, most): (&Job<'_>, &More<'_>, Slots, usize),
+        Lending { part, more, ancestors, most }: Lending<'_>,
         opened: impl Fn(),
         own: impl Fn(Slots, Slots),
         mut helps: impl FnMut(Slots) -> bool,
@@ -173,7 +135,7 @@ impl Arena {
         // forgotten, and a local of a later declaration than what it borrows, so it is dropped before.
         let lent = unsafe {
             Lent {
-                job: std::mem::transmute::<&Job<'_>, &'static Job<'static>>(job),
+                part: std::mem::transmute::<&Part<'_>, &'static Part<'static>>(part),
                 more: std::mem::transmute::<&More<'_>, &'static More<'static>>(more),
                 ancestors,
                 panic: std::mem::transmute::<&Mutex<Option<Panic>>, &'static Mutex<Option<Panic>>>(&panic),
@@ -182,7 +144,7 @@ impl Arena {
         let Some(mut open) = self.open(lent, most) else { return own(ancestors, 0) };
         loop {
             opened();
-            self.calls(open.at, &|| own(ancestors | open.bit(), open.bit()), more);
+            self.calls(open.at, &|| own(ancestors | bit(open.at), bit(open.at)), more, Wanted::NEVER);
             if open.close(&mut helps) {
                 break;
             }
@@ -193,8 +155,9 @@ impl Arena {
         }
     }
 
-    /// Calls a part until no work is visible. The job is closed then, or another thread has opened it after the part.
-    fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>) {
+    /// Calls a part until no work is visible, or the member is wanted elsewhere. With work visible the job is open then;
+    /// otherwise it is closed, or another thread has opened it after the part.
+    fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>, wanted: Wanted<'_>) {
         loop {
             part();
             self.close(at);
@@ -202,7 +165,10 @@ impl Arena {
             if !more() {
                 return;
             }
-            self.ask(1 << at);
+            self.ask(bit(at));
+            if wanted.is() {
+                return;
+            }
         }
     }
 
@@ -220,9 +186,7 @@ impl Arena {
         // Release: the word continues the release sequence of `open`, by which a member has what the caller wrote.
         let before = slot.word.fetch_or(OPEN, Ordering::Release);
         if before & WAITED != 0 {
-            // Under the lock: see "No lost wake-up".
-            let _guard = lock(&slot.lock);
-            slot.changed.notify_one();
+            slot.notify();
         }
         fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
         true
@@ -240,26 +204,29 @@ impl Arena {
         self.slots()[at].job.with_mut(|job| unsafe { *job = Some(lent) });
         self.slots()[at].ancestors.store(lent.ancestors, Ordering::Relaxed);
         // Before a member can join: one that has looked at the slot earlier may join, and close, at once.
-        self.open.fetch_or(1 << at, Ordering::Relaxed);
+        self.open.fetch_or(bit(at), Ordering::Relaxed);
         self.slots()[at].word.store(TAKEN | OPEN | (limit * LIMIT), Ordering::Release);
         fence(Ordering::SeqCst); // pairs with the fence of a member that announces sleep
         Some(Open { arena: self, at, panic: lent.panic, closed: false })
     }
 
     /// Joins an open job, calls it with this member's number inside `enter`, and leaves. `within` are slots among whose
-    /// descendants the job must be; any job may be joined if it is empty. Returns whether there was a job.
+    /// descendants the job must be; any job may be joined if it is empty. Returns whether there was a job. A member that is
+    /// wanted leaves it with work left: then [`Arena::any`] holds, and a member should be woken.
     ///
     /// `enter` gets the slots of the job and of its ancestors, the slot of the job, and the call.
     pub(crate) fn help(
         &self,
         member: usize,
         within: Slots,
+        wanted: Wanted<'_>,
         enter: impl FnOnce(Slots, Slots, &dyn Fn()),
     ) -> bool {
         let Some(joined) = self.join(within) else { return false };
-        let Lent { job, more, ancestors, panic } = joined.lent;
-        let bit = 1 << joined.at;
-        let call = || enter(ancestors | bit, bit, &|| self.calls(joined.at, &|| job(member), more));
+        let Lent { part, more, ancestors, panic } = joined.lent;
+        let job = bit(joined.at);
+        let calls = || self.calls(joined.at, &|| part(member, wanted), more, wanted);
+        let call = || enter(ancestors | job, job, &calls);
         if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
             self.close(joined.at);
             match &mut *lock(panic) {
@@ -275,9 +242,10 @@ impl Arena {
     fn close(&self, at: usize) {
         // Loads first, since the other side often has done both. They read no older value than that of this job: this thread
         // has seen the slot open, and the bit was set before.
-        let (word, bit) = (&self.slots()[at].word, 1 << at);
-        if word.load(Ordering::Relaxed) & OPEN != 0 {
-            word.fetch_and(!OPEN, Ordering::Relaxed);
+        let (word, bit) = (&self.slots()[at].word, bit(at));
+        // Acquire: a thread that has opened the job again has set the bit before, and it is seen.
+        if word.load(Ordering::Acquire) & OPEN != 0 {
+            word.fetch_and(!OPEN, Ordering::Acquire);
         }
         if self.open.load(Ordering::Relaxed) & bit != 0 {
             self.open.fetch_and(!bit, Ordering::Relaxed);
@@ -307,7 +275,7 @@ impl Arena {
             }
             if is_full(word + HELPER) {
                 // This thread is the last one that may join: others need not look.
-                self.open.fetch_and(!(1 << at), Ordering::Relaxed);
+                self.open.fetch_and(!bit(at), Ordering::Relaxed);
             }
             return Some(joined);
         }
@@ -327,9 +295,7 @@ impl Drop for Joined<'_> {
         // Release: the caller's next write of the cell, and its return, follow what this thread has done.
         let before = self.slot.word.fetch_sub(HELPER, Ordering::Release);
         if before & WAITED != 0 && before % LIMIT / HELPER == 1 {
-            // Under the lock: see "No lost wake-up".
-            let _guard = lock(&self.slot.lock);
-            self.slot.changed.notify_one();
+            self.slot.notify();
         }
     }
 }
@@ -343,26 +309,27 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    fn bit(&self) -> Slots {
-        1 << self.at
-    }
-
-    /// Waits until all helpers have left, and frees the slot; false if the job is open before.
+    /// Waits until all helpers have left, and frees the slot; false if the job is open before. The last helper may leave it
+    /// open, so both are read at once.
     fn close(&mut self, helps: &mut dyn FnMut(Slots) -> bool) -> bool {
-        let word = || self.arena.slots()[self.at].word.load(Ordering::Acquire);
-        while has_helpers(word()) {
-            if word() & OPEN != 0 {
+        let slot = &self.arena.slots()[self.at];
+        loop {
+            let word = slot.word.load(Ordering::Acquire);
+            if word & OPEN != 0 {
                 return false;
             }
-            if !helps(self.bit()) {
-                self.arena.slots()[self.at].wait(|word| has_helpers(word) && word & OPEN == 0);
+            if !has_helpers(word) {
+                break;
+            }
+            if !helps(bit(self.at)) {
+                slot.wait(|word| has_helpers(word) && word & OPEN == 0);
             }
         }
         self.free();
         true
     }
 
-    /// Frees a slot without helpers.
+    /// Frees a slot that is closed, and without helpers.
     fn free(&mut self) {
         let slot = &self.arena.slots()[self.at];
         self.closed = true;
@@ -376,33 +343,20 @@ impl Drop for Open<'_> {
     /// Closes after a panic of the caller's own part.
     fn drop(&mut self) {
         if !self.closed {
-            self.arena.close(self.at);
-            // Helpers may open the job again, and then others do its work. The last one that leaves has closed it.
-            self.arena.slots()[self.at].wait(has_helpers);
+            let slot = &self.arena.slots()[self.at];
+            // A helper may open the job again, and leave it so: then a member may have joined before it is closed here.
+            loop {
+                self.arena.close(self.at);
+                slot.wait(has_helpers);
+                // One load: the last helper opens the job before it leaves.
+                let word = slot.word.load(Ordering::Acquire);
+                if word & OPEN == 0 && !has_helpers(word) {
+                    break;
+                }
+            }
             self.free();
             // The drop of a payload may panic, and this thread panics already.
             std::mem::forget(lock(self.panic).take());
         }
-    }
-}
-
-/// Whether a job has as many helpers as it may have.
-fn is_full(word: usize) -> bool {
-    word % LIMIT / HELPER == word / LIMIT
-}
-
-fn has_helpers(word: usize) -> bool {
-    word % LIMIT / HELPER != 0
-}
-
-impl Slot {
-    /// Sleeps as long as the word is such.
-    fn wait(&self, is_such: impl Fn(usize) -> bool) {
-        let mut guard = lock(&self.lock);
-        self.word.fetch_or(WAITED, Ordering::Relaxed);
-        while is_such(self.word.load(Ordering::Acquire)) {
-            guard = self.changed.wait(guard).unwrap_or_else(|poison| poison.into_inner());
-        }
-        self.word.fetch_and(!WAITED, Ordering::Relaxed);
     }
 }

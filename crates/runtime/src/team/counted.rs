@@ -5,9 +5,12 @@
 //! another job, those of this job; a thread in [`count_jobs`], those of the scope. A member that joins takes them over for its part, so jobs
 //! that it calls in there count for the same node.
 //!
+//! A session of joins is no job that is counted, but members take over what jobs inside of it count for ([`lend_on`]).
+//!
 //! Where nothing is counted, and outside of runs, that costs a branch for each member of a job.
 
-use super::members::{Crew, Place, alone, open, place, with_place};
+use super::lending::{More, Wanted};
+use super::members::{Crew, Place, Work, alone, lend, place, with_place};
 use super::tally::{Job, Tally};
 use crate::measure::clock::{Ticks, ticks};
 use crate::net::Signals;
@@ -51,6 +54,13 @@ impl Place {
         // A scope in a firing has no timeline of its own.
         let timeline = node.map(|node| (self.team_tally().unwrap_or(tally), node));
         Some(Account { tally, node, timeline: timeline.filter(|(tally, _)| tally.is_timed()) })
+    }
+
+    /// Lets jobs that this thread, a helper of this place's, calls count for the same. The thread's place is its own again when it
+    /// leaves the job.
+    fn hand_over(&self, account: &Account<'_>) {
+        let purpose = Purpose { tally: self.purpose.tally.clone(), node: account.node };
+        with_place(|place| place.purpose = purpose);
     }
 }
 
@@ -108,9 +118,7 @@ impl<'a> Watched<'a> {
         if is_caller {
             self.is_new.store(false, Ordering::Relaxed);
         } else if let Some(account) = &self.account {
-            let purpose = Purpose { tally: self.caller.purpose.tally.clone(), node: account.node };
-            // The thread's place is its own again when it leaves the job.
-            with_place(|place| place.purpose = purpose);
+            self.caller.hand_over(account);
         }
         Part { watched: self, member, counts, from: self.account.and_then(|account| account.now()) }
     }
@@ -150,10 +158,42 @@ pub fn parallel_counted(
     part: &(dyn Fn(usize, &mut MemberCounts) + Sync),
     more: &(dyn Fn() -> bool + Sync),
 ) {
+    let own = |member, counts: &mut MemberCounts| part(member, counts);
+    lend_counted(CountedWork { job, most, part: &|member, _, counts| part(member, counts), more }, own);
+}
+
+/// The part of a helper in a job that is counted: its number, whether its own run wants it, and its counts.
+type CountedPart<'j> = dyn Fn(usize, Wanted<'_>, &mut MemberCounts) + Sync + 'j;
+
+/// A job that a thread opens, and that is counted: see [`Work`].
+pub(crate) struct CountedWork<'j> {
+    pub(crate) job: Job,
+    pub(crate) most: usize,
+    pub(crate) part: &'j CountedPart<'j>,
+    pub(crate) more: &'j More<'j>,
+}
+
+/// Like [`parallel_counted`], with a part that helpers may leave early; the calling thread calls `own` in place of it.
+pub(crate) fn lend_counted(work: CountedWork<'_>, own: impl Fn(usize, &mut MemberCounts)) {
+    let CountedWork { job, most, part, more } = work;
     let caller = place(Clone::clone);
     let watched = Watched::new(job, &caller);
-    let part = |member| part(member, &mut watched.begin(member).counts);
-    open(&caller, most, &part, more);
+    let part = |member, wanted: Wanted<'_>| part(member, wanted, &mut watched.begin(member).counts);
+    let own = |member| own(member, &mut watched.begin(member).counts);
+    lend(&caller, Work { most, part: &part, more }, own);
+}
+
+/// Like [`lend`], for a job that is not counted itself.
+pub(super) fn lend_on(Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
+    let caller = place(Clone::clone);
+    let account = caller.account();
+    let part = |member, wanted: Wanted<'_>| {
+        if let Some(account) = &account {
+            caller.hand_over(account);
+        }
+        part(member, wanted);
+    };
+    lend(&caller, Work { most, part: &part, more }, own);
 }
 
 /// Executes a loop that has one member, and counts it. It may be an iteration of another loop, so it accesses no data that

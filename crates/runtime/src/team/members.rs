@@ -1,7 +1,8 @@
 //! A thread as a member of a team: its place, the jobs that it opens, and those that it joins.
 
-use super::arena::Slots;
 use super::counted::Purpose;
+use super::join::Hidden;
+use super::lending::{Lending, More, Part, Slots, Wanted};
 use super::{Team, pool};
 use crate::net::Signals;
 use std::cell::{Cell, RefCell};
@@ -91,12 +92,12 @@ pub(crate) fn alone(part: impl FnOnce()) {
     part();
 }
 
-/// Sets this thread's place until it is dropped.
-struct Entered(Option<Place>, Deeper);
+/// Sets this thread's place until it is dropped. The job is no session of joins, unless it becomes one inside.
+struct Entered(Option<Place>, Deeper, #[expect(dead_code, reason = "dropped")] Hidden);
 
 impl Entered {
     fn new(place: Place) -> Entered {
-        Entered(PLACE.try_with(|own| own.replace(place)).ok(), Deeper::new())
+        Entered(PLACE.try_with(|own| own.replace(place)).ok(), Deeper::new(), Hidden::new())
     }
 }
 
@@ -126,24 +127,43 @@ pub(crate) fn as_worker<R>(signals: &Arc<Signals>, worker: usize, work: impl FnO
     work()
 }
 
-/// Joins a job of a run's workers, if one is open. Returns whether one was.
-pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize) -> bool {
-    signals.team.arena.any() && help(&Crew::Run(signals.clone()), worker, 0)
+/// Joins a job of a run's workers, if one is open, until it has no work or `wanted` says that the run has other work for the
+/// worker. Returns whether there was a job.
+pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize, wanted: &dyn Fn() -> bool) -> bool {
+    if !signals.team.arena.any() {
+        return false;
+    }
+    let crew = Crew::Run(signals.clone());
+    let joined = help(&crew, worker, 0, Wanted::by(wanted));
+    if signals.team.arena.any() {
+        crew.wake(); // for the work that this worker has left
+    }
+    joined
 }
 
 /// Joins a job whose ancestors include one of `within`, or any job. Wakes a further member before, since this one may take
 /// long.
-fn help(crew: &Crew, member: usize, within: Slots) -> bool {
-    join(crew, member, within, || crew.wake())
+fn help(crew: &Crew, member: usize, within: Slots, wanted: Wanted<'_>) -> bool {
+    join(crew, (member, within, wanted), || crew.wake())
 }
 
 /// Joins a job like [`help`], and calls `joined` before the job's part.
-pub(super) fn join(crew: &Crew, member: usize, within: Slots, joined: impl FnOnce()) -> bool {
-    crew.team().arena.help(member, within, |within, job, call| {
+pub(super) fn join(
+    crew: &Crew,
+    (member, within, wanted): (usize, Slots, Wanted<'_>),
+    joined: impl FnOnce(),
+) -> bool {
+    crew.team().arena.help(member, within, wanted, |within, job, call| {
         joined();
         let _entered = Entered::new(Place { within, job, ..Place::new(crew.clone(), member) });
         call();
     })
+}
+
+/// Joins a job that was opened inside of this thread's innermost job, if there is one.
+pub(super) fn help_inside() -> bool {
+    let Place { crew, member, job, .. } = place(Clone::clone);
+    job != 0 && crew.team().arena.any() && help(&crew, member, job, Wanted::NEVER)
 }
 
 /// The number of threads that [`parallel`] may use here: in a firing the workers of the run, otherwise the cores that the
@@ -229,26 +249,29 @@ pub fn parallel(most: usize, part: &(dyn Fn(usize) + Sync)) {
 /// # Panics
 /// As [`parallel`].
 pub fn parallel_while(most: usize, part: &(dyn Fn(usize) + Sync), more: &(dyn Fn() -> bool + Sync)) {
-    open(&place(Clone::clone), most, part, more);
+    let work = Work { most, part: &|member, _| part(member), more };
+    lend(&place(Clone::clone), work, part);
 }
 
-/// [`parallel_while`], called by a thread with this place.
-pub(super) fn open(
-    caller: &Place,
-    most: usize,
-    part: &(dyn Fn(usize) + Sync),
-    more: &(dyn Fn() -> bool + Sync),
-) {
+/// A job that a thread opens: the arguments of [`parallel_while`], with a part that helpers may leave early.
+pub(super) struct Work<'j> {
+    pub(super) most: usize,
+    pub(super) part: &'j Part<'j>,
+    pub(super) more: &'j More<'j>,
+}
+
+/// Like [`parallel_while`], called by a thread with this place; it calls `own` in place of the helpers' part.
+pub(super) fn lend(caller: &Place, Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
     let Place { crew, member, within, .. } = caller;
     let (member, within, team) = (*member, *within, crew.team());
-    let helpers = most.min(team.size).saturating_sub(1);
+    let lending = Lending { part, more, ancestors: within, most: most.min(team.size).saturating_sub(1) };
     let own = |within, job| {
         let _entered = Entered::new(Place { within, job, ..caller.clone() });
-        part(member);
+        own(member);
     };
     let (mut since, mut spins) = (None::<std::time::Instant>, 0);
     let helps = |slot| {
-        if help(crew, member, slot) {
+        if help(crew, member, slot, Wanted::NEVER) {
             since = None;
             return true;
         }
@@ -259,7 +282,7 @@ pub(super) fn open(
         spins += 1;
         spins % 16 != 0 || since.get_or_insert_with(std::time::Instant::now).elapsed() < pool::SPIN
     };
-    team.arena.run((part, more, within, helpers), || crew.wake(), own, helps);
+    team.arena.run(lending, || crew.wake(), own, helps);
 }
 
 /// Lets further threads begin the innermost job that this thread is in: see [`parallel_while`]. Call it after work was made

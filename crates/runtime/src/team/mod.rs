@@ -24,7 +24,12 @@
 //! | file | what |
 //! |---|---|
 //! | `arena` | the open jobs of a team: the protocol |
+//! | `slot` | where a job is while it is open |
+//! | `lending` | how a job is lent, and what calls a helper away |
+//! | `join` | fork-join: the first join of a thread is a job, and nested ones belong to it |
 //! | `members` | a thread's place in a team; opening and joining |
+//! | `deque` | entries of a member that executes tasks, and what thieves may take |
+//! | `patience` | how long a member without work searches |
 //! | `pool` | the members that are in no run: when they come and go |
 //! | `counted` | jobs that are counted, for a report: a layer above the others |
 //! | `tally` | the counts of a team, by member |
@@ -33,24 +38,31 @@
 pub(crate) mod arena;
 #[cfg(not(loom))]
 mod counted;
+pub mod deque;
+pub(crate) mod join;
+pub(crate) mod lending;
 #[cfg(not(loom))]
 mod members;
 #[cfg(loom)]
 mod modelled;
 #[cfg(not(loom))]
 mod numbers;
+pub mod patience;
 #[cfg(not(loom))]
 mod pool;
 mod running;
+mod slot;
 #[cfg(not(loom))]
 mod tally;
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
 #[cfg(not(loom))]
-pub(crate) use counted::{as_node, counted_alone};
+pub(crate) use counted::{CountedWork, as_node, counted_alone, lend_counted};
 #[cfg(not(loom))]
 pub use counted::{count_jobs, parallel_counted};
+#[cfg(not(loom))]
+pub use join::join;
 #[cfg(not(loom))]
 pub(crate) use members::{as_worker, depth, help_run, member};
 #[cfg(not(loom))]

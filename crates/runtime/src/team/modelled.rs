@@ -12,7 +12,7 @@ pub(crate) fn as_worker<R>(_: &Arc<Signals>, _worker: usize, work: impl FnOnce()
     work()
 }
 
-pub(crate) fn help_run(_: &Arc<Signals>, _worker: usize) -> bool {
+pub(crate) fn help_run(_: &Arc<Signals>, _worker: usize, _wanted: &dyn Fn() -> bool) -> bool {
     false
 }
 

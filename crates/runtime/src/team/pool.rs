@@ -22,6 +22,7 @@
 //! member sees the job. Only one member at a time is called for a job: the next one, by the member that joins.
 
 use super::Team;
+use super::lending::Wanted;
 use super::members::{Crew, join};
 use super::numbers::Numbers;
 use crate::threads::cores::{Cores, parallelism};
@@ -91,7 +92,7 @@ fn look_for_jobs(number: usize) {
     let mut since = Instant::now();
     while since.elapsed() < SPIN {
         for _ in 0..16 {
-            if TEAM.arena.any() && join(&Crew::Pool, number, 0, begin_work) {
+            if TEAM.arena.any() && join(&Crew::Pool, (number, 0, Wanted::NEVER), begin_work) {
                 LOOKING.fetch_add(1, Ordering::Relaxed);
                 since = Instant::now();
             }

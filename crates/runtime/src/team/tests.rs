@@ -3,6 +3,7 @@
 use super::{call_members, parallel, parallel_while, team_size};
 use crate::{Graph, Loop, Options, Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,16 +11,16 @@ const ALL: [Schedule; 5] =
     [Schedule::Static, Schedule::Dynamic, Schedule::Guided, Schedule::Split, Schedule::Hybrid];
 
 /// Counts the calls for each number below `count`.
-fn counts(count: usize) -> Vec<AtomicUsize> {
+pub(super) fn counts(count: usize) -> Vec<AtomicUsize> {
     (0..count).map(|_| AtomicUsize::new(0)).collect()
 }
 
-fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
+pub(super) fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
     counts.iter().all(|count| count.load(Ordering::Relaxed) == times)
 }
 
 /// Waits for a flag that another thread sets; false after a time that only a failure takes.
-fn comes(flag: &AtomicBool) -> bool {
+pub(super) fn comes(flag: &AtomicBool) -> bool {
     let begun = Instant::now();
     while !flag.load(Ordering::Acquire) {
         if begun.elapsed() > Duration::from_secs(20) {
@@ -179,6 +180,30 @@ fn a_worker_without_a_node_joins_the_job_of_a_firing() {
 }
 
 #[test]
+fn a_helper_returns_to_its_run_while_a_node_has_work() {
+    for schedule in ALL {
+        let helped = Arc::new((AtomicBool::new(false), AtomicUsize::new(0)));
+        let (graph, shared) = (Graph::new(), helped.clone());
+        graph.source(0..1u8).for_each(move |_| {
+            let own = std::thread::current().id();
+            Loop::new().schedule(schedule).grain(1).for_each(0..600, |_| {
+                std::thread::sleep(Duration::from_millis(1));
+                shared.0.fetch_or(std::thread::current().id() != own, Ordering::Release);
+                shared.1.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        // Each item that is taken makes room, so the source can fire again. It needs a worker.
+        let mut items = graph.source(0..100u8).capacity(2).start(&Options::new().threads(2)).unwrap();
+        assert!(comes(&helped.0), "the second worker joins");
+        assert_eq!(items.by_ref().take(20).count(), 20);
+        let done = helped.1.load(Ordering::Relaxed);
+        assert!(done < 500, "{schedule:?}: the source waited for the loop, {done} of 600");
+        assert_eq!(items.by_ref().count(), 80);
+        items.finish().unwrap();
+    }
+}
+
+#[test]
 fn a_run_with_one_worker_executes_its_loops_on_that_worker() {
     let graph = Graph::new();
     graph.source(0..3u8).for_each(|_| {
@@ -259,7 +284,10 @@ fn more_jobs_than_slots_end_too() {
 }
 
 /// The error of a coroutine that calls `within` with a function that has to wait for a message.
-fn error_of_waiting(threads: usize, within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static) -> String {
+pub(super) fn error_of_waiting(
+    threads: usize,
+    within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static,
+) -> String {
     use std::cell::RefCell;
     thread_local!(static HIDDEN: RefCell<Option<crate::BlockingRx<u32>>> = const { RefCell::new(None) });
     let graph = Graph::new();

@@ -171,6 +171,18 @@ impl Shares {
         (1..count).find_map(|at| self.take_whole((thread + at) % count))
     }
 
+    /// The first border between units that is `most` numbers or more behind `number`, a border itself.
+    pub(crate) fn border(&self, number: u64, most: u64) -> u64 {
+        number.saturating_add(most.max(1).div_ceil(self.unit).saturating_mul(self.unit))
+    }
+
+    /// Gives back what a thread has taken, from a border on. The thread has nothing left of its own.
+    pub(crate) fn give_back(&self, thread: usize, numbers: Range<u64>) {
+        let unit = |number: u64| (number - self.all.start).div_ceil(self.unit);
+        // Other threads do not change an empty range, so no update is lost.
+        self.rests[thread].0.store(word(unit(numbers.start)..unit(numbers.end)), Ordering::Relaxed);
+    }
+
     /// Whether no numbers are left. A hint, while threads take them.
     pub(crate) fn is_empty(&self) -> bool {
         self.rests.iter().all(|rest| units(rest.0.load(Ordering::Relaxed)).is_empty())

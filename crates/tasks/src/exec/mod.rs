@@ -8,8 +8,8 @@
 //! | place | accessed by | entered by | left by |
 //! |---|---|---|---|
 //! | `seeds` | the first member | the caller, before the run | the first member that joins (owned) |
-//! | owned: `Owned::stack`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
-//! | shared: `Seat::shared` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
+//! | owned: `Owned`, or in hand | the member | tasks that follow from the member's task; `steal`, `take_back` | the member (executed), `Seat::share` |
+//! | shared: `Seat` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
 //!
 //! An entry moves from one place to another by a move of the value, in one thread, so none is lost or executed twice.
 //! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if that is 0,
@@ -32,7 +32,7 @@
 //! |---|---|---|---|
 //! | absent | no | a searching member | its thread, which joins the run's job (searching; busy, with the seeds) |
 //! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
-//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for [`SPIN`], and the end (absent) |
+//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for 30 us ([`Patience`]), and the end (absent) |
 //!
 //! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
 //! brings `busy` to 0 and ends the run while the thief has an entry.
@@ -45,7 +45,7 @@
 //!
 //! # Members leave and come again
 //!
-//! A member that has searched for [`SPIN`] without success leaves the run's job, so its thread does what else there is: a
+//! A member that has searched for 30 us without success leaves the run's job, so its thread does what else there is: a
 //! worker returns to its run, and a thread of the pool sleeps. The thread that has opened the job waits in the runtime
 //! meanwhile. A member that shares entries, and a thief that leaves some in a seat, asks for members again
 //! ([`call_members`](thalweg_runtime::call_members)). The runtime calls one, and each that joins calls the next as long as
@@ -69,22 +69,20 @@ mod cost;
 mod kept;
 #[cfg(all(test, loom))]
 mod models;
-mod seat;
 
 #[cfg(not(loom))]
 pub use cost::time_per_steal;
 pub(crate) use kept::{Ended, run};
-pub(crate) use seat::Owned;
+pub(crate) use thalweg_runtime::deque::Owned;
 
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::team::call_members;
-use seat::Seat;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Search};
-use thalweg_runtime::MemberCounts;
+use thalweg_runtime::deque::Seat;
+use thalweg_runtime::{MemberCounts, Patience};
 
 /// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
@@ -97,9 +95,6 @@ pub(crate) fn message(panic: Panic) -> String {
     }
     message
 }
-
-/// The time that a member searches before it leaves.
-const SPIN: Duration = Duration::from_micros(30);
 
 /// A task has failed: the run ends early.
 #[derive(Debug)]
@@ -249,7 +244,7 @@ impl<T: Send> Executor<T> {
         self.search(work, thief, owned)
     }
 
-    /// Steals an entry; `None` at the end of the run, and after [`SPIN`] without success. The member is not busy before.
+    /// Steals an entry; `None` at the end of the run, and after 30 us without success. The member is not busy before.
     fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
         let mut patience = Patience::default();
         while !self.is_over() {
@@ -280,7 +275,7 @@ impl<T: Send> Executor<T> {
         let colours = attempt.level.map(|level| &search.place().levels()[level]);
         let fits = |entry: &T| colours.is_none_or(|colours| work.fits(entry, colours));
         let taken = || _ = self.busy.fetch_add(1, Ordering::AcqRel);
-        let stolen = self.seats[attempt.victim].steal(owned, fits, taken);
+        let stolen = self.seats[attempt.victim].steal(owned, usize::MAX, fits, taken);
         counts.attempt(attempt.level.is_some(), stolen.is_some());
         match stolen {
             Some(_) => search.stole(),
@@ -301,28 +296,5 @@ pub(crate) struct Thief {
 impl Thief {
     pub(crate) fn new(me: usize, search: Search, random: XorShift) -> Thief {
         Thief { me, search, random, counts: MemberCounts::default() }
-    }
-}
-
-/// How long a member has searched.
-#[derive(Default)]
-struct Patience {
-    rounds: u32,
-    since: Option<Instant>,
-}
-
-impl Patience {
-    /// Waits for a moment; true if the member has searched for [`SPIN`]. A model has no clock, so there no member spins.
-    fn is_over(&mut self) -> bool {
-        if cfg!(loom) {
-            return true;
-        }
-        self.rounds += 1;
-        (0..16).for_each(|_| std::hint::spin_loop());
-        if !self.rounds.is_multiple_of(16) {
-            return false;
-        }
-        let now = Instant::now();
-        now.duration_since(*self.since.get_or_insert(now)) >= SPIN
     }
 }

@@ -1,37 +1,58 @@
-//! The entries of a member: the owned half ([`Owned`]), and the half that thieves take from ([`Seat`]).
+//! The deque of a member that executes tasks: a private half that only its own thread accesses ([`Owned`]), and a shared
+//! half that thieves take from ([`Seat`]).
+//!
+//! The newest entry is at the private end, the oldest one at the shared end. A push is a push on a `Vec`. When the shared half
+//! is empty, the owner moves the older half of its entries there, and when it has none left it takes the newer half of the
+//! shared ones back. So an entry is moved a number of times that is logarithmic in the number of entries, and constant in the
+//! mean.
+//!
+//! ```
+//! use thalweg_runtime::deque::{Owned, Seat};
+//!
+//! let (mut owned, seat) = (Owned::new(vec!["oldest", "middle", "newest"], false), Seat::new());
+//! seat.share(&mut owned);
+//! let mut thief = Owned::new(Vec::new(), false);
+//! assert_eq!(seat.steal(&mut thief, usize::MAX, |_| true, || {}), Some(("oldest", true)));
+//! assert_eq!(owned.pop(), Some("newest"));
+//! seat.take_back(&mut owned);
+//! assert_eq!((owned.pop(), seat.is_empty()), (Some("middle"), true));
+//! ```
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use std::collections::VecDeque;
 use thalweg_policy::tasks::{offered, stolen, taken_back};
 
 /// The entries of a member that only its own thread accesses.
-pub(crate) struct Owned<T> {
+#[derive(Debug)]
+pub struct Owned<T> {
     /// The newest entry is the last one.
     stack: Vec<T>,
-    /// The run has one member: no entry of this run, and nothing that a task has written, is visible to another thread
-    /// before its end. So the tasks may use plain loads and stores for their counters.
-    pub(crate) alone: bool,
+    /// There is one member: no entry, and nothing that a task has written, is visible to another thread before the end. So
+    /// tasks may use plain loads and stores for their counters.
+    pub alone: bool,
 }
 
 impl<T> Owned<T> {
-    pub(super) fn new(stack: Vec<T>, alone: bool) -> Owned<T> {
+    /// These entries, of which the last one is the newest.
+    pub fn new(stack: Vec<T>, alone: bool) -> Owned<T> {
         Owned { stack, alone }
     }
 
     /// Adds an entry, as the newest.
     #[inline]
-    pub(crate) fn push(&mut self, entry: T) {
+    pub fn push(&mut self, entry: T) {
         self.stack.push(entry);
     }
 
     /// Takes the newest entry.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<T> {
+    pub fn pop(&mut self) -> Option<T> {
         self.stack.pop()
     }
 
+    /// Whether the private half is empty.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.stack.is_empty()
     }
 }
@@ -40,28 +61,36 @@ impl<T> Owned<T> {
 ///
 /// Invariant: only the owner adds entries, and each change is under the lock.
 #[repr(align(128))]
-pub(super) struct Seat<T> {
+#[derive(Debug)]
+pub struct Seat<T> {
     /// The length of `shared`, read without the lock: a hint to thieves, and exact for the owner where it is 0.
     len: AtomicUsize,
     /// The oldest entry is the first one.
     shared: Mutex<VecDeque<T>>,
 }
 
+impl<T> Default for Seat<T> {
+    fn default() -> Seat<T> {
+        Seat::new()
+    }
+}
+
 impl<T> Seat<T> {
-    pub(super) fn new() -> Seat<T> {
+    /// A seat without entries.
+    pub fn new() -> Seat<T> {
         Seat { len: AtomicUsize::new(0), shared: Mutex::new(VecDeque::new()) }
     }
 
     /// Whether nothing can be taken. `Acquire`: an owner that reads 0 is ordered after the thieves that have emptied the
-    /// seat, and so after their changes of `Executor::busy`.
+    /// seat, and so after what they did in `taken`.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.len.load(Ordering::Acquire) == 0
     }
 
     /// Moves the older half of the owner's entries here, at least one.
     #[cold]
-    pub(super) fn share(&self, owned: &mut Owned<T>) {
+    pub fn share(&self, owned: &mut Owned<T>) {
         let count = offered(owned.stack.len());
         let mut shared = lock(&self.shared);
         shared.extend(owned.stack.drain(..count));
@@ -69,7 +98,7 @@ impl<T> Seat<T> {
     }
 
     /// Moves the newer half of the entries back to the owner, at least one if there is one.
-    pub(super) fn take_back(&self, owned: &mut Owned<T>) {
+    pub fn take_back(&self, owned: &mut Owned<T>) {
         if self.is_empty() {
             return;
         }
@@ -79,12 +108,13 @@ impl<T> Seat<T> {
         self.len.store(shared.len(), Ordering::Release);
     }
 
-    /// Takes the older half of the entries, and of these only the first ones that all satisfy `fits`. Returns the oldest
-    /// one, moves the others to `owned`, and calls `taken` before another thread can see the change. Returns with it whether
-    /// entries are left.
-    pub(super) fn steal(
+    /// Takes the older half of the entries, at most `most`, and of these only the first ones that all satisfy `fits`.
+    /// Returns the oldest one, moves the others to `owned`, and calls `taken` before another thread can see the change.
+    /// Returns with it whether entries are left.
+    pub fn steal(
         &self,
         owned: &mut Owned<T>,
+        most: usize,
         fits: impl Fn(&T) -> bool,
         taken: impl FnOnce(),
     ) -> Option<(T, bool)> {
@@ -92,7 +122,7 @@ impl<T> Seat<T> {
             return None;
         }
         let mut shared = lock(&self.shared);
-        let count = stolen(shared.iter(), fits);
+        let count = stolen(shared.iter(), fits).min(most);
         let mut taken_entries = shared.drain(..count);
         let oldest = taken_entries.next()?;
         owned.stack.extend(taken_entries);
