@@ -89,7 +89,7 @@ struct Grid {
 
 /// The number of predecessors of a node.
 fn needs(side: usize, at: usize) -> u8 {
-    u8::from(at % side > 0) + u8::from(at >= side)
+    u8::from(!at.is_multiple_of(side)) + u8::from(at >= side)
 }
 
 impl Grid {
