@@ -185,10 +185,7 @@ fn scales_are_fractions_of_the_sizes_of_the_paper() {
     let folder = folder();
     for (arguments, what) in [
         (&["life", "--scale", "64"][..], &["generation  5\n"][..]),
-        (
-            &["life", "--scale", "64", "-g", "2", "-o", "-"],
-            &["x = 256, y = 10240, rule = B3/S23\n"],
-        ),
+        (&["life", "--scale", "64", "-g", "2", "-o", "-"], &["x = 256, y = 10240, rule = B3/S23\n"]),
         (
             &["pagerank", "--scale", "4096", "--top", "1"],
             &[
