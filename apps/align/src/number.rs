@@ -6,8 +6,24 @@ pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
     /// Below all values of cells, and lower still after any subtraction.
     const LOWEST: Self;
 
+    /// The base of a block whose corner has this value.
+    fn base(corner: i32) -> i32 {
+        corner
+    }
+
     /// `value - base`, or the nearest number that fits.
     fn relative(value: i32, base: i32) -> Self;
+
+    /// A number to add to values or to subtract from them, or the nearest one that fits.
+    fn difference(value: i32) -> Self {
+        Self::relative(value, 0)
+    }
+
+    /// The larger of a value and 0, which is `zero`.
+    #[inline(always)]
+    fn at_least(self, zero: Self) -> Self {
+        self.max(zero)
+    }
 
     /// The value that is `self` above `base`.
     fn absolute(self, base: i32) -> i32;
@@ -17,6 +33,43 @@ pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
 
     /// `self - other`.
     fn minus(self, other: Self) -> Self;
+}
+
+/// Values from 0 to 255, as -128 to 127. Saturates, so that no value is below 0.
+impl Number for i8 {
+    const LOWEST: i8 = i8::MIN;
+
+    fn base(_: i32) -> i32 {
+        0
+    }
+
+    fn relative(value: i32, base: i32) -> i8 {
+        (value.saturating_sub(base).clamp(0, 255) - 128) as i8
+    }
+
+    fn difference(value: i32) -> i8 {
+        value.clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as i8
+    }
+
+    #[inline(always)]
+    fn absolute(self, base: i32) -> i32 {
+        base + i32::from(self) + 128
+    }
+
+    #[inline(always)]
+    fn plus(self, other: i8) -> i8 {
+        self.saturating_add(other)
+    }
+
+    #[inline(always)]
+    fn minus(self, other: i8) -> i8 {
+        self.saturating_sub(other)
+    }
+
+    #[inline(always)]
+    fn at_least(self, _: i8) -> i8 {
+        self
+    }
 }
 
 /// Saturates: an instruction of its own on most processors.

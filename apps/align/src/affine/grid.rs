@@ -5,10 +5,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::kernel::sweep;
 use super::trace::{ABOVE, ABOVE_EXTENDS, DIAGONAL, LEFT, LEFT_EXTENDS, STOP, Sources};
-use super::{Border, Inflow, Profile};
+use super::{Border, Inflow, More, Profile};
 use crate::alignment::{Alignment, Path, Step};
 use crate::wavefront::Wavefront;
 use crate::{Gap, Result, Scoring};
+
+/// A block whose borders have no larger scores is tried with 8 bits.
+const MOST_OF_BYTES: i32 = 192;
 
 /// The bytes of the borders that [`Grid::align`] keeps, and of a block that it recomputes.
 pub(crate) fn memory(query: usize, target: usize, block: usize) -> u64 {
@@ -86,15 +89,30 @@ impl<'a> Grid<'a> {
             kept.get_or_init(|| inflow.clone());
         }
         let target = self.rows(row);
-        let best = match self.profile {
-            Profile::Narrow(columns) => sweep(&columns[column], target, self.costs, &mut inflow),
-            Profile::Wide(columns) => sweep(&columns[column], target, self.costs, &mut inflow),
-        };
+        let best = self.sweep(target, column, &mut inflow);
         self.best[at].store(best, Relaxed);
         let cells = target.len() * inflow.above.score.len();
         *above = inflow.above;
         *left = (inflow.corner, inflow.left);
         cells as u64
+    }
+
+    /// Computes a block with as few bits as its values have, and returns its best score.
+    fn sweep(&self, target: &[u8], column: usize, inflow: &mut Inflow) -> i32 {
+        let bytes = self.profile.bytes.as_ref().filter(|_| inflow.is_below(MOST_OF_BYTES));
+        let best = bytes.and_then(|columns| {
+            let mut tried = inflow.clone();
+            let best = sweep(&columns[column], target, self.costs, &mut tried);
+            // The largest number stands for all larger values.
+            (best < 255).then(|| {
+                *inflow = tried;
+                best
+            })
+        });
+        best.unwrap_or_else(|| match self.profile.more(self.query, self.scoring, self.block) {
+            More::Narrow(columns) => sweep(&columns[column], target, self.costs, inflow),
+            More::Wide(columns) => sweep(&columns[column], target, self.costs, inflow),
+        })
     }
 
     /// The letters of the target in a row of blocks.

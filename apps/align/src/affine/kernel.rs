@@ -1,14 +1,16 @@
 //! The computation of a block.
 //!
-//! A row is computed in two passes, after Khajeh-Saeed, Poole and Perot, "Acceleration of the Smith-Waterman algorithm
-//! using single and multiple graphics processors", J. Comput. Phys. 229 (2010):
-//! 1. `H` without `F`, and for each lane the `F` that leaves it at its right, without what enters it at its left;
-//! 2. what enters each lane, by a scan over the lanes; then `H` and the `E` of the next row.
+//! A row is computed in one pass over vectors whose lanes are far apart, after Farrar, "Striped Smith-Waterman speeds database
+//! searches six times over other SIMD implementations", Bioinformatics 23 (2007): `H` and the `E` of the next row, with the
+//! `F` that begins in the same lane. What enters a lane at its left is known after the pass, and seldom changes a cell: it
+//! does not if it is at most 0, or at most what a gap that opens in the lane's first cell has. If it does in any lane, a scan
+//! over the lanes finds the `F` that enters each of them, and a second pass corrects the cells from the first on, until no
+//! `F` matters.
 //!
-//! `F` may leave out the gaps that begin in cells whose `H` is an `F`: such a gap extends another, and `open >=
-//! extend`. Both passes are loops over vectors without branches, so their time does not depend on the data.
+//! An `F` or `E` that is not above 0 may be left out: no `H` is below 0.
 
 use std::array::from_fn;
+use std::ops::Range;
 
 use pulp::{Arch, NullaryFnOnce};
 
@@ -28,6 +30,8 @@ struct Costs<T> {
     zero: T,
     open: T,
     extend: T,
+    /// `extend`, with all its bits.
+    whole_extend: i32,
 }
 
 /// The vectors of the current row.
@@ -72,9 +76,13 @@ fn compute<T: Number>(
     (open, extend): (i32, i32),
     inflow: &mut Inflow,
 ) -> i32 {
-    let base = inflow.corner;
-    let costs =
-        Costs { zero: T::relative(0, base), open: T::relative(open, 0), extend: T::relative(extend, 0) };
+    let base = T::base(inflow.corner);
+    let costs = Costs {
+        zero: T::relative(0, base),
+        open: T::difference(open),
+        extend: T::difference(extend),
+        whole_extend: extend,
+    };
     let corner = inflow.above.score[columns.count - 1];
     let mut row = Row {
         score: lanes(&inflow.above.score, columns.steps, base),
@@ -108,66 +116,119 @@ fn next_row<T: Number>(
     costs: Costs<T>,
     best: &mut Vector<T>,
 ) -> T {
-    let leaving = without_left(row, columns.of(letter), diagonal, costs);
-    let steps = columns.steps;
-    // What crosses a lane from its left to its right loses `extend` at each step. A block is too short for more
-    // than 16 bits of it, or the numbers have 32 (see `Profile`).
-    let across = T::relative(costs.extend.absolute(0).saturating_mul(steps as i32), 0);
+    let (lane, step) = (columns.count / columns.steps, columns.count % columns.steps);
+    let scores = columns.of(letter);
+    let mut above = moved(&row.score[columns.steps - 1], diagonal);
     let mut gap = [T::LOWEST; LANES];
-    let mut carry = enters;
-    for (gap, leaving) in gap.iter_mut().zip(leaving) {
-        *gap = carry;
-        carry = carry.minus(across).max(leaving);
-    }
-    let (lane, step) = (columns.count / steps, columns.count % steps);
-    let (before, after) = (0..step, step..steps);
-    with_left(&mut row.score[before.clone()], &mut row.gap[before], &mut gap, costs, best);
+    gap[0] = enters;
+    pass(row, scores, 0..step, (&mut above, &mut gap), costs, best);
     // The column after the last one is in a lane, unless the columns fill all lanes.
-    let leaves = if lane < LANES { gap[lane] } else { carry };
-    with_left(&mut row.score[after.clone()], &mut row.gap[after], &mut gap, costs, best);
-    leaves
+    let leaves = gap[lane.min(LANES - 1)];
+    pass(row, scores, step..columns.steps, (&mut above, &mut gap), costs, best);
+    let entering = moved(&gap, T::LOWEST);
+    let leaves = if lane < LANES { leaves } else { gap[LANES - 1] };
+    match matters(&entering, &row.score[0], costs) {
+        true => correct(row, columns, &gap, leaves, costs, best),
+        false => leaves,
+    }
 }
 
-/// The first pass. Returns the `F` that leaves each lane.
+/// The values of each lane in the next one, and `first` in the first.
 #[inline(always)]
-fn without_left<T: Number>(
+fn moved<T: Number>(vector: &Vector<T>, first: T) -> Vector<T> {
+    from_fn(|lane| if lane == 0 { first } else { vector[lane - 1] })
+}
+
+/// Computes some vectors of a row. `gap` has the `F` of the first one, and then that of the one after the last; `above` the
+/// `H` of the row above, one column at the left.
+#[inline(always)]
+fn pass<T: Number>(
     row: &mut Row<T>,
     scores: &[Vector<T>],
-    diagonal: T,
-    costs: Costs<T>,
-) -> Vector<T> {
-    let last = row.score[row.score.len() - 1];
-    let mut above: Vector<T> = from_fn(|lane| if lane == 0 { diagonal } else { last[lane - 1] });
-    let mut leaving = [T::LOWEST; LANES];
-    for ((score, gap), scores) in row.score.iter_mut().zip(&row.gap).zip(scores) {
-        let here: Vector<T> = from_fn(|lane| above[lane].plus(scores[lane]).max(gap[lane]).max(costs.zero));
-        above = *score;
-        *score = here;
-        leaving = from_fn(|lane| leaving[lane].minus(costs.extend).max(here[lane].minus(costs.open)));
-    }
-    leaving
-}
-
-/// The second pass, over a part of the vectors. `gap` has the `F` of the first one, and then that of the one after the
-/// last.
-#[inline(always)]
-fn with_left<T: Number>(
-    scores: &mut [Vector<T>],
-    below: &mut [Vector<T>],
-    gap: &mut Vector<T>,
+    range: Range<usize>,
+    (above, gap): (&mut Vector<T>, &mut Vector<T>),
     costs: Costs<T>,
     best: &mut Vector<T>,
 ) {
-    let (mut left, mut most) = (*gap, *best);
-    for (score, below) in scores.iter_mut().zip(below) {
-        let here: Vector<T> = from_fn(|lane| score[lane].max(left[lane]));
+    let (mut diagonal, mut left, mut most) = (*above, *gap, *best);
+    let cells = row.score[range.clone()].iter_mut().zip(&mut row.gap[range.clone()]);
+    for ((score, below), scores) in cells.zip(&scores[range]) {
+        let here: Vector<T> = from_fn(|lane| {
+            diagonal[lane].plus(scores[lane]).max(below[lane]).max(left[lane]).at_least(costs.zero)
+        });
+        diagonal = *score;
         *score = here;
         most = from_fn(|lane| most[lane].max(here[lane]));
         let opened: Vector<T> = from_fn(|lane| here[lane].minus(costs.open));
         *below = from_fn(|lane| below[lane].minus(costs.extend).max(opened[lane]));
         left = from_fn(|lane| left[lane].minus(costs.extend).max(opened[lane]));
     }
-    (*gap, *best) = (left, most);
+    (*above, *gap, *best) = (diagonal, left, most);
+}
+
+/// Whether an `F` changes a cell of these scores or one at their right.
+#[inline(always)]
+fn matters<T: Number>(gap: &Vector<T>, score: &Vector<T>, costs: Costs<T>) -> bool {
+    let over: Vector<bool> = from_fn(|lane| gap[lane] > score[lane].minus(costs.open).max(costs.zero));
+    over.iter().fold(false, |any, over| any | over)
+}
+
+/// Corrects a row by the `F` that cross lanes. `leaving` has those that leave each lane, and `leaves` the one that leaves the
+/// last column, all without what enters the lane. Returns the `F` that leaves the block.
+///
+/// Most of them soon end. Only where one crosses a whole lane, the `F` that enter the lanes are those of a scan.
+#[inline(always)]
+fn correct<T: Number>(
+    row: &mut Row<T>,
+    columns: &Columns<T>,
+    leaving: &Vector<T>,
+    mut leaves: T,
+    costs: Costs<T>,
+    best: &mut Vector<T>,
+) -> T {
+    if enter(row, columns, moved(leaving, T::LOWEST), &mut leaves, costs, best) {
+        // What crosses a lane from its left to its right loses `extend` at each step.
+        let across = costs.whole_extend.saturating_mul(columns.steps as i32);
+        let mut gap = [T::LOWEST; LANES];
+        let mut carry = T::LOWEST;
+        for (gap, leaving) in gap.iter_mut().zip(leaving) {
+            *gap = carry;
+            carry = T::relative(carry.absolute(0).saturating_sub(across), 0).max(*leaving);
+        }
+        enter(row, columns, gap, &mut leaves, costs, best);
+        if columns.count == columns.steps * LANES {
+            leaves = leaves.max(carry);
+        }
+    }
+    leaves
+}
+
+/// Corrects a row by the `F` that enter each lane, from the first vector on until none matters. Returns whether one has crossed
+/// a lane.
+#[inline(always)]
+fn enter<T: Number>(
+    row: &mut Row<T>,
+    columns: &Columns<T>,
+    mut gap: Vector<T>,
+    leaves: &mut T,
+    costs: Costs<T>,
+    best: &mut Vector<T>,
+) -> bool {
+    let last = (columns.count / columns.steps, columns.count % columns.steps);
+    for at in 0..columns.steps {
+        if at == last.1 && last.0 < LANES {
+            *leaves = gap[last.0].max(*leaves);
+        }
+        if !matters(&gap, &row.score[at], costs) {
+            return false;
+        }
+        let here: Vector<T> = from_fn(|lane| row.score[at][lane].max(gap[lane]));
+        row.score[at] = here;
+        *best = from_fn(|lane| best[lane].max(here[lane]));
+        row.gap[at] = from_fn(|lane| row.gap[at][lane].max(here[lane].minus(costs.open)));
+        gap = from_fn(|lane| gap[lane].minus(costs.extend));
+    }
+    true
 }
 
 /// The vectors of the values of a row, relative to `base`.

@@ -18,7 +18,7 @@ mod profile;
 mod trace;
 
 pub(crate) use grid::{Grid, memory};
-pub(crate) use profile::Profile;
+pub(crate) use profile::{More, Profile};
 
 /// The value of a gap before the first row or column. It is below all others, and nothing subtracts 2^30 from it.
 pub(crate) const NONE: i32 = i32::MIN / 2;
@@ -46,4 +46,12 @@ pub(crate) struct Inflow {
     pub corner: i32,
     pub above: Border,
     pub left: Border,
+}
+
+impl Inflow {
+    /// Whether all scores are below `limit`.
+    pub fn is_below(&self, limit: i32) -> bool {
+        let most = |border: &Border| border.score.iter().copied().max().unwrap_or(0);
+        self.corner.max(most(&self.above)).max(most(&self.left)) < limit
+    }
 }

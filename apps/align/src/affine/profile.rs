@@ -1,6 +1,7 @@
 //! The scores of a query's letters against each letter, in the order in which the kernel reads them.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::kernel::LANES;
 use crate::Scoring;
@@ -12,8 +13,16 @@ use crate::number::Number;
 /// steps` on, as in Farrar, "Striped Smith-Waterman speeds database searches six times over other SIMD
 /// implementations", Bioinformatics 23 (2007).
 #[derive(Debug)]
-pub(crate) enum Profile {
-    /// All values of a block fit into 16 bits.
+pub(crate) struct Profile {
+    /// With 8 bits, for blocks of which all values are below 256. `None` if scores or costs have more bits.
+    pub bytes: Option<Vec<Columns<i8>>>,
+    /// With more bits, when a block first needs it.
+    more: OnceLock<More>,
+}
+
+/// Scores with as many bits as the values of any block need, relative to its corner.
+#[derive(Debug)]
+pub(crate) enum More {
     Narrow(Vec<Columns<i16>>),
     Wide(Vec<Columns<i32>>),
 }
@@ -32,13 +41,29 @@ pub(crate) struct Columns<T> {
 impl Profile {
     /// The profile of a query for blocks of `block` columns and rows.
     pub fn new(query: &[u8], scoring: &Scoring, block: usize) -> Profile {
-        let blocks = query.chunks(block);
-        if is_narrow(scoring, block) {
-            Profile::Narrow(blocks.map(|query| Columns::new(query, scoring)).collect())
-        } else {
-            Profile::Wide(blocks.map(|query| Columns::new(query, scoring)).collect())
-        }
+        let bytes = fits_bytes(scoring).then(|| columns(query, scoring, block));
+        Profile { bytes, more: OnceLock::new() }
     }
+
+    /// The profile with more bits. The arguments are those of [`Profile::new`].
+    pub fn more(&self, query: &[u8], scoring: &Scoring, block: usize) -> &More {
+        self.more.get_or_init(|| match is_narrow(scoring, block) {
+            true => More::Narrow(columns(query, scoring, block)),
+            false => More::Wide(columns(query, scoring, block)),
+        })
+    }
+}
+
+fn columns<T: Number>(query: &[u8], scoring: &Scoring, block: usize) -> Vec<Columns<T>> {
+    query.chunks(block).map(|query| Columns::new(query, scoring)).collect()
+}
+
+/// Whether all scores and costs are numbers of 8 bits, and blocks are worth a try.
+fn fits_bytes(scoring: &Scoring) -> bool {
+    let crate::Gap::Affine { open, extend } = scoring.gap() else { return false };
+    let codes = 0..scoring.codes() as u8;
+    let fits = |value: i32| (-127..=64).contains(&value);
+    codes.clone().all(|a| codes.clone().all(|b| fits(scoring.of_codes(a, b)))) && fits(*open) && fits(*extend)
 }
 
 /// Whether the values of a block, relative to its corner, fit into 16 bits.
@@ -61,7 +86,7 @@ impl<T: Number> Columns<T> {
         for (code, scores) in scores.chunks_mut(steps).enumerate() {
             for (column, letter) in query.iter().enumerate() {
                 let score = scoring.of_codes(*letter, code as u8);
-                scores[column % steps][column / steps] = T::relative(score, 0);
+                scores[column % steps][column / steps] = T::difference(score);
             }
         }
         Columns { count: query.len(), steps, scores }
