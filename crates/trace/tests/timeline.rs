@@ -13,8 +13,8 @@ fn timeline() -> Timeline {
     let activation = |at, ended| Event { at, what: What::Activation { node, firings: 3, ns: 1500, ended } };
     let others = [
         What::Steal { node, from: 1 },
-        What::Loop { node, iterations: 640, steals: 2, ns: 600 },
-        What::TaskGraph { node, nodes: 9, steals: 0, ns: 650 },
+        What::Loop { node, steals: 2, ns: 600 },
+        What::TaskGraph { node, steals: 0, ns: 650 },
         What::Spin { ns: 700 },
         What::Park { ns: u64::MAX - 700 },
         What::Growth { channel, to: 1024 },
@@ -102,7 +102,7 @@ fn errors_say_the_place_and_both_values() {
             "\"threads\": 4",
             "traceEvents`: expected the names of 4 threads, found the names of 3",
         ),
-        ("\"events\": 7,", "\"events\": 8,", "traceEvents`: expected 8 events of `worker 0`, found 7"),
+        ("\"events\": 9,", "\"events\": 8,", "traceEvents`: expected 8 events of `worker 0`, found 9"),
         (
             "\"tid\": 2, \"name\"",
             "\"tid\": 9, \"name\"",
@@ -191,7 +191,7 @@ fn what_is_lost_is_said() {
     let mut timeline = timeline();
     timeline.tracks[1].lost = 7;
     let text = timeline.to_json(&example().graph);
-    assert!(text.contains("\"events\": 11, \"lost\": 7, \"complete_from_ns\": 1500}"), "{text}");
+    assert!(text.contains("\"events\": 13, \"lost\": 7, \"complete_from_ns\": 1500}"), "{text}");
     assert!(text.contains("\"events\": 4, \"lost\": 7}"), "{text}");
 }
 
@@ -259,8 +259,8 @@ fn any_event(nodes: usize, channels: usize) -> impl Strategy<Value = Event> {
             (4, _) => What::Steal { node, from },
             (5, _) => What::Park { ns },
             (6, _) => What::Spin { ns },
-            (7, _) => What::Loop { node, iterations: firings, steals: from, ns },
-            (8, _) => What::TaskGraph { node, nodes: firings, steals: from, ns },
+            (7, _) => What::Loop { node, steals: from, ns },
+            (8, _) => What::TaskGraph { node, steals: from, ns },
             _ => What::Activation { node, firings, ns, ended },
         };
         Event { at, what }

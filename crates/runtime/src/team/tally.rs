@@ -38,11 +38,10 @@ impl Job {
 
     /// A member's part, for the timeline. Its length is in ticks.
     fn part(self, node: NodeId, counts: &MemberCounts, ns: Ticks) -> What {
-        let short = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-        let steals = short(counts.steals);
+        let steals = u32::try_from(counts.steals).unwrap_or(u32::MAX);
         match self {
-            Job::Loop => What::Loop { node, iterations: short(counts.iterations), steals, ns },
-            Job::TaskGraph => What::TaskGraph { node, nodes: short(counts.nodes), steals, ns },
+            Job::Loop => What::Loop { node, steals, ns },
+            Job::TaskGraph => What::TaskGraph { node, steals, ns },
         }
     }
 }

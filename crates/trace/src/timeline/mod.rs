@@ -77,8 +77,6 @@ pub enum What {
     Loop {
         /// The node.
         node: NodeId,
-        /// Iterations that the thread did.
-        iterations: u32,
         /// Times that the thread stole iterations.
         steals: u32,
         /// Its length, in nanoseconds.
@@ -88,8 +86,6 @@ pub enum What {
     TaskGraph {
         /// The node of the stream graph.
         node: NodeId,
-        /// Nodes of the task graph that the thread computed.
-        nodes: u32,
         /// Times that the thread stole tasks.
         steals: u32,
         /// Its length, in nanoseconds.

@@ -54,14 +54,8 @@ fn write_arguments(what: What, graph: &GraphData, to: &mut Fields<'_>) {
             to.count("firings", firings);
             write_ended(ended, graph, to);
         }
-        What::Loop { node, iterations, steals, .. } => {
+        What::Loop { node, steals, .. } | What::TaskGraph { node, steals, .. } => {
             to.count("node", node.0);
-            to.count("iterations", iterations);
-            to.count("steals", steals);
-        }
-        What::TaskGraph { node, nodes, steals, .. } => {
-            to.count("node", node.0);
-            to.count("nodes", nodes);
             to.count("steals", steals);
         }
         What::Steal { node, from } => {
@@ -122,13 +116,11 @@ pub(super) fn read(value: &Value<'_>, graph: &GraphData) -> Read<Option<Event>> 
         },
         "loop" => What::Loop {
             node: read_node(arguments, value, "loop ", graph)?,
-            iterations: arguments.count("iterations")?,
             steals: arguments.count("steals")?,
             ns: value.micros("dur")?,
         },
         "task graph" => What::TaskGraph {
             node: read_node(arguments, value, "task graph ", graph)?,
-            nodes: arguments.count("nodes")?,
             steals: arguments.count("steals")?,
             ns: value.micros("dur")?,
         },

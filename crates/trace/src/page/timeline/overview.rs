@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn parts_of_activations_are_not_counted_twice() {
         let node = NodeId(0);
-        let part = |at, ns| Event { at, what: What::Loop { node, iterations: 1, steals: 0, ns } };
+        let part = |at, ns| Event { at, what: What::Loop { node, steals: 0, ns } };
         let activation =
             |at, ns| Event { at, what: What::Activation { node, firings: 1, ns, ended: Ended::Done } };
-        let graph = Event { at: 60, what: What::TaskGraph { node, nodes: 1, steals: 0, ns: 30 } };
+        let graph = Event { at: 60, what: What::TaskGraph { node, steals: 0, ns: 30 } };
         // A loop of an activation, one that the thread has joined, and one in a task graph.
         let events = [part(10, 5), activation(0, 20), part(20, 10), part(65, 5), graph];
         let starts: Vec<u64> = outermost(&events).map(|event| event.at).collect();
