@@ -55,7 +55,7 @@ pub(super) const SECTIONS: [Section; 7] = [
     },
     Section {
         title: "Figure 6.5: Smith-Waterman (counted, no time)",
-        prefixes: &["locality.6-5.ticks"],
+        prefixes: &["locality.6-5.ticks", "locality.6-5.remote"],
         subject: "locality.6-5",
         text: "Ratios of ticks of the virtual host on 4 domains of 8 cores, at the paper's size. `parfor-hybrid` and\n\
                `parfor-static` search in the paper's order, or not at all, and begin late by up to 200 ticks for each worker, since\n\
@@ -64,7 +64,7 @@ pub(super) const SECTIONS: [Section; 7] = [
     },
     Section {
         title: "Figure 6.6: life (counted, no time)",
-        prefixes: &["locality.6-6.ticks"],
+        prefixes: &["locality.6-6.ticks", "locality.6-6.remote"],
         subject: "locality.6-6",
         text: "The same for 5 steps of life over 16384^2 cells in blocks of 16 by 256.\n\
                \n\
