@@ -1,9 +1,15 @@
 //! Jobs that are counted: a layer above [`parallel_while`](super::parallel_while), which knows nothing of it.
 //!
-//! The caller of a job finds the tally and the node that its counts are for in its place
-//! ([`Place`](super::members)): a worker in a firing, those of its run and of the node whose body it executes; a member in
-//! another job, those of this job; a thread in [`count_jobs`], those of the scope. A member that joins takes them over for its part, so jobs
-//! that it calls in there count for the same node.
+//! The caller of a job finds the tally and the node that its counts are for in its [`Place`]:
+//!
+//! | caller is | tally of | node |
+//! |---|---|---|
+//! | a worker in a firing | its run | that whose body it executes |
+//! | the thread of a node that has its own | its run, apart from the workers' | that one |
+//! | a member in another job | that job | that of the job |
+//! | a thread in [`count_jobs`] | the scope | that of the place around |
+//!
+//! A member that joins takes tally and node over for its part, so jobs that it calls in there count for the same node.
 //!
 //! A session of joins is no job that is counted, but members take over what jobs inside of it count for ([`lend_on`]).
 //!

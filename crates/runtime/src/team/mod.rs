@@ -85,6 +85,7 @@ pub(crate) struct Team {
     /// By worker of a run: the node whose body it executes.
     pub(crate) running: Box<[CachePadded<Running>]>,
     /// By worker of a run: its memory domain, if the run's options describe them.
+    #[cfg_attr(loom, allow(dead_code))]
     pub(crate) domains: Option<std::sync::Arc<[usize]>>,
     /// What the jobs of a run's workers count; `None` if they do not, and outside of runs.
     #[cfg(not(loom))]
