@@ -42,8 +42,8 @@ pub(super) const SECTIONS: [Section; 8] = [
         title: "Figure 5.6: speed-ups (measured)",
         prefixes: &["locality.5-6.time"],
         subject: "locality.5-6",
-        text: "The time on one thread without any scheduler, divided by that of each contestant: 5 steps a graph of heat over 2048\n\
-               by 2048 numbers and of life over 4096 by 4096 bytes, 10 iterations of PageRank on an R-MAT graph of 2^19 pages, and\n\
+        text: "The time on one thread (of heat and life in plain loops), divided by that of each contestant: 5 steps a graph of heat\n\
+               over 2048 by 2048 numbers and of life over 4096 by 4096 bytes, 10 iterations of PageRank on an R-MAT graph of 2^19 pages, and\n\
                Smith-Waterman in n^3 (1024 letters) and n^2 (16384 letters). Building the graphs of heat and life is not counted:\n\
                each is run again and again. cg, mg and fdtd exist as loops alone, and PageRank and Smith-Waterman have no peer in\n\
                OpenMP here.",
