@@ -29,7 +29,7 @@ pub fn measure(machine: &Machine) -> Costs {
     // More digits would mean nothing.
     let tenths = |ns: f64| (ns * 10.0).round().max(1.0) / 10.0;
     costs.queue = Some(tenths(queue()));
-    costs.steal = thalweg_tasks::time_per_steal(EACH).map(tenths);
+    costs.steal = thalweg_tasks::time_per_steal(machine.near_cpus(), EACH).map(tenths);
     costs
 }
 

@@ -37,7 +37,7 @@ impl Costs {
         // More digits would mean nothing.
         let tenths = |ns: f64| (ns * 10.0).round() / 10.0;
         let line = |pair: Option<(u32, u32)>| line::transfer(pair?, Instant::now() + EACH).map(tenths);
-        let any = pairs.cache.or(pairs.domain).or(pairs.across);
+        let any = pairs.nearest();
         let costs = Costs {
             wake: wake::latency(any, Instant::now() + EACH).map(tenths),
             line_cache: line(pairs.cache),
@@ -47,6 +47,20 @@ impl Costs {
             ..Costs::default()
         };
         costs.within_range()
+    }
+}
+
+impl Machine {
+    /// The numbers of two CPUs of different cores that the process may use, as near to each other as there are: those whose
+    /// wake-ups [`Costs::measure`] measures. `None` if the process may use one core, or nothing is known of two.
+    ///
+    /// ```
+    /// let machine = thalweg_machine::Machine::read("thalweg-machine 1\ndomains 2\ncores 2\ncache 2 per domain\n")?;
+    /// assert_eq!(machine.near_cpus(), Some((0, 1)));
+    /// # Ok::<(), thalweg_machine::ReadError>(())
+    /// ```
+    pub fn near_cpus(&self) -> Option<(u32, u32)> {
+        Pairs::new(self).nearest()
     }
 }
 
@@ -62,6 +76,10 @@ struct Pairs {
 }
 
 impl Pairs {
+    fn nearest(&self) -> Option<(u32, u32)> {
+        self.cache.or(self.domain).or(self.across)
+    }
+
     /// The first pairs, of which the first unit is the first that the process may use. Without caches nothing is known
     /// about a pair of one domain.
     fn new(machine: &Machine) -> Pairs {

@@ -8,6 +8,7 @@ use super::{Executor, Owned, Stop, Thief, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use thalweg_machine::Affinity;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Place, Search, SearchSettings};
 
@@ -36,13 +37,15 @@ impl Work for Numbers {
 /// The nanoseconds of a successful attempt to steal, made on one thread of the calling thread's team from another one:
 /// the median of turns that take `limit` at most together. `None` if no other thread takes part in this time.
 ///
-/// The two threads run on the cores that the system chooses.
+/// The two threads are pinned to these CPUs meanwhile, as far as the system does so; or else they run where the system
+/// chooses, and where it moves them the figure varies.
 ///
 /// ```
-/// let ns = thalweg_tasks::time_per_steal(std::time::Duration::from_millis(20));
+/// let near = thalweg_machine::Machine::here().near_cpus();
+/// let ns = thalweg_tasks::time_per_steal(near, std::time::Duration::from_millis(20));
 /// println!("a steal takes {ns:?} ns");
 /// ```
-pub fn time_per_steal(limit: Duration) -> Option<f64> {
+pub fn time_per_steal(cpus: Option<(u32, u32)>, limit: Duration) -> Option<f64> {
     let game = Game {
         executors: (0..STEALS).map(|_| Executor::new(2, Vec::new())).collect(),
         round: AtomicUsize::new(0),
@@ -50,13 +53,36 @@ pub fn time_per_steal(limit: Duration) -> Option<f64> {
     };
     let (threads, times) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thalweg_runtime::parallel(2, &|_| match threads.fetch_add(1, Ordering::Relaxed) {
-        0 => game.own(),
-        1 => *times.lock().unwrap_or_else(PoisonError::into_inner) = game.steal(),
+        0 => {
+            let _pinned = cpus.map(|(cpu, _)| Pinned::to(cpu));
+            game.own();
+        }
+        1 => {
+            let _pinned = cpus.map(|(_, cpu)| Pinned::to(cpu));
+            *times.lock().unwrap_or_else(PoisonError::into_inner) = game.steal();
+        }
         _ => {}
     });
     let mut times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
     times.sort_unstable_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
+}
+
+/// Pins this thread until it is dropped: it may be the caller's, or one of the pool.
+struct Pinned(Affinity);
+
+impl Pinned {
+    fn to(cpu: u32) -> Pinned {
+        let before = Affinity::here();
+        Affinity::of(cpu).adopt();
+        Pinned(before)
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.0.adopt();
+    }
 }
 
 struct Game {
@@ -133,6 +159,15 @@ mod tests {
 
     #[test]
     fn without_time_nothing_is_measured() {
-        assert_eq!(time_per_steal(Duration::ZERO), None);
+        assert_eq!(time_per_steal(None, Duration::ZERO), None);
+    }
+
+    #[test]
+    fn threads_are_pinned_only_while_they_measure() {
+        let before = Affinity::here();
+        let near = thalweg_machine::Machine::here().near_cpus();
+        _ = time_per_steal(near, Duration::from_millis(5));
+        assert_eq!(Affinity::here(), before);
+        thalweg_runtime::par_for(0..100, |_| assert_eq!(Affinity::here(), before));
     }
 }
