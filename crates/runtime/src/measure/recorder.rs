@@ -136,6 +136,7 @@ mod tests {
         assert_eq!(track.lost, 5);
     }
 
+    #[cfg(not(loom))]
     #[test]
     fn events_that_move_stay_in_order_and_lost_ones_count() {
         let (mut from, mut to) = (Recorder::new(4).unwrap(), Recorder::new(9).unwrap());
