@@ -1,6 +1,13 @@
 //! The numbers that kernels compute with: narrow ones where all values of a block fit, since a vector holds more of
 //! them.
 
+use std::array::from_fn;
+
+use pulp::bytemuck::cast;
+
+/// Cells that are computed at once: with 8-bit values a vector register of 256 bits.
+pub(crate) const LANES: usize = 32;
+
 /// A number of a kernel. Values are relative to a base that the kernel chooses.
 pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
     /// Below all values of cells, and lower still after any subtraction.
@@ -17,6 +24,12 @@ pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
     /// A number to add to values or to subtract from them, or the nearest one that fits.
     fn difference(value: i32) -> Self {
         Self::relative(value, 0)
+    }
+
+    /// The values of each lane in the next one, and `first` in the first.
+    #[inline(always)]
+    fn moved(vector: [Self; LANES], first: Self) -> [Self; LANES] {
+        from_fn(|lane| if lane == 0 { first } else { vector[lane - 1] })
     }
 
     /// The larger of a value and 0, which is `zero`.
@@ -52,6 +65,16 @@ impl Number for i8 {
     }
 
     #[inline(always)]
+    fn moved(vector: [i8; LANES], first: i8) -> [i8; LANES] {
+        // Words, since the compiler moves single lanes through memory.
+        let words = cast::<_, [u64; 4]>(vector).map(u64::from_le);
+        let first = u64::from(first.cast_unsigned());
+        let before: [u64; 4] = from_fn(|at| if at == 0 { first } else { words[at - 1] >> 56 });
+        let moved: [u64; 4] = from_fn(|at| (words[at] << 8 | before[at]).to_le());
+        cast(moved)
+    }
+
+    #[inline(always)]
     fn absolute(self, base: i32) -> i32 {
         base + i32::from(self) + 128
     }
@@ -78,6 +101,16 @@ impl Number for i16 {
 
     fn relative(value: i32, base: i32) -> i16 {
         value.saturating_sub(base).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
+    }
+
+    #[inline(always)]
+    fn moved(vector: [i16; LANES], first: i16) -> [i16; LANES] {
+        // Words, since the compiler moves single lanes through memory.
+        let words = cast::<_, [u64; 8]>(vector).map(u64::from_le);
+        let first = u64::from(first.cast_unsigned());
+        let before: [u64; 8] = from_fn(|at| if at == 0 { first } else { words[at - 1] >> 48 });
+        let moved: [u64; 8] = from_fn(|at| (words[at] << 16 | before[at]).to_le());
+        cast(moved)
     }
 
     #[inline(always)]

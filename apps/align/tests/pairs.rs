@@ -1,7 +1,7 @@
 //! One pair: the blocks compute what whole matrices have, and an alignment has the score that it claims.
 
 use proptest::prelude::*;
-use thalweg_align::{Aligner, Gap, Schedule, Scoring};
+use thalweg_align::{Aligner, Alphabet, Gap, Schedule, Scoring};
 
 use crate::reference::{affine, best, pair, scoring};
 
@@ -153,4 +153,37 @@ fn scores_that_may_exceed_32_bits_are_refused() {
         message.contains("600000000") && message.contains("536870912") && message.contains("help: "),
         "{message}"
     );
+}
+
+#[test]
+fn gaps_across_any_number_of_lanes_have_the_same_scores() {
+    let mut state = 1u64;
+    let mut letter = |letters: &[u8]| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        letters[(state >> 33) as usize % letters.len()]
+    };
+    let mut sequence =
+        |letters: &[u8], count: usize| -> Vec<u8> { (0..count).map(|_| letter(letters)).collect() };
+    let costs = [(3, 0), (2, 1), (5, 2), (11, 1), (20, 20)];
+    for (open, extend) in costs {
+        let gap = || Gap::Affine { open, extend };
+        // Values below 256, of 16 bits, and of 32 bits.
+        let scorings = [(1, 1), (2, 3), (9, 2), (300, 200)].map(|(a, b)| Scoring::dna(a, b, gap()).unwrap());
+        for scoring in scorings.into_iter().chain([Scoring::protein(gap()).unwrap()]) {
+            let letters: &[u8] =
+                if scoring.alphabet() == Alphabet::Dna { b"ACGT" } else { b"ARNDCQEGHILKMFPSTWYV" };
+            let query = sequence(letters, 1500);
+            // Random, with a part of the query whose middle is missing.
+            let target =
+                [&sequence(letters, 300), &query[200..260], &query[900..980], &sequence(letters, 300)]
+                    .concat();
+            for (query, target) in [(&query, &target), (&target, &query)] {
+                let score = |block| Aligner::new(scoring.clone()).block(block).score(query, target).unwrap();
+                let expected = score(8);
+                for block in [2048, 700, 65, 33] {
+                    assert_eq!(score(block), expected, "block {block}, gap {open} {extend}");
+                }
+            }
+        }
+    }
 }

@@ -16,11 +16,7 @@ use pulp::{Arch, NullaryFnOnce};
 
 use super::Inflow;
 use super::profile::Columns;
-use crate::number::Number;
-
-/// Cells that are computed at once: with 16-bit values two vector registers of 256 bits, so that the operations on one need
-/// not wait for those on the other.
-pub(crate) const LANES: usize = 32;
+use crate::number::{LANES, Number};
 
 type Vector<T> = [T; LANES];
 
@@ -118,25 +114,19 @@ fn next_row<T: Number>(
 ) -> T {
     let (lane, step) = (columns.count / columns.steps, columns.count % columns.steps);
     let scores = columns.of(letter);
-    let mut above = moved(&row.score[columns.steps - 1], diagonal);
+    let mut above = T::moved(row.score[columns.steps - 1], diagonal);
     let mut gap = [T::LOWEST; LANES];
     gap[0] = enters;
     pass(row, scores, 0..step, (&mut above, &mut gap), costs, best);
     // The column after the last one is in a lane, unless the columns fill all lanes.
     let leaves = gap[lane.min(LANES - 1)];
     pass(row, scores, step..columns.steps, (&mut above, &mut gap), costs, best);
-    let entering = moved(&gap, T::LOWEST);
+    let entering = T::moved(gap, T::LOWEST);
     let leaves = if lane < LANES { leaves } else { gap[LANES - 1] };
     match matters(&entering, &row.score[0], costs) {
         true => correct(row, columns, &gap, leaves, costs, best),
         false => leaves,
     }
-}
-
-/// The values of each lane in the next one, and `first` in the first.
-#[inline(always)]
-fn moved<T: Number>(vector: &Vector<T>, first: T) -> Vector<T> {
-    from_fn(|lane| if lane == 0 { first } else { vector[lane - 1] })
 }
 
 /// Computes some vectors of a row. `gap` has the `F` of the first one, and then that of the one after the last; `above` the
@@ -186,7 +176,7 @@ fn correct<T: Number>(
     costs: Costs<T>,
     best: &mut Vector<T>,
 ) -> T {
-    if enter(row, columns, moved(leaving, T::LOWEST), &mut leaves, costs, best) {
+    if enter(row, columns, T::moved(*leaving, T::LOWEST), &mut leaves, costs, best) {
         // What crosses a lane from its left to its right loses `extend` at each step.
         let across = costs.whole_extend.saturating_mul(columns.steps as i32);
         let mut gap = [T::LOWEST; LANES];

@@ -18,7 +18,7 @@ mod profile;
 mod trace;
 
 pub(crate) use grid::{Grid, memory};
-pub(crate) use profile::{More, Profile};
+pub(crate) use profile::{More, Profile, is_narrow};
 
 /// The value of a gap before the first row or column. It is below all others, and nothing subtracts 2^30 from it.
 pub(crate) const NONE: i32 = i32::MIN / 2;
