@@ -16,7 +16,7 @@ pub(super) struct Paper {
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub scale: Option<u32>,
     /// The crawl that --scale means
-    #[arg(long, value_name = "NAME", default_value = "uk-2002", requires = "scale")]
+    #[arg(long, value_name = "NAME", default_value = "uk-2002", requires = "scale", conflicts_with_all = ["graph", "rmat"])]
     pub crawl: Crawl,
 }
 
