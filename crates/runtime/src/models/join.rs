@@ -48,8 +48,8 @@ fn thief(session: &Arc<Session>, me: usize, attempts: usize) -> thread::JoinHand
 
 /// A steal against the owner that takes its half back.
 ///
-/// Mutations that fail: `Relaxed` in the store or in the load of `is_done`; a thief that does not wake the owner; no fence in
-/// `sleep` or in `wake`; an owner that takes the half back without the seat's lock.
+/// Mutations that fail: `Relaxed` in the store of `is_done`; a thief that does not wake the owner, or does so without the lock;
+/// no fence in `sleep`.
 #[test]
 fn loom_join_half_is_executed_once() {
     check(|| {
@@ -95,7 +95,7 @@ fn loom_join_thieves_execute_a_half_once() {
 /// The thief of a half forks in turn, and waits until another thread has executed what it offers. Only the owner can, which may
 /// be about to sleep.
 ///
-/// Mutations that fail: `offer` that wakes no sleeper; a sleeper that checks no seat, or before it counts itself.
+/// Mutations that fail: a sleeper that checks no seat.
 #[test]
 fn loom_join_sleeping_owner_takes_what_its_thief_offers() {
     check(|| {
