@@ -31,7 +31,7 @@ impl Threads {
         let team = thalweg::team_size();
         if threads > team && !quiet {
             standard::eprint(&format!(
-                "note: --threads {threads} is more than the cores that this process may use, so {team} work"
+                "note: --threads {threads} is more than the cores that this process may use, so {team} threads run"
             ));
         }
         Ok(Some(threads))

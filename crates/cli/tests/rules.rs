@@ -59,7 +59,7 @@ fn threads_follow_one_rule() {
         }
         let more = with(&(team + 1).to_string());
         let note = format!(
-            "note: --threads {} is more than the cores that this process may use, so {team} work\n",
+            "note: --threads {} is more than the cores that this process may use, so {team} threads run\n",
             team + 1
         );
         assert!(more.status.success() && message(&more).contains(&note), "{verb:?}: {more:?}");

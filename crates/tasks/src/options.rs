@@ -41,8 +41,9 @@ impl Options {
     }
 
     /// The memory domain of each member, by the member's number; a member that the list does not have is in a domain of
-    /// its own. In a firing the default is [`Options::domains`](thalweg_runtime::Options::domains) of the run. Turns on the counts of accesses ([`MemberCounts::remote`](crate::MemberCounts::remote)), which calls the
-    /// colour function once more for each node and each predecessor.
+    /// its own. In a firing the default is [`Options::domains`](thalweg_runtime::Options::domains) of the run. Turns on the
+    /// counts of accesses ([`MemberCounts::remote`](crate::MemberCounts::remote)), which calls the colour function once
+    /// more for each node and each predecessor.
     #[must_use]
     pub fn domains(mut self, domains: impl IntoIterator<Item = usize>) -> Options {
         self.domains = Some(domains.into_iter().collect());

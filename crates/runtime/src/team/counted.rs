@@ -11,7 +11,8 @@
 //!
 //! A member that joins takes tally and node over for its part, so jobs that it calls in there count for the same node.
 //!
-//! A session of joins is no job that is counted, but members take over what jobs inside of it count for ([`lend_on`]).
+//! A session of joins is not counted. Its members take over what the jobs that they call in it count for
+//! ([`lend_uncounted`]).
 //!
 //! Where nothing is counted, and outside of runs, that costs a branch for each member of a job.
 
@@ -190,7 +191,7 @@ pub(crate) fn lend_counted(work: CountedWork<'_>, own: impl Fn(usize, &mut Membe
 }
 
 /// Like [`lend`], for a job that is not counted itself.
-pub(super) fn lend_on(Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
+pub(super) fn lend_uncounted(Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
     let caller = place(Clone::clone);
     let account = caller.account();
     let part = |member, wanted: Wanted<'_>| {

@@ -31,9 +31,9 @@
 //! | `deque` | entries of a member that executes tasks, and what thieves may take |
 //! | `patience` | how long a member without work searches |
 //! | `pool` | the members that are in no run: when they come and go |
+//! | `numbers` | the numbers of the pool's members, and the threads that have had them |
 //! | `counted` | jobs that are counted, for a report: a layer above the others |
 //! | `tally` | the counts of a team, by member |
-//! | `numbers` | their numbers, and the threads that have had them |
 
 pub(crate) mod arena;
 #[cfg(not(loom))]

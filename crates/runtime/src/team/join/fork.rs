@@ -70,7 +70,7 @@ impl<B: FnOnce() -> R, R> Fork<B, R> {
         work.expect("a half is executed once")
     }
 
-    /// What a thief has to say.
+    /// Takes the result of the half, which a thief has executed.
     ///
     /// # Safety
     /// The half is done, by [`Fork::is_done`].

@@ -2,7 +2,7 @@
 
 use super::member::{Crew, Member};
 use super::session::Session;
-use crate::team::counted::lend_on;
+use crate::team::counted::lend_uncounted;
 use crate::team::lending::Wanted;
 use crate::team::members::{Work, help_inside};
 use crate::team::{call_members, team_size};
@@ -72,7 +72,7 @@ where
         as_member(&session, me, |member| member.help(wanted));
     };
     let more = || session.has_work();
-    lend_on(Work { most: usize::MAX, part: &part, more: &more }, own);
+    lend_uncounted(Work { most: usize::MAX, part: &part, more: &more }, own);
     results.into_inner().expect("the caller executes the join")
 }
 
