@@ -14,6 +14,7 @@ mod interrupt;
 mod life;
 mod machine;
 mod memory;
+mod outputs;
 mod pagerank;
 mod plan;
 mod progress;

@@ -12,7 +12,7 @@ use thalweg::{Options, Report};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::standard;
+use crate::{outputs, standard};
 
 /// Where the report, the timeline and the plan of a run go.
 #[derive(Debug, Args)]
@@ -81,20 +81,9 @@ impl Results {
     /// Checks the names of the files before the runs, which may read and write the files in `others`. Several runs
     /// have `parts` in the names of their files.
     pub fn check<'p>(&self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        let others = others.into_iter().filter(|path| !standard::is_dash(path));
-        let mut others: Vec<PathBuf> = others.map(Path::to_owned).collect();
-        for (path, kind) in self.files(parts)? {
-            for other in &others {
-                ensure!(
-                    !is_same(&path, other),
-                    "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
-                    path.display()
-                );
-            }
-            kind.check_replaceable(&path)?;
-            others.push(path);
-        }
-        Ok(())
+        let files = self.files(parts)?;
+        outputs::check_apart(files.iter().map(|(path, _)| path.as_path()), others)?;
+        files.iter().try_for_each(|(path, kind)| kind.check_replaceable(path))
     }
 
     /// Prints the report below `counts`, and writes the files, as far as they are asked for.
@@ -201,10 +190,4 @@ impl Kind {
             Kind::Plan => Plan::is_text(&head),
         })
     }
-}
-
-/// Whether two paths name one file, which need not exist.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }

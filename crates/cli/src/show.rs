@@ -9,7 +9,7 @@ use thalweg::trace::{Comparison, Report, Timeline};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::standard;
+use crate::{outputs, standard};
 
 /// Show the report of a run, compare two, or draw one as a page.
 ///
@@ -55,7 +55,8 @@ struct Document<'a> {
 
 impl Show {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        self.check_output()?;
+        let inputs = self.files.iter().map(PathBuf::as_path);
+        outputs::check_apart(self.output.as_deref(), inputs)?;
         let documents =
             self.files.iter().map(|path| Document::read(path, interrupt)).collect::<Result<Vec<_>>>()?;
         let (timelines, reports): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::is_timeline);
@@ -80,25 +81,6 @@ impl Show {
                 timeline.path.display()
             ),
             _ => unreachable!("one or two files are given"),
-        }
-    }
-
-    /// Refuses to replace a file that is read, also with `--force`.
-    fn check_output(&self) -> Result<()> {
-        let Some(output) = self.output.as_deref().filter(|path| !standard::is_dash(path)) else {
-            return Ok(());
-        };
-        let same = |input: &&PathBuf| {
-            input.as_path() == output
-                || input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(a, b)| a == b)
-        };
-        match self.files.iter().find(same) {
-            Some(input) => bail!(
-                "refusing to overwrite {}, which is read as {}\nhelp: name another file for the page",
-                output.display(),
-                input.display()
-            ),
-            None => Ok(()),
         }
     }
 

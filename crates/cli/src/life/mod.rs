@@ -14,7 +14,7 @@ use crate::interrupt::{Interrupt, InterruptNote};
 use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::threads::Threads;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 use pictures::{Pictures, Show, columns_and_rows};
 
@@ -110,6 +110,8 @@ impl Life {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
+        let file = self.pattern.as_deref().filter(|path| built_in(path).is_none());
+        outputs::check_apart(self.output.as_deref(), file)?;
         let world = self.world(limit, interrupt)?;
         let world = match threads {
             Some(threads) => world.threads(threads),
@@ -207,9 +209,14 @@ fn is_memory(error: &Error) -> bool {
     matches!(error, Error::Memory { .. })
 }
 
+/// The built-in pattern of this name, which comes before a file of this name.
+fn built_in(path: &Path) -> Option<Pattern> {
+    path.to_str().and_then(Pattern::named)
+}
+
 /// Reads a pattern, or finds a built-in one.
 fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
-    if let Some(pattern) = path.to_str().and_then(Pattern::named) {
+    if let Some(pattern) = built_in(path) {
         return Ok(pattern);
     }
     if !standard::is_dash(path) && fs::symlink_metadata(path).is_err() {

@@ -11,7 +11,7 @@ use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 
 use super::plot;
 use crate::interrupt::Interrupt;
-use crate::{results, standard};
+use crate::{outputs, standard};
 
 /// What is written, and where.
 #[derive(Debug, Args)]
@@ -53,20 +53,12 @@ impl Output {
 
     /// Refuses files that cannot be written, or that are read, before the work begins.
     pub fn check(&self, graph: Option<&Path>, interrupt: &Interrupt) -> Result<()> {
-        let mut others: Vec<&Path> = graph.into_iter().filter(|path| !standard::is_dash(path)).collect();
         ensure!(
             self.plot.as_deref().is_none_or(|path| !standard::is_dash(path)),
             "the plot is not written to standard output\nhelp: name a file"
         );
+        outputs::check_apart(self.files(), graph)?;
         for path in self.files() {
-            for other in &others {
-                ensure!(
-                    !results::is_same(path, other),
-                    "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
-                    path.display()
-                );
-            }
-            others.push(path);
             // Devices and pipes are opened once, when there is something to write.
             if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {
                 let _guard = interrupt.guard();

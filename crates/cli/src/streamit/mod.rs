@@ -16,7 +16,7 @@ pub(crate) use embedded::EmbeddedProgram;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
-use crate::standard;
+use crate::{outputs, standard};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::collections::HashSet;
@@ -36,15 +36,7 @@ pub(crate) struct SourceFiles {
 impl SourceFiles {
     /// Fails if `output` is one of the source files, under any of its names.
     fn check_not_source(&self, output: &Path) -> Result<()> {
-        let source = self.files.iter().find(|file| is_same(file, output));
-        match source {
-            Some(source) => bail!(
-                "refusing to overwrite {}, which is the source file {} of the program",
-                output.display(),
-                source.display()
-            ),
-            None => Ok(()),
-        }
+        outputs::check_apart([output], self.files.iter().map(PathBuf::as_path))
     }
 
     /// Reads and compiles the program. Prints errors with excerpts of the source.
@@ -68,20 +60,6 @@ impl SourceFiles {
             }
         }
     }
-}
-
-/// Whether two paths name the same file.
-#[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino()));
-    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
-}
-
-/// Whether two paths name the same file. Does not detect hard links.
-#[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Prints errors with excerpts of the source.
