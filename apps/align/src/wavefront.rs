@@ -20,8 +20,8 @@ pub trait Watch: Sync {
     /// `count` more cells are computed.
     fn cells(&self, _count: u64) {}
 
-    /// A pair has been computed by all threads, with these blocks (as nodes), accesses and steals. Called if there are
-    /// [places](crate::Aligner::places). Loops do not count their steals.
+    /// A pair has been computed by all threads, with these blocks (as nodes) and accesses. Called if there are
+    /// [places](crate::Aligner::places). [`thalweg::count_jobs`] has the steals.
     fn counts(&self, _counts: MemberCounts) {}
 }
 

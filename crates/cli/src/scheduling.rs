@@ -60,30 +60,29 @@ impl Scheduling {
         let count = places.domains().chunk_by(|a, b| a == b).count();
         Ok(Some(Placement { places, count }))
     }
-}
 
-impl Placement {
-    /// Prints counts below a line that says where the threads are. `steals` are those of a graph of tasks: loops do not
-    /// count theirs.
-    pub fn print(&self, counts: &str, steals: Option<&MemberCounts>) {
-        let steals = match steals {
-            None => "not counted in loops".to_owned(),
-            Some(MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. }) => format!(
-                "{steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
-            ),
-        };
-        let (threads, domains) = (self.places.threads(), self.count);
-        let plural = if domains == 1 { "" } else { "s" };
-        standard::eprint(&format!(
-            "threads: {threads}, in {domains} memory domain{plural}\n{counts}\nsteals: {steals}"
-        ));
+    /// Does the work, and counts its loops and task graphs if counts are printed.
+    pub fn count<R>(&self, work: impl FnOnce() -> R) -> (R, MemberCounts) {
+        match self.counts {
+            true => {
+                let (result, counts) = thalweg::count_jobs(work);
+                (result, counts.total())
+            }
+            false => (work(), MemberCounts::default()),
+        }
     }
 }
 
-impl Schedule {
-    /// Whether this is a graph of tasks.
-    pub fn is_tasks(self) -> bool {
-        matches!(self, Schedule::Tasks | Schedule::RandomTasks)
+impl Placement {
+    /// Prints accesses below a line that says where the threads are, and the steals of `jobs`.
+    pub fn print(&self, accesses: &str, jobs: &MemberCounts) {
+        let MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. } = jobs;
+        let (threads, domains) = (self.places.threads(), self.count);
+        let plural = if domains == 1 { "" } else { "s" };
+        standard::eprint(&format!(
+            "threads: {threads}, in {domains} memory domain{plural}\n{accesses}\n\
+             steals: {steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
+        ));
     }
 }
 

@@ -30,6 +30,7 @@ fn folder() -> TempDir {
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("star", "1 9\n2 9\n3 9\n");
     write("a.fa", ">a\nACGTACGTACGT\n");
+    write("block.rle", "x = 2, y = 2\n2o$2o!\n");
     write("none", "");
     write("comments", "# nothing\n");
     folder
@@ -168,15 +169,47 @@ fn sizes_beyond_all_memory_name_cells_and_bytes() {
 }
 
 #[test]
-fn counts_of_tasks_have_their_steals_though_there_are_none() {
+fn an_input_is_not_overwritten_even_if_forced() {
+    let folder = folder();
+    fs::hard_link(folder.path().join("a.fa"), folder.path().join("linked")).unwrap();
+    for (arguments, output) in [
+        (&["pagerank", "star"][..], "star"),
+        (&["align", "a.fa", "a.fa"], "a.fa"),
+        (&["align", "a.fa", "a.fa"], "./linked"),
+        (&["life", "block.rle"], "block.rle"),
+    ] {
+        let before = fs::read(folder.path().join(output)).unwrap();
+        let refused = run(folder.path(), &[arguments, &["-f", "-o", output]].concat());
+        assert!(!refused.status.success(), "{arguments:?}");
+        let text = message(&refused);
+        assert!(
+            text.contains(&format!("refusing to overwrite {output}, which this command also reads")),
+            "{text}"
+        );
+        assert!(fs::read(folder.path().join(output)).unwrap() == before, "{arguments:?}");
+    }
+    // A built-in pattern is no file.
+    for force in [&[][..], &["-f"]] {
+        assert!(
+            run(folder.path(), &[&["life", "glider", "-g", "1", "-o", "glider"], force].concat())
+                .status
+                .success()
+        );
+    }
+}
+
+#[test]
+fn counts_have_their_steals_though_there_are_none() {
     let folder = folder();
     for verb in [&["pagerank", "star", "-q"][..], &["align", "a.fa", "a.fa"]] {
-        let with = |schedule| {
+        for schedule in ["tasks", "loops"] {
             let options = ["--schedule", schedule, "--counts", "--threads", "1"];
-            message(&run(folder.path(), &[verb, &options].concat()))
-        };
-        assert!(with("tasks").contains("\nsteals: 0 in 0 attempts, of which coloured 0 in 0\n"), "{verb:?}");
-        assert!(with("loops").contains("\nsteals: not counted in loops\n"), "{verb:?}");
+            let text = message(&run(folder.path(), &[verb, &options].concat()));
+            assert!(
+                text.contains("\nsteals: 0 in 0 attempts, of which coloured 0 in 0\n"),
+                "{verb:?}: {text}"
+            );
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 mod paper;
 
@@ -125,6 +125,7 @@ impl Align {
             !files.into_iter().all(standard::is_dash),
             "queries and targets are both `-`\nhelp: name a file for one of them"
         );
+        outputs::check_apart(self.output.as_deref(), files)?;
         self.check_output()?;
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
@@ -149,9 +150,11 @@ impl Align {
             interrupt,
         };
         let started = Instant::now();
-        let is_complete = self.compare(&aligner, &how, (&queries, &targets), &watch)?;
+        let compare = || self.compare(&aligner, &how, (&queries, &targets), &watch);
+        let (is_complete, jobs) = self.scheduling.count(compare);
+        let is_complete = is_complete?;
         if let Some(placement) = placement {
-            watch.print(&placement, self.scheduling.schedule.is_none_or(scheduling::Schedule::is_tasks));
+            placement.print(&watch.accesses(), &jobs);
         }
         if is_complete && self.report {
             let took = started.elapsed().as_secs_f64();
@@ -346,16 +349,16 @@ struct Stopwatch<'a> {
 }
 
 impl Stopwatch<'_> {
-    fn print(&self, placement: &Placement, is_tasks: bool) {
+    /// The accesses of pairs, in words.
+    fn accesses(&self) -> String {
         let all = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = match all.nodes {
+        match all.nodes {
             0 => "no pair is large enough to be computed by several threads at once".to_owned(),
             blocks => format!(
                 "remote: accesses {}, to {blocks} blocks and those that they need",
                 share(all.remote, all.accesses)
             ),
-        };
-        placement.print(&counts, is_tasks.then_some(&all));
+        }
     }
 }
 

@@ -125,14 +125,13 @@ impl Pagerank {
         if graph.links().is_empty() {
             standard::eprint(&format!("warning: {} has no links", self.name()));
         }
-        let (ranking, recording, took) = self.rank(&settings, &graph)?;
+        let (ranked, jobs) = self.scheduling.count(|| self.rank(&settings, &graph));
+        let (ranking, recording, took) = ranked?;
         if !self.output.quiet {
             standard::eprint(&summary(&graph, &ranking, took));
         }
         if let (Some(placement), Some(recording)) = (placement, recording) {
-            let steals = recording.steals();
-            let is_counted = self.scheduling.schedule.is_some_and(scheduling::Schedule::is_tasks);
-            placement.print(&accesses(&recording, &graph, &placement), is_counted.then_some(&steals));
+            placement.print(&accesses(&recording, &graph, &placement), &jobs);
         }
         self.output.write(&graph, &ranking, interrupt)
     }
