@@ -86,6 +86,21 @@ fn texts_without_words() {
     }
 }
 
+#[test]
+fn graphs_grow_in_proportion_to_threads() {
+    let text = text(100);
+    let channels = |threads: usize| {
+        let options = Options::new().threads(threads);
+        let flex = count([Ok(&text[..])], Case::Kept, &options).unwrap().1;
+        let reduced = map_reduce(&text, Case::Kept, Shape::for_workers(threads), &options).unwrap().1;
+        [flex, reduced].map(|report| report.graph.channels().len())
+    };
+    for threads in [1, 100, 400] {
+        let [flex, reduced] = channels(threads);
+        assert!(flex <= 5 * threads && reduced <= 40 * threads, "{threads}: {flex}, {reduced}");
+    }
+}
+
 /// Random texts of letters, separators and other bytes, with repeated short words and some long words.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop_oneof![

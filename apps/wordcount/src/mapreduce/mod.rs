@@ -33,14 +33,18 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// One mapper and one reducer for each worker.
+    /// One mapper and one reducer for each worker, but at most 32 reducers: a channel leads from each mapper to each
+    /// reducer, so memory is proportional to workers, and not to their square.
     pub fn for_workers(workers: usize) -> Shape {
-        Shape { mappers: workers, reducers: workers, block: BLOCK }
+        Shape { mappers: workers, reducers: workers.min(MOST_REDUCERS), block: BLOCK }
     }
 }
 
 /// Bytes of a block: small enough to sort in the caches, and large enough that frequent words repeat.
 const BLOCK: usize = 1 << 19;
+
+/// The most reducers of [`Shape::for_workers`].
+const MOST_REDUCERS: usize = 32;
 
 /// Counts the words of a text as MapReduce does. The result does not depend on the shape or the options.
 ///
