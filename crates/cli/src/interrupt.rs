@@ -3,7 +3,7 @@
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
 //! run, and the verb removes the output and returns. A second signal ends the process at once. Without a guard there
 //! is nothing to remove, and the first signal ends the process at once, even during a blocking call. The exit code is
-//! 130 in all cases.
+//! 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
 //! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
@@ -44,11 +44,11 @@ impl Interrupt {
         let (alarm, trigger) = io::pipe().context("creating a pipe")?;
         let this = Interrupt { stop: Stop::new(), guards: Arc::new(Mutex::new(0)), alarm: Arc::new(alarm) };
         let (signalled, mut trigger) = (this.clone(), Some(trigger));
-        ctrlc::set_handler(move || {
+        on_signals(move || {
             signalled.signal();
             drop(trigger.take());
         })
-        .context("installing the signal handler")?;
+        .context("installing the handler of Ctrl-C and of other signals")?;
         Ok(this)
     }
 
@@ -131,6 +131,45 @@ impl Interrupt {
         let _ = &self.alarm;
         MayBlock(input)
     }
+}
+
+/// Calls a function for each signal that asks the process to end, on a thread of its own. Signals that are ignored stay
+/// ignored.
+#[cfg(unix)]
+fn on_signals(mut call: impl FnMut() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::low_level::pipe;
+    let (mut signals, signalled) = io::pipe()?;
+    let ignored = ignored_signals();
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        if ignored >> (signal - 1) & 1 == 0 {
+            pipe::register(signal, std::os::fd::OwnedFd::from(signalled.try_clone()?))?;
+        }
+    }
+    // Reading fails at once if all signals are ignored, since no handler has the other end.
+    let wait = move || {
+        drop(signalled);
+        while signals.read_exact(&mut [0]).is_ok() {
+            call();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(())
+}
+
+/// Calls a function for each Ctrl-C, on a thread of its own.
+#[cfg(not(unix))]
+fn on_signals(call: impl FnMut() + Send + 'static) -> Result<()> {
+    Ok(ctrlc::set_handler(call)?)
+}
+
+/// The signals that this process ignores: bit `n - 1` is signal `n`. Systems other than Linux do not say it in a file,
+/// and there all signals count as not ignored.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// The last message of an interrupted run, as its error. Without it, the message is that the unfinished output was

@@ -59,7 +59,10 @@ fn main() -> ExitCode {
         Ok(Some(program)) => return run_embedded(program),
         Err(error) => return failure(&error),
     }
-    let command = Command::parse();
+    let command = match Command::try_parse() {
+        Ok(command) => command,
+        Err(told) => return not_run(&told),
+    };
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error),
@@ -83,11 +86,24 @@ fn main() -> ExitCode {
 
 /// Runs the program embedded in this executable by `thalweg build`.
 fn run_embedded(program: EmbeddedProgram) -> ExitCode {
-    let run = program.parse();
+    let run = match program.parse() {
+        Ok(run) => run,
+        Err(told) => return not_run(&told),
+    };
     match Interrupt::install() {
         Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
         Err(error) => failure(&error),
     }
+}
+
+/// Prints the help or the version that the arguments ask for, or what is wrong with them.
+fn not_run(message: &clap::Error) -> ExitCode {
+    if message.use_stderr() {
+        _ = message.print(); // an error, which cannot be reported
+    } else if let Err(error) = standard::print_by(|| message.print()) {
+        return failure(&error);
+    }
+    u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {

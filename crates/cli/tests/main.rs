@@ -17,6 +17,7 @@ mod rules;
 mod show;
 mod stencil;
 mod streamit;
+mod streams;
 mod terminal;
 mod thread_limit;
 mod watch;

@@ -99,7 +99,7 @@ impl Run {
         let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
         let out = SharedOutput::new(Stdout {
-            out: standard::stdout()?,
+            out: standard::stdout().map_err(|error| format!("{error:#}")),
             bar: is_terminal.then(|| progress.clone()),
         });
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
@@ -319,7 +319,8 @@ impl Run {
 /// Standard output. If it is a terminal, the first write removes the progress bar for good, since a write may be a
 /// part of a line.
 struct Stdout {
-    out: File,
+    /// The open file, or why there is none, which only matters to a program that writes.
+    out: Result<File, String>,
     bar: Option<Progress>,
 }
 
@@ -328,11 +329,14 @@ impl Write for Stdout {
         if let Some(bar) = self.bar.take() {
             bar.finish();
         }
-        self.out.write(bytes)
+        match &mut self.out {
+            Ok(out) => out.write(bytes),
+            Err(why) => Err(io::Error::other(why.as_str())),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.as_mut().map_or(Ok(()), File::flush)
     }
 }
 
