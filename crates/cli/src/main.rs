@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use interrupt::Interrupt;
+use misuse::Misuse;
 use streamit::EmbeddedProgram;
 
 mod align;
@@ -14,6 +15,7 @@ mod interrupt;
 mod life;
 mod machine;
 mod memory;
+mod misuse;
 mod pagerank;
 mod plan;
 mod progress;
@@ -29,8 +31,20 @@ mod watch;
 mod wordcount;
 
 /// Stream processing on multicore machines.
+///
+/// Runs StreamIt programs and applications of the thalweg engine on all cores. The result of each is the same at any number
+/// of threads. `thalweg VERB --help` describes the options of a verb.
 #[derive(Debug, Parser)]
-#[command(name = "thalweg", version, arg_required_else_help = true)]
+#[command(
+    name = "thalweg",
+    version,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  thalweg dedup pack photos -o photos.thd          pack a folder, `dedup unpack` restores it
+  thalweg wordcount --top 20 book.txt
+  thalweg check program.str && thalweg run program.str --iterations 100
+  thalweg run program.str --report                 and say where the time went"
+)]
 struct Command {
     #[command(subcommand)]
     verb: Verb,
@@ -53,15 +67,28 @@ enum Verb {
     Machine(machine::Machine),
 }
 
+impl Command {
+    /// The command with its verbs, options and help texts.
+    fn described() -> clap::Command {
+        misuse::with_exit_codes(Command::command())
+    }
+
+    fn parse_arguments() -> Result<Command, clap::Error> {
+        let mut command = Command::described();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Command::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
 fn main() -> ExitCode {
     match EmbeddedProgram::find() {
         Ok(None) => {}
         Ok(Some(program)) => return run_embedded(program),
         Err(error) => return failure(&error),
     }
-    let command = match Command::try_parse() {
+    let command = match Command::parse_arguments() {
         Ok(command) => command,
-        Err(told) => return not_run(&told),
+        Err(message) => return not_run(&message),
     };
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
@@ -88,7 +115,7 @@ fn main() -> ExitCode {
 fn run_embedded(program: EmbeddedProgram) -> ExitCode {
     let run = match program.parse() {
         Ok(run) => run,
-        Err(told) => return not_run(&told),
+        Err(message) => return not_run(&message),
     };
     match Interrupt::install() {
         Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
@@ -114,6 +141,6 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
-    standard::eprint(&format!("error: {error:#}"));
-    ExitCode::FAILURE
+    standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}"))));
+    if error.is::<Misuse>() { ExitCode::from(misuse::EXIT) } else { ExitCode::FAILURE }
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::interrupt::Interrupt;
 use crate::watch::screen;
+use thalweg::graph::shown;
 
 mod closed;
 
@@ -27,14 +28,14 @@ pub(crate) struct Input {
 
 /// Opens a file, or standard input for `-`.
 pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
-    let opening = || format!("opening {}", path.display());
+    let opening = || format!("opening {}", shown(path));
     let file = if is_dash(path) {
         stdin().context("opening standard input")?
     } else {
         interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
-    ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
     if meta.is_file() && !is_dash(path) {
         return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
     }
@@ -73,6 +74,16 @@ pub(crate) fn print_by(write: impl FnOnce() -> io::Result<()>) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done.context("writing to standard output"),
     }
+}
+
+/// A message of another library, which may have names in it that are not escaped: all control characters except line
+/// breaks are.
+pub(crate) fn harmless(message: &str) -> String {
+    message.split('\n').map(escaped_controls).collect::<Vec<_>>().join("\n")
+}
+
+fn escaped_controls(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
 /// Prints a line to standard error, above the live view if there is one. Errors are ignored, since they cannot be

@@ -162,6 +162,36 @@ fn a_demo_is_stopped_and_leaves_no_file() {
     assert_eq!(names(folder.path()), ["tree"]);
 }
 
+/// The process still writes what it has computed when the second signal arrives.
+#[test]
+fn a_second_signal_names_what_stays() {
+    for _ in 0..20 {
+        let folder = tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
+        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        let id = child.id().to_string();
+        for signal in ["INT", "TERM"] {
+            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let left = names(folder.path());
+        // The process may have ended before the second signal.
+        if message.contains("interrupted twice") && left != ["made"] {
+            let [left] = &left[..] else { panic!("{left:?}") };
+            let stays =
+                format!("interrupted twice: the unfinished output stays in `./{left}`\nhelp: delete it\n");
+            assert!(message.ends_with(&stays), "{message}");
+            return;
+        }
+    }
+    panic!("no second signal came in time");
+}
+
 /// User and system time of a process, in ticks of 10 ms.
 #[cfg(target_os = "linux")]
 fn ticks(process: u32) -> u64 {

@@ -5,6 +5,7 @@ mod build;
 mod dedup;
 mod demo;
 mod endless;
+mod exit_codes;
 mod interrupt;
 mod life;
 mod machine;

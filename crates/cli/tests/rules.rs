@@ -63,7 +63,7 @@ fn threads_follow_one_rule() {
             [("0", "threads 0: at least 1 is needed"), ("4097", "4097 threads: at most 4096")]
         {
             let refused = with(threads);
-            assert_eq!(refused.status.code(), Some(1), "{verb:?}: {refused:?}");
+            assert_eq!(refused.status.code(), Some(2), "{verb:?}: {refused:?}");
             assert!(message(&refused).contains(why) && refused.stdout.is_empty(), "{verb:?}: {refused:?}");
         }
         let more = with(&(team + 1).to_string());
@@ -198,7 +198,7 @@ fn negative_numbers_are_values() {
     ] {
         let output = run(folder.path(), arguments);
         let text = message(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
         assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
     }
 }

@@ -4,6 +4,7 @@ use super::build::current_executable;
 use super::payload::Payload;
 use super::run::{Engine, Run};
 use crate::interrupt::Interrupt;
+use crate::misuse::EXIT_CODES;
 use anyhow::{Context, Result, bail};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -39,7 +40,7 @@ impl EmbeddedProgram {
             .version(env!("CARGO_PKG_VERSION"))
             .about(leaked(self.about()))
             .long_about(leaked(self.long_about()))
-            .after_help("");
+            .after_help(EXIT_CODES);
         for fixed in FIXED_ARGUMENTS {
             command = command.mut_arg(fixed, |arg| arg.required(false).hide(true));
         }

@@ -16,12 +16,14 @@ pub(crate) use embedded::EmbeddedProgram;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
+use crate::misuse::Misuse;
 use crate::standard;
+use crate::watch::screen;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::collections::HashSet;
-use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
@@ -40,8 +42,8 @@ impl SourceFiles {
         match source {
             Some(source) => bail!(
                 "refusing to overwrite {}, which is the source file {} of the program",
-                output.display(),
-                source.display()
+                shown(output),
+                shown(source)
             ),
             None => Ok(()),
         }
@@ -53,8 +55,14 @@ impl SourceFiles {
         let mut named = HashSet::new();
         for path in &self.files {
             let new = named.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
-            ensure!(new, "{} is given twice\nhelp: name each file of the program once", path.display());
-            sources.read(path).with_context(|| format!("reading {}", path.display()))?;
+            let twice = || {
+                Misuse::new(format!(
+                    "{} is given twice\nhelp: name each file of the program once",
+                    shown(path)
+                ))
+            };
+            ensure!(new, twice());
+            sources.read(path).with_context(|| format!("reading {}", shown(path)))?;
         }
         match compile(&sources) {
             Ok(compiled) => Ok((sources, compiled)),
@@ -86,6 +94,6 @@ fn is_same(one: &Path, other: &Path) -> bool {
 
 /// Prints errors with excerpts of the source.
 fn print_errors(sources: &Sources, errors: &[Diagnostic]) {
-    let coloured = stderr().is_terminal();
+    let coloured = screen::has_colours();
     errors.iter().for_each(|error| standard::eprint(error.render(sources, coloured).trim_end()));
 }
