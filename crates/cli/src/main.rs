@@ -9,11 +9,13 @@ use misuse::Misuse;
 use streamit::EmbeddedProgram;
 
 mod align;
+mod completions;
 mod dedup;
 mod engine;
 mod interrupt;
 mod life;
 mod machine;
+mod manual;
 mod memory;
 mod misuse;
 mod pagerank;
@@ -65,6 +67,8 @@ enum Verb {
     Build(streamit::Build),
     Show(show::Show),
     Machine(machine::Machine),
+    Completions(completions::Completions),
+    Man(manual::Man),
 }
 
 impl Command {
@@ -107,6 +111,8 @@ fn main() -> ExitCode {
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
         Verb::Machine(machine) => machine.run(&interrupt),
+        Verb::Completions(completions) => completions.run(Command::described()),
+        Verb::Man(man) => man.run(Command::described(), &interrupt),
     };
     exit_code(result, &interrupt)
 }

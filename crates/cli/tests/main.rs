@@ -2,6 +2,7 @@
 
 mod align;
 mod build;
+mod completions;
 mod dedup;
 mod demo;
 mod endless;
