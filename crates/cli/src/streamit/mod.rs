@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod embedded;
 mod graph;
+mod mask;
 mod payload;
 mod program_files;
 mod run;
