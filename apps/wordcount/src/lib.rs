@@ -32,7 +32,7 @@ mod source;
 mod table;
 mod words;
 
-pub use mapreduce::{Shape, map_reduce, sort_based};
+pub use mapreduce::{Shape, map_reduce, map_reduce_text, sort_based};
 pub use network::{count, count_text};
 pub use ranking::Ranking;
 pub use table::Table;

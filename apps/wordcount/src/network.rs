@@ -27,7 +27,7 @@ where
     R: Read + Send,
 {
     let graph = Graph::new();
-    let blocks = files(&graph, inputs.into_iter(), options.workers());
+    let blocks = files(&graph, inputs.into_iter(), BLOCK, options.workers());
     count_blocks(graph, blocks, case, options)
 }
 

@@ -13,6 +13,7 @@ mod completions;
 mod dedup;
 mod engine;
 mod interrupt;
+mod kpn;
 mod life;
 mod machine;
 mod manual;
@@ -57,6 +58,7 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Kpn(kpn::Kpn),
     Pagerank(pagerank::Pagerank),
     Life(life::Life),
     Stencil(stencil::Stencil),
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Kpn(kpn) => kpn.run(&interrupt),
         Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
         Verb::Life(life) => life.run(&interrupt),
         Verb::Stencil(stencil) => stencil.run(),

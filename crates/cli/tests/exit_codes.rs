@@ -99,10 +99,11 @@ fn outputs_that_exist_or_have_no_folder() {
 }
 
 /// Verbs with threads, with arguments for little work.
-const THREADS: [&[&str]; 8] = [
+const THREADS: [&[&str]; 9] = [
     &["dedup", "pack", "star", "-o", "made"],
     &["wordcount", "star"],
     &["run", "a.str", "-i", "1"],
+    &["kpn", "ring", "--processes", "5"],
     &["pagerank", "star"],
     &["life", "glider"],
     &["align", "a.fa", "a.fa"],
@@ -118,7 +119,7 @@ fn values_outside_of_their_range() {
             check(folder.path(), &[verb, &["--threads", threads]].concat(), 2);
         }
     }
-    for verb in THREADS.into_iter().take(3) {
+    for verb in THREADS.into_iter().take(4) {
         check(folder.path(), &[verb, &["--policy", "luck"]].concat(), 2);
         check(folder.path(), &[verb, &["--policy", "prs:C=0"]].concat(), 2);
         check(folder.path(), &[verb, &["--save-report", "-"]].concat(), 2);
@@ -137,6 +138,8 @@ fn values_outside_of_their_range() {
         &["stencil", "mg", "--scale", "3"],
         &["stencil", "cg", "--class", "Z"],
         &["run", "a.str", "-i", "-1"],
+        &["kpn", "pipeline", "--stages", "1"],
+        &["kpn", "aes", "--bytes", "2G"],
         &["run", "a.str", "-O", "3"],
         &["run", "a.str", "a.str"],
         &["wordcount", "star", "--top", "-1"],

@@ -115,6 +115,7 @@ fn memory_grows_in_proportion_to_threads() {
     fs::write(folder.path().join("count.str"), COUNT).unwrap();
     for verb in [
         &["wordcount", "words"][..],
+        &["wordcount", "words", "--map-reduce"],
         &["dedup", "pack", "words", "-o", "-"],
         &["run", "count.str"],
         &["run", "count.str", "--mode", "pipeline"],
