@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use thalweg::graph::shown;
+
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -86,13 +88,13 @@ pub enum Error {
         wanted: &'static str,
     },
     /// The output already exists.
-    #[error("{} already exists\nhelp: choose another name, or replace it with --force", .0.display())]
+    #[error("{} already exists\nhelp: choose another name, or replace it with --force", shown(.0))]
     Exists(PathBuf),
     /// The output exists and is neither a file nor an empty folder, so it is never replaced.
     #[error(
         "{} already exists, and only files and empty folders are replaced\n\
          help: choose another name, or move it away",
-        .0.display()
+        shown(.0)
     )]
     NotReplaceable(PathBuf),
     /// The engine ended the run: a stage panicked, or the options are invalid.

@@ -1,16 +1,18 @@
 //! Ctrl-C (SIGINT) and the other termination signals.
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
-//! run, and the verb removes the output and returns. A second signal ends the process at once. Without a guard there
+//! run, and the verb removes the output and returns. A second signal ends the process at once, and its message names what
+//! stays. Without a guard there
 //! is nothing to remove, and the first signal ends the process at once, even during a blocking call. The exit code is
-//! 130 in all cases.
+//! 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
 //! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, PipeReader, Read, stderr};
-use std::path::Path;
+use std::io::{self, PipeReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(unix)]
@@ -25,15 +27,25 @@ use thalweg_lang::files::{Input, remove_unfinished};
 use crate::standard::eprint;
 use crate::watch::screen;
 
+mod unfinished;
+
 /// The exit code that shells report for a process ended by Ctrl-C.
 const EXIT: u8 = 130;
+
+/// The guards of a process.
+#[derive(Debug, Default)]
+struct Guards {
+    /// The number of live guards.
+    live: usize,
+    /// The folders of the outputs, which have unfinished files while a guard lives.
+    folders: BTreeSet<PathBuf>,
+}
 
 /// The state of signal handling.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     stop: Stop,
-    /// The number of live guards.
-    guards: Arc<Mutex<usize>>,
+    guards: Arc<Mutex<Guards>>,
     /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
     alarm: Arc<PipeReader>,
 }
@@ -42,27 +54,26 @@ impl Interrupt {
     /// Installs the signal handler of this process. Must be called only once.
     pub fn install() -> Result<Self> {
         let (alarm, trigger) = io::pipe().context("creating a pipe")?;
-        let this = Interrupt { stop: Stop::new(), guards: Arc::new(Mutex::new(0)), alarm: Arc::new(alarm) };
+        let this = Interrupt { stop: Stop::new(), guards: Arc::default(), alarm: Arc::new(alarm) };
         let (signalled, mut trigger) = (this.clone(), Some(trigger));
-        ctrlc::set_handler(move || {
+        on_signals(move || {
             signalled.signal();
             drop(trigger.take());
         })
-        .context("installing the signal handler")?;
+        .context("installing the handler of Ctrl-C and of other signals")?;
         Ok(this)
     }
 
     /// Handles one signal, on the thread of the signal handler.
     fn signal(&self) {
         let guards = self.guards();
-        if *guards == 0 {
+        if guards.live == 0 {
             eprint_over_bar("interrupted");
             exit(EXIT.into());
         }
         if self.stop.is_requested() {
             let removed = remove_unfinished();
-            let outcome = if removed { "was removed" } else { "was not removed" };
-            eprint_over_bar(&format!("interrupted twice: the unfinished output {outcome}"));
+            eprint_over_bar(&unfinished::message(removed, &unfinished::find(&guards.folders)));
             exit(EXIT.into());
         }
         self.stop.stop();
@@ -75,8 +86,15 @@ impl Interrupt {
 
     /// Returns a guard. While it lives, the first signal does not end the process, so the verb can clean up.
     pub fn guard(&self) -> Guard {
-        *self.guards() += 1;
+        self.guards().live += 1;
         Guard { guards: self.guards.clone() }
+    }
+
+    /// Like [`Interrupt::guard`], for a verb that writes `output`. A second signal looks for the unfinished output.
+    pub fn guard_output(&self, output: &Path) -> Guard {
+        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
+        self.guards().folders.insert(folder.unwrap_or(Path::new(".")).to_owned());
+        self.guard()
     }
 
     /// If a signal has stopped the run that failed with `error`, prints the last message and returns the exit code.
@@ -88,7 +106,7 @@ impl Interrupt {
         })
     }
 
-    fn guards(&self) -> MutexGuard<'_, usize> {
+    fn guards(&self) -> MutexGuard<'_, Guards> {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,6 +151,45 @@ impl Interrupt {
     }
 }
 
+/// Calls a function for each signal that asks the process to end, on a thread of its own. Signals that are ignored stay
+/// ignored.
+#[cfg(unix)]
+fn on_signals(mut call: impl FnMut() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::low_level::pipe;
+    let (mut signals, signalled) = io::pipe()?;
+    let ignored = ignored_signals();
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        if ignored >> (signal - 1) & 1 == 0 {
+            pipe::register(signal, std::os::fd::OwnedFd::from(signalled.try_clone()?))?;
+        }
+    }
+    // Reading fails at once if all signals are ignored, since no handler has the other end.
+    let wait = move || {
+        drop(signalled);
+        while signals.read_exact(&mut [0]).is_ok() {
+            call();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(())
+}
+
+/// Calls a function for each Ctrl-C, on a thread of its own.
+#[cfg(not(unix))]
+fn on_signals(call: impl FnMut() + Send + 'static) -> Result<()> {
+    Ok(ctrlc::set_handler(call)?)
+}
+
+/// The signals that this process ignores: bit `n - 1` is signal `n`. Systems other than Linux do not say it in a file,
+/// and there all signals count as not ignored.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
 /// The last message of an interrupted run, as its error. Without it, the message is that the unfinished output was
 /// removed.
 #[derive(Debug)]
@@ -149,12 +206,12 @@ impl std::error::Error for InterruptNote {}
 /// See [`Interrupt::guard`].
 #[derive(Debug)]
 pub(crate) struct Guard {
-    guards: Arc<Mutex<usize>>,
+    guards: Arc<Mutex<Guards>>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        *self.guards.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.guards.lock().unwrap_or_else(PoisonError::into_inner).live -= 1;
     }
 }
 
@@ -205,6 +262,6 @@ fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Dura
 /// Prints a line to standard error, over the progress bar or below the last frame of the live view, if there is one.
 fn eprint_over_bar(text: &str) {
     screen::end(true);
-    let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let clear = if screen::is_possible() { "\r\x1b[2K" } else { "" };
     eprint(&format!("{clear}{text}"));
 }

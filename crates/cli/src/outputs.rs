@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use thalweg::graph::shown;
 
 use crate::standard;
 
@@ -15,10 +16,10 @@ pub(crate) fn check_apart<'o, 'p>(
     let mut others: Vec<&Path> = others.into_iter().filter(|path| !standard::is_dash(path)).collect();
     for path in outputs.into_iter().filter(|path| !standard::is_dash(path) && !is_device(path)) {
         if let Some(other) = others.iter().find(|other| is_same(path, other)) {
-            let name = if path == *other { String::new() } else { format!(" as {}", other.display()) };
+            let name = if path == *other { String::new() } else { format!(" as {}", shown(other)) };
             bail!(
                 "refusing to overwrite {}, which this command also reads or writes{name}\nhelp: choose another name",
-                path.display()
+                shown(path)
             );
         }
         others.push(path);

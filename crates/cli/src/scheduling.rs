@@ -19,8 +19,8 @@ pub(crate) struct Scheduling {
     /// Print how many accesses to blocks went to the memory of other threads, and the steals
     #[arg(long)]
     pub counts: bool,
-    /// Count accesses for the memory domains of this machine (see `thalweg machine`), over which the threads are spread;
-    /// `-` is standard input (default: the machine that this is)
+    /// Count accesses for the memory domains of the machine that FILE describes (`thalweg machine` writes such files), over
+    /// which the threads are spread; `-` is standard input (default: this machine)
     #[arg(long, value_name = "FILE", requires = "counts")]
     machine: Option<PathBuf>,
 }

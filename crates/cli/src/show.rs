@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg::trace::{Comparison, Report, Timeline};
 use thalweg_dedup::OutFile;
 
@@ -61,7 +62,7 @@ impl Show {
             self.files.iter().map(|path| Document::read(path, interrupt)).collect::<Result<Vec<_>>>()?;
         let (timelines, reports): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::is_timeline);
         let report = |document: &Document<'_>| {
-            Report::from_json(&document.text).with_context(|| format!("reading {}", document.path.display()))
+            Report::from_json(&document.text).with_context(|| format!("reading {}", shown(&document.path)))
         };
         match (&reports[..], &timelines[..]) {
             ([one], []) => self.show(report(one)?, interrupt),
@@ -71,14 +72,14 @@ impl Show {
                 ensure!(
                     self.output.is_some(),
                     "{} is a timeline, which only a page can show\nhelp: name the page with -o PAGE.html",
-                    timeline.path.display()
+                    shown(&timeline.path)
                 );
                 self.show(report, interrupt)
             }
             ([before, after], _) => self.compare(&report(before)?, &report(after)?),
             (_, [timeline, ..]) => bail!(
                 "{} is a timeline, and no report is given\nhelp: name the report of the same run too",
-                timeline.path.display()
+                shown(&timeline.path)
             ),
             _ => unreachable!("one or two files are given"),
         }
@@ -94,7 +95,7 @@ impl Show {
 
     /// The plan of the report, or the next one.
     fn plan_text(&self, report: &Report) -> Result<String> {
-        let path = self.files[0].display();
+        let path = shown(&self.files[0]);
         let Some(plan) = &report.plan else {
             bail!("{path} has no plan\nhelp: save the report of a run of the engine");
         };
@@ -127,7 +128,7 @@ impl<'a> Document<'a> {
     fn read(path: &'a Path, interrupt: &Interrupt) -> Result<Document<'a>> {
         let mut text = String::new();
         let read = standard::input(path, interrupt)?.bytes.read_to_string(&mut text);
-        read.with_context(|| format!("reading {}", path.display()))?;
+        read.with_context(|| format!("reading {}", shown(path)))?;
         Ok(Document { path, text })
     }
 
@@ -138,7 +139,7 @@ impl<'a> Document<'a> {
 
     fn timeline(&self, report: &Report) -> Result<Timeline> {
         let timeline = Timeline::from_json(&self.text, &report.graph);
-        timeline.with_context(|| format!("reading {}", self.path.display()))
+        timeline.with_context(|| format!("reading {}", shown(&self.path)))
     }
 }
 
@@ -148,9 +149,9 @@ fn write_page(path: &Path, force: bool, report: &Report, interrupt: &Interrupt) 
     if standard::is_dash(path) {
         return standard::print(&page);
     }
-    let _guard = interrupt.guard();
+    let _guard = interrupt.guard_output(path);
     let mut file = OutFile::create(path, force)?;
-    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;
     Ok(file.commit()?)
 }

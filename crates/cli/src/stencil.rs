@@ -11,6 +11,7 @@ use thalweg_stencils::mg::{self, Mg};
 use thalweg_stencils::{Class, Verified};
 
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::threads::Threads;
 use crate::{size, standard};
 
@@ -46,12 +47,20 @@ pub(crate) struct Stencil {
 #[derive(Debug, Subcommand)]
 enum Program {
     /// Heat in a plate with cold edges: a sine wave decays at the rate of theory.
+    #[command(after_help = "Example:
+  thalweg stencil heat --scale 64 --steps 1000")]
     Heat(Plate),
     /// A field in a cavity, in the time domain: it resonates at the frequency of theory.
+    #[command(after_help = "Example:
+  thalweg stencil fdtd --threads 1")]
     Fdtd(Plate),
     /// The NAS benchmark CG: conjugate gradients on a random sparse matrix.
+    #[command(after_help = "Example:
+  thalweg stencil cg --class A")]
     Cg(Nas),
     /// The NAS benchmark MG: a multigrid method in a periodic cube.
+    #[command(after_help = "Example:
+  thalweg stencil mg --class B")]
     Mg(Nas),
 }
 
@@ -194,7 +203,8 @@ impl Nas {
         let problem = match (self.class, self.scale.unwrap_or(8) as usize) {
             (Some(class), _) => mg::Problem::class(class),
             (None, scale) => {
-                ensure!(scale.is_power_of_two(), "--scale {scale} is no power of two, which mg needs");
+                let power = scale.is_power_of_two();
+                ensure!(power, Misuse::new(format!("--scale {scale} is no power of two, which mg needs")));
                 mg::Problem::one_cycle(CUBE / scale)
             }
         };

@@ -66,7 +66,7 @@ fn interrupt(mut child: Child, signal: &str) -> Output {
 
 #[test]
 fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         for threads in ["1", "4"] {
             let folder = tempdir().unwrap();
             fs::write(folder.path().join("mine"), b"mine").unwrap();
@@ -77,6 +77,35 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
             assert_eq!(names(folder.path()), ["mine"]);
             assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
         }
+    }
+}
+
+/// As with `nohup`, and with `&` in a script.
+#[cfg(target_os = "linux")]
+#[test]
+fn ignored_signals_stay_ignored() {
+    for signal in ["HUP", "INT", "TERM"] {
+        let folder = tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' $0 && exec \"$@\"", signal, env!("CARGO_BIN_EXE_thalweg")]);
+        let mut child = command
+            .args(["dedup", "pack", "-", "-o", "made"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        let send = |signal: &str| Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        for _ in 0..2 {
+            assert!(send(signal).unwrap().success());
+        }
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"more").unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{signal}: {output:?}");
+        assert_eq!(names(folder.path()), ["made"]);
     }
 }
 
@@ -131,6 +160,36 @@ fn a_demo_is_stopped_and_leaves_no_file() {
     wait_for_unfinished(&mut child, folder.path());
     interrupt(child, "-INT");
     assert_eq!(names(folder.path()), ["tree"]);
+}
+
+/// The process still writes what it has computed when the second signal arrives.
+#[test]
+fn a_second_signal_names_what_stays() {
+    for _ in 0..20 {
+        let folder = tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
+        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        let id = child.id().to_string();
+        for signal in ["INT", "TERM"] {
+            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let left = names(folder.path());
+        // The process may have ended before the second signal.
+        if message.contains("interrupted twice") && left != ["made"] {
+            let [left] = &left[..] else { panic!("{left:?}") };
+            let stays =
+                format!("interrupted twice: the unfinished output stays in `./{left}`\nhelp: delete it\n");
+            assert!(message.ends_with(&stays), "{message}");
+            return;
+        }
+    }
+    panic!("no second signal came in time");
 }
 
 /// User and system time of a process, in ticks of 10 ms.

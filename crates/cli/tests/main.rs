@@ -2,10 +2,13 @@
 
 mod align;
 mod build;
+mod completions;
 mod dedup;
 mod demo;
 mod endless;
+mod exit_codes;
 mod interrupt;
+mod kpn;
 mod life;
 mod machine;
 mod manual;
@@ -17,6 +20,7 @@ mod rules;
 mod show;
 mod stencil;
 mod streamit;
+mod streams;
 mod terminal;
 mod thread_limit;
 mod watch;

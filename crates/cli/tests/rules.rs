@@ -2,6 +2,8 @@
 #![cfg(unix)]
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -45,6 +47,13 @@ const VERBS: [&[&str]; 5] = [
     &["stencil", "heat", "--scale", "512"],
 ];
 
+/// A program without end, whose middle runs on any number of threads.
+#[cfg(target_os = "linux")]
+const COUNT: &str = "void->void pipeline Main { add Count(); add Mix(3); add Mix(4); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->int filter Mix(int k) { work pop 1 push 1 { int s = pop(); for (int i = 0; i < 50; i++) s = s * 31 + k; push(s); } }
+int->void filter Show() { work pop 1 { println(pop()); } }";
+
 #[test]
 fn threads_follow_one_rule() {
     let folder = folder();
@@ -55,7 +64,7 @@ fn threads_follow_one_rule() {
             [("0", "threads 0: at least 1 is needed"), ("4097", "4097 threads: at most 4096")]
         {
             let refused = with(threads);
-            assert_eq!(refused.status.code(), Some(1), "{verb:?}: {refused:?}");
+            assert_eq!(refused.status.code(), Some(2), "{verb:?}: {refused:?}");
             assert!(message(&refused).contains(why) && refused.stdout.is_empty(), "{verb:?}: {refused:?}");
         }
         let more = with(&(team + 1).to_string());
@@ -77,6 +86,46 @@ fn threads_follow_one_rule() {
         text.contains("note: --threads 4096") && text.contains(&format!("\nthreads: {team}, in ")),
         "{text}"
     );
+}
+
+/// The largest resident memory of a command so far, in MiB. The command has written output, so all its threads exist.
+#[cfg(target_os = "linux")]
+fn peak(folder: &Path, arguments: &[&str]) -> u64 {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let begun = out.read_exact(&mut [0]);
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    begun.unwrap_or_else(|_| panic!("{arguments:?} writes nothing"));
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+/// Each verb of the engine prints more than fits into a pipe, so it waits there.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_grows_in_proportion_to_threads() {
+    let folder = folder();
+    let words: String =
+        (0..30_000u64).map(|i| format!("{:x} ", i.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 7_777_777)).collect();
+    fs::write(folder.path().join("words"), words).unwrap();
+    fs::write(folder.path().join("count.str"), COUNT).unwrap();
+    for verb in [
+        &["wordcount", "words"][..],
+        &["wordcount", "words", "--map-reduce"],
+        &["dedup", "pack", "words", "-o", "-"],
+        &["run", "count.str"],
+        &["run", "count.str", "--mode", "pipeline"],
+        &["run", "count.str", "--mode", "data"],
+    ] {
+        let with = |threads| peak(folder.path(), &[verb, &["--threads", threads]].concat());
+        let (some, many) = (with("100"), with("800"));
+        assert!(some < 100 && many < 200, "{verb:?}: {some} MiB and {many} MiB");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -151,7 +200,7 @@ fn negative_numbers_are_values() {
     ] {
         let output = run(folder.path(), arguments);
         let text = message(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
         assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
     }
 }

@@ -65,6 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "thalweg",
             "thalweg-dedup",
+            "thalweg-kpn",
             "thalweg-wordcount",
             "thalweg-pagerank",
             "thalweg-stencils",

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use thalweg::graph::shown;
 use thalweg::tasks::MemberCounts;
 use thalweg_align::{
     Aligner, Alphabet, Compare, Error, Format, Gap, Schedule, Scoring, Sequence, Watch, Work, Writer,
@@ -17,6 +18,7 @@ use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
@@ -106,9 +108,11 @@ pub(crate) struct Align {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Letters {
-    /// By content
+    /// DNA if all letters are A, C, G, T, U or N, otherwise protein
     Auto,
+    /// Nucleotides
     Dna,
+    /// Amino acids, scored by BLOSUM62
     Protein,
 }
 
@@ -123,7 +127,7 @@ impl Align {
         let files = [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")));
         ensure!(
             !files.into_iter().all(standard::is_dash),
-            "queries and targets are both `-`\nhelp: name a file for one of them"
+            Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
         );
         outputs::check_apart(self.output.as_deref(), files)?;
         self.check_output()?;
@@ -175,7 +179,7 @@ impl Align {
         // A device or a pipe is written directly, so there is nothing to remove and the first signal ends the process.
         let direct = |path: &Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let file = self.file().filter(|path| !direct(path));
-        let _guard = file.map(|_| watch.interrupt.guard());
+        let _guard = file.map(|path| watch.interrupt.guard_output(path));
         let output = match self.file() {
             Some(path) => OutFile::create(path, self.force)?,
             None => OutFile::direct(standard::stdout()?),
@@ -213,11 +217,11 @@ impl Align {
     fn check_output(&self) -> Result<()> {
         let Some(path) = self.file() else { return Ok(()) };
         if let Ok(meta) = fs::metadata(path) {
-            ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
+            ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
             ensure!(
                 self.force || !meta.is_file(),
                 "{} already exists\nhelp: choose another name, or replace it with --force",
-                path.display()
+                shown(path)
             );
         }
         Ok(())
@@ -226,7 +230,7 @@ impl Align {
     /// Reads the sequences of a file.
     fn read(&self, path: &Path, limit: Limit, interrupt: &Interrupt) -> Result<Vec<Sequence>> {
         let input = standard::input(path, interrupt)?;
-        let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
+        let name = if standard::is_dash(path) { "standard input".into() } else { shown(path).to_string() };
         let progress = Progress::new(input.length);
         let bytes: Box<dyn Read> = Box::new(progress.read(input.bytes));
         let alphabet = match self.alphabet {
@@ -262,7 +266,10 @@ impl Align {
         if self.gap == Kind::Log {
             let most = thalweg_align::MOST;
             for (name, cost) in [("--gap-open", open), ("--gap-extend", extend)] {
-                ensure!((0..=most).contains(&cost), "{name} is {cost}\nhelp: use 0 to {most}");
+                ensure!(
+                    (0..=most).contains(&cost),
+                    Misuse::new(format!("{name} is {cost}\nhelp: use 0 to {most}"))
+                );
             }
         }
         let gap = match self.gap {
@@ -270,14 +277,15 @@ impl Align {
             Kind::Log => Gap::log(open, extend),
         };
         let scoring = match alphabet {
-            Alphabet::Dna => Scoring::dna(self.matching.unwrap_or(2), self.mismatch.unwrap_or(3), gap)?,
+            Alphabet::Dna => Scoring::dna(self.matching.unwrap_or(2), self.mismatch.unwrap_or(3), gap)
+                .map_err(Misuse::new)?,
             Alphabet::Protein => {
                 ensure!(
                     self.matching.is_none() && self.mismatch.is_none(),
                     "--match and --mismatch are for DNA, and these sequences are proteins\n\
                      help: remove them, or check the input with --alphabet dna"
                 );
-                Scoring::protein(gap)?
+                Scoring::protein(gap).map_err(Misuse::new)?
             }
         };
         let aligner = Aligner::new(scoring);

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use tempfile::TempDir;
 use thalweg::Report;
+use thalweg::graph::shown;
 use thalweg_dedup::{
     Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, make_removable,
     pack_source,
@@ -57,8 +58,8 @@ impl Demo {
             Some(folder) => folder.clone(),
             None => toolchain()?,
         };
-        let meta = fs::metadata(&folder).with_context(|| format!("reading {}", folder.display()))?;
-        ensure!(meta.is_dir(), "{} is not a folder", folder.display());
+        let meta = fs::metadata(&folder).with_context(|| format!("reading {}", shown(&folder)))?;
+        ensure!(meta.is_dir(), "{} is not a folder", shown(&folder));
         self.engine.check(&[PACK, UNPACK], [folder.as_path()])?;
         // A mistake in a plan ends the command before it writes anything.
         self.engine.options(Graphs::Several, interrupt)?;
@@ -67,11 +68,11 @@ impl Demo {
         check_temporary_folder(&temporary, &folder, content.bytes)?;
         standard::print(&format!(
             "folder    {}\n          {} entries, {}\n",
-            folder.display(),
+            shown(&folder),
             content.entries,
             size::show(content.bytes)
         ))?;
-        let _guard = interrupt.guard();
+        let _guard = interrupt.guard_output(&std::env::temp_dir().join("demo"));
         let temporary = Temporary::new(&temporary)?;
         let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
@@ -209,8 +210,8 @@ fn check_temporary_folder(temporary: &Path, folder: &Path, bytes: u64) -> Result
         ensure!(
             !temporary.starts_with(&folder),
             "the temporary folder {} is inside {}\nhelp: set TMPDIR to another folder",
-            temporary.display(),
-            folder.display()
+            shown(&temporary),
+            shown(&folder)
         );
     }
     // The copy, and the archive, which is seldom larger than half of it.
@@ -220,7 +221,7 @@ fn check_temporary_folder(temporary: &Path, folder: &Path, bytes: u64) -> Result
             "the demo needs about {} in the temporary folder {}, which has {} free\n\
              help: set TMPDIR to a folder with more space, or name a smaller FOLDER",
             size::show(needed),
-            temporary.display(),
+            shown(&temporary),
             size::show(free)
         ),
         _ => Ok(()),
@@ -248,7 +249,7 @@ struct Temporary {
 impl Temporary {
     fn new(parent: &Path) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("creating a folder in {}", parent.display()))?;
+        let folder = folder.with_context(|| format!("creating a folder in {}", shown(parent)))?;
         Ok(Temporary { folder: Some(folder) })
     }
 
@@ -259,7 +260,7 @@ impl Temporary {
     fn remove(mut self) -> Result<()> {
         let Some(folder) = self.folder.take() else { return Ok(()) };
         make_removable(folder.path());
-        let removing = format!("deleting {}", folder.path().display());
+        let removing = format!("deleting {}", shown(folder.path()));
         folder.close().context(removing)
     }
 }

@@ -20,6 +20,11 @@ mod verify;
 
 /// Pack files into a deduplicated, compressed archive, and unpack them again.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg dedup pack photos -o photos.thd
+  thalweg dedup unpack photos.thd -o restored
+  thalweg dedup verify photos.thd
+  thalweg dedup demo                               packs, unpacks and compares the Rust toolchain")]
 pub(crate) struct Dedup {
     #[command(subcommand)]
     verb: Verb,
@@ -84,7 +89,7 @@ impl OutputOptions {
     /// interrupt leaves nothing to remove, and writing may wait for a reader.
     fn guard(path: &Path, interrupt: &Interrupt) -> Option<Guard> {
         let direct = standard::is_dash(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
-        (!direct).then(|| interrupt.guard())
+        (!direct).then(|| interrupt.guard_output(path))
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Codec, Params, Source, pack_source};
 
 use super::{OutputOptions, report};
@@ -74,7 +75,7 @@ impl Pack {
         let started = Instant::now();
         let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), run);
         progress.end(&packed);
-        let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
+        let (summary, run) = packed.with_context(|| format!("packing {}", shown(&self.input)))?;
         output.commit()?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)
@@ -92,7 +93,7 @@ impl Pack {
     fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);
-            let meta = meta.with_context(|| format!("reading {}", self.input.display()))?;
+            let meta = meta.with_context(|| format!("reading {}", shown(&self.input)))?;
             if meta.is_dir() {
                 return Ok(None);
             }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Entry, Error, stat};
 
 use super::{ReadLimits, ratio};
@@ -37,7 +38,7 @@ impl Stat {
             if self.list { standard::print(&line).map_err(into_error) } else { Ok(()) }
         };
         let found = stat(input, &self.limits.limits(), &mut list);
-        let found = found.with_context(|| format!("reading {}", self.archive.display()))?;
+        let found = found.with_context(|| format!("reading {}", shown(&self.archive)))?;
         if self.list {
             return Ok(());
         }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
 use super::{OutputOptions, ReadLimits, report};
@@ -47,7 +48,7 @@ impl Unpack {
         let started = Instant::now();
         let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
         progress.end(&unpacked);
-        let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
+        let (summary, run) = unpacked.with_context(|| format!("unpacking {}", shown(&self.archive)))?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Discard, extract_parallel};
 
 use super::{ReadLimits, report};
@@ -37,7 +38,7 @@ impl Verify {
         let run = run.blocking_input(length.is_none());
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.end(&verified);
-        let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
+        let (summary, run) = verified.with_context(|| format!("verifying {}", shown(&self.archive)))?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }

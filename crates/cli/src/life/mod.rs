@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgGroup, Args};
+use thalweg::graph::shown;
 use thalweg_dedup::OutFile;
 use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 
@@ -118,7 +119,10 @@ impl Life {
             None => world,
         };
         // From here on a signal ends the run after a generation.
-        let _guard = interrupt.guard();
+        let _guard = match &self.output {
+            Some(path) => interrupt.guard_output(path),
+            None => interrupt.guard(),
+        };
         let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
         let pictures = self.show.begin(&world, self.force)?;
         let outcome = self.evolve(world, pictures, limit, interrupt)?;
@@ -223,15 +227,15 @@ fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
         let names: Vec<&str> = Pattern::names().map(|(name, _)| name).collect();
         return Err(anyhow!(
             "{} is neither a file nor a built-in pattern\nhelp: built-in patterns are {}",
-            path.display(),
+            shown(path),
             names.join(", ")
         ));
     }
     let mut text = Vec::new();
     let input = standard::input(path, interrupt)?;
-    let reading = || format!("reading {}", path.display());
+    let reading = || format!("reading {}", shown(path));
     input.bytes.take(LONGEST + 1).read_to_end(&mut text).with_context(reading)?;
-    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", path.display(), size::show(LONGEST));
+    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", shown(path), size::show(LONGEST));
     Pattern::parse(&String::from_utf8_lossy(&text)).with_context(reading)
 }
 
@@ -248,14 +252,14 @@ impl Outcome {
             "generation  {}\npopulation  {}\nextent      {extent}\nsettled     {}\ntime        {:.3} s, {:.3} ns a cell",
             world.generation(),
             world.population(),
-            self.settled.map_or("no".to_owned(), shown),
+            self.settled.map_or("no".to_owned(), repetition),
             self.took.as_secs_f64(),
             self.took.as_secs_f64() * 1e9 / self.cells.max(1.0),
         )
     }
 }
 
-fn shown(settled: Settled) -> String {
+fn repetition(settled: Settled) -> String {
     let plural =
         |count: u64, word: &str| if count == 1 { word.to_owned() } else { format!("{count} {word}s") };
     let every = plural(settled.period, "generation");

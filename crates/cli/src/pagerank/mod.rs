@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_pagerank::{
     Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule,
 };
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
@@ -113,7 +115,7 @@ impl Pagerank {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let threads = self.ranking.threads.of_team(self.output.quiet)?;
         let settings = self.settings(threads);
-        settings.check()?;
+        settings.check().map_err(Misuse::new)?;
         self.output.check(self.graph.as_deref(), interrupt)?;
         let placement = self.scheduling.placement(threads, interrupt)?;
         let settings = self.scheduled(settings, placement.as_ref());
@@ -157,7 +159,7 @@ impl Pagerank {
     fn name(&self) -> String {
         match (&self.graph, self.paper.scale) {
             (Some(path), _) if standard::is_dash(path) => "standard input".into(),
-            (Some(path), _) => path.display().to_string(),
+            (Some(path), _) => shown(path).to_string(),
             (None, Some(scale)) => self.paper.name(scale),
             (None, None) => format!("R-MAT of scale {}", self.rmat.unwrap_or_default()),
         }

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
+use thalweg::graph::shown;
 use thalweg_dedup::OutFile;
 use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 
 use super::plot;
 use crate::interrupt::Interrupt;
+use crate::misuse::Misuse;
 use crate::{outputs, standard};
 
 /// What is written, and where.
 #[derive(Debug, Args)]
 pub(super) struct Output {
-    /// Write only the K pages of the highest ranks
+    /// Write only the K pages of the highest ranks (default: all)
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// The form of the ranks
@@ -55,13 +57,13 @@ impl Output {
     pub fn check(&self, graph: Option<&Path>, interrupt: &Interrupt) -> Result<()> {
         ensure!(
             self.plot.as_deref().is_none_or(|path| !standard::is_dash(path)),
-            "the plot is not written to standard output\nhelp: name a file"
+            Misuse::new("the plot is not written to standard output\nhelp: name a file")
         );
         outputs::check_apart(self.files(), graph)?;
         for path in self.files() {
             // Devices and pipes are opened once, when there is something to write.
             if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {
-                let _guard = interrupt.guard();
+                let _guard = interrupt.guard_output(path);
                 drop(OutFile::create(path, self.force)?);
                 interrupt.stop().check()?;
             }
@@ -96,8 +98,8 @@ impl Output {
         interrupt: &Interrupt,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let _guard = interrupt.guard();
-        let writing = || format!("writing {}", path.display());
+        let _guard = interrupt.guard_output(path);
+        let writing = || format!("writing {}", shown(path));
         let file = OutFile::create(path, self.force)?;
         let mut out = BufWriter::with_capacity(1 << 16, Stoppable { file, interrupt });
         write(&mut out).with_context(writing)?;

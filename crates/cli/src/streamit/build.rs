@@ -1,6 +1,7 @@
 //! `thalweg build`.
 
 use super::SourceFiles;
+use super::mask::mask_paths;
 use super::payload::Payload;
 use super::run::level;
 use crate::interrupt::{Interrupt, InterruptNote};
@@ -8,8 +9,9 @@ use crate::standard;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_codegen::{Config, object};
 
 /// Build a stand-alone executable from a StreamIt program.
@@ -44,7 +46,7 @@ impl Build {
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };
         // With a guard, a signal ends the C compiler before this process exits.
-        let guard = interrupt.guard();
+        let guard = interrupt.guard_output(&self.output);
         let code = object(&compiled, &config, &|| interrupt.stop().is_requested());
         ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written"));
         drop(guard);
@@ -59,14 +61,11 @@ impl Build {
     /// Refuses to replace a file that `thalweg build` did not write, unless `--force` is given.
     fn check_output(&self) -> Result<()> {
         let path = &self.output;
-        ensure!(!path.is_dir(), "{} is a folder", path.display());
+        ensure!(!path.is_dir(), "{} is a folder", shown(path));
         let exists = path.symlink_metadata().is_ok();
         let is_ours = || File::open(path).is_ok_and(|mut file| Payload::is_in(&mut file));
         if exists && !self.force && !is_ours() {
-            bail!(
-                "refusing to overwrite {}, which `thalweg build` did not write (use --force)",
-                path.display()
-            );
+            bail!("refusing to overwrite {}, which `thalweg build` did not write (use --force)", shown(path));
         }
         Ok(())
     }
@@ -75,11 +74,14 @@ impl Build {
     fn write(&self, payload: &Payload) -> Result<()> {
         let path = &self.output;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let writing = || format!("writing {}", path.display());
+        let writing = || format!("writing {}", shown(path));
         ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
         let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
-        let mut this = current_executable().context("reading this executable")?;
-        io::copy(&mut this, file.as_file_mut()).with_context(writing)?;
+        let mut this = Vec::new();
+        let read = current_executable().and_then(|mut executable| executable.read_to_end(&mut this));
+        read.context("reading this executable")?;
+        mask_paths(&mut this);
+        file.write_all(&this).with_context(writing)?;
         payload.append(file.as_file_mut()).with_context(writing)?;
         file.as_file().sync_all().with_context(writing)?;
         let made =

@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod embedded;
 mod graph;
+mod mask;
 mod payload;
 mod program_files;
 mod run;
@@ -16,12 +17,14 @@ pub(crate) use embedded::EmbeddedProgram;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
+use crate::misuse::Misuse;
+use crate::watch::screen;
 use crate::{outputs, standard};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::collections::HashSet;
-use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
@@ -45,8 +48,14 @@ impl SourceFiles {
         let mut named = HashSet::new();
         for path in &self.files {
             let new = named.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
-            ensure!(new, "{} is given twice\nhelp: name each file of the program once", path.display());
-            sources.read(path).with_context(|| format!("reading {}", path.display()))?;
+            let twice = || {
+                Misuse::new(format!(
+                    "{} is given twice\nhelp: name each file of the program once",
+                    shown(path)
+                ))
+            };
+            ensure!(new, twice());
+            sources.read(path).with_context(|| format!("reading {}", shown(path)))?;
         }
         match compile(&sources) {
             Ok(compiled) => Ok((sources, compiled)),
@@ -64,6 +73,6 @@ impl SourceFiles {
 
 /// Prints errors with excerpts of the source.
 fn print_errors(sources: &Sources, errors: &[Diagnostic]) {
-    let coloured = stderr().is_terminal();
+    let coloured = screen::has_colours();
     errors.iter().for_each(|error| standard::eprint(error.render(sources, coloured).trim_end()));
 }

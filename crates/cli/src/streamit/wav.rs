@@ -6,6 +6,7 @@ use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_lang::files::{Layout, Sink, Source, UnfinishedFile};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
@@ -155,7 +156,7 @@ impl Sink for WavSink {
         if !frame.is_empty() {
             eprint(&format!(
                 "warning: the file `{}`: dropped the last {} samples, which are less than a frame of {channels} channels",
-                path.display(),
+                shown(path),
                 frame.len()
             ));
         }
