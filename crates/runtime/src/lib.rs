@@ -46,7 +46,7 @@ mod threads;
 
 pub use build::{
     Feedback, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Output, OutputSpec, OutputSpecs,
-    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
+    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, in_team, input, output, window,
 };
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
