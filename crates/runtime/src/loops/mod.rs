@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `assignment` | which member has executed which iterations, saved and replayed |
 //! | `deal` | which iterations a member gets: the schedules |
+//! | `fallible` | loops whose iterations may fail |
 //! | `pace` | how many at once |
 //! | `chunks` | loops over slices, and over blocks of arrays |
 //! | `placed` | containers that know which member has first written which items |
@@ -19,6 +20,7 @@
 mod assignment;
 mod chunks;
 mod deal;
+mod fallible;
 mod pace;
 mod placed;
 mod reduce;
