@@ -263,12 +263,14 @@ impl Options {
         self.check_plan()?;
         let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
-            return Err(Error::Options(format!("{what} 0: at least 1 is needed")));
+            return Err(Error::Options(format!(
+                "{what} 0: at least 1 is needed\nhelp: leave it out for the default"
+            )));
         }
         match self.threads {
-            Some(threads) if threads > MOST_THREADS => {
-                Err(Error::Options(format!("{threads} threads: at most {MOST_THREADS}")))
-            }
+            Some(threads) if threads > MOST_THREADS => Err(Error::Options(format!(
+                "{threads} threads: at most {MOST_THREADS}\nhelp: leave it out for one for each core"
+            ))),
             _ => Ok(()),
         }
     }
