@@ -62,7 +62,7 @@ pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
 pub use team::deque;
-pub use team::patience::Patience;
+pub use team::spin_budget::SpinBudget;
 #[cfg(not(loom))]
 pub use team::{
     Job, call_members, count_jobs, join, parallel, parallel_counted, parallel_while, team_domains, team_size,
