@@ -13,10 +13,12 @@ use crate::{machine, standard};
 /// How work is divided among threads.
 #[derive(Debug, Args)]
 pub(crate) struct Scheduling {
-    /// How the work is divided among threads. The result does not depend on it
+    /// How the work is divided among threads (default: loops for pagerank, tasks for align). The result does not depend on
+    /// it
     #[arg(long, value_name = "NAME")]
     pub schedule: Option<Schedule>,
-    /// Print how many accesses to blocks went to the memory of other threads, and the steals
+    /// Print how many accesses to blocks went to the memory of other threads, and the steals. They are those of the threads
+    /// that ran, whose places are assumed: no thread is pinned
     #[arg(long)]
     pub counts: bool,
     /// Count accesses for the memory domains of the machine that FILE describes (`thalweg machine` writes such files), over

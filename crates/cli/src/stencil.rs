@@ -81,8 +81,8 @@ struct Nas {
     /// The class of the problem: S, W, A, B or C. The result is compared with the report's
     #[arg(long)]
     class: Option<Class>,
-    /// Divides 900000 rows of the matrix (cg), or 2048 points along an edge (mg, a power of two). Nothing is known of the
-    /// result
+    /// Divides 900000 rows of the matrix (cg, default 16), or 2048 points along an edge (mg, a power of two, default 8).
+    /// Nothing is known of the result
     #[arg(long, value_name = "S", conflicts_with = "class", value_parser = clap::value_parser!(u32).range(1..=512))]
     scale: Option<u32>,
     #[command(flatten)]
@@ -203,8 +203,10 @@ impl Nas {
         let problem = match (self.class, self.scale.unwrap_or(8) as usize) {
             (Some(class), _) => mg::Problem::class(class),
             (None, scale) => {
-                let power = scale.is_power_of_two();
-                ensure!(power, Misuse::new(format!("--scale {scale} is no power of two, which mg needs")));
+                let near = scale.next_power_of_two();
+                let help = format!("use {} or {near}", near / 2);
+                let refusal = format!("--scale {scale} is no power of two, which mg needs\nhelp: {help}");
+                ensure!(scale == near, Misuse::new(refusal));
                 mg::Problem::one_cycle(CUBE / scale)
             }
         };

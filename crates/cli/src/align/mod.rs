@@ -49,7 +49,7 @@ pub(crate) struct Align {
     /// The sequences to look in, or `-` for standard input
     targets: Option<PathBuf>,
     /// Align two random DNA sequences of 131072/S letters, with other gaps than affine 5120/S letters, as in table 5.1 of
-    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes, which take some seconds
     #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1",
           conflicts_with_all = ["queries", "targets", "alphabet"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     scale: Option<u32>,
@@ -79,7 +79,8 @@ pub(crate) struct Align {
     #[arg(long)]
     best: bool,
     /// Only pairs with at least this score (at least 1)
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i32).range(1..))]
     min_score: i32,
     /// Write to FILE, which appears when it is complete, instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -162,8 +163,8 @@ impl Align {
         }
         if is_complete && self.report {
             let took = started.elapsed().as_secs_f64();
-            let rate = work.cells as f64 / took.max(1e-9) / 1e9;
-            standard::eprint(&format!("{took:.3} s, {rate:.3} * 10^9 cells a second"));
+            let rate = work.cells as f64 / took.max(1e-9);
+            standard::eprint(&format!("{took:.3} s, {} cells a second", count(rate)));
         }
         Ok(())
     }
@@ -251,11 +252,10 @@ impl Align {
         let alphabet = match self.alphabet {
             Letters::Dna => Alphabet::Dna,
             Letters::Protein => Alphabet::Protein,
-            Letters::Auto => {
-                let mut letters = queries.iter().chain(targets).flat_map(|sequence| &sequence.letters);
-                let dna = letters.all(|letter| b"ACGTUN".contains(letter));
-                if dna { Alphabet::Dna } else { Alphabet::Protein }
-            }
+            Letters::Auto => match [queries, targets].map(is_dna) {
+                [true, true] => Alphabet::Dna,
+                _ => Alphabet::Protein,
+            },
         };
         let (open, extend) = match alphabet {
             Alphabet::Dna => (5, 2),
@@ -288,6 +288,9 @@ impl Align {
                 Scoring::protein(gap).map_err(Misuse::new)?
             }
         };
+        if matches!(self.alphabet, Letters::Auto) {
+            warn_if_mixed(queries, targets);
+        }
         let aligner = Aligner::new(scoring);
         let aligner = threads.into_iter().fold(aligner, Aligner::threads);
         Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
@@ -330,6 +333,26 @@ impl Align {
     }
 }
 
+/// Whether all letters may be nucleotides.
+fn is_dna(sequences: &[Sequence]) -> bool {
+    let mut letters = sequences.iter().flat_map(|sequence| &sequence.letters);
+    letters.all(|letter| b"ACGTUN".contains(letter))
+}
+
+/// Prints a warning if one file has DNA, by its letters, and the other proteins.
+fn warn_if_mixed(queries: &[Sequence], targets: &[Sequence]) {
+    let is_empty = |sequences: &[Sequence]| sequences.iter().all(|sequence| sequence.letters.is_empty());
+    let (dna, protein) = match [queries, targets].map(is_dna) {
+        [true, false] if !is_empty(queries) => ("queries", "targets"),
+        [false, true] if !is_empty(targets) => ("targets", "queries"),
+        _ => return,
+    };
+    standard::eprint(&format!(
+        "warning: the {dna} look like DNA, but the {protein} are proteins, so all are scored as proteins\n\
+         help: translate the {dna}, or name the letters of both with --alphabet"
+    ));
+}
+
 fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], work: &Work) -> String {
     let kind = match aligner.scoring().alphabet() {
         Alphabet::Dna => "DNA",
@@ -337,15 +360,20 @@ fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], w
     };
     let updates = match work.updates == work.cells {
         true => String::new(),
-        false => format!(", which look at {:.3} * 10^9", work.updates as f64 / 1e9),
+        false => format!(", which look at {}", count(work.updates as f64)),
     };
     format!(
-        "{} queries, {} targets ({kind}): {:.3} * 10^9 cells{updates}, at most {}",
+        "{} queries, {} targets ({kind}): {} cells{updates}, at most {}",
         queries.len(),
         targets.len(),
-        work.cells as f64 / 1e9,
+        count(work.cells as f64),
         size::show(work.memory)
     )
+}
+
+/// A number of cells: whole if it is small, otherwise in units of 10^9.
+fn count(cells: f64) -> String {
+    if cells < 1e7 { format!("{cells:.0}") } else { format!("{:.3} * 10^9", cells / 1e9) }
 }
 
 /// Shows progress, adds counts, and stops on a signal.

@@ -39,6 +39,7 @@ const TORUS: (usize, usize) = (16_384, 655_360);
 /// Ctrl-C stops after the present generation, and prints and writes what has been reached.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("start").required(true), after_help = after_help())]
+#[command(group = ArgGroup::new("sized").args(["torus", "random"]).multiple(true))]
 pub(crate) struct Life {
     /// A file in the RLE format, `-` for standard input, or the name of a built-in pattern
     #[arg(value_name = "PATTERN", group = "start")]
@@ -52,7 +53,7 @@ pub(crate) struct Life {
           conflicts_with_all = ["size", "torus"], value_parser = clap::value_parser!(u32).range(1..=4096))]
     scale: Option<u32>,
     /// Columns and rows of the torus or of the random cells
-    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows)]
+    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows, requires = "sized")]
     size: (usize, usize),
     /// Make opposite sides neighbours. Without it the plane is unbounded
     #[arg(long)]

@@ -80,6 +80,12 @@ impl Show {
             "--animate needs a terminal on standard error\nhelp: use --frames to write pictures into files"
         );
         let files = self.frames.clone().map(|folder| {
+            let is_file = folder.exists() && !folder.is_dir();
+            ensure!(
+                !is_file,
+                "{} is no folder, and --frames needs one\nhelp: choose another name",
+                folder.display()
+            );
             if !folder.is_dir() {
                 fs::create_dir(&folder).with_context(|| format!("creating {}", shown(&folder)))?;
             }

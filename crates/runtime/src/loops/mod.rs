@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `assignment` | which member has executed which iterations, saved and replayed |
 //! | `deal` | which iterations a member gets: the schedules |
+//! | `fallible` | loops whose iterations may fail |
 //! | `pace` | how many at once |
 //! | `chunks` | loops over slices, and over blocks of arrays |
 //! | `placed` | containers that know which member has first written which items |
@@ -19,6 +20,7 @@
 mod assignment;
 mod chunks;
 mod deal;
+mod fallible;
 mod pace;
 mod placed;
 mod reduce;
@@ -38,8 +40,8 @@ use thalweg_trace::MemberCounts;
 /// Which member of a team executes which iterations of a [`Loop`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// Each member gets a contiguous stretch, the same one each time. A stretch that its member has not begun when another
-    /// member is done goes to that one.
+    /// Each member gets a contiguous stretch, the same one each time. A stretch that its member has not begun 20 us after
+    /// another member is done goes to that one.
     Static,
     /// Members take [`Loop::grain`] iterations at a time.
     Dynamic,
@@ -108,8 +110,13 @@ impl Loop {
         Loop { schedule, ..self }
     }
 
-    /// Sets from whom a member steals, with the schedules [`Schedule::Hybrid`] and [`Schedule::Split`]. With
-    /// [`StealOrder::Off`] they are like [`Schedule::Static`]: what a member has not begun is still executed.
+    /// Sets from whom a member steals, with the schedules [`Schedule::Hybrid`] and [`Schedule::Split`]; the others ignore it.
+    ///
+    /// With [`StealOrder::Off`] no member takes a part of a stretch that another one has begun. Which stretches there are
+    /// does not change, so [`Schedule::Hybrid`] is then [`Schedule::Static`] under another name, for comparisons in which
+    /// stealing is all that differs, and [`Schedule::Split`] leaves all iterations to the caller. A stretch whose member has
+    /// not begun 20 us after another one is done goes to that one as a whole: a member may begin late or never, and all
+    /// iterations are executed.
     #[must_use]
     pub fn stealing(self, stealing: StealOrder) -> Loop {
         Loop { stealing, ..self }

@@ -122,8 +122,8 @@ impl Shares {
         Shares { rests, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
     }
 
-    /// The same with another rule for whom a thread steals from. With [`StealOrder::Off`] all threads must take until
-    /// they get `None`: no other thread takes their numbers.
+    /// The same with another rule for whom a thread steals from. With [`StealOrder::Off`] each thread must take until
+    /// it gets `None`: [`take`](Shares::take) gives its numbers to no other thread.
     pub fn with_order(self, order: StealOrder) -> Shares {
         Shares { order, ..self }
     }

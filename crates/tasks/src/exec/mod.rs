@@ -32,7 +32,7 @@
 //! |---|---|---|---|
 //! | absent | no | a searching member | its thread, which joins the run's job (searching; busy, with the seeds) |
 //! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
-//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for 30 us ([`Patience`]), and the end (absent) |
+//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for 30 us ([`SpinBudget`]), and the end (absent) |
 //!
 //! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
 //! brings `busy` to 0 and ends the run while the thief has an entry.
@@ -45,7 +45,7 @@
 //!
 //! # Members leave and come again
 //!
-//! A member that has searched for 30 us without success leaves the run's job, so its thread does what else there is: a
+//! A member that has searched for 30 us without success leaves the run's job, and its thread is free for other work: a
 //! worker returns to its run, and a thread of the pool sleeps. The thread that has opened the job waits in the runtime
 //! meanwhile. A member that shares entries, and a thief that leaves some in a seat, asks for members again
 //! ([`call_members`](thalweg_runtime::call_members)). The runtime calls one, and each that joins calls the next as long as
@@ -82,7 +82,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Search};
 use thalweg_runtime::deque::Seat;
-use thalweg_runtime::{MemberCounts, Patience};
+use thalweg_runtime::{MemberCounts, SpinBudget};
 
 /// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
@@ -246,7 +246,7 @@ impl<T: Send> Executor<T> {
 
     /// Steals an entry; `None` at the end of the run, and after 30 us without success. The member is not busy before.
     fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
-        let mut patience = Patience::default();
+        let mut budget = SpinBudget::default();
         while !self.is_over() {
             for _ in 0..self.seats.len() {
                 if let Some((entry, are_left)) = self.attempt(work, thief, owned) {
@@ -256,7 +256,7 @@ impl<T: Send> Executor<T> {
                     return Some(entry);
                 }
             }
-            if patience.is_over() {
+            if budget.is_spent() {
                 return None;
             }
         }
