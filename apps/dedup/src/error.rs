@@ -95,6 +95,9 @@ pub enum Error {
         .0.display()
     )]
     NotReplaceable(PathBuf),
+    /// An entry changed while it was packed, as the text says.
+    #[error("{0}")]
+    Changed(String),
     /// The engine ended the run: a stage panicked, or the options are invalid.
     #[error(transparent)]
     Engine(#[from] thalweg::Error),

@@ -38,6 +38,7 @@
 mod assemble;
 mod block;
 mod codec;
+mod content;
 mod cut;
 mod entry;
 mod error;

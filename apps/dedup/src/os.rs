@@ -24,10 +24,6 @@ mod unix {
         Ok(OsString::from_vec(bytes.to_vec()))
     }
 
-    pub(crate) fn mode(meta: &Metadata) -> u32 {
-        meta.mode() & 0o7777
-    }
-
     /// Device and inode, which identify a file under any of its names.
     pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
         Some((meta.dev(), meta.ino()))
@@ -94,10 +90,6 @@ mod other {
             return Err(unsupported("the name contains a separator of this system"));
         }
         Ok(text.into())
-    }
-
-    pub(crate) fn mode(meta: &Metadata) -> u32 {
-        if meta.is_dir() { 0o755 } else { 0o644 }
     }
 
     /// Unknown on this system.

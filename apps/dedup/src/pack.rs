@@ -23,8 +23,8 @@ pub enum Source<'a> {
     Tree {
         /// The root folder.
         root: PathBuf,
-        /// Device and inode of a file to skip: the archive being written.
-        leave_out: Option<(u64, u64)>,
+        /// Device and inode of files to skip: of the archive being written, and of the one that it replaces.
+        leave_out: Vec<(u64, u64)>,
     },
 }
 

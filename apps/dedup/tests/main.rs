@@ -2,6 +2,7 @@
 
 mod common;
 
+mod changing;
 mod damage;
 mod parallel;
 mod streams;

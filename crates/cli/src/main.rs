@@ -99,5 +99,5 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     standard::eprint(&format!("error: {error:#}"));
-    ExitCode::FAILURE
+    if error.is::<dedup::Incomplete>() { ExitCode::from(dedup::INCOMPLETE) } else { ExitCode::FAILURE }
 }

@@ -124,7 +124,7 @@ fn an_archive_written_into_its_own_tree_is_skipped() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), content()).unwrap();
     let output = good(folder.path(), &["pack", ".", "-o", "all.thd"]);
-    assert!(stderr(&output).contains("it is the archive being written"));
+    assert!(stderr(&output).contains("it is the archive that this run writes"));
     good(folder.path(), &["unpack", "all.thd", "-o", "out"]);
     assert_eq!(names(&folder.path().join("out")), ["file"]);
 }
@@ -262,6 +262,50 @@ fn errors_name_the_invalid_argument() {
         assert!(message.contains(why), "{message}");
     }
     assert_eq!(names(folder.path()), ["file", "file.thd"]);
+}
+
+/// As another user, since the superuser can read all.
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_packed() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let folder = tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let root = fs::metadata(folder.path()).unwrap().uid() == 0;
+    let packed = |arguments: &[&str]| {
+        // The program, which may lie where the other user cannot read it.
+        let program = folder.path().join("thalweg");
+        if !program.exists() {
+            fs::hard_link(env!("CARGO_BIN_EXE_thalweg"), &program)
+                .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_thalweg"), &program).map(drop))
+                .unwrap();
+        }
+        let mut command = Command::new(program);
+        command.arg("dedup").args(arguments).current_dir(folder.path());
+        if root {
+            command.uid(65_534);
+        }
+        command.output().expect("starts")
+    };
+    let tree = folder.path().join("tree");
+    fs::create_dir_all(tree.join("closed")).unwrap();
+    fs::write(tree.join("good"), b"good").unwrap();
+    fs::write(tree.join("secret\n"), b"secret").unwrap();
+    fs::set_permissions(tree.join("secret\n"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let output = packed(&["pack", "tree", "-o", "a.thd"]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("warning: reading tree/closed: Permission denied"), "{message}");
+    assert!(message.contains("warning: reading tree/secret\\n: Permission denied"), "{message}");
+    assert!(message.contains("error: 2 of the entries"), "{message}");
+    good(folder.path(), &["unpack", "a.thd", "-o", "out"]);
+    assert_eq!(names(&folder.path().join("out")), ["good"]);
+
+    let output = packed(&["pack", "tree", "-o", "b.thd", "--strict"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!names(folder.path()).iter().any(|name| name.contains("b.thd") || name.starts_with('.')));
+    fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]

@@ -51,7 +51,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-align", &["thalweg"]),
-    ("thalweg-dedup", &["thalweg"]),
+    ("thalweg-dedup", &["thalweg", "thalweg-files"]),
+    ("thalweg-files", &[]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-pagerank", &["thalweg"]),
@@ -71,6 +72,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-align",
             "thalweg-lang",
             "thalweg-codegen",
+            "thalweg-files",
         ],
     ),
     (

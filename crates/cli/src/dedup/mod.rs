@@ -88,6 +88,14 @@ impl OutputOptions {
     }
 }
 
+/// The error of a run that has done all but what its warnings name. The exit code is 2, as that of tar.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} of the entries could not be kept as they are; warnings name them")]
+pub(crate) struct Incomplete(pub u64);
+
+/// The exit code of [`Incomplete`].
+pub(crate) const INCOMPLETE: u8 = 2;
+
 /// The summary of a finished run.
 fn report(summary: &Summary, took: Duration) -> String {
     let per_second = summary.content_bytes as f64 / took.as_secs_f64().max(1e-9);

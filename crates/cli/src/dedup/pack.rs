@@ -1,16 +1,20 @@
 //! `thalweg dedup pack`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
-use thalweg_dedup::{Codec, Params, Source, pack_source};
+use thalweg_dedup::{Codec, Error, Observer, Params, Source, pack_source};
+use thalweg_files::printable;
 
-use super::{OutputOptions, report};
+use super::{Incomplete, OutputOptions, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::progress::Progress;
 use crate::standard::Input;
 use crate::{size, standard};
 
@@ -22,6 +26,9 @@ use crate::{size, standard};
 /// An archive of a tree stores names, contents, symbolic links, read, write and execute permissions, and
 /// modification times (except of links). Owners are not stored. Hard links become separate files, which
 /// deduplication reduces to references. Sockets, pipes and devices are skipped with a warning.
+///
+/// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
+/// file what was read, and the exit code is 2.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder
@@ -47,6 +54,9 @@ pub(crate) struct Pack {
     /// Maximum distance of a duplicate, in bytes of unique data. Unpacking needs as much memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     window: u64,
+    /// Write no archive if an entry cannot be read, or changes while it is read
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     disk: OutputOptions,
     #[command(flatten)]
@@ -67,17 +77,25 @@ impl Pack {
                 (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
             }
             None => {
-                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
+                let tree = Source::Tree {
+                    root: self.input.clone(),
+                    leave_out: output.identity().into_iter().collect(),
+                };
                 (tree, self.engine.progress(None), run)
             }
         };
         let started = Instant::now();
-        let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), run);
+        let observer = PackObserver::new(&progress, self.strict);
+        let failures = observer.failures.clone();
+        let packed = pack_source(source, &mut output, &params, Box::new(observer), run);
         progress.end(&packed);
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
         let took = started.elapsed();
-        self.engine.results.finish(&run, || report(&summary, took), interrupt)
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)?;
+        let failures = failures.load(Ordering::Relaxed);
+        ensure!(failures == 0, Incomplete(failures));
+        Ok(())
     }
 
     fn params(&self) -> Params {
@@ -98,5 +116,37 @@ impl Pack {
             }
         }
         standard::input(&self.input, interrupt).map(Some)
+    }
+}
+
+/// Prints warnings, and counts the entries that could not be packed as they are.
+struct PackObserver {
+    progress: Progress,
+    strict: bool,
+    failures: Arc<AtomicU64>,
+}
+
+impl PackObserver {
+    fn new(progress: &Progress, strict: bool) -> Self {
+        PackObserver { progress: progress.clone(), strict, failures: Arc::default() }
+    }
+}
+
+impl Observer for PackObserver {
+    fn bytes(&mut self, count: u64) {
+        self.progress.advance(count);
+    }
+
+    fn skipped(&mut self, path: &Path, why: &str) {
+        self.progress.note(&format!("warning: skipped {}: {why}", printable(path)));
+    }
+
+    fn failed(&mut self, why: Error) -> thalweg_dedup::Result<()> {
+        if self.strict {
+            return Err(why);
+        }
+        self.failures.fetch_add(1, Ordering::Relaxed); // read when the run has ended
+        self.progress.note(&format!("warning: {:#}", anyhow::Error::from(why)));
+        Ok(())
     }
 }
