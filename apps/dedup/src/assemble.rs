@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::entry::{Entry, unsafe_name};
 use crate::format::{Footer, Header, Kind};
+use crate::params::Limits;
 use crate::reader::Decoded;
 use crate::sink::Sink;
 use crate::summary::{Summary, hash_chunk, hash_entry};
@@ -24,10 +25,13 @@ pub(crate) struct Assembler {
     /// The input of `root` for the current record.
     hash_input: Vec<u8>,
     order: EntryOrder,
+    /// The limit of the output, and the bytes of it that are left.
+    limit: u64,
+    left: u64,
 }
 
 impl Assembler {
-    pub fn new(header: &Header) -> Result<Self> {
+    pub fn new(header: &Header, limits: &Limits) -> Result<Self> {
         let capacity = header.window.checked_add(u64::from(header.block.max));
         let capacity = capacity.and_then(|c| usize::try_from(c).ok());
         let capacity = capacity.ok_or_else(|| Error::corrupt(40, "the window exceeds the address space"))?;
@@ -39,6 +43,8 @@ impl Assembler {
             totals: Summary::default(),
             hash_input: Vec::new(),
             order: EntryOrder::default(),
+            limit: limits.output,
+            left: limits.output,
         })
     }
 
@@ -59,15 +65,18 @@ impl Assembler {
             let Some(item) = table::next(&mut fields).map_err(corrupt)? else { break };
             match item {
                 Item::New { length } => {
+                    self.charge(length.into(), offset)?;
                     self.new_chunk(length, hashes.next(), &mut run).map_err(corrupt)?;
                 }
                 Item::Duplicate { length, distance } => {
+                    self.charge(length.into(), offset)?;
                     flush(&mut run, &record.data, sink)?;
                     self.duplicate_chunk(length, distance, start + run.end as u64, sink, offset)?;
                 }
                 Item::Entry(entry) => {
                     flush(&mut run, &record.data, sink)?;
                     let encoded = &before[..before.len() - fields.rest().len()];
+                    self.charge(encoded.len() as u64, offset)?;
                     self.entry(&entry, encoded, sink, offset)?;
                 }
             }
@@ -78,6 +87,13 @@ impl Assembler {
             return Err(corrupt(format!("the record has {data} bytes of data, its table names {named}")));
         }
         self.root.update(&self.hash_input);
+        Ok(())
+    }
+
+    /// Counts output before it is passed to the sink, so no more than the limit arrives there.
+    fn charge(&mut self, bytes: u64, offset: u64) -> Result<()> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or(Error::OutputLimit { limit: self.limit, offset })?;
         Ok(())
     }
 

@@ -20,6 +20,7 @@ pub struct Archive<R> {
     input: R,
     offset: u64,
     header: Header,
+    limits: Limits,
     records: u64,
     footer: Option<(u64, Footer)>,
     stop: Stop,
@@ -74,7 +75,7 @@ impl<R: Read> Archive<R> {
             return Err(Error::Window { needed: header.window, limit: limits.window });
         }
         let (offset, stop, pool) = (HEADER_BYTES as u64, Stop::new(), Pool::new());
-        Ok(Archive { input, offset, header, records: 0, footer: None, stop, pool })
+        Ok(Archive { input, offset, header, limits: *limits, records: 0, footer: None, stop, pool })
     }
 
     /// Makes reading fail with [`Error::Stopped`] between two records when `stop` is requested.
@@ -86,6 +87,11 @@ impl<R: Read> Archive<R> {
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The limits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The footer and its offset, after all records have been read.

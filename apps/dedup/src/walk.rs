@@ -9,7 +9,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use thalweg_files::{Folder, Kind, Status, Trail, printable};
+use thalweg_files::{Folder, Kind, Status, Trail, is_unfinished, printable};
 
 use crate::content::Content;
 use crate::entry::{Entry, Meta};
@@ -71,6 +71,10 @@ impl Walk {
         let path = self.trail.path().join(&name);
         let stored = os::name_bytes(&name).doing(|| reading(&path))?;
         let status = self.trail.here().stat(&name).doing(|| reading(&path))?;
+        if is_unfinished(&name) {
+            observer.skipped(&path, "it is an unfinished output");
+            return Ok(None);
+        }
         match status.kind {
             Kind::Folder => self.folder(name, stored, &path).map(Some),
             Kind::Link => {

@@ -149,8 +149,11 @@ fn an_existing_output_is_not_touched() {
     for name in ["file", "link", "folder"] {
         let refused = unpack_tree(&archive[..], &place.path().join(name), &Limits::default());
         // Only the empty folder could be replaced with `force`.
-        let replaced = matches!(refused, Err(Error::Exists(_)));
-        assert!(replaced || matches!(refused, Err(Error::NotReplaceable(_))), "{name}: {refused:?}");
+        let replaced = matches!(refused, Err(Error::Output(thalweg_files::Error::Exists(_))));
+        assert!(
+            replaced || matches!(refused, Err(Error::Output(thalweg_files::Error::NotReplaceable(_)))),
+            "{name}: {refused:?}"
+        );
         assert_eq!(replaced, name == "folder", "{name}");
     }
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"mine");

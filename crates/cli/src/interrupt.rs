@@ -18,9 +18,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use thalweg_dedup::Stop;
+use thalweg_files::remove_unfinished;
+use thalweg_lang::files::Input;
 #[cfg(not(unix))]
 use thalweg_lang::files::MayBlock;
-use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::eprint;
 use crate::watch::screen;
@@ -200,6 +201,21 @@ fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Dura
         return Err(io::Error::other("interrupted by a signal"));
     }
     Ok(!both[0].revents().is_empty())
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, as on a full disk, instead of the end of the
+/// process, which would leave the unfinished output.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    // The system returns an error from `write` when the handler has returned. The flag is not needed.
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    handler.map(drop).context("installing the handler of SIGXFSZ")
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    Ok(())
 }
 
 /// Prints a line to standard error, over the progress bar or below the last frame of the live view, if there is one.

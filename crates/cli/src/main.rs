@@ -1,5 +1,6 @@
 //! The `thalweg` command: one file per verb. This is the only crate of the workspace that prints.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -64,6 +65,10 @@ fn main() -> ExitCode {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error),
     };
+    thalweg_files::on_stale(removed_stale);
+    if let Err(error) = interrupt::survive_file_size_limit() {
+        return failure(&error);
+    }
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
@@ -88,6 +93,12 @@ fn run_embedded(program: EmbeddedProgram) -> ExitCode {
         Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
         Err(error) => failure(&error),
     }
+}
+
+/// Names an output that a killed process has left.
+fn removed_stale(output: &Path) {
+    let output = thalweg_files::printable(output);
+    standard::eprint(&format!("note: removed {output}, which a killed run had left unfinished"));
 }
 
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {

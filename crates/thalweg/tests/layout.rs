@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-tasks", &["thalweg-machine", "thalweg-policy", "thalweg-runtime"]),
-    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis", "thalweg-files"]),
     ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
     (

@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
-use tempfile::TempDir;
 use thalweg::Report;
 use thalweg_dedup::{
-    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, make_removable,
-    pack_source,
+    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, pack_source,
 };
+use thalweg_files::PrivateFolder;
 
 use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;
@@ -72,7 +71,7 @@ impl Demo {
             size::show(content.bytes)
         ))?;
         let _guard = interrupt.guard();
-        let temporary = Temporary::new(&temporary)?;
+        let temporary = PrivateFolder::create(&temporary)?;
         let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
         standard::print(&done.describe())?;
@@ -238,36 +237,4 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 #[cfg(not(unix))]
 fn free_bytes(_folder: &Path) -> Option<u64> {
     None
-}
-
-/// A temporary folder, deleted when it is dropped even if permissions inside it forbid that.
-struct Temporary {
-    folder: Option<TempDir>,
-}
-
-impl Temporary {
-    fn new(parent: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("creating a folder in {}", parent.display()))?;
-        Ok(Temporary { folder: Some(folder) })
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.as_ref().expect("taken only by `remove`, which consumes self").path()
-    }
-
-    fn remove(mut self) -> Result<()> {
-        let Some(folder) = self.folder.take() else { return Ok(()) };
-        make_removable(folder.path());
-        let removing = format!("deleting {}", folder.path().display());
-        folder.close().context(removing)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            make_removable(folder.path());
-        }
-    }
 }

@@ -1,14 +1,16 @@
 //! `thalweg dedup`: one file per verb.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use thalweg_dedup::{Limits, OutFile, Summary};
+use thalweg_files::printable;
 
 use crate::interrupt::{Guard, Interrupt};
+use crate::results::is_same;
 use crate::{size, standard};
 
 mod compare;
@@ -58,6 +60,41 @@ impl ReadLimits {
     fn limits(&self) -> Limits {
         Limits::default().window(self.window_limit)
     }
+}
+
+/// The limit of the output of an archive.
+#[derive(Debug, Args)]
+struct OutputLimit {
+    /// Refuse archives of more output than this, before it is written: a small one may hold any amount (default: no
+    /// limit). Contents count, and names and attributes as the archive stores them
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    limit: Option<u64>,
+}
+
+impl OutputLimit {
+    fn add_to(&self, limits: Limits) -> Limits {
+        self.limit.map_or(limits, |limit| limits.output(limit))
+    }
+}
+
+/// Refuses an output that is the input under any of its names: replacing it would lose the input.
+fn check_not_input(input: &Path, output: &Path) -> Result<()> {
+    let both = !standard::is_dash(input) && !standard::is_dash(output);
+    let same = both && (is_same(input, output) || is_one_file(input, output));
+    ensure!(
+        !same,
+        "the output {} is the input\nhelp: choose another name; --force does not allow this",
+        printable(output)
+    );
+    Ok(())
+}
+
+/// Whether two paths lead to one file.
+fn is_one_file(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| thalweg_files::status(&File::open(path).ok()?).ok()?.identity;
+    // Opening a pipe would wait for its other end.
+    let opens = |path: &Path| fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    opens(one) && opens(other) && identity(one).is_some() && identity(one) == identity(other)
 }
 
 /// Options of verbs that write to disk.

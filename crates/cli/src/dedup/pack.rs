@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use thalweg_dedup::{Codec, Error, Observer, Params, Source, pack_source};
+use thalweg_dedup::{Codec, Error, Limits, Observer, Params, Source, pack_source};
 use thalweg_files::printable;
 
-use super::{Incomplete, OutputOptions, report};
+use super::{Incomplete, OutputOptions, check_not_input, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -69,6 +69,8 @@ impl Pack {
         self.engine.check(&[], [self.input.as_path(), &self.output])?;
         let params = self.params();
         params.validate()?;
+        check_not_input(&self.input, &self.output)?;
+        self.note_window();
         let input = self.input(interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let mut output = self.disk.file(&self.output)?;
@@ -77,10 +79,7 @@ impl Pack {
                 (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
             }
             None => {
-                let tree = Source::Tree {
-                    root: self.input.clone(),
-                    leave_out: output.identity().into_iter().collect(),
-                };
+                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identities() };
                 (tree, self.engine.progress(None), run)
             }
         };
@@ -96,6 +95,20 @@ impl Pack {
         let failures = failures.load(Ordering::Relaxed);
         ensure!(failures == 0, Incomplete(failures));
         Ok(())
+    }
+
+    /// Says at once what would otherwise be found out when the archive is needed.
+    fn note_window(&self) {
+        let accepted = Limits::default().window;
+        if self.window > accepted {
+            standard::eprint(&format!(
+                "warning: `unpack` and `verify` accept a window of {} by default, and this archive has {}\n\
+                 help: give them --window-limit {}",
+                size::show(accepted),
+                size::show(self.window),
+                self.window
+            ));
+        }
     }
 
     fn params(&self) -> Params {

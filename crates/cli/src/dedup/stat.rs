@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use thalweg_dedup::{Entry, Error, stat};
+use thalweg_files::printable_bytes;
 
 use super::{ReadLimits, ratio};
 use crate::interrupt::Interrupt;
@@ -104,7 +105,7 @@ impl Paths {
             self.started = true;
             return None;
         }
-        let name = printable(name);
+        let name = printable_bytes(name);
         let path = self.open.iter().fold(String::new(), |path, folder| path + folder + "/") + &name;
         Some(match entry {
             Entry::Dir(meta) => {
@@ -112,20 +113,10 @@ impl Paths {
                 format!("d{:04o} {:>12} {path}/\n", meta.mode, "")
             }
             Entry::File(meta) => format!("f{:04o} {bytes:>12} {path}\n", meta.mode),
-            Entry::Link { target, .. } => format!("l{:4} {:>12} {path} -> {}\n", "", "", printable(target)),
+            Entry::Link { target, .. } => {
+                format!("l{:4} {:>12} {path} -> {}\n", "", "", printable_bytes(target))
+            }
             Entry::Up => return None,
         })
     }
-}
-
-/// Escapes control characters, which could control the terminal or, as a line break, fake an entry.
-fn printable(name: &[u8]) -> String {
-    String::from_utf8_lossy(name)
-        .chars()
-        .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
-            let plain = escape.is_none().then_some(c);
-            escape.into_iter().flatten().chain(plain)
-        })
-        .collect()
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::{OutputOptions, ReadLimits, report};
+use super::{OutputLimit, OutputOptions, ReadLimits, check_not_input, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::standard::{self, Input};
@@ -35,12 +35,15 @@ pub(crate) struct Unpack {
     engine: Engine,
     #[command(flatten)]
     limits: ReadLimits,
+    #[command(flatten)]
+    limit: OutputLimit,
 }
 
 impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
+        check_not_input(&self.archive, &self.output)?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);
@@ -53,7 +56,7 @@ impl Unpack {
     }
 
     fn unpack(&self, input: impl Read + Send, run: Run) -> Result<(Summary, thalweg::Report)> {
-        let archive = Archive::open(input, &self.limits.limits())?;
+        let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
                 let mut sink = StreamSink::new(self.disk.file(&self.output)?);

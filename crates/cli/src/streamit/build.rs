@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use thalweg_codegen::{Config, object};
+use thalweg_files::OutFile;
 
 /// Build a stand-alone executable from a StreamIt program.
 ///
@@ -77,24 +78,12 @@ impl Build {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", path.display());
         ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
-        let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
+        let file = OutFile::create(path, self.force || path.exists())?.executable();
         let mut this = current_executable().context("reading this executable")?;
-        io::copy(&mut this, file.as_file_mut()).with_context(writing)?;
-        payload.append(file.as_file_mut()).with_context(writing)?;
-        file.as_file().sync_all().with_context(writing)?;
-        let made =
-            if self.force || path.exists() { file.persist(path) } else { file.persist_noclobber(path) };
-        made.map(|_| ()).map_err(|error| error.error).with_context(writing)
+        io::copy(&mut this, &mut file.file()).with_context(writing)?;
+        payload.append(&mut file.file().try_clone()?).with_context(writing)?;
+        Ok(file.commit()?)
     }
-}
-
-/// Creates a temporary file with the permissions of a new executable (0777 without the umask).
-fn executable(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".thalweg-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempfile_in(folder)
 }
 
 /// Opens this executable. On Linux this also works after the file was renamed or deleted.
