@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use thalweg_files::printable_bytes;
+
 use crate::entry::{Entry, unsafe_name};
 use crate::format::{Footer, Header, Kind};
 use crate::params::Limits;
@@ -16,6 +18,7 @@ use crate::{Error, Result};
 
 /// The state of reassembly between two records.
 pub(crate) struct Assembler {
+    version: u16,
     kind: Kind,
     /// The largest distance that a duplicate may have.
     max_distance: u64,
@@ -36,6 +39,7 @@ impl Assembler {
         let capacity = capacity.and_then(|c| usize::try_from(c).ok());
         let capacity = capacity.ok_or_else(|| Error::corrupt(40, "the window exceeds the address space"))?;
         Ok(Assembler {
+            version: header.version,
             kind: header.kind,
             max_distance: header.window,
             window: Window::new(capacity),
@@ -62,7 +66,7 @@ impl Assembler {
         let mut hashes = record.hashes.iter();
         loop {
             let before = fields.rest();
-            let Some(item) = table::next(&mut fields).map_err(corrupt)? else { break };
+            let Some(item) = table::next(&mut fields, self.version).map_err(corrupt)? else { break };
             match item {
                 Item::New { length } => {
                     self.charge(length.into(), offset)?;
@@ -193,6 +197,8 @@ struct EntryOrder {
     started: bool,
     /// The last entry was a file, so chunks may follow.
     in_file: bool,
+    /// The number of files of which further names may follow.
+    shared: u64,
 }
 
 impl EntryOrder {
@@ -213,13 +219,20 @@ impl EntryOrder {
             return Ok(());
         };
         if let Some(why) = unsafe_name(name) {
-            let what = format!("the name {:?} {why}", String::from_utf8_lossy(name));
+            let what = format!("the name `{}` {why}", printable_bytes(name));
             return Err(Error::Unsafe { offset, what });
         }
         if *name <= **last {
-            let what = format!("the name {:?} is a duplicate or out of order", String::from_utf8_lossy(name));
+            let what = format!("the name `{}` is a duplicate or out of order", printable_bytes(name));
             return Err(Error::Unsafe { offset, what });
         }
+        if let Entry::HardLink { file, .. } = entry
+            && *file >= self.shared
+        {
+            let what = format!("a hard link refers to file {file} of {}", self.shared);
+            return Err(Error::Unsafe { offset, what });
+        }
+        self.shared += u64::from(entry.is_shared());
         name.clone_into(last);
         if matches!(entry, Entry::Dir(_)) {
             self.last.push(Vec::new());
@@ -235,8 +248,8 @@ impl EntryOrder {
                 Ok(())
             }
             other => {
-                let name = String::from_utf8_lossy(other.name().unwrap_or_default()).into_owned();
-                let what = format!("the tree begins with {name:?}, expected its root");
+                let name = printable_bytes(other.name().unwrap_or_default());
+                let what = format!("the tree begins with `{name}`, expected its root");
                 Err(Error::Unsafe { offset, what })
             }
         }

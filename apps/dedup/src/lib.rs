@@ -36,6 +36,7 @@
 //! ```
 
 mod assemble;
+mod attributes;
 mod block;
 mod codec;
 mod content;
@@ -47,6 +48,7 @@ mod format;
 #[cfg(test)]
 mod hostile;
 mod index;
+mod names;
 mod observe;
 mod os;
 mod pack;
@@ -70,10 +72,10 @@ mod writer;
 
 pub mod stage;
 
-pub use entry::{Entry, Meta};
+pub use entry::{Attribute, Entry, Meta, Time};
 pub use error::{Error, Result};
 pub use extract::{extract, unpack_stream, unpack_tree, verify};
-pub use format::{FORMAT_VERSION, Footer, Header, Kind};
+pub use format::{FORMAT_VERSION, Footer, Header, Kind, OLDEST_VERSION};
 pub use observe::{Observer, Quiet};
 pub use pack::{Source, pack_sequential, pack_source_sequential};
 pub use params::{ChunkSizes, Codec, Limits, Params};

@@ -8,7 +8,7 @@ pub(crate) use unix::*;
 #[cfg(unix)]
 mod unix {
     use std::ffi::{OsStr, OsString};
-    use std::fs::Permissions;
+    use std::fs::{File, Permissions};
     use std::io;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::os::unix::fs::PermissionsExt;
@@ -23,16 +23,19 @@ mod unix {
         Ok(OsString::from_vec(bytes.to_vec()))
     }
 
-    /// The bits of `mode` that are restored: all but set-user, set-group and sticky.
     pub(crate) fn permissions(mode: u32) -> Option<Permissions> {
-        Some(Permissions::from_mode(mode & 0o777))
+        Some(Permissions::from_mode(mode))
+    }
+
+    pub(crate) fn set_owner(file: &File, user: u32, group: u32) -> io::Result<()> {
+        std::os::unix::fs::fchown(file, Some(user), Some(group))
     }
 }
 
 #[cfg(not(unix))]
 mod other {
     use std::ffi::{OsStr, OsString};
-    use std::fs::Permissions;
+    use std::fs::{File, Permissions};
     use std::io;
 
     fn unsupported(what: &str) -> io::Error {
@@ -57,5 +60,10 @@ mod other {
     /// Not restored on this system.
     pub(crate) fn permissions(_mode: u32) -> Option<Permissions> {
         None
+    }
+
+    /// Not restored on this system.
+    pub(crate) fn set_owner(_file: &File, _user: u32, _group: u32) -> io::Result<()> {
+        Ok(())
     }
 }

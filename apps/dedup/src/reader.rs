@@ -32,6 +32,8 @@ pub struct Archive<R> {
 pub(crate) struct RawRecord {
     /// The offset of the record in the archive.
     pub offset: u64,
+    /// The version of the archive.
+    pub version: u16,
     pub head: RecordHead,
     body: Buffer,
 }
@@ -60,7 +62,7 @@ impl<R: Read> Archive<R> {
             return Err(truncated(got));
         }
         let found = u16::from_le_bytes([bytes[8], bytes[9]]);
-        if found != FORMAT_VERSION {
+        if !(OLDEST_VERSION..=FORMAT_VERSION).contains(&found) {
             return Err(Error::Version { found, supported: FORMAT_VERSION });
         }
         if bytes[10..12] != (HEADER_BYTES as u16).to_le_bytes() {
@@ -143,7 +145,7 @@ impl<R: Read> Archive<R> {
         }
         self.records += 1;
         let body = self.body(head.body_bytes() + CHECK_BYTES)?;
-        Ok(RawRecord { offset, head, body })
+        Ok(RawRecord { offset, version: self.header.version, head, body })
     }
 
     /// Reads `length` bytes. Allocates memory only as they arrive, since `length` is not trusted.
@@ -212,7 +214,7 @@ impl RawRecord {
         let stored = &self.body[self.head.table.stored as usize..self.head.body_bytes()];
         decompress(codec, stored, raw as usize, &mut into.data)
             .map_err(|what| Error::corrupt(self.offset, what))?;
-        into.hash();
+        into.hash(self.version);
         Ok(())
     }
 
@@ -231,11 +233,11 @@ impl RawRecord {
 
 impl Decoded {
     /// Hashes the new chunks. Stops at the first error of the table, which the assembler reports in order.
-    fn hash(&mut self) {
+    fn hash(&mut self, version: u16) {
         self.hashes.clear();
         let mut fields = Fields::new(&self.table);
         let mut rest = &self.data[..];
-        while let Ok(Some(item)) = table::next(&mut fields) {
+        while let Ok(Some(item)) = table::next(&mut fields, version) {
             if let Item::New { length } = item {
                 let Some((chunk, behind)) = rest.split_at_checked(length as usize) else { return };
                 self.hashes.push(*blake3::hash(chunk).as_bytes());

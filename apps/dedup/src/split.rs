@@ -50,14 +50,15 @@ impl<'a> Splitter<'a> {
     }
 
     /// Splits the files of the tree below `root`, one after the other. Skips the files with device and inode in
-    /// `leave_out`, such as the archive being written.
+    /// `leave_out`, such as the archive being written. Reads extended attributes if `attributes` is set.
     pub fn tree(
         root: &Path,
         leave_out: Vec<(u64, u64)>,
+        attributes: bool,
         params: &Params,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self> {
-        Ok(Self::new(None, Some(Walk::new(root, leave_out)?), params, observer))
+        Ok(Self::new(None, Some(Walk::new(root, leave_out, attributes)?), params, observer))
     }
 
     fn new(
@@ -146,7 +147,7 @@ impl<'a> Splitter<'a> {
         let Some(step) = walk.step(&mut *self.observer)? else { return Ok(None) };
         let Step { entry, content } = step;
         self.open = content.map(Open::File);
-        let size = entry.name().map_or(1, |name| name.len() + 24);
+        let size = entry.weight();
         block.marks.push(Mark { at: block.bytes.len() as u32, entry });
         Ok(Some(size))
     }

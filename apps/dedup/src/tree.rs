@@ -1,26 +1,28 @@
 //! Unpacks a tree into a hidden folder beside the output, which is renamed to the output when it is complete.
 //!
 //! This run has created every folder on the path of an entry, inside a folder that no other user can write to. It names
-//! entries relative to open folders, and never opens anything that already exists. So no link can redirect a write.
+//! entries relative to open folders, and never opens anything that already exists, but for folders of its own on the way
+//! to a file that gets a further name. So no link can redirect a write.
 //!
 //! The tree is synced to disk before it is renamed, and the folder of the output afterwards. So after a crash of the
 //! machine, the output is a complete tree or does not exist.
 
 use std::ffi::OsStr;
-use std::fs::{File, FileTimes};
-use std::io::Write;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use thalweg_files::{Folder, OutFolder, Trail, printable, printable_bytes};
 
+use crate::attributes::Restore;
 use crate::entry::{Entry, Meta};
 use crate::error::Doing;
+use crate::names::Names;
 use crate::sink::Sink;
 use crate::{Error, Result, os};
 
 /// A sink that writes a tree.
-#[derive(Debug)]
 pub struct TreeSink {
     output: OutFolder,
     /// From the private folder of the output to the current folder.
@@ -29,6 +31,17 @@ pub struct TreeSink {
     open: Vec<Meta>,
     root: Option<(Folder, Meta)>,
     file: Option<(File, Meta)>,
+    names: Names,
+    restore: Restore,
+    failures: Failures,
+}
+
+/// What could not be restored.
+#[derive(Default)]
+struct Failures {
+    receiver: Option<Box<dyn FnMut(Error) + Send>>,
+    /// The first one, if there is no receiver.
+    first: Option<Error>,
 }
 
 impl TreeSink {
@@ -40,14 +53,45 @@ impl TreeSink {
     pub fn create(output: &Path, force: bool) -> Result<Self> {
         let output = OutFolder::create(output, force)?;
         let doing = || format!("creating {}", printable(output.path()));
-        let private = output.private();
-        let trail = private.open().and_then(|folder| Trail::new(folder, output.path())).doing(doing)?;
-        Ok(TreeSink { output, trail, open: Vec::new(), root: None, file: None })
+        let private = output.private().open().doing(doing)?;
+        // A new folder belongs to this user.
+        let superuser = private.status().doing(doing)?.owner.is_some_and(|(user, _)| user == 0);
+        let trail = Trail::new(private, output.path()).doing(doing)?;
+        Ok(TreeSink {
+            output,
+            trail,
+            open: Vec::new(),
+            root: None,
+            file: None,
+            names: Names::default(),
+            restore: Restore { owners: superuser, extended: false },
+            failures: Failures::default(),
+        })
     }
 
     /// Sets whether [`TreeSink::commit`] waits until the tree is on the disk. It does by default.
     pub fn durable(mut self, durable: bool) -> Self {
         self.output = self.output.durable(durable);
+        self
+    }
+
+    /// Sets whether owners are restored, and with them set-user, set-group and sticky bits. They are by default if this
+    /// user is the superuser.
+    pub fn owners(mut self, owners: bool) -> Self {
+        self.restore.owners = owners;
+        self
+    }
+
+    /// Sets whether extended attributes are restored. They are not by default.
+    pub fn extended_attributes(mut self, extended: bool) -> Self {
+        self.restore.extended = extended;
+        self
+    }
+
+    /// Sets a function that receives what could not be restored of an entry: its owner or an extended attribute. By
+    /// default the first such failure ends the run.
+    pub fn on_failure(mut self, failed: impl FnMut(Error) + Send + 'static) -> Self {
+        self.failures.receiver = Some(Box::new(failed));
         self
     }
 
@@ -58,10 +102,10 @@ impl TreeSink {
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
         let path = self.output.path().to_owned();
-        let root = self.root;
-        self.output.commit(|| match &root {
-            Some((folder, meta)) => set_folder(folder, meta).doing(|| setting(&path)),
-            None => Ok(()),
+        let TreeSink { output, root, restore, mut failures, .. } = self;
+        output.commit(|| {
+            let Some((folder, meta)) = root else { return Ok(()) };
+            set_folder(restore, &folder, &meta, &path, &mut failures)
         })
     }
 
@@ -75,31 +119,41 @@ impl TreeSink {
         &self,
         what: &str,
         name: &[u8],
-        with: impl FnOnce(&Folder, &OsStr) -> std::io::Result<T>,
+        with: impl FnOnce(&Folder, &OsStr) -> io::Result<T>,
     ) -> Result<T> {
         let made = os::name(self.name(name)).and_then(|name| with(self.trail.here(), &name));
-        made.doing(|| format!("{what} {} in {}", printable_bytes(name), printable(self.trail.path())))
+        made.doing(|| format!("{what} {}", self.show(name)))
+    }
+
+    /// The path of an entry of the current folder, for messages.
+    fn show(&self, name: &[u8]) -> String {
+        format!("{} in {}", printable_bytes(name), printable(self.trail.path()))
     }
 
     fn close_file(&mut self) -> Result<()> {
         let Some((file, meta)) = self.file.take() else { return Ok(()) };
-        let doing = || format!("writing {} in {}", printable_bytes(&meta.name), printable(self.trail.path()));
-        set(&file, &meta).doing(doing)?;
-        if self.output.syncs_each() { file.sync_all().doing(doing) } else { Ok(()) }
+        let path = self.show(&meta.name);
+        let failed = |what: &str, source| self.failures.add(what, &path, source);
+        self.restore.set(&file, &meta, failed).doing(|| format!("setting attributes of {path}"))?;
+        self.failures.check()?;
+        if self.output.syncs_each() { file.sync_all().doing(|| format!("writing {path}")) } else { Ok(()) }
     }
 
     fn open_file(&mut self, meta: &Meta) -> Result<()> {
         let file = self.at("creating", &meta.name, |folder, name| folder.create_file(name))?;
+        if meta.shared {
+            self.names.add(os::name(&meta.name).doing(|| format!("creating {}", self.show(&meta.name)))?);
+        }
         self.file = Some((file, meta.clone()));
         Ok(())
     }
 
     fn open_dir(&mut self, meta: &Meta) -> Result<()> {
         self.at("creating", &meta.name, |folder, name| folder.create_folder(name))?;
-        let doing =
-            || format!("creating {} in {}", printable_bytes(&meta.name), printable(self.output.path()));
+        let doing = || format!("creating {}", printable_bytes(&meta.name));
         let name = os::name(self.name(&meta.name)).doing(doing)?;
         self.trail.enter(&name).doing(doing)?;
+        self.names.enter(name);
         self.open.push(meta.clone());
         Ok(())
     }
@@ -109,12 +163,32 @@ impl TreeSink {
     fn close_dir(&mut self) -> Result<()> {
         let Some(meta) = self.open.pop() else { return Ok(()) };
         let path = self.trail.path().to_owned();
-        let folder = self.trail.leave().doing(|| setting(&path))?;
+        let folder = self.trail.leave().doing(|| format!("leaving {}", printable(&path)))?;
+        self.names.leave();
         if self.open.is_empty() {
             self.root = Some((folder, meta));
             return Ok(());
         }
-        set_folder(&folder, &meta).doing(|| setting(&path))
+        set_folder(self.restore, &folder, &meta, &path, &mut self.failures)
+    }
+
+    fn link(&mut self, meta: &Meta, target: &[u8]) -> Result<()> {
+        self.at("creating the link", &meta.name, |folder, name| {
+            folder.create_link(name, &os::name(target)?)
+        })?;
+        let path = self.show(&meta.name);
+        let doing = || format!("setting attributes of {path}");
+        let name = os::name(&meta.name).doing(doing)?;
+        let failed = |what: &str, source| self.failures.add(what, &path, source);
+        self.restore.set_link(self.trail.here(), &name, meta, failed).doing(doing)?;
+        self.failures.check()
+    }
+
+    fn hard_link(&self, name: &[u8], file: u64) -> Result<()> {
+        self.at("creating the hard link", name, |folder, name| {
+            let (from, old) = self.names.find(file, &self.output.private().open()?)?;
+            folder.create_hard_link(name, &from, &old)
+        })
     }
 }
 
@@ -124,9 +198,9 @@ impl Sink for TreeSink {
         match entry {
             Entry::Dir(meta) => self.open_dir(meta),
             Entry::File(meta) => self.open_file(meta),
+            Entry::Link { meta, target } => self.link(meta, target),
+            Entry::HardLink { name, file } => self.hard_link(name, *file),
             Entry::Up => self.close_dir(),
-            Entry::Link { name, target } => self
-                .at("creating the link", name, |folder, name| folder.create_link(name, &os::name(target)?)),
         }
     }
 
@@ -139,26 +213,36 @@ impl Sink for TreeSink {
     }
 }
 
-fn setting(path: &Path) -> String {
-    format!("setting attributes of {}", printable(path))
-}
-
-fn set_folder(folder: &Folder, meta: &Meta) -> std::io::Result<()> {
-    folder.as_file().map_or(Ok(()), |file| set(file, meta))
-}
-
-fn set(file: &File, meta: &Meta) -> std::io::Result<()> {
-    if let Some(permissions) = os::permissions(meta.mode) {
-        file.set_permissions(permissions)?;
+impl fmt::Debug for TreeSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeSink").field("output", &self.output).finish_non_exhaustive()
     }
-    file.set_times(times(meta))
 }
 
-/// The stored modification time, or no time if this system cannot represent it.
-fn times(meta: &Meta) -> FileTimes {
-    let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
-    let whole: Option<SystemTime> =
-        if meta.seconds < 0 { UNIX_EPOCH.checked_sub(seconds) } else { UNIX_EPOCH.checked_add(seconds) };
-    let time = whole.and_then(|t| t.checked_add(Duration::from_nanos(u64::from(meta.nanos))));
-    time.map_or(FileTimes::new(), |t| FileTimes::new().set_modified(t))
+impl Failures {
+    fn add(&mut self, what: &str, path: &str, source: io::Error) {
+        let error = Error::io(format!("{what} {path}"), source);
+        match &mut self.receiver {
+            Some(receiver) => receiver(error),
+            None => _ = self.first.get_or_insert(error),
+        }
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.first.take().map_or(Ok(()), Err)
+    }
+}
+
+fn set_folder(
+    restore: Restore,
+    folder: &Folder,
+    meta: &Meta,
+    path: &Path,
+    failures: &mut Failures,
+) -> Result<()> {
+    let Some(file) = folder.as_file() else { return Ok(()) };
+    let path = printable(path);
+    let set = restore.set(file, meta, |what, source| failures.add(what, &path, source));
+    set.doing(|| format!("setting attributes of {path}"))?;
+    failures.check()
 }

@@ -36,7 +36,7 @@ impl<F: FnOnce() + Send> Observer for Changes<F> {
 fn pack(root: &Path, change: impl FnOnce() + Send) -> (Vec<String>, tempfile::TempDir) {
     let failures = Arc::default();
     let observer = Changes { change: Some(change), failures: Arc::clone(&failures) };
-    let source = Source::Tree { root: root.into(), leave_out: Vec::new() };
+    let source = Source::Tree { root: root.into(), leave_out: Vec::new(), attributes: false };
     let mut archive = Vec::new();
     pack_source_sequential(source, &mut archive, &Params::default(), Box::new(observer)).unwrap();
     let place = tempdir().unwrap();
@@ -127,7 +127,7 @@ fn without_an_observer_that_goes_on_the_first_failure_ends_the_run() {
     let root = tempdir().unwrap();
     fs::write(root.path().join("a"), b"first").unwrap();
     fs::write(root.path().join("b"), b"second").unwrap();
-    let source = Source::Tree { root: root.path().into(), leave_out: Vec::new() };
+    let source = Source::Tree { root: root.path().into(), leave_out: Vec::new(), attributes: false };
     let observer = Box::new(Strict(Some(root.path().join("b"))));
     let ended = pack_source_sequential(source, Vec::new(), &Params::default(), observer);
     assert!(matches!(ended, Err(Error::Io { doing, .. }) if doing.ends_with("/b")));
@@ -156,7 +156,7 @@ fn entries_that_change_their_kind_do_no_harm() {
         });
         for _ in 0..300 {
             let observer = Changes { change: Some(|| ()), failures: Arc::default() };
-            let source = Source::Tree { root: root.path().into(), leave_out: Vec::new() };
+            let source = Source::Tree { root: root.path().into(), leave_out: Vec::new(), attributes: false };
             let mut archive = Vec::new();
             let packed = pack_source_sequential(source, &mut archive, &Params::default(), Box::new(observer));
             let good = packed.and_then(|_| verify(&archive[..], &Limits::default()));

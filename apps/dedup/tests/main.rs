@@ -4,6 +4,8 @@ mod common;
 
 mod changing;
 mod damage;
+mod metadata;
+mod mutations;
 mod parallel;
 mod streams;
 mod trees;

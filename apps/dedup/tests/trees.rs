@@ -18,7 +18,7 @@ use thalweg_dedup::{
 };
 
 fn pack_tree(root: &Path, params: &Params) -> (Vec<u8>, Summary) {
-    let source = Source::Tree { root: root.into(), leave_out: Vec::new() };
+    let source = Source::Tree { root: root.into(), leave_out: Vec::new(), attributes: false };
     let mut archive = Vec::new();
     let summary = pack_source_sequential(source, &mut archive, params, Box::new(Quiet)).expect("packs");
     (archive, summary)
@@ -176,7 +176,7 @@ fn special_files_are_skipped_and_named() {
     fs::write(root.path().join("file"), b"content").unwrap();
     let skipped = Skipped::default();
     let names = skipped.0.clone();
-    let source = Source::Tree { root: root.path().into(), leave_out: Vec::new() };
+    let source = Source::Tree { root: root.path().into(), leave_out: Vec::new(), attributes: false };
     let mut archive = Vec::new();
     pack_source_sequential(source, &mut archive, &Params::default(), Box::new(skipped)).unwrap();
     assert!(names.lock().unwrap().iter().all(|n| n.ends_with("socket")));

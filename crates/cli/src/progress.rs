@@ -117,6 +117,6 @@ impl Observer for Progress {
     }
 
     fn skipped(&mut self, path: &Path, why: &str) {
-        self.note(&format!("warning: skipped {}: {why}", path.display()));
+        self.note(&format!("warning: skipped {}: {why}", thalweg_files::printable(path)));
     }
 }

@@ -6,6 +6,7 @@ mod dedup;
 mod demo;
 mod endless;
 mod interrupt;
+mod kills;
 mod life;
 mod machine;
 mod manual;

@@ -122,7 +122,7 @@ impl Demo {
         interrupt: &Interrupt,
     ) -> Result<(Summary, Report)> {
         let mut output = OutFile::create(archive, false)?.durable(false);
-        let source = Source::Tree { root: folder.into(), leave_out: Vec::new() };
+        let source = Source::Tree { root: folder.into(), leave_out: Vec::new(), attributes: false };
         let progress = self.engine.progress(Some(content.bytes));
         let observer = Box::new(progress.clone());
         let run = self.engine.run(Graphs::Several, interrupt)?;

@@ -2,14 +2,17 @@
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use thalweg_dedup::{Limits, OutFile, Summary};
+use thalweg_dedup::{Error, Limits, OutFile, Summary};
 use thalweg_files::printable;
 
 use crate::interrupt::{Guard, Interrupt};
+use crate::progress::Progress;
 use crate::results::is_same;
 use crate::{size, standard};
 
@@ -127,11 +130,37 @@ impl OutputOptions {
 
 /// The error of a run that has done all but what its warnings name. The exit code is 2, as that of tar.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} of the entries could not be kept as they are; warnings name them")]
+#[error("{0} of the entries could not be kept as they are: see the warnings")]
 pub(crate) struct Incomplete(pub u64);
 
 /// The exit code of [`Incomplete`].
 pub(crate) const INCOMPLETE: u8 = 2;
+
+/// Prints as warnings what could not be kept of entries, and counts it.
+#[derive(Clone, Debug)]
+struct Failures {
+    progress: Progress,
+    count: Arc<AtomicU64>,
+}
+
+impl Failures {
+    fn new(progress: &Progress) -> Self {
+        Failures { progress: progress.clone(), count: Arc::default() }
+    }
+
+    fn add(&self, why: Error) {
+        // Relaxed: `check` reads it after the run.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.progress.note(&format!("warning: {:#}", anyhow::Error::from(why)));
+    }
+
+    /// Fails if there were any.
+    fn check(&self) -> Result<()> {
+        let count = self.count.load(Ordering::Relaxed);
+        ensure!(count == 0, Incomplete(count));
+        Ok(())
+    }
+}
 
 /// The summary of a finished run.
 fn report(summary: &Summary, took: Duration) -> String {

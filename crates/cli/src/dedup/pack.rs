@@ -2,16 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
 use thalweg_dedup::{Codec, Error, Limits, Observer, Params, Source, pack_source};
 use thalweg_files::printable;
 
-use super::{Incomplete, OutputOptions, check_not_input, report};
+use super::{Failures, OutputOptions, check_not_input, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -23,9 +21,10 @@ use crate::{size, standard};
 /// Duplicate data is stored once, wherever it occurs. The rest is compressed. The bytes of the archive
 /// depend only on the input and on the options of the format, not on threads and policy.
 ///
-/// An archive of a tree stores names, contents, symbolic links, read, write and execute permissions, and
-/// modification times (except of links). Owners are not stored. Hard links become separate files, which
-/// deduplication reduces to references. Sockets, pipes and devices are skipped with a warning.
+/// An archive of a tree stores names, contents, symbolic and hard links, permissions with set-user, set-group and sticky
+/// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
+/// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
+/// names of owners, and holes (they become zeros). Sockets, pipes and devices are skipped with a warning.
 ///
 /// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
 /// file what was read, and the exit code is 2.
@@ -54,6 +53,9 @@ pub(crate) struct Pack {
     /// Maximum distance of a duplicate, in bytes of unique data. Unpacking needs as much memory
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
     window: u64,
+    /// Store the extended attributes of files and folders that users set (on Linux, those in the namespace `user`)
+    #[arg(long)]
+    xattrs: bool,
     /// Write no archive if an entry cannot be read, or changes while it is read
     #[arg(long)]
     strict: bool,
@@ -79,22 +81,25 @@ impl Pack {
                 (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
             }
             None => {
-                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identities() };
+                let tree = Source::Tree {
+                    root: self.input.clone(),
+                    leave_out: output.identities(),
+                    attributes: self.xattrs,
+                };
                 (tree, self.engine.progress(None), run)
             }
         };
         let started = Instant::now();
-        let observer = PackObserver::new(&progress, self.strict);
-        let failures = observer.failures.clone();
+        let failures = Failures::new(&progress);
+        let observer =
+            PackObserver { progress: progress.clone(), strict: self.strict, failures: failures.clone() };
         let packed = pack_source(source, &mut output, &params, Box::new(observer), run);
         progress.end(&packed);
         let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
         output.commit()?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)?;
-        let failures = failures.load(Ordering::Relaxed);
-        ensure!(failures == 0, Incomplete(failures));
-        Ok(())
+        failures.check()
     }
 
     /// Says at once what would otherwise be found out when the archive is needed.
@@ -136,13 +141,7 @@ impl Pack {
 struct PackObserver {
     progress: Progress,
     strict: bool,
-    failures: Arc<AtomicU64>,
-}
-
-impl PackObserver {
-    fn new(progress: &Progress, strict: bool) -> Self {
-        PackObserver { progress: progress.clone(), strict, failures: Arc::default() }
-    }
+    failures: Failures,
 }
 
 impl Observer for PackObserver {
@@ -158,8 +157,7 @@ impl Observer for PackObserver {
         if self.strict {
             return Err(why);
         }
-        self.failures.fetch_add(1, Ordering::Relaxed); // read when the run has ended
-        self.progress.note(&format!("warning: {:#}", anyhow::Error::from(why)));
+        self.failures.add(why);
         Ok(())
     }
 }

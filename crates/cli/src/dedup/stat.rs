@@ -58,6 +58,7 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
         let _ = writeln!(text, "{name:<12}{value}");
     };
     line("holds", header.kind.describe().into());
+    line("format", format!("version {}", header.version));
     line(
         "content",
         format!(
@@ -92,6 +93,8 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
 #[derive(Default)]
 struct Paths {
     open: Vec<String>,
+    /// The paths of files of which further names may follow.
+    shared: Vec<String>,
     started: bool,
 }
 
@@ -112,7 +115,13 @@ impl Paths {
                 self.open.push(name);
                 format!("d{:04o} {:>12} {path}/\n", meta.mode, "")
             }
-            Entry::File(meta) => format!("f{:04o} {bytes:>12} {path}\n", meta.mode),
+            Entry::File(meta) => {
+                let line = format!("f{:04o} {bytes:>12} {path}\n", meta.mode);
+                if meta.shared {
+                    self.shared.push(path);
+                }
+                line
+            }
             Entry::Link { target, .. } => {
                 format!("l{:4} {:>12} {path} -> {}\n", "", "", printable_bytes(target))
             }
