@@ -158,7 +158,7 @@ fn archive_bytes_are_stable() {
     // file fixes. If a change of the bytes is intended, raise the format version, or say in the commit why not.
     let content = [text(7, 300_000), noise(8, 100_000), text(7, 300_000)].concat();
     let name = |codec| blake3_hex(&pack(&content, &Params::default().codec(codec)));
-    assert_eq!(name(Codec::None), "781e20d433cee035f065fc3364c7830851331bc30766d00ddf6cf1e4857b1f26");
+    assert_eq!(name(Codec::None), "4718de5bd596eca2a316f81091225cc880881dc19845cc6ff428417e92ef2185");
     assert_eq!(name(Codec::Zstd), "11bc0ecb2608cda5c927eced59032c94b1bfc3a60a23eb50c8a37305f5de4326");
 }
 

@@ -2,17 +2,15 @@
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
 //! run, and the verb removes the output and returns. A second signal ends the process at once, and its message names what
-//! stays. Without a guard there
-//! is nothing to remove, and the first signal ends the process at once, even during a blocking call. The exit code is
-//! 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
+//! stays. Without a guard there is nothing to remove, and the first signal ends the process at once, even during a blocking
+//! call. The exit code is 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
 //! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
-use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(unix)]
@@ -20,9 +18,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use thalweg_dedup::Stop;
+use thalweg_lang::files::Input;
 #[cfg(not(unix))]
 use thalweg_lang::files::MayBlock;
-use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::eprint;
 use crate::watch::screen;
@@ -32,20 +30,12 @@ mod unfinished;
 /// The exit code that shells report for a process ended by Ctrl-C.
 const EXIT: u8 = 130;
 
-/// The guards of a process.
-#[derive(Debug, Default)]
-struct Guards {
-    /// The number of live guards.
-    live: usize,
-    /// The folders of the outputs, which have unfinished files while a guard lives.
-    folders: BTreeSet<PathBuf>,
-}
-
 /// The state of signal handling.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     stop: Stop,
-    guards: Arc<Mutex<Guards>>,
+    /// The number of live guards.
+    guards: Arc<Mutex<usize>>,
     /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
     alarm: Arc<PipeReader>,
 }
@@ -67,13 +57,12 @@ impl Interrupt {
     /// Handles one signal, on the thread of the signal handler.
     fn signal(&self) {
         let guards = self.guards();
-        if guards.live == 0 {
+        if *guards == 0 {
             eprint_over_bar("interrupted");
             exit(EXIT.into());
         }
         if self.stop.is_requested() {
-            let removed = remove_unfinished();
-            eprint_over_bar(&unfinished::message(removed, &unfinished::find(&guards.folders)));
+            eprint_over_bar(&unfinished::remove());
             exit(EXIT.into());
         }
         self.stop.stop();
@@ -86,15 +75,8 @@ impl Interrupt {
 
     /// Returns a guard. While it lives, the first signal does not end the process, so the verb can clean up.
     pub fn guard(&self) -> Guard {
-        self.guards().live += 1;
+        *self.guards() += 1;
         Guard { guards: self.guards.clone() }
-    }
-
-    /// Like [`Interrupt::guard`], for a verb that writes `output`. A second signal looks for the unfinished output.
-    pub fn guard_output(&self, output: &Path) -> Guard {
-        let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty());
-        self.guards().folders.insert(folder.unwrap_or(Path::new(".")).to_owned());
-        self.guard()
     }
 
     /// If a signal has stopped the run that failed with `error`, prints the last message and returns the exit code.
@@ -106,7 +88,7 @@ impl Interrupt {
         })
     }
 
-    fn guards(&self) -> MutexGuard<'_, Guards> {
+    fn guards(&self) -> MutexGuard<'_, usize> {
         self.guards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,12 +188,12 @@ impl std::error::Error for InterruptNote {}
 /// See [`Interrupt::guard`].
 #[derive(Debug)]
 pub(crate) struct Guard {
-    guards: Arc<Mutex<Guards>>,
+    guards: Arc<Mutex<usize>>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.guards.lock().unwrap_or_else(PoisonError::into_inner).live -= 1;
+        *self.guards.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
     }
 }
 
@@ -257,6 +239,21 @@ fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Dura
         return Err(io::Error::other("interrupted by a signal"));
     }
     Ok(!both[0].revents().is_empty())
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, as on a full disk, instead of the end of the
+/// process, which would leave the unfinished output.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    // The system returns an error from `write` when the handler has returned. The flag is not needed.
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    handler.map(drop).context("installing the handler of SIGXFSZ")
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    Ok(())
 }
 
 /// Prints a line to standard error, over the progress bar or below the last frame of the live view, if there is one.

@@ -98,7 +98,7 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
 
 /// Writes a description, completely or not at all.
 fn write(path: &Path, force: bool, text: &str, interrupt: &Interrupt) -> Result<()> {
-    let _guard = interrupt.guard_output(path);
+    let _guard = interrupt.guard();
     let mut file = OutFile::create(path, force)?;
     file.write_all(text.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;

@@ -1,8 +1,11 @@
 //! The `thalweg` command: one file per verb. This is the only crate of the workspace that prints.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use thalweg::graph::shown;
 
 use interrupt::Interrupt;
 use misuse::Misuse;
@@ -101,6 +104,10 @@ fn main() -> ExitCode {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error),
     };
+    thalweg_files::on_stale(removed_stale);
+    if let Err(error) = interrupt::survive_file_size_limit() {
+        return failure(&error);
+    }
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
@@ -143,6 +150,11 @@ fn not_run(message: &clap::Error) -> ExitCode {
     u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
+/// Names an output that a killed process has left.
+fn removed_stale(output: &Path) {
+    standard::eprint(&format!("note: removed {}, which a killed run had left unfinished", shown(output)));
+}
+
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -152,5 +164,11 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
 
 fn failure(error: &anyhow::Error) -> ExitCode {
     standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}"))));
-    if error.is::<Misuse>() { ExitCode::from(misuse::EXIT) } else { ExitCode::FAILURE }
+    if error.is::<Misuse>() {
+        ExitCode::from(misuse::EXIT)
+    } else if error.is::<dedup::Incomplete>() {
+        ExitCode::from(dedup::INCOMPLETE)
+    } else {
+        ExitCode::FAILURE
+    }
 }

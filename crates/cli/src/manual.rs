@@ -48,7 +48,7 @@ impl Man {
 
     fn write(&self, folder: &Path, (name, text): &Page, interrupt: &Interrupt) -> Result<()> {
         let path = folder.join(name);
-        let _guard = interrupt.guard_output(&path);
+        let _guard = interrupt.guard();
         let mut file = OutFile::create(&path, self.force)?.durable(false);
         file.write_all(text).with_context(|| format!("writing {}", shown(&path)))?;
         interrupt.stop().check()?;

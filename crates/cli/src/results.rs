@@ -146,7 +146,7 @@ fn save(
     interrupt: &Interrupt,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let _guard = interrupt.guard_output(path);
+    let _guard = interrupt.guard();
     kind.check_replaceable(path)?;
     let mut out = BufWriter::new(OutFile::create(path, true)?.durable(false));
     let writing = || format!("writing {}", shown(path));

@@ -149,7 +149,7 @@ fn write_page(path: &Path, force: bool, report: &Report, interrupt: &Interrupt) 
     if standard::is_dash(path) {
         return standard::print(&page);
     }
-    let _guard = interrupt.guard_output(path);
+    let _guard = interrupt.guard();
     let mut file = OutFile::create(path, force)?;
     file.write_all(page.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;

@@ -109,6 +109,39 @@ fn ignored_signals_stay_ignored() {
     }
 }
 
+/// Nothing can be removed then. The next command in the folder does it, and says so.
+#[test]
+fn what_a_killed_command_leaves_goes_with_the_next() {
+    let folder = tempdir().unwrap();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::write(folder.path().join("tree/file"), vec![2; 3 << 20]).unwrap();
+    let packed = spawn(folder.path(), &["pack", "tree", "-o", "-"]).wait_with_output().unwrap().stdout;
+    let begun: [(&[&str], &[u8]); 2] = [
+        (&["pack", "-", "-o", "out"], b"some"),
+        (&["unpack", "-", "-o", "out"], &packed[..packed.len() - 50]),
+    ];
+    for (arguments, input) in begun {
+        let mut child = spawn(folder.path(), arguments);
+        child.stdin.as_mut().unwrap().write_all(input).unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        // A command that runs at the same time leaves it alone.
+        let other = spawn(folder.path(), &["pack", "tree", "-fo", "other"]).wait_with_output().unwrap();
+        assert!(
+            other.status.success() && other.stderr.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&other.stderr)
+        );
+        assert_eq!(names(folder.path()).len(), 3);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(folder.path()).len(), 3, "a killed command removes nothing");
+        let next = spawn(folder.path(), &["pack", "tree", "-fo", "other"]).wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&next.stderr);
+        assert!(message.contains("note: removed ") && message.contains("/.thalweg-unfinished-"), "{message}");
+        assert_eq!(names(folder.path()), ["other", "tree"]);
+    }
+}
+
 #[test]
 fn a_busy_pack_is_stopped_and_leaves_no_file() {
     let folder = tempdir().unwrap();

@@ -8,6 +8,7 @@ mod demo;
 mod endless;
 mod exit_codes;
 mod interrupt;
+mod kills;
 mod kpn;
 mod life;
 mod machine;

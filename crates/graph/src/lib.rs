@@ -34,4 +34,4 @@ pub use graph::GraphData;
 pub use id::{ChannelId, NodeId, Port};
 pub use item::Item;
 pub use node::{Bounds, FirstPop, InPort, InShape, Kind, Node, OutPort, OutShape, Rate};
-pub use shown::shown;
+pub use shown::{shown, shown_bytes};

@@ -18,11 +18,24 @@ pub fn shown<T: AsRef<OsStr>>(name: T) -> impl Display {
     Shown(name)
 }
 
+/// The bytes of a name, as [`shown`].
+pub fn shown_bytes(name: &[u8]) -> impl Display {
+    ShownBytes(name)
+}
+
 struct Shown<T>(T);
 
 impl<T: AsRef<OsStr>> Display for Shown<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for chunk in self.0.as_ref().as_encoded_bytes().utf8_chunks() {
+        ShownBytes(self.0.as_ref().as_encoded_bytes()).fmt(f)
+    }
+}
+
+struct ShownBytes<'a>(&'a [u8]);
+
+impl Display for ShownBytes<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
             chunk.valid().chars().try_for_each(|c| write_char(f, c))?;
             chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))?;
         }
@@ -55,10 +68,8 @@ mod tests {
         assert_eq!(shown("\u{e9}\u{202e}\r").to_string(), "\u{e9}\\u{202e}\\r");
     }
 
-    #[cfg(unix)]
     #[test]
     fn other_bytes_are_shown_by_their_numbers() {
-        use std::os::unix::ffi::OsStrExt;
-        assert_eq!(shown(OsStr::from_bytes(b"a\xff\xc3\xa4\xc3")).to_string(), "a\\xff\u{e4}\\xc3");
+        assert_eq!(shown_bytes(b"a\xff\xc3\xa4\xc3").to_string(), "a\\xff\u{e4}\\xc3");
     }
 }

@@ -56,7 +56,7 @@ pub use thalweg_runtime::{
 pub mod graph {
     pub use thalweg_graph::{
         Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind, Link, Messages,
-        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown,
+        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown, shown_bytes,
     };
 }
 

@@ -180,7 +180,7 @@ impl Align {
         // A device or a pipe is written directly, so there is nothing to remove and the first signal ends the process.
         let direct = |path: &Path| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let file = self.file().filter(|path| !direct(path));
-        let _guard = file.map(|path| watch.interrupt.guard_output(path));
+        let _guard = file.map(|_| watch.interrupt.guard());
         let output = match self.file() {
             Some(path) => OutFile::create(path, self.force)?,
             None => OutFile::direct(standard::stdout()?),

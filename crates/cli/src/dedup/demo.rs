@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
-use tempfile::TempDir;
 use thalweg::Report;
 use thalweg::graph::shown;
 use thalweg_dedup::{
-    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, make_removable,
-    pack_source,
+    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, pack_source,
 };
+use thalweg_files::PrivateFolder;
 
 use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;
@@ -72,8 +71,8 @@ impl Demo {
             content.entries,
             size::show(content.bytes)
         ))?;
-        let _guard = interrupt.guard_output(&std::env::temp_dir().join("demo"));
-        let temporary = Temporary::new(&temporary)?;
+        let _guard = interrupt.guard();
+        let temporary = PrivateFolder::create(&temporary)?;
         let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
         standard::print(&done.describe())?;
@@ -124,7 +123,7 @@ impl Demo {
         interrupt: &Interrupt,
     ) -> Result<(Summary, Report)> {
         let mut output = OutFile::create(archive, false)?.durable(false);
-        let source = Source::Tree { root: folder.into(), leave_out: None };
+        let source = Source::Tree { root: folder.into(), leave_out: Vec::new(), attributes: false };
         let progress = self.engine.progress(Some(content.bytes));
         let observer = Box::new(progress.clone());
         let run = self.engine.run(Graphs::Several, interrupt)?;
@@ -239,36 +238,4 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 #[cfg(not(unix))]
 fn free_bytes(_folder: &Path) -> Option<u64> {
     None
-}
-
-/// A temporary folder, deleted when it is dropped even if permissions inside it forbid that.
-struct Temporary {
-    folder: Option<TempDir>,
-}
-
-impl Temporary {
-    fn new(parent: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("creating a folder in {}", shown(parent)))?;
-        Ok(Temporary { folder: Some(folder) })
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.as_ref().expect("taken only by `remove`, which consumes self").path()
-    }
-
-    fn remove(mut self) -> Result<()> {
-        let Some(folder) = self.folder.take() else { return Ok(()) };
-        make_removable(folder.path());
-        let removing = format!("deleting {}", shown(folder.path()));
-        folder.close().context(removing)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            make_removable(folder.path());
-        }
-    }
 }

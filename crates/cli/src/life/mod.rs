@@ -120,10 +120,7 @@ impl Life {
             None => world,
         };
         // From here on a signal ends the run after a generation.
-        let _guard = match &self.output {
-            Some(path) => interrupt.guard_output(path),
-            None => interrupt.guard(),
-        };
+        let _guard = interrupt.guard();
         let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
         let pictures = self.show.begin(&world, self.force)?;
         let outcome = self.evolve(world, pictures, limit, interrupt)?;

@@ -63,7 +63,7 @@ impl Output {
         for path in self.files() {
             // Devices and pipes are opened once, when there is something to write.
             if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {
-                let _guard = interrupt.guard_output(path);
+                let _guard = interrupt.guard();
                 drop(OutFile::create(path, self.force)?);
                 interrupt.stop().check()?;
             }
@@ -98,7 +98,7 @@ impl Output {
         interrupt: &Interrupt,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
-        let _guard = interrupt.guard_output(path);
+        let _guard = interrupt.guard();
         let writing = || format!("writing {}", shown(path));
         let file = OutFile::create(path, self.force)?;
         let mut out = BufWriter::with_capacity(1 << 16, Stoppable { file, interrupt });

@@ -13,6 +13,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use thalweg::graph::shown;
 use thalweg_codegen::{Config, object};
+use thalweg_files::OutFile;
 
 /// Build a stand-alone executable from a StreamIt program.
 ///
@@ -46,7 +47,7 @@ impl Build {
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };
         // With a guard, a signal ends the C compiler before this process exits.
-        let guard = interrupt.guard_output(&self.output);
+        let guard = interrupt.guard();
         let code = object(&compiled, &config, &|| interrupt.stop().is_requested());
         ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written"));
         drop(guard);
@@ -76,27 +77,15 @@ impl Build {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", shown(path));
         ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
-        let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
+        let file = OutFile::create(path, self.force || path.exists())?.executable();
         let mut this = Vec::new();
         let read = current_executable().and_then(|mut executable| executable.read_to_end(&mut this));
         read.context("reading this executable")?;
         mask_paths(&mut this);
-        file.write_all(&this).with_context(writing)?;
-        payload.append(file.as_file_mut()).with_context(writing)?;
-        file.as_file().sync_all().with_context(writing)?;
-        let made =
-            if self.force || path.exists() { file.persist(path) } else { file.persist_noclobber(path) };
-        made.map(|_| ()).map_err(|error| error.error).with_context(writing)
+        file.file().write_all(&this).with_context(writing)?;
+        payload.append(&mut file.file().try_clone()?).with_context(writing)?;
+        Ok(file.commit()?)
     }
-}
-
-/// Creates a temporary file with the permissions of a new executable (0777 without the umask).
-fn executable(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".thalweg-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempfile_in(folder)
 }
 
 /// Opens this executable. On Linux this also works after the file was renamed or deleted.

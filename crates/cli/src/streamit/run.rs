@@ -96,10 +96,7 @@ impl Run {
         check_only_file("--out", self.output.is_some(), "writes", writes)?;
         self.check_repeat_input(&compiled)?;
         self.on.check(&[], self.own_files())?;
-        let _guard = match &self.output {
-            Some(path) => interrupt.guard_output(path),
-            None => interrupt.guard(),
-        };
+        let _guard = interrupt.guard();
         let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
         let out = SharedOutput::new(Stdout {
