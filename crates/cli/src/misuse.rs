@@ -9,7 +9,7 @@ pub(crate) const EXIT: u8 = 2;
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    the command has done what it was asked to do
-  1    it has failed: a file cannot be read or written, or is not what it should be, or a limit was exceeded
+  1    it has failed: a file is missing or wrong, cannot be written, or exceeds a limit
   2    the arguments are wrong, and nothing was begun
   130  a signal has ended it (Ctrl-C, SIGTERM, SIGHUP)";
 
