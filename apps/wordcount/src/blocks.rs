@@ -12,7 +12,7 @@ pub(crate) struct Blocks<R> {
     input: R,
     /// The bytes after the last block: the beginning of a word that may continue in the next read.
     partial_word: Vec<u8>,
-    /// Bytes to read at a time.
+    /// Bytes to read at a time, unless a word is longer.
     size: usize,
     at_end: bool,
 }
@@ -30,8 +30,10 @@ impl<R: Read> Blocks<R> {
     pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         while !self.at_end {
             let mut block = std::mem::take(&mut self.partial_word);
-            block.reserve_exact(self.size);
-            let read = self.input.by_ref().take(self.size as u64).read_to_end(&mut block)?;
+            // A word that is longer than a block takes twice as much each time, so that its bytes are copied twice at most.
+            let size = self.size.max(block.len());
+            block.reserve_exact(size);
+            let read = self.input.by_ref().take(size as u64).read_to_end(&mut block)?;
             if read == 0 {
                 self.at_end = true;
                 return Ok(Some(block).filter(|block| !block.is_empty()));

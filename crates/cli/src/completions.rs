@@ -12,7 +12,7 @@ use crate::standard;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg completions bash > ~/.local/share/bash-completion/completions/thalweg
-  thalweg completions zsh > ~/.zfunc/_thalweg        with `fpath+=~/.zfunc` before compinit in ~/.zshrc
+  thalweg completions zsh > ~/.zfunc/_thalweg      ~/.zshrc needs `fpath+=~/.zfunc` before compinit
   thalweg completions fish > ~/.config/fish/completions/thalweg.fish")]
 pub(crate) struct Completions {
     /// The shell

@@ -9,9 +9,9 @@ pub(crate) const EXIT: u8 = 2;
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    the command has done what it was asked to do
-  1    it has failed: a file cannot be read or written, or is not what it should be, or a limit was exceeded
-  2    the arguments are wrong, and nothing was begun; of `dedup pack` and `unpack` also: the output is complete but for
-       the entries that the warnings name
+  1    it has failed: a file is missing or wrong, cannot be written, or exceeds a limit
+  2    the arguments are wrong, and nothing was begun; of `dedup pack` and
+       `unpack` also: entries that the warnings name are not as they were
   130  a signal has ended it (Ctrl-C, SIGTERM, SIGHUP)";
 
 /// The arguments are wrong in themselves: a value outside of its range, or options that exclude each other.
