@@ -152,7 +152,7 @@ fn plots(
 ) -> Vec<Plot> {
     let plot = |at: usize| {
         let before = format!("{figure}.{}.p", PLOTTED[at]);
-        let svg = lines(data, &before, y, top, &["ours", "one entry", "random"]);
+        let svg = lines(data, &before, y, top, &["ours", "own colour, one entry", "random"]);
         Plot { file: files[at], shows: shows[at], svg }
     };
     (0..3).map(plot).collect()
