@@ -117,12 +117,10 @@ impl Options {
     }
 
     pub(crate) fn place(&self, member: usize) -> Place {
-        let own = ColourSet::of(Colour(member as u32));
         let near = self.places.iter().filter(|places| member < places.threads());
         let near = near.flat_map(|places| places.near(member)).map(|members| colours_of(&members));
-        let mut levels: Vec<ColourSet> = [own].into_iter().chain(near).chain(self.domain(member)).collect();
-        levels.dedup();
-        Place::new(levels)
+        let members = self.domains.as_ref().map_or(0, |domains| domains.len());
+        Place::among(members, Colour(member as u32), near.chain(self.domain(member)))
     }
 
     pub(crate) fn search_of(&self, member: usize, members: usize) -> Search {
@@ -171,5 +169,12 @@ mod tests {
             assert_eq!(levels(&options, 7), [[7]]);
         }
         assert_eq!(levels(&Options::new(), 1), [[1]]);
+    }
+
+    /// So on a machine with one domain a search makes no more attempts than without domains.
+    #[test]
+    fn a_domain_of_all_members_is_no_level() {
+        assert_eq!(levels(&Options::new().domains([0; 4]), 1), [[1]]);
+        assert_eq!(levels(&Options::new().places(&Machine::uniform(1, 4).places(4)), 1), [[1]]);
     }
 }

@@ -12,10 +12,10 @@
 //! | shared: `Seat` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
 //!
 //! An entry moves from one place to another by a move of the value, in one thread, so none is lost or executed twice.
-//! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if that is 0,
-//! it moves the older half of what it owns there. So a thief need not wait for a victim that executes a long task, unless the
-//! victim has nothing else. Every transfer moves half of what there is: an entry is moved a number of times that is
-//! logarithmic, and constant in the mean.
+//! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if it owns more than
+//! twice as many entries, it moves them there (`offers` of the policy). So a thief need not wait for a victim that executes a
+//! long task, unless the victim has nothing else. A thief takes half of a seat, and so does the owner when it owns
+//! nothing: an entry is moved a constant number of times in the mean.
 //!
 //! # Alone
 //!
@@ -221,7 +221,7 @@ impl<T: Send> Executor<T> {
                 if self.over.0.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                if !owned.is_empty() && seat.is_empty() {
+                if seat.wants(&owned) {
                     seat.share(&mut owned);
                     call_members();
                 }

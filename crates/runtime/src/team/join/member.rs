@@ -93,14 +93,14 @@ impl<'s> Member<'s> {
         both(first, second)
     }
 
-    /// Pushes a half, and offers some if none is offered.
+    /// Pushes a half, and offers it and the other ones if few are offered.
     #[inline]
     fn fork(&self, half: Half) {
         let offers = self.with_owned(|owned| {
             owned.push(half);
-            !owned.alone
+            !owned.alone && self.seat.wants(owned)
         });
-        if offers && self.seat.is_empty() {
+        if offers {
             self.offer();
         }
     }
