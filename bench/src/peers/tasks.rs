@@ -31,7 +31,7 @@ pub fn fib(n: u64, threads: usize) -> Row {
         let (a, b) = join(|| by_joins(n - 1), || by_joins(n - 2));
         a + b
     }
-    in_a_firing(threads, || median_of(RUNS, || once(|| by_joins(black_box(n)))))
+    in_a_firing(threads, true, || median_of(RUNS, || once(|| by_joins(black_box(n)))))
 }
 
 /// The same by rayon's join.
@@ -46,11 +46,12 @@ pub fn rayon_fib(n: u64, threads: usize) -> Row {
     pool(threads).install(|| median_of(RUNS, || once(|| by_joins(black_box(n)))))
 }
 
-/// A grid of nodes without work, of which each needs those above and to the left, as an explicit graph.
-pub fn wavefront(side: u32, threads: usize) -> Row {
+/// A grid of nodes without work, of which each needs those above and to the left, as an explicit graph. The run's report
+/// counts what each member does, or not.
+pub fn wavefront(side: u32, threads: usize, counts: bool) -> Row {
     let mut graph = grid(side);
     let options = Options::new().members(threads);
-    in_a_firing(threads, || {
+    in_a_firing(threads, counts, || {
         median_of(RUNS, || once(|| graph.run(&options, |node| _ = black_box(node)).map_or(1, |_| 0)))
     })
 }
@@ -122,11 +123,13 @@ impl Grid {
 }
 
 /// What `job` returns in a firing of a run with this many workers, of which the others have nothing else to do.
-fn in_a_firing(threads: usize, mut job: impl FnMut() -> Row + Send) -> Row {
+fn in_a_firing(threads: usize, counts: bool, mut job: impl FnMut() -> Row + Send) -> Row {
     let mut row = None;
     let graph = Graph::new();
     graph.source(0..1u8).for_each(|_| row = Some(job()));
-    graph.run(&thalweg::Options::new().threads(threads)).expect("the run has one item");
+    let options = thalweg::Options::new().threads(threads);
+    let options = if counts { options } else { options.unaccounted() };
+    graph.run(&options).expect("the run has one item");
     row.expect("a firing")
 }
 

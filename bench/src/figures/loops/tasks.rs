@@ -34,7 +34,8 @@ pub(super) fn run(session: &mut Session) {
         let (name, nodes) = (format!("loop.wavefront.t{threads}"), u64::from(side) * u64::from(side));
         if session.selects(&name) {
             let mut all = vec![
-                ours(nodes, move || tasks::wavefront(side, threads)),
+                ours(nodes, move || tasks::wavefront(side, threads, true)),
+                aside("ours(uncounted)", nodes, move || tasks::wavefront(side, threads, false)),
                 peer("rayon", nodes, move || Ok(Some(tasks::rayon_wavefront(side, threads)))),
             ];
             all.extend(programs("wavefront", nodes, [side.into(), threads as u64]));
@@ -51,6 +52,10 @@ pub(super) fn run(session: &mut Session) {
 
 fn ours(items: u64, run: impl Fn() -> Row + 'static) -> Contestant<'static> {
     Contestant::new("ours", Role::Ours, items, move || Ok(Some(run())))
+}
+
+fn aside(name: &'static str, items: u64, run: impl Fn() -> Row + 'static) -> Contestant<'static> {
+    Contestant::new(name, Role::Aside, items, move || Ok(Some(run())))
 }
 
 fn peer(name: &'static str, items: u64, run: impl Fn() -> Outcome + 'static) -> Contestant<'static> {

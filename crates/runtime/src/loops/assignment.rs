@@ -73,7 +73,7 @@ impl Loop {
             self.schedule,
             self.stealing,
             &(0..assignment.len()),
-            (&lengths, members),
+            (lengths.into_iter(), members),
             self.least(),
         );
         let taken = self.recorded(&deal, members, |numbers| order.old(numbers).for_each(&body));
