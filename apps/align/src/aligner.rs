@@ -188,7 +188,7 @@ impl Aligner {
         }
     }
 
-    fn check(&self, query: usize, target: usize) -> Result<()> {
+    pub(crate) fn check(&self, query: usize, target: usize) -> Result<()> {
         let most = query.min(target) as u64 * self.scoring.most() as u64;
         if most > 1 << 29 {
             return Err(Error::TooLarge {
@@ -213,6 +213,10 @@ pub(crate) struct Query {
 impl Query {
     pub fn new(codes: Vec<u8>) -> Query {
         Query { codes, profile: OnceLock::new() }
+    }
+
+    pub fn codes(&self) -> &[u8] {
+        &self.codes
     }
 
     pub fn len(&self) -> usize {

@@ -58,7 +58,7 @@ fn columns<T: Number>(query: &[u8], scoring: &Scoring, block: usize) -> Vec<Colu
 }
 
 /// Whether all scores and costs are numbers of 8 bits, and blocks are worth a try.
-fn fits_bytes(scoring: &Scoring) -> bool {
+pub(super) fn fits_bytes(scoring: &Scoring) -> bool {
     let crate::Gap::Affine { open, extend } = scoring.gap() else { return false };
     let codes = 0..scoring.codes() as u8;
     let fits = |value: i32| (-127..=64).contains(&value);
