@@ -93,7 +93,7 @@ impl Tables {
         self.lanes
     }
 
-    /// Whether sequences, of which the longest and all together have so many letters, take less time in lanes than one by one.
+    /// Whether sequences, the longest and all together of these lengths, take less time in lanes than one by one.
     pub fn pay(longest: usize, all: usize) -> bool {
         longest <= LONGEST && Tables::cost(longest) <= all
     }
