@@ -26,7 +26,7 @@ mod trace;
 
 pub(crate) use grid::{Grid, memory};
 pub(crate) use lanes::{Tables, memory as memory_of_lanes};
-pub(crate) use profile::{More, Profile, is_narrow};
+pub(crate) use profile::{More, Profile};
 
 /// The value of a gap before the first row or column. It is below all others, and nothing subtracts 2^30 from it.
 pub(crate) const NONE: i32 = i32::MIN / 2;
