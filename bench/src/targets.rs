@@ -135,6 +135,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("app.pagerank.s20.t2", TimesAtMost(1.0, "networkit")),
     ("app.align.pairs.dna.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pairs.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
+    ("app.align.search.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pair.dna.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pair.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.trace.dna.t2", TimesAtMost(1.0, "parasail-trace-striped-sat")),

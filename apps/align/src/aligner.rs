@@ -47,12 +47,10 @@ pub struct Work {
 }
 
 impl Aligner {
-    /// An aligner with blocks of 1024 by 1024 cells, of 2048 by 2048 where the values of such a block have 16 bits (as with
-    /// usual scores of DNA), and of 128 by 128 where gaps are not affine; and as many threads as the
+    /// An aligner with blocks of 1024 by 1024 cells, and of 128 by 128 where gaps are not affine; and as many threads as the
     /// process may run at once.
     pub fn new(scoring: Scoring) -> Aligner {
         let block = match scoring.gap() {
-            Gap::Affine { .. } if affine::is_narrow(&scoring, 2048) => 2048,
             Gap::Affine { .. } => 1024,
             Gap::Cost(_) => 128,
         };
@@ -188,7 +186,7 @@ impl Aligner {
         }
     }
 
-    fn check(&self, query: usize, target: usize) -> Result<()> {
+    pub(crate) fn check(&self, query: usize, target: usize) -> Result<()> {
         let most = query.min(target) as u64 * self.scoring.most() as u64;
         if most > 1 << 29 {
             return Err(Error::TooLarge {
@@ -213,6 +211,10 @@ pub(crate) struct Query {
 impl Query {
     pub fn new(codes: Vec<u8>) -> Query {
         Query { codes, profile: OnceLock::new() }
+    }
+
+    pub fn codes(&self) -> &[u8] {
+        &self.codes
     }
 
     pub fn len(&self) -> usize {

@@ -45,6 +45,7 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("app.pagerank.s20", "PageRank, link of a graph of scale 20"),
     ("app.align.pairs.dna", "1000 cells, pairs of DNA"),
     ("app.align.pairs.protein", "1000 cells, pairs of proteins"),
+    ("app.align.search.protein", "1000 cells, a protein with 3000 others"),
     ("kpn.transaction", "message"),
     ("kpn.transaction.accounted", "message, with time stamps"),
     ("kpn.ring.creation", "hop, processes in the order of the ring"),

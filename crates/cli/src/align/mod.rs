@@ -90,8 +90,7 @@ pub(crate) struct Align {
     force: bool,
     #[command(flatten)]
     threads: Threads,
-    /// Rows and columns of a block of cells, 1 to 65536 (default 1024, or 2048 if 16 bits suffice for it;
-    /// for other gaps than affine 128)
+    /// Rows and columns of a block of cells, 1 to 65536 (default 1024, for other gaps than affine 128)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     block: Option<u32>,
     /// Refuse to begin if more memory may be needed
