@@ -104,7 +104,9 @@ impl Line {
         let named = |name: &str| values.iter().find(|(entry, _)| entry.name == name).map(|&(_, value)| value);
         let ours = values.iter().find(|(entry, _)| entry.role == Role::Ours).map(|&(_, value)| value);
         let (target, best) = (target(name), best(measure, &values));
-        let is_efficiency = |entry: &Entry| measure == Measure::Speed && entry.yardstick == SPLIT;
+        let is_efficiency = |entry: &Entry| {
+            measure == Measure::Speed && entry.role != Role::Yardstick && entry.yardstick == SPLIT
+        };
         let slow_split = values.iter().any(|(entry, value)| is_efficiency(entry) && *value > MOST_EFFICIENT);
         let judged = ours.filter(|_| !slow_split || target.is_relative());
         Self {

@@ -83,7 +83,8 @@ impl Figure {
     pub fn has_slow_split(&self) -> bool {
         let is_split = |value: &Value| value.role == "yardstick" && value.name == SPLIT;
         let is_efficiency = self.unit.is_empty() && self.values.iter().any(is_split);
-        is_efficiency && self.values.iter().any(|value| value.value > MOST_EFFICIENT)
+        is_efficiency
+            && self.values.iter().any(|value| value.role != "yardstick" && value.value > MOST_EFFICIENT)
     }
 
     /// `pass`, `miss` or `-`. A slow split allows for none, unless the target is relative to another contestant; files recorded up

@@ -61,7 +61,8 @@ pub(super) const SECTIONS: [Section; 8] = [
         text: "Figures of chapter 6 of Maglalang, *Locality-Aware Concurrency Platforms*: the time on one thread, divided by that of\n\
                each contestant. Smith-Waterman in n^3 over 1024^2 cells (the paper: 2048^2) in blocks of 16 by 16, a loop for each\n\
                diagonal, and life over 4096^2 cells (16384^2) in blocks of 16 by 256. `split` stands for `cilk_for`: neither Cilk\n\
-               Plus nor OpenCilk installs here. All contestants of Smith-Waterman execute the blocks of `thalweg align`. Times at 4 to 32 cores wait for a machine that has them, or for the simulator.",
+               Plus nor OpenCilk installs here. All contestants of Smith-Waterman execute the blocks of `thalweg align`.\n\
+               Times at 4 to 32 cores wait for a machine that has them, or for the simulator.",
         plots: |_| Vec::new(),
     },
     Section {
