@@ -7,7 +7,7 @@ use thalweg::machine::Places;
 use crate::affine::{self, Grid, Profile};
 use crate::alignment::Alignment;
 use crate::general::{self, Cube};
-use crate::wavefront::{Quiet, Watch, Wavefront};
+use crate::wavefront::{Each, Quiet, Watch, Wavefront};
 use crate::{Error, Gap, Result, Schedule, Scoring};
 
 /// The most letters of a row or column of a block.
@@ -125,6 +125,18 @@ impl Aligner {
         self.score_codes(&query, &self.scoring.alphabet().codes(target), self.wavefront(&Quiet))
     }
 
+    /// Like [`Aligner::score`], but `each` executes the blocks of each anti-diagonal: how another system's loops call the same
+    /// compiled functions. Neither the schedule nor the number of threads matters.
+    ///
+    /// # Errors
+    /// As [`Aligner::score`].
+    #[doc(hidden)]
+    pub fn score_by(&self, query: &[u8], target: &[u8], each: Each<'_>) -> Result<i32> {
+        let query = Query::new(self.scoring.alphabet().codes(query));
+        let wavefront = Wavefront { each: Some(each), ..self.wavefront(&Quiet) };
+        self.score_codes(&query, &self.scoring.alphabet().codes(target), wavefront)
+    }
+
     /// The best local alignment, or `None` if its score is 0. Of several, it is the one whose last letter of the target
     /// comes first, and then the one whose last letter of the query does.
     ///
@@ -138,7 +150,7 @@ impl Aligner {
     /// Execution of the blocks of a pair by all threads.
     pub(crate) fn wavefront<'a>(&'a self, watch: &'a dyn Watch) -> Wavefront<'a> {
         let (schedule, places) = (self.schedule, self.places.as_ref());
-        Wavefront { threads: self.threads, schedule, places, watch }
+        Wavefront { threads: self.threads, schedule, places, watch, each: None }
     }
 
     /// See [`Aligner::score`].

@@ -42,5 +42,7 @@ pub use error::{Error, Result};
 pub use fasta::{Sequence, read_fasta};
 pub use schedule::Schedule;
 pub use scoring::{Gap, MOST, Scoring};
+#[doc(hidden)]
+pub use wavefront::Each;
 pub use wavefront::{Quiet, Watch};
 pub use write::{Format, Writer};

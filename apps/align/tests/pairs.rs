@@ -1,5 +1,7 @@
 //! One pair: the blocks compute what whole matrices have, and an alignment has the score that it claims.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use proptest::prelude::*;
 use thalweg::{Options, in_team, team_size};
 use thalweg_align::{Aligner, Alignment, Alphabet, Gap, Schedule, Scoring};
@@ -104,6 +106,15 @@ fn the_alignment_depends_neither_on_blocks_nor_on_threads_nor_on_the_schedule() 
                 let other = align(&aligner, &query, &target, threads);
                 assert_eq!(first, other, "block {block}, threads {threads}, {schedule:?}");
             }
+            // Another system's loops, in another order.
+            let blocks = AtomicUsize::new(0);
+            let each = |count: usize, one: &(dyn Fn(usize) + Sync)| {
+                blocks.fetch_add(count, Relaxed);
+                (0..count).rev().for_each(one);
+            };
+            let score = aligner.clone().block(block).score_by(&query, &target, &each).unwrap();
+            assert_eq!(first.as_ref().map(|found| found.score), Some(score), "block {block}");
+            assert_eq!(blocks.into_inner(), 700usize.div_ceil(block).pow(2));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The same bits at any number of threads, and with any schedule.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use thalweg::machine::Machine;
 use thalweg::{Options, in_team, team_size};
@@ -53,6 +54,23 @@ fn ranks_are_the_same_at_any_number_of_threads_and_with_any_schedule() {
             }
         }
     }
+}
+
+#[test]
+fn ranks_are_the_same_if_another_system_executes_the_loops() {
+    let graph = Rmat::new(11).graph(|_| {}).unwrap();
+    let blocks = AtomicUsize::new(0);
+    let each = |count: usize, block: &(dyn Fn(usize) + Sync)| {
+        blocks.fetch_add(count, Relaxed);
+        let (low, high) = (0..count / 2, count / 2..count);
+        std::thread::scope(|scope| {
+            scope.spawn(|| low.for_each(block));
+            high.rev().for_each(block);
+        });
+    };
+    let ranking = settings(Schedule::Loops, 1).run_by(&graph, &each, |_| ControlFlow::Continue(())).unwrap();
+    assert!(ranking == rank(&graph, Schedule::Loops, 1));
+    assert_eq!(blocks.into_inner(), graph.pages().div_ceil(100) * ranking.residuals.len());
 }
 
 /// A ring, in which few blocks have links into a block, and all pages of a number.

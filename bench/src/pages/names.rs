@@ -36,6 +36,8 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("loop.planted", "first tenth of the iterations costs ten times"),
     ("loop.fib", "join in fib(30)"),
     ("loop.wavefront", "node of a wavefront"),
+    ("loop.wavefront.keyed", "node of a wavefront on demand, by key"),
+    ("loop.wavefront.keyed.bytes", "task of a wavefront of 10^7 on demand, by key"),
     ("loop.wavefront.build", "node of a wavefront, when it is built"),
     ("loop.heat", "heat diffusion"),
     ("loop.life", "game of life, rows"),

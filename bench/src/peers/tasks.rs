@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-use thalweg::tasks::{Options, StaticGraph};
+use thalweg::tasks::{Finished, OnDemand, Options, StaticGraph, TaskGraph};
 use thalweg::{Graph, join};
 
 use crate::row::{Row, median_of, once};
@@ -54,6 +54,45 @@ pub fn wavefront(side: u32, threads: usize, counts: bool) -> Row {
     in_a_firing(threads, counts, || {
         median_of(RUNS, || once(|| graph.run(&options, |node| _ = black_box(node)).map_or(1, |_| 0)))
     })
+}
+
+/// The grid on demand: nodes have keys of 8 bytes and results of 4, and are found from the last one on. The time includes the end of
+/// the results' memory; the checksum is the number of nodes.
+pub fn keyed_wavefront(side: u32, threads: usize) -> Row {
+    in_a_firing(threads, || median_of(RUNS, || once(|| keyed(side, threads).len() as u64)))
+}
+
+/// The bytes of a node of [`keyed_wavefront`]: by how much a run raises the peak of this process's resident memory.
+///
+/// # Errors
+/// The system does not report the peak.
+pub fn keyed_bytes(side: u32, threads: usize) -> Result<f64, String> {
+    // Starts the threads.
+    drop(keyed(2, threads));
+    let before = peak()?;
+    let nodes = keyed(side, threads).len();
+    Ok((peak()? - before) as f64 / nodes as f64)
+}
+
+/// A run of the grid on demand: its results by key.
+fn keyed(side: u32, threads: usize) -> Finished<u64, u32> {
+    let needs_of = |&key: &u64, needs: &mut Vec<u64>| {
+        needs.extend((key >> 32 > 0).then(|| key - (1 << 32)));
+        needs.extend((key & 0xFFFF_FFFF > 0).then(|| key - 1));
+    };
+    let graph = OnDemand::new(needs_of, |_: &u64, context| {
+        context.inputs().fold(1u32, |sum, input| sum.wrapping_add(*input))
+    });
+    let last = u64::from(side - 1);
+    graph.run(last << 32 | last, &Options::new().members(threads)).expect("the grid has no cycle")
+}
+
+/// The peak of this process's resident memory, in bytes.
+fn peak() -> Result<u64, String> {
+    let status = std::fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| "/proc/self/status has no VmHWM".into())
 }
 
 /// Building the graph of [`wavefront`].

@@ -108,6 +108,7 @@ pub fn child(arguments: &[String]) -> Result<(), String> {
         [name, job, numbers @ ..] if job == "handoff" => Handoff::parse(numbers)
             .and_then(|handoff| handoff.run(name))
             .map(|seconds| Row { seconds, checksum: 0 }),
+        [_, job, numbers @ ..] if job == "bytes" => Some(tasks::bytes(numbers)?),
         [name, job @ ..] => LoopJob::parse(job).and_then(|(job, threads)| match &**name {
             "rayon" => Some(job.run(&Rayon::new(threads))),
             SPLIT => Some(job.split(threads)),
