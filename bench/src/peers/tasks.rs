@@ -59,7 +59,7 @@ pub fn wavefront(side: u32, threads: usize, counts: bool) -> Row {
 /// The grid on demand: nodes have keys of 8 bytes and results of 4, and are found from the last one on. The time includes the end of
 /// the results' memory; the checksum is the number of nodes.
 pub fn keyed_wavefront(side: u32, threads: usize) -> Row {
-    in_a_firing(threads, || median_of(RUNS, || once(|| keyed(side, threads).len() as u64)))
+    in_a_firing(threads, true, || median_of(RUNS, || once(|| keyed(side, threads).len() as u64)))
 }
 
 /// The bytes of a node of [`keyed_wavefront`]: by how much a run raises the peak of this process's resident memory.
