@@ -11,5 +11,5 @@ source ci/common.sh
 
 find_cargo
 # Those for tests and benchmarks inherit `publish = false`.
-exec cargo package --workspace --exclude thalweg-kpn --exclude thalweg-str --exclude thalweg-sim \
+exec cargo package --workspace --exclude thalweg-str --exclude thalweg-sim \
     --exclude thalweg-lang-testgen --exclude thalweg-bench "$@"

@@ -5,7 +5,8 @@
     apps.py trace FUNCTION FOLDER THREADS        the same with traceback
 
 Prints the seconds of the timed region, the shortest of three, and a checksum. Reading files, building NetworKit's graph, and
-starting threads are not timed. parasail has no threads: each of THREADS threads takes the pairs of every THREADS-th query.
+starting threads are not timed. parasail has no threads: each of THREADS threads takes the pairs of every THREADS-th query, or with one query of
+every THREADS-th target.
 """
 
 import sys
@@ -78,9 +79,10 @@ def align(mode, function, folder, threads):
 
     def share(thread):
         scores[thread] = 0
-        for query in queries[thread::threads]:
+        by_query = len(queries) > 1
+        for query in queries[thread::threads] if by_query else queries:
             prepared = profile(query)
-            for target in targets:
+            for target in targets if by_query else targets[thread::threads]:
                 scores[thread] += one(prepared, target).score
 
     begin, end = Barrier(threads), Barrier(threads)

@@ -45,6 +45,8 @@ elif flags=$(tbb_flags); then
         echo "built: tbb-loops"
     # shellcheck disable=SC2086
     c++ -std=c++17 -O3 -march=native -o target/tbb-tasks tasks/tbb.cpp $flags && echo "built: tbb-tasks"
+    # shellcheck disable=SC2086
+    c++ -std=c++17 -O3 -march=native -fPIC -shared -o target/tbb-each.so each/tbb.cpp $flags && echo "built: tbb-each.so"
 else
     echo "missing: oneTBB (apt-get install libtbb-dev, or pip install tbb-devel)"
 fi
@@ -60,6 +62,8 @@ fi
 if echo 'int main(void) { return 0; }' | cc -fopenmp -o target/openmp -x c - 2>/dev/null; then
     kernels && cc -std=gnu11 -O3 -march=native -fopenmp -o target/openmp openmp/main.c target/kernels.o &&
         echo "built: openmp"
+    cc -std=gnu11 -O3 -march=native -fopenmp -fPIC -shared -o target/openmp-each.so each/openmp.c &&
+        echo "built: openmp-each.so"
 else
     rm -f target/openmp
     echo "missing: a C compiler with OpenMP (apt-get install gcc)"

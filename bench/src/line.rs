@@ -59,6 +59,12 @@ pub struct Entry {
     pub yardstick: &'static str,
 }
 
+/// The yardstick of efficiencies: a perfect split of the work over plain threads.
+pub const SPLIT: &str = "split";
+
+/// The largest efficiency that an undisturbed split allows for.
+pub const MOST_EFFICIENT: f64 = 1.02;
+
 /// The result of a figure.
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -76,6 +82,8 @@ pub struct Line {
     pub passes: Option<bool>,
     /// Whether a run that counts was disturbed.
     pub noisy: bool,
+    /// Whether a contestant is more efficient than [`MOST_EFFICIENT`]: then the split was slow, and says nothing.
+    pub slow_split: bool,
     /// The value of each contestant.
     pub values: Vec<(Entry, f64)>,
 }
@@ -95,15 +103,21 @@ impl Line {
     pub fn of(name: &str, measure: Measure, values: Vec<(Entry, f64)>) -> Self {
         let named = |name: &str| values.iter().find(|(entry, _)| entry.name == name).map(|&(_, value)| value);
         let ours = values.iter().find(|(entry, _)| entry.role == Role::Ours).map(|&(_, value)| value);
-        let target = target(name);
+        let (target, best) = (target(name), best(measure, &values));
+        let is_efficiency = |entry: &Entry| {
+            measure == Measure::Speed && entry.role != Role::Yardstick && entry.yardstick == SPLIT
+        };
+        let slow_split = values.iter().any(|(entry, value)| is_efficiency(entry) && *value > MOST_EFFICIENT);
+        let judged = ours.filter(|_| !slow_split || target.is_relative());
         Self {
             name: name.into(),
             measure,
             ours,
-            best: best(measure, &values),
+            best,
             target,
-            passes: ours.and_then(|ours| target.passes(ours, named)),
+            passes: judged.and_then(|ours| target.passes(ours, best.map(|(_, value)| value), named)),
             noisy: false,
+            slow_split,
             values,
         }
     }
@@ -142,9 +156,10 @@ impl std::fmt::Display for Line {
         let (peer, best) = self.best.map_or(("-", None), |(peer, best)| (peer, Some(best)));
         let ratio = self.ratio().map_or("-".into(), |ratio| format!("{ratio:.3}"));
         let noisy = if self.noisy { "  noisy" } else { "" };
+        let slow_split = if self.slow_split { "  slow split" } else { "" };
         let target = self.target.to_string();
         let words = [&self.name, &*value(self.ours), &*value(best), peer, &*ratio, &*target, self.verdict()];
-        write!(f, "{}{noisy}", columns(words))
+        write!(f, "{}{noisy}{slow_split}", columns(words))
     }
 }
 
@@ -204,6 +219,30 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn line(name: &str, values: &[(&'static str, Role, f64)]) -> Line {
+        let entry = |&(name, role, value)| (Entry { name, role, items: 1, yardstick: SPLIT }, value);
+        Line::of(name, Measure::Speed, values.iter().map(entry).collect())
+    }
+
+    #[test]
+    fn an_efficiency_above_1_judges_nothing() {
+        let of =
+            |name, ours, peer| line(name, &[("ours", Role::Ours, ours), ("openmp-static", Role::Peer, peer)]);
+        for (ours, peer, verdict, slow) in [
+            (0.99, 1.01, "pass", false),
+            (1.06, 1.01, "-", true),
+            (0.99, 1.19, "-", true),
+            (0.9, 1.0, "miss", false),
+        ] {
+            let line = of("loop.uniform.t2", ours, peer);
+            assert_eq!((line.verdict(), line.slow_split), (verdict, slow), "{line}");
+            assert_eq!(line.to_string().ends_with("slow split"), slow, "{line}");
+        }
+        // Both efficiencies have the same divisor.
+        assert_eq!(of("loop.heat.t2", 1.05, 1.06).verdict(), "pass");
+        assert_eq!(of("loop.heat.t2", 1.05, 1.16).verdict(), "miss");
+    }
 
     #[test]
     fn medians() {

@@ -57,6 +57,9 @@ struct Arguments {
     /// Executes loops in this process: what `loop.*` run. `bench/peers/loops/job.h` states the arguments
     #[arg(long = "loop", hide = true, num_args = 4.., value_names = ["CONTESTANT", "JOB"])]
     loops: Vec<String>,
+    /// Executes an application in this process: what `locality.*` run
+    #[arg(long = "app", hide = true, num_args = 3.., value_names = ["CONTESTANT", "JOB"])]
+    app: Vec<String>,
     #[command(subcommand)]
     other: Option<Other>,
 }
@@ -142,6 +145,9 @@ fn main() -> ExitCode {
     }
     if !arguments.loops.is_empty() {
         return child(figures::loops(&arguments.loops));
+    }
+    if !arguments.app.is_empty() {
+        return child(figures::app(&arguments.app));
     }
     match &arguments.other {
         _ if arguments.list => {

@@ -1,5 +1,6 @@
 //! Runs the contestants of a figure in turn: one run each in every round, so that all run under the same conditions.
 
+use crate::line::SPLIT;
 use crate::noise::{Interval, LIMIT, Snapshot};
 use crate::row::Row;
 
@@ -39,7 +40,7 @@ pub struct Contestant<'a> {
 impl<'a> Contestant<'a> {
     /// A contestant that is compared with `split`, without an expected checksum.
     pub fn new(name: &'static str, role: Role, items: u64, run: impl FnMut() -> Outcome + 'a) -> Self {
-        Self { name, role, items, yardstick: "split", expected: None, run: Box::new(run) }
+        Self { name, role, items, yardstick: SPLIT, expected: None, run: Box::new(run) }
     }
 
     /// Sets the checksum that every run must return.

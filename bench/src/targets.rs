@@ -11,11 +11,13 @@ pub enum Target {
     TimesAtMost(f64, &'static str),
     /// Ours divided by the named contestant's is at least this.
     TimesAtLeast(f64, &'static str),
+    /// Ours divided by the best peer's is at least this.
+    BestAtLeast(f64),
     /// Measured and shown, without a target.
     None,
 }
 
-use Target::{AtLeast, AtMost, TimesAtLeast, TimesAtMost};
+use Target::{AtLeast, AtMost, BestAtLeast, TimesAtLeast, TimesAtMost};
 
 /// At least 0.9 of the speed of hand-written C.
 const C: Target = TimesAtMost(1.11, "c");
@@ -125,6 +127,10 @@ const TARGETS: &[(&str, Target)] = &[
     ("loop.fib.t2", AtMost(10.0)),
     ("loop.wavefront.t1", AtMost(8.0)),
     ("loop.wavefront.t2", AtMost(5.0)),
+    ("loop.wavefront.keyed.t1", AtMost(100.0)),
+    ("loop.wavefront.keyed.t2", AtMost(100.0)),
+    // 10^7 tasks within 1 GiB.
+    ("loop.wavefront.keyed.bytes", AtMost(107.0)),
     ("loop.uniform.t2", AtLeast(0.98)),
     ("loop.planted.t2", AtLeast(0.98)),
     ("loop.heat.t2", TimesAtLeast(0.97, "openmp-static")),
@@ -135,9 +141,14 @@ const TARGETS: &[(&str, Target)] = &[
     ("app.pagerank.s20.t2", TimesAtMost(1.0, "networkit")),
     ("app.align.pairs.dna.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pairs.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
+    ("app.align.search.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pair.dna.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.pair.protein.t2", TimesAtMost(1.0, "parasail-striped-sat")),
     ("app.align.trace.dna.t2", TimesAtMost(1.0, "parasail-trace-striped-sat")),
+    ("locality.5-6.time.pagerank.t2", BestAtLeast(1.0)),
+    ("locality.5-6.time.sw.t2", BestAtLeast(1.0)),
+    ("locality.5-6.time.swn2.t2", BestAtLeast(1.0)),
+    ("locality.6-5.time.sw.t2", BestAtLeast(1.0)),
     ("report.w1us", AtMost(2.0)),
     ("timeline.w1us", AtMost(5.0)),
     ("live.watch", AtMost(1.0)),
@@ -155,13 +166,24 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Target {
-    /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant.
-    pub fn passes(self, ours: f64, value_of: impl Fn(&str) -> Option<f64>) -> Option<bool> {
+    /// Whether the target is relative to another contestant, so that the yardstick does not matter.
+    pub fn is_relative(self) -> bool {
+        matches!(self, TimesAtMost(..) | TimesAtLeast(..) | BestAtLeast(_))
+    }
+
+    /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant, or of a peer.
+    pub fn passes(
+        self,
+        ours: f64,
+        best_peer: Option<f64>,
+        value_of: impl Fn(&str) -> Option<f64>,
+    ) -> Option<bool> {
         match self {
             AtMost(limit) => Some(ours <= limit),
             AtLeast(limit) => Some(ours >= limit),
             TimesAtMost(limit, other) => value_of(other).map(|value| ours / value <= limit),
             TimesAtLeast(limit, other) => value_of(other).map(|value| ours / value >= limit),
+            BestAtLeast(limit) => best_peer.map(|value| ours / value >= limit),
             Target::None => None,
         }
     }
@@ -174,6 +196,7 @@ impl std::fmt::Display for Target {
             AtLeast(limit) => write!(f, ">={limit}"),
             TimesAtMost(limit, other) => write!(f, "<={limit}x {other}"),
             TimesAtLeast(limit, other) => write!(f, ">={limit}x {other}"),
+            BestAtLeast(limit) => write!(f, ">={limit}x best peer"),
             Target::None => write!(f, "-"),
         }
     }
@@ -186,9 +209,13 @@ mod tests {
     #[test]
     fn verdicts() {
         let none = |_: &str| None;
-        assert_eq!(target("channel.item").passes(4.0, none), Some(true));
-        assert_eq!(target("farm.w1us.t2").passes(0.9, none), Some(false));
-        assert_eq!(target("channel.slice64").passes(1.2, |_| Some(1.0)), Some(true));
-        assert_eq!(target("no.such.figure").passes(1.0, none), None);
+        assert_eq!(target("channel.item").passes(4.0, None, none), Some(true));
+        assert_eq!(target("farm.w1us.t2").passes(0.9, None, none), Some(false));
+        assert_eq!(target("channel.slice64").passes(1.2, None, |_| Some(1.0)), Some(true));
+        assert_eq!(target("no.such.figure").passes(1.0, None, none), None);
+        let relative = target("locality.5-6.time.sw.t2");
+        assert_eq!(relative.passes(1.9, Some(1.8), none), Some(true));
+        assert_eq!(relative.passes(1.9, Some(2.0), none), Some(false));
+        assert_eq!(relative.passes(1.9, None, none), None);
     }
 }

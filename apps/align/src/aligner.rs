@@ -7,7 +7,7 @@ use thalweg::machine::Places;
 use crate::affine::{self, Grid, Profile};
 use crate::alignment::Alignment;
 use crate::general::{self, Cube};
-use crate::wavefront::{Quiet, Watch, Wavefront};
+use crate::wavefront::{Each, Quiet, Watch, Wavefront};
 use crate::{Error, Gap, Result, Schedule, Scoring};
 
 /// The most letters of a row or column of a block.
@@ -47,12 +47,10 @@ pub struct Work {
 }
 
 impl Aligner {
-    /// An aligner with blocks of 1024 by 1024 cells, of 2048 by 2048 where the values of such a block have 16 bits (as with
-    /// usual scores of DNA), and of 128 by 128 where gaps are not affine; and as many threads as the
+    /// An aligner with blocks of 1024 by 1024 cells, and of 128 by 128 where gaps are not affine; and as many threads as the
     /// process may run at once.
     pub fn new(scoring: Scoring) -> Aligner {
         let block = match scoring.gap() {
-            Gap::Affine { .. } if affine::is_narrow(&scoring, 2048) => 2048,
             Gap::Affine { .. } => 1024,
             Gap::Cost(_) => 128,
         };
@@ -127,6 +125,18 @@ impl Aligner {
         self.score_codes(&query, &self.scoring.alphabet().codes(target), self.wavefront(&Quiet))
     }
 
+    /// Like [`Aligner::score`], but `each` executes the blocks of each anti-diagonal: how another system's loops call the same
+    /// compiled functions. Neither the schedule nor the number of threads matters.
+    ///
+    /// # Errors
+    /// As [`Aligner::score`].
+    #[doc(hidden)]
+    pub fn score_by(&self, query: &[u8], target: &[u8], each: Each<'_>) -> Result<i32> {
+        let query = Query::new(self.scoring.alphabet().codes(query));
+        let wavefront = Wavefront { each: Some(each), ..self.wavefront(&Quiet) };
+        self.score_codes(&query, &self.scoring.alphabet().codes(target), wavefront)
+    }
+
     /// The best local alignment, or `None` if its score is 0. Of several, it is the one whose last letter of the target
     /// comes first, and then the one whose last letter of the query does.
     ///
@@ -140,7 +150,7 @@ impl Aligner {
     /// Execution of the blocks of a pair by all threads.
     pub(crate) fn wavefront<'a>(&'a self, watch: &'a dyn Watch) -> Wavefront<'a> {
         let (schedule, places) = (self.schedule, self.places.as_ref());
-        Wavefront { threads: self.threads, schedule, places, watch }
+        Wavefront { threads: self.threads, schedule, places, watch, each: None }
     }
 
     /// See [`Aligner::score`].
@@ -188,7 +198,7 @@ impl Aligner {
         }
     }
 
-    fn check(&self, query: usize, target: usize) -> Result<()> {
+    pub(crate) fn check(&self, query: usize, target: usize) -> Result<()> {
         let most = query.min(target) as u64 * self.scoring.most() as u64;
         if most > 1 << 29 {
             return Err(Error::TooLarge {
@@ -213,6 +223,10 @@ pub(crate) struct Query {
 impl Query {
     pub fn new(codes: Vec<u8>) -> Query {
         Query { codes, profile: OnceLock::new() }
+    }
+
+    pub fn codes(&self) -> &[u8] {
+        &self.codes
     }
 
     pub fn len(&self) -> usize {

@@ -1,5 +1,8 @@
 //! Letters of sequences and their codes.
 
+use std::array::from_fn;
+use std::sync::LazyLock;
+
 /// The letters that sequences consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
@@ -49,7 +52,10 @@ impl Alphabet {
 
     /// The codes of letters.
     pub(crate) fn codes(self, letters: &[u8]) -> Vec<u8> {
-        let table: Vec<u8> = (0..=255).map(|letter| self.code(letter)).collect();
+        static TABLES: LazyLock<[[u8; 256]; 2]> = LazyLock::new(|| {
+            [Alphabet::Dna, Alphabet::Protein].map(|alphabet| from_fn(|letter| alphabet.code(letter as u8)))
+        });
+        let table = &TABLES[self as usize];
         letters.iter().map(|letter| table[usize::from(*letter)]).collect()
     }
 }

@@ -2,7 +2,9 @@
 
 use thalweg::Loop;
 
+use crate::affine::{Tables, memory_of_lanes};
 use crate::aligner::Query;
+use crate::groups::{self, Groups};
 use crate::wavefront::{Watch, Wavefront};
 use crate::{Aligner, Alignment, Error, Gap, Result, Sequence, Work};
 
@@ -18,6 +20,23 @@ pub struct Compare {
     pub least: i32,
     /// Whether alignments are computed, besides scores.
     pub align: bool,
+}
+
+impl Compare {
+    /// The least score that is reported.
+    fn least(&self) -> i32 {
+        self.least.max(1)
+    }
+
+    /// Whether a pair with this score is aligned when all pairs are compared.
+    pub(crate) fn aligns(&self, score: i32) -> bool {
+        self.align && !self.best && score >= self.least()
+    }
+
+    /// Whether few pairs may be aligned, so that all scores are computed before.
+    fn scores_first(&self) -> bool {
+        !self.align || self.best || self.least > 1
+    }
 }
 
 /// A pair that is reported.
@@ -62,14 +81,17 @@ pub fn work(aligner: &Aligner, compare: &Compare, queries: &[Sequence], targets:
         false => aligner.work(query, target).memory,
     };
     let at_once = aligner.most_threads().min(queries.len().saturating_mul(targets.len())) as u64;
+    let lanes = memory_of_lanes(query, target).max(memory_of_lanes(target, query));
+    let pair = if affine { pair.max(lanes) } else { pair };
     let memory = pair.saturating_mul(at_once).saturating_add(profiles + sum(targets, 1) as u64 + letters);
     Work { cells, updates, memory }
 }
 
 /// Aligns all queries with all targets, and calls `sink` with what is reported of each query, in order.
 ///
-/// Pairs are taken in batches. A pair that has a large part of the cells of its batch is computed by all threads, block
-/// by block; the others are divided among the threads. The result does not depend on it.
+/// Pairs are taken in batches. Where sequences of similar length are many, their scores are computed in vectors with a lane for
+/// each. Of the other pairs, one that has a large part of the cells is computed by all threads, block by block; what is left is divided among the
+/// threads. The result does not depend on it.
 ///
 /// # Errors
 /// `watch` stops the computation, the scores of a pair may exceed 32 bits, or `sink` fails.
@@ -82,7 +104,13 @@ pub fn compare(
     mut sink: impl FnMut(Found) -> Result<()>,
 ) -> Result<()> {
     let codes = |sequence: &Sequence| aligner.scoring().alphabet().codes(&sequence.letters);
-    let target_codes: Vec<_> = targets.iter().map(codes).collect();
+    let settings = Loop::new().members(aligner.most_threads());
+    let target_codes: Vec<_> = settings.collect(targets.len(), |at| codes(&targets[at]));
+    let tables = Tables::new(aligner.scoring()).filter(|_| compare.scores_first());
+    let groups = tables.map(|tables| {
+        let groups = Groups::new(target_codes.iter().map(|codes| &codes[..]), tables.lanes());
+        (tables, groups)
+    });
     let mut next = 0;
     while next < queries.len() {
         let count = batch(&queries[next..], targets.len());
@@ -90,6 +118,7 @@ pub fn compare(
             aligner,
             queries: queries[next..next + count].iter().map(|query| Query::new(codes(query))).collect(),
             targets: &target_codes,
+            groups: groups.as_ref().map(|(tables, groups)| (tables, groups)),
             watch,
         };
         for (at, hits) in batch.hits(compare)?.into_iter().enumerate() {
@@ -112,11 +141,13 @@ fn batch(queries: &[Sequence], targets: usize) -> usize {
 }
 
 /// Queries that are compared with all targets at a time.
-struct Batch<'a> {
-    aligner: &'a Aligner,
-    queries: Vec<Query>,
-    targets: &'a [Vec<u8>],
-    watch: &'a dyn Watch,
+pub(crate) struct Batch<'a> {
+    pub aligner: &'a Aligner,
+    pub queries: Vec<Query>,
+    pub targets: &'a [Vec<u8>],
+    /// The targets in groups, if scores are computed so.
+    pub groups: Option<(&'a Tables, &'a Groups)>,
+    pub watch: &'a dyn Watch,
 }
 
 /// A query of the batch, a target, and the least score.
@@ -125,14 +156,22 @@ type Pair = (usize, usize, i32);
 impl Batch<'_> {
     /// What is reported of each query.
     fn hits(&self, compare: &Compare) -> Result<Vec<Vec<Hit>>> {
-        let targets = 0..self.targets.len();
-        let pairs: Vec<Pair> = (0..self.queries.len())
-            .flat_map(|query| targets.clone().map(move |target| (query, target, compare.least.max(1))))
-            .collect();
-        let found = self.run(&pairs, compare.align && !compare.best)?;
+        let targets = self.targets.len();
+        let scores = groups::scores(self, compare)?;
+        let pair = |at: usize| (at / targets, at % targets, compare.least());
+        let is_open = |score: &Option<i32>| score.is_none_or(|score| compare.aligns(score));
+        let open: Vec<Pair> = (0..scores.len()).filter(|at| is_open(&scores[*at])).map(pair).collect();
+        let mut found = self.run(&open, compare.align && !compare.best)?.into_iter();
         let mut hits: Vec<Vec<Hit>> = self.queries.iter().map(|_| Vec::new()).collect();
-        for ((query, ..), hit) in pairs.iter().zip(found) {
-            let hits = &mut hits[*query];
+        for (at, score) in scores.into_iter().enumerate() {
+            let (query, target, least) = pair(at);
+            let hits = &mut hits[query];
+            let hit = match score {
+                Some(score) if !compare.aligns(score) => {
+                    (score >= least).then_some(Hit { target, score, alignment: None })
+                }
+                _ => found.next().flatten(),
+            };
             match hit {
                 Some(hit) if compare.best && hits.first().is_some_and(|best| best.score >= hit.score) => {}
                 Some(hit) if compare.best => *hits = vec![hit],

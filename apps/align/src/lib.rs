@@ -9,8 +9,8 @@
 //!           └───┴───┴───┘
 //! ```
 //!
-//! Where there are many pairs, a loop over the pairs is executed instead; [`compare`] chooses. The results depend neither on
-//! that nor on threads nor on the size of blocks.
+//! Where there are many pairs, a loop over the pairs is executed instead, or over groups of sequences that one is compared with
+//! at once; [`compare`] chooses. The results depend neither on that nor on threads nor on the size of blocks.
 //!
 //! - [`Aligner`] aligns one pair, with scores and gap costs from [`Scoring`].
 //! - [`read_fasta`] reads sequences, [`compare`] aligns all pairs, and [`Writer`] writes what it finds as text, SAM or
@@ -25,7 +25,10 @@ mod compare;
 mod error;
 mod fasta;
 mod general;
+mod groups;
 mod number;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod schedule;
 mod scoring;
 mod wavefront;
@@ -39,5 +42,7 @@ pub use error::{Error, Result};
 pub use fasta::{Sequence, read_fasta};
 pub use schedule::Schedule;
 pub use scoring::{Gap, MOST, Scoring};
+#[doc(hidden)]
+pub use wavefront::Each;
 pub use wavefront::{Quiet, Watch};
 pub use write::{Format, Writer};

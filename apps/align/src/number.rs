@@ -12,6 +12,8 @@ pub(crate) const LANES: usize = 32;
 pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
     /// Below all values of cells, and lower still after any subtraction.
     const LOWEST: Self;
+    /// The largest number, which stands for all above it if sums saturate.
+    const HIGHEST: Self;
 
     /// The base of a block whose corner has this value.
     fn base(corner: i32) -> i32 {
@@ -51,6 +53,7 @@ pub(crate) trait Number: Copy + Ord + Send + Sync + 'static {
 /// Values from 0 to 255, as -128 to 127. Saturates, so that no value is below 0.
 impl Number for i8 {
     const LOWEST: i8 = i8::MIN;
+    const HIGHEST: i8 = i8::MAX;
 
     fn base(_: i32) -> i32 {
         0
@@ -98,6 +101,7 @@ impl Number for i8 {
 /// Saturates: an instruction of its own on most processors.
 impl Number for i16 {
     const LOWEST: i16 = i16::MIN;
+    const HIGHEST: i16 = i16::MAX;
 
     fn relative(value: i32, base: i32) -> i16 {
         value.saturating_sub(base).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16
@@ -132,6 +136,7 @@ impl Number for i16 {
 /// Does not saturate, so what is subtracted from [`Number::LOWEST`] must not add up to 2^30 within a block.
 impl Number for i32 {
     const LOWEST: i32 = i32::MIN / 2;
+    const HIGHEST: i32 = i32::MAX;
 
     fn relative(value: i32, base: i32) -> i32 {
         value.saturating_sub(base).max(Self::LOWEST)

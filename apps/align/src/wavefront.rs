@@ -20,8 +20,8 @@ pub trait Watch: Sync {
     /// `count` more cells are computed.
     fn cells(&self, _count: u64) {}
 
-    /// A pair has been computed by all threads, with these blocks (as nodes), accesses and steals. Called if there are
-    /// [places](crate::Aligner::places). Loops do not count their steals.
+    /// A pair has been computed by all threads, with these blocks (as nodes) and accesses. Called if there are
+    /// [places](crate::Aligner::places). [`thalweg::count_jobs`] has the steals.
     fn counts(&self, _counts: MemberCounts) {}
 }
 
@@ -30,6 +30,10 @@ pub trait Watch: Sync {
 pub struct Quiet;
 
 impl Watch for Quiet {}
+
+/// A loop of another system: calls its second argument once with each number below the first, and returns after all calls.
+#[doc(hidden)]
+pub type Each<'a> = &'a (dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Sync);
 
 /// How the blocks of a pair are executed.
 #[derive(Clone, Copy)]
@@ -40,6 +44,8 @@ pub(crate) struct Wavefront<'a> {
     /// The place of each thread, if accesses are counted.
     pub places: Option<&'a Places>,
     pub watch: &'a dyn Watch,
+    /// What executes the loop of each anti-diagonal instead, if another system does.
+    pub each: Option<Each<'a>>,
 }
 
 impl Wavefront<'_> {
@@ -64,7 +70,9 @@ impl Wavefront<'_> {
             Ok(())
         };
         match self.schedule {
-            Schedule::Tasks | Schedule::RandomTasks if members > 1 && blocks.fit_a_graph() => {
+            Schedule::Tasks | Schedule::RandomTasks
+                if self.each.is_none() && members > 1 && blocks.fit_a_graph() =>
+            {
                 self.tasks(blocks, one)
             }
             _ => self.loops(blocks, one),
@@ -106,9 +114,10 @@ impl Wavefront<'_> {
                     stopped.store(true, Relaxed);
                 }
             };
-            match self.places.filter(|_| blocks.members > 1) {
-                None => settings.for_each(range, body),
-                Some(places) => {
+            match (self.each, self.places.filter(|_| blocks.members > 1)) {
+                (Some(each), _) => each(range.len(), &|row| body(range.start + row)),
+                (None, None) => settings.for_each(range, body),
+                (None, Some(places)) => {
                     recorded(settings, range, body, |row, member| {
                         blocks.count((row, diagonal - row), member, places.domains(), &mut counts);
                     });

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use thalweg::machine::Machine;
 use thalweg::tasks::MemberCounts;
+use thalweg::{Options, in_team, team_size};
 use thalweg_align::{
     Aligner, Compare, Error, Found, Gap, Quiet, Schedule, Scoring, Sequence, Watch, compare, work,
 };
@@ -62,7 +63,12 @@ fn pairs_are_those_of_the_aligner() {
         }
     }
     for threads in [2, 3] {
-        assert!(found(&aligner().threads(threads), &queries, &targets, &all) == expected);
+        // The team may be larger than the number of cores.
+        let found = || {
+            assert_eq!(team_size(), threads);
+            found(&aligner().threads(threads), &queries, &targets, &all)
+        };
+        assert!(in_team(&Options::new().threads(threads), found).unwrap() == expected);
     }
     let scores = found(&aligner(), &queries, &targets, &Compare { align: false, ..all });
     for (scores, expected) in scores.iter().zip(&expected) {
@@ -150,7 +156,9 @@ fn the_accesses_of_large_pairs_are_counted() {
     for schedule in [Schedule::Loops, Schedule::StaticLoops, Schedule::Tasks, Schedule::RandomTasks] {
         let counts = |aligner: Aligner| {
             let watch = Counted(Mutex::default());
-            compare(&aligner.schedule(schedule), &queries, &targets, &how, &watch, |_| Ok(())).unwrap();
+            let aligner = aligner.schedule(schedule);
+            let compare = || compare(&aligner, &queries, &targets, &how, &watch, |_| Ok(()));
+            in_team(&Options::new().threads(2), compare).unwrap().unwrap();
             watch.0.into_inner().unwrap()
         };
         let wide = aligner().block(100).threads(2);

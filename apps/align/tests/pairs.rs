@@ -1,7 +1,10 @@
 //! One pair: the blocks compute what whole matrices have, and an alignment has the score that it claims.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use proptest::prelude::*;
-use thalweg_align::{Aligner, Alphabet, Gap, Schedule, Scoring};
+use thalweg::{Options, in_team, team_size};
+use thalweg_align::{Aligner, Alignment, Alphabet, Gap, Schedule, Scoring};
 
 use crate::reference::{affine, best, pair, scoring};
 
@@ -17,6 +20,15 @@ fn other_gap() -> impl Strategy<Value = Gap> {
 const SCHEDULES: [Schedule; 4] =
     [Schedule::Loops, Schedule::StaticLoops, Schedule::Tasks, Schedule::RandomTasks];
 
+/// The alignment that a team of this size finds, which may be larger than the number of cores.
+fn align(aligner: &Aligner, query: &[u8], target: &[u8], size: usize) -> Option<Alignment> {
+    let align = || {
+        assert_eq!(team_size(), size);
+        aligner.clone().threads(size).align(query, target)
+    };
+    in_team(&Options::new().threads(size), align).unwrap().unwrap()
+}
+
 fn check(
     query: &[u8],
     target: &[u8],
@@ -24,10 +36,10 @@ fn check(
     block: usize,
     (threads, schedule): (usize, Schedule),
 ) {
-    let aligner = Aligner::new(scoring.clone()).block(block).threads(threads).schedule(schedule);
+    let aligner = Aligner::new(scoring.clone()).block(block).schedule(schedule);
     let (score, end) = best(query, target, scoring);
     assert_eq!(i64::from(aligner.score(query, target).unwrap()), score);
-    let found = aligner.align(query, target).unwrap();
+    let found = align(&aligner, query, target, threads);
     assert_eq!(found.is_some(), score > 0);
     let Some(found) = found else { return };
     assert_eq!((i64::from(found.score), (found.target.end - 1, found.query.end - 1)), (score, end));
@@ -55,7 +67,7 @@ proptest! {
     fn blocks_with_affine_gaps_equal_whole_matrices(
         (scoring, (query, target)) in pairs_with_scoring(affine(), 60),
         block in prop_oneof![1..12usize, Just(16), Just(1000)],
-        how in (1..4usize, prop::sample::select(&SCHEDULES[..])),
+        how in (1..5usize, prop::sample::select(&SCHEDULES[..])),
     ) {
         check(&query, &target, &scoring, block, how);
     }
@@ -64,7 +76,7 @@ proptest! {
     fn blocks_with_other_gaps_equal_whole_matrices(
         (scoring, (query, target)) in pairs_with_scoring(other_gap(), 45),
         block in prop_oneof![1..12usize, Just(16), Just(1000)],
-        how in (1..4usize, prop::sample::select(&SCHEDULES[..])),
+        how in (1..5usize, prop::sample::select(&SCHEDULES[..])),
     ) {
         check(&query, &target, &scoring, block, how);
     }
@@ -82,7 +94,7 @@ fn the_alignment_depends_neither_on_blocks_nor_on_threads_nor_on_the_schedule() 
         query.iter().enumerate().map(|(at, same)| if at % 11 == 0 { letter() } else { *same }).collect();
     for gap in [Gap::Affine { open: 5, extend: 2 }, Gap::log(5, 2)] {
         let aligner = Aligner::new(Scoring::dna(2, 3, gap).unwrap());
-        let first = aligner.clone().threads(1).align(&query, &target).unwrap();
+        let first = align(&aligner, &query, &target, 1);
         assert!(first.as_ref().is_some_and(|found| found.score > 900));
         // Blocks of one cell take long with gaps that look at all others.
         let smallest = if matches!(aligner.scoring().gap(), Gap::Affine { .. }) { 1 } else { 20 };
@@ -90,10 +102,19 @@ fn the_alignment_depends_neither_on_blocks_nor_on_threads_nor_on_the_schedule() 
             // Blocks of one cell are many.
             for schedule in SCHEDULES.into_iter().filter(|schedule| block > 1 || *schedule == Schedule::Tasks)
             {
-                let aligner = aligner.clone().block(block).threads(threads).schedule(schedule);
-                let other = aligner.align(&query, &target).unwrap();
+                let aligner = aligner.clone().block(block).schedule(schedule);
+                let other = align(&aligner, &query, &target, threads);
                 assert_eq!(first, other, "block {block}, threads {threads}, {schedule:?}");
             }
+            // Another system's loops, in another order.
+            let blocks = AtomicUsize::new(0);
+            let each = |count: usize, one: &(dyn Fn(usize) + Sync)| {
+                blocks.fetch_add(count, Relaxed);
+                (0..count).rev().for_each(one);
+            };
+            let score = aligner.clone().block(block).score_by(&query, &target, &each).unwrap();
+            assert_eq!(first.as_ref().map(|found| found.score), Some(score), "block {block}");
+            assert_eq!(blocks.into_inner(), 700usize.div_ceil(block).pow(2));
         }
     }
 }

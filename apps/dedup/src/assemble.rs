@@ -3,8 +3,11 @@
 
 use std::ops::Range;
 
+use thalweg::graph::shown_bytes;
+
 use crate::entry::{Entry, unsafe_name};
 use crate::format::{Footer, Header, Kind};
+use crate::params::Limits;
 use crate::reader::Decoded;
 use crate::sink::Sink;
 use crate::summary::{Summary, hash_chunk, hash_entry};
@@ -15,6 +18,7 @@ use crate::{Error, Result};
 
 /// The state of reassembly between two records.
 pub(crate) struct Assembler {
+    version: u16,
     kind: Kind,
     /// The largest distance that a duplicate may have.
     max_distance: u64,
@@ -24,14 +28,18 @@ pub(crate) struct Assembler {
     /// The input of `root` for the current record.
     hash_input: Vec<u8>,
     order: EntryOrder,
+    /// The limit of the output, and the bytes of it that are left.
+    limit: u64,
+    left: u64,
 }
 
 impl Assembler {
-    pub fn new(header: &Header) -> Result<Self> {
+    pub fn new(header: &Header, limits: &Limits) -> Result<Self> {
         let capacity = header.window.checked_add(u64::from(header.block.max));
         let capacity = capacity.and_then(|c| usize::try_from(c).ok());
         let capacity = capacity.ok_or_else(|| Error::corrupt(40, "the window exceeds the address space"))?;
         Ok(Assembler {
+            version: header.version,
             kind: header.kind,
             max_distance: header.window,
             window: Window::new(capacity),
@@ -39,6 +47,8 @@ impl Assembler {
             totals: Summary::default(),
             hash_input: Vec::new(),
             order: EntryOrder::default(),
+            limit: limits.output,
+            left: limits.output,
         })
     }
 
@@ -56,18 +66,21 @@ impl Assembler {
         let mut hashes = record.hashes.iter();
         loop {
             let before = fields.rest();
-            let Some(item) = table::next(&mut fields).map_err(corrupt)? else { break };
+            let Some(item) = table::next(&mut fields, self.version).map_err(corrupt)? else { break };
             match item {
                 Item::New { length } => {
+                    self.charge(length.into(), offset)?;
                     self.new_chunk(length, hashes.next(), &mut run).map_err(corrupt)?;
                 }
                 Item::Duplicate { length, distance } => {
+                    self.charge(length.into(), offset)?;
                     flush(&mut run, &record.data, sink)?;
                     self.duplicate_chunk(length, distance, start + run.end as u64, sink, offset)?;
                 }
                 Item::Entry(entry) => {
                     flush(&mut run, &record.data, sink)?;
                     let encoded = &before[..before.len() - fields.rest().len()];
+                    self.charge(encoded.len() as u64, offset)?;
                     self.entry(&entry, encoded, sink, offset)?;
                 }
             }
@@ -78,6 +91,13 @@ impl Assembler {
             return Err(corrupt(format!("the record has {data} bytes of data, its table names {named}")));
         }
         self.root.update(&self.hash_input);
+        Ok(())
+    }
+
+    /// Counts output before it is passed to the sink, so no more than the limit arrives there.
+    fn charge(&mut self, bytes: u64, offset: u64) -> Result<()> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or(Error::OutputLimit { limit: self.limit, offset })?;
         Ok(())
     }
 
@@ -177,6 +197,8 @@ struct EntryOrder {
     started: bool,
     /// The last entry was a file, so chunks may follow.
     in_file: bool,
+    /// The number of files of which further names may follow.
+    shared: u64,
 }
 
 impl EntryOrder {
@@ -197,13 +219,20 @@ impl EntryOrder {
             return Ok(());
         };
         if let Some(why) = unsafe_name(name) {
-            let what = format!("the name {:?} {why}", String::from_utf8_lossy(name));
+            let what = format!("the name `{}` {why}", shown_bytes(name));
             return Err(Error::Unsafe { offset, what });
         }
         if *name <= **last {
-            let what = format!("the name {:?} is a duplicate or out of order", String::from_utf8_lossy(name));
+            let what = format!("the name `{}` is a duplicate or out of order", shown_bytes(name));
             return Err(Error::Unsafe { offset, what });
         }
+        if let Entry::HardLink { file, .. } = entry
+            && *file >= self.shared
+        {
+            let what = format!("a hard link refers to file {file} of {}", self.shared);
+            return Err(Error::Unsafe { offset, what });
+        }
+        self.shared += u64::from(entry.is_shared());
         name.clone_into(last);
         if matches!(entry, Entry::Dir(_)) {
             self.last.push(Vec::new());
@@ -219,8 +248,8 @@ impl EntryOrder {
                 Ok(())
             }
             other => {
-                let name = String::from_utf8_lossy(other.name().unwrap_or_default()).into_owned();
-                let what = format!("the tree begins with {name:?}, expected its root");
+                let name = shown_bytes(other.name().unwrap_or_default());
+                let what = format!("the tree begins with `{name}`, expected its root");
                 Err(Error::Unsafe { offset, what })
             }
         }

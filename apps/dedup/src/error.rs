@@ -1,7 +1,6 @@
 //! Errors. Each message says what failed and where, with a `help:` line if the user can act.
 
 use std::io;
-use std::path::PathBuf;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -77,6 +76,17 @@ pub enum Error {
         /// The limit that it exceeds.
         limit: u64,
     },
+    /// The output would exceed its limit.
+    #[error(
+        "the output exceeds the limit of {limit} bytes (record at byte offset {offset})\n\
+         help: raise the limit with --limit if this much output is expected"
+    )]
+    OutputLimit {
+        /// The limit.
+        limit: u64,
+        /// The offset of the record whose content exceeds it.
+        offset: u64,
+    },
     /// The archive holds a tree where a stream is expected, or the reverse.
     #[error("the archive holds {found}, expected {wanted}")]
     Kind {
@@ -85,16 +95,12 @@ pub enum Error {
         /// The content that the caller expects.
         wanted: &'static str,
     },
-    /// The output already exists.
-    #[error("{} already exists\nhelp: choose another name, or replace it with --force", .0.display())]
-    Exists(PathBuf),
-    /// The output exists and is neither a file nor an empty folder, so it is never replaced.
-    #[error(
-        "{} already exists, and only files and empty folders are replaced\n\
-         help: choose another name, or move it away",
-        .0.display()
-    )]
-    NotReplaceable(PathBuf),
+    /// The output cannot be created, or cannot get its name.
+    #[error(transparent)]
+    Output(#[from] thalweg_files::Error),
+    /// An entry changed while it was packed, as the text says.
+    #[error("{0}")]
+    Changed(String),
     /// The engine ended the run: a stage panicked, or the options are invalid.
     #[error(transparent)]
     Engine(#[from] thalweg::Error),

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// When this function returns an error, the sink may have received a part of the content. Every byte of that part
 /// has passed the checksum of its record.
 pub fn extract<R: Read>(mut archive: Archive<R>, sink: &mut dyn Sink) -> Result<Summary> {
-    let mut assembler = Assembler::new(archive.header())?;
+    let mut assembler = Assembler::new(archive.header(), archive.limits())?;
     let mut decoded = Decoded::default();
     while let Some(record) = archive.next_record()? {
         record.decode(&mut decoded)?;

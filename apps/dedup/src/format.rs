@@ -3,8 +3,10 @@
 use crate::params::{BLOCK_LIMIT, BlockSizes, Codec, Matching, Params, TABLE_LIMIT};
 use crate::wire::{Fields, Parsed, check};
 
-/// The version of the format that this crate writes and reads.
-pub const FORMAT_VERSION: u16 = 1;
+/// The version of the format that this crate writes.
+pub const FORMAT_VERSION: u16 = 2;
+/// The oldest version that it reads. The versions differ in the encoding of entries alone.
+pub const OLDEST_VERSION: u16 = 1;
 
 /// The first bytes of an archive. As in PNG: a byte that is not text, a name, and line ends that a transfer in text
 /// mode would change.
@@ -46,6 +48,8 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
+    /// The version of the format.
+    pub version: u16,
     /// Stream or tree.
     pub kind: Kind,
     /// The codec.
@@ -64,6 +68,7 @@ pub struct Header {
 impl Header {
     pub(crate) fn new(kind: Kind, params: &Params) -> Self {
         Header {
+            version: FORMAT_VERSION,
             kind,
             codec: params.codec,
             level: params.level,
@@ -77,7 +82,7 @@ impl Header {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(HEADER_BYTES);
         out.extend_from_slice(&MAGIC);
-        out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        out.extend_from_slice(&self.version.to_le_bytes());
         out.extend_from_slice(&(HEADER_BYTES as u16).to_le_bytes());
         out.push(u8::from(self.kind == Kind::Tree));
         out.push(self.codec.tag());
@@ -93,6 +98,7 @@ impl Header {
     /// Decodes a whole header. The caller has checked magic and version.
     pub(crate) fn decode(bytes: &[u8; HEADER_BYTES]) -> Parsed<Self> {
         unseal(bytes, "the header's checksum does not match")?;
+        let version = u16::from_le_bytes([bytes[8], bytes[9]]);
         let mut fields = Fields::new(&bytes[PREFIX_BYTES..]);
         let kind = match fields.u8()? {
             0 => Kind::Stream,
@@ -112,7 +118,7 @@ impl Header {
             return Err(format!("the block size is {}, the limit is {BLOCK_LIMIT}", block.max));
         }
         let (window, index_entries) = (fields.u64()?, fields.u64()?);
-        Ok(Header { kind, codec, level, matching, window, index_entries, block })
+        Ok(Header { version, kind, codec, level, matching, window, index_entries, block })
     }
 }
 

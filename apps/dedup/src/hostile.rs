@@ -1,9 +1,10 @@
 //! Forged archives with valid checksums, which no packer writes, are refused.
+#![cfg(unix)]
 
 use thalweg::Options;
 
 use crate::Archive;
-use crate::entry::{Entry, Meta};
+use crate::entry::{Entry, Meta, Time};
 use crate::format::*;
 use crate::table::{put_duplicate, put_new};
 use crate::wire::check;
@@ -35,7 +36,7 @@ fn table(entries: &[Entry]) -> Vec<u8> {
 }
 
 fn meta(name: &[u8]) -> Meta {
-    Meta { name: name.to_vec(), mode: 0o755, seconds: 0, nanos: 0 }
+    Meta { name: name.to_vec(), mode: 0o755, time: Some(Time { seconds: 0, nanos: 0 }), ..Meta::default() }
 }
 
 fn dir(name: &[u8]) -> Entry {
@@ -47,7 +48,7 @@ fn file(name: &[u8]) -> Entry {
 }
 
 fn link(name: &[u8], target: &[u8]) -> Entry {
-    Entry::Link { name: name.to_vec(), target: target.to_vec() }
+    Entry::Link { meta: meta(name), target: target.to_vec() }
 }
 
 /// Unpacks to a new folder and checks that nothing is left there. Returns the error.
@@ -91,6 +92,112 @@ fn nothing_is_written_through_a_link() {
     for entries in tricks {
         refused(&forge(Kind::Tree, &table(&entries), b""));
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+}
+
+fn shared(name: &[u8]) -> Entry {
+    Entry::File(Meta { shared: true, ..meta(name) })
+}
+
+fn hard_link(name: &[u8], file: u64) -> Entry {
+    Entry::HardLink { name: name.to_vec(), file }
+}
+
+#[test]
+fn hard_links_lead_only_to_files_of_the_tree_before_them() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, b"secret").unwrap();
+    let target = secret.to_str().unwrap().as_bytes();
+    let tricks = [
+        vec![dir(b""), hard_link(b"x", 0)],               // to no file
+        vec![dir(b""), shared(b"a"), hard_link(b"x", 1)], // to a file that is not there
+        vec![dir(b""), shared(b"a"), hard_link(b"x", u64::MAX)],
+        vec![dir(b""), hard_link(b"a", 0), shared(b"b")], // to a later file
+        vec![dir(b""), file(b"a"), hard_link(b"x", 0)],   // to a file that is not shared
+        vec![dir(b""), link(b"a", target), hard_link(b"x", 0)], // to a symbolic link
+        vec![dir(b""), shared(b"a"), hard_link(b"../x", 0)], // with a name that leads out
+        vec![dir(b""), shared(b"a"), hard_link(b"/tmp/x", 0)],
+        vec![dir(b""), shared(b"a"), hard_link(b"..", 0)],
+        vec![dir(b""), shared(b"a"), hard_link(b"", 0)],
+        vec![dir(b""), shared(b"b"), hard_link(b"a", 0)], // out of order
+        vec![dir(b""), shared(b"a"), hard_link(b"a", 0)], // over its file
+        vec![dir(b""), link(b"a", target), hard_link(b"a", 0)], // over a link
+        vec![hard_link(b"", 0)],                          // as the root
+        vec![dir(b""), Entry::Up, hard_link(b"x", 0)],    // after the tree
+    ];
+    for entries in tricks {
+        let error = refused(&forge(Kind::Tree, &table(&entries), b""));
+        assert!(matches!(error, Error::Unsafe { .. } | Error::Corrupt { .. }), "{entries:?}: {error}");
+        let names = std::fs::metadata(&secret).unwrap();
+        assert_eq!(std::os::unix::fs::MetadataExt::nlink(&names), 1, "{entries:?}");
+    }
+}
+
+/// Content after a hard link would change a file that is complete.
+#[test]
+fn a_hard_link_has_no_content() {
+    let mut entries = table(&[dir(b""), shared(b"a"), hard_link(b"b", 0)]);
+    put_new(&mut entries, 1);
+    assert!(matches!(refused(&forge(Kind::Tree, &entries, b"x")), Error::Corrupt { .. }));
+}
+
+/// The attributes of the system are not for archives to set.
+#[test]
+fn attributes_of_the_system_are_not_restored() {
+    let attribute = crate::Attribute { name: b"security.capability".to_vec(), value: vec![1; 20] };
+    let with = Meta { attributes: vec![attribute], ..meta(b"a") };
+    let archive = forge(Kind::Tree, &table(&[dir(b""), Entry::File(with), Entry::Up]), b"");
+    let place = tempfile::tempdir().unwrap();
+    let open = || Archive::open(&archive[..], &Limits::default()).unwrap();
+    let sink = || TreeSink::create(&place.path().join("out"), false).unwrap().extended_attributes(true);
+    let error = extract(open(), &mut sink()).unwrap_err();
+    assert!(error.to_string().contains("setting attributes of a"), "{error}");
+    // With a receiver the run goes on, to the footer, which is wrong.
+    let (sent, received) = std::sync::mpsc::channel();
+    let mut sink = sink().on_failure(move |error| sent.send(error.to_string()).unwrap());
+    assert!(matches!(extract(open(), &mut sink), Err(Error::Corrupt { .. })));
+    assert!(received.recv().unwrap().contains("setting attributes of a"));
+}
+
+/// References, entries and attributes: a small archive of much output ends before more than the limit is written.
+#[test]
+fn no_more_than_the_limit_arrives_at_the_sink() {
+    struct Count(u64);
+    impl crate::Sink for Count {
+        fn entry(&mut self, entry: &Entry, _offset: u64) -> crate::Result<()> {
+            let mut encoded = Vec::new();
+            entry.put(&mut encoded);
+            self.0 += encoded.len() as u64;
+            Ok(())
+        }
+
+        fn data(&mut self, bytes: &[u8]) -> crate::Result<()> {
+            self.0 += bytes.len() as u64;
+            Ok(())
+        }
+    }
+    let mut references = Vec::new();
+    put_new(&mut references, 1000);
+    (0..100_000).for_each(|_| put_duplicate(&mut references, 1000, 1000));
+    let stream = forge(Kind::Stream, &references, &[7; 1000]);
+    let names: Vec<Vec<u8>> = (0..50_000).map(|number| format!("{number:06}").into_bytes()).collect();
+    let files: Vec<Entry> = [dir(b"")].into_iter().chain(names.iter().map(|name| file(name))).collect();
+    for archive in [stream, forge(Kind::Tree, &table(&files), b"")] {
+        for limit in [0, 1, 999, 1000, 100_000] {
+            let limits = Limits::default().output(limit);
+            let mut count = Count(0);
+            let ended = extract(Archive::open(&archive[..], &limits).unwrap(), &mut count);
+            let offset = FIRST_RECORD;
+            assert!(
+                matches!(ended, Err(Error::OutputLimit { limit: l, offset: o }) if l == limit && o == offset),
+                "{ended:?}"
+            );
+            assert!(count.0 <= limit && count.0 + 1000 >= limit, "{} of {limit}", count.0);
+            let open = Archive::open(&archive[..], &limits).unwrap();
+            let parallel = extract_parallel(open, &mut Count(0), &Options::new().threads(2));
+            assert!(matches!(parallel, Err(Error::OutputLimit { .. })));
+        }
     }
 }
 

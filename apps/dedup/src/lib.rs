@@ -40,8 +40,10 @@
 //! ```
 
 mod assemble;
+mod attributes;
 mod block;
 mod codec;
+mod content;
 mod entry;
 mod error;
 mod extract;
@@ -49,9 +51,9 @@ mod format;
 #[cfg(test)]
 mod hostile;
 mod index;
+mod names;
 mod observe;
 mod os;
-mod output;
 mod pack;
 mod params;
 mod pipeline;
@@ -74,12 +76,11 @@ mod writer;
 
 pub mod stage;
 
-pub use entry::{Entry, Meta};
+pub use entry::{Attribute, Entry, Meta, Time};
 pub use error::{Error, Result};
 pub use extract::{extract, unpack_stream, unpack_tree, verify};
-pub use format::{FORMAT_VERSION, Footer, Header, Kind};
+pub use format::{FORMAT_VERSION, Footer, Header, Kind, OLDEST_VERSION};
 pub use observe::{Observer, Quiet};
-pub use output::OutFile;
 pub use pack::{Source, pack_sequential, pack_source_sequential};
 pub use params::{Codec, Limits, Matching, Params};
 pub use pipeline::{extract_parallel, pack, pack_source};
@@ -88,4 +89,5 @@ pub use run::{Run, Stop};
 pub use sink::{Discard, Sink, StreamSink};
 pub use stat::{Listing, Stat, stat};
 pub use summary::Summary;
-pub use tree::{TreeSink, make_removable};
+pub use thalweg_files::OutFile;
+pub use tree::TreeSink;

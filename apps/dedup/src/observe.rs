@@ -2,13 +2,23 @@
 
 use std::path::Path;
 
+use crate::{Error, Result};
+
 /// Observes a run. The first stage, which reads the input, calls it a few times per block.
 pub trait Observer: Send {
     /// `count` more bytes of content were read.
     fn bytes(&mut self, _count: u64) {}
 
-    /// `path` was not packed.
+    /// `path` is not packed, and need not be.
     fn skipped(&mut self, _path: &Path, _why: &str) {}
+
+    /// An entry could not be packed, or not as it was, for this reason. Returns an error to end the run.
+    ///
+    /// # Errors
+    /// By default the run ends with the reason.
+    fn failed(&mut self, why: Error) -> Result<()> {
+        Err(why)
+    }
 }
 
 /// An observer that ignores all events.
@@ -24,5 +34,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 
     fn skipped(&mut self, path: &Path, why: &str) {
         (**self).skipped(path, why);
+    }
+
+    fn failed(&mut self, why: Error) -> Result<()> {
+        (**self).failed(why)
     }
 }

@@ -1,4 +1,4 @@
-//! Differences between operating systems: names as bytes, permission bits, links, syncing to disk.
+//! Differences between operating systems: names as bytes, and permission bits.
 
 #[cfg(not(unix))]
 pub(crate) use other::*;
@@ -8,11 +8,10 @@ pub(crate) use unix::*;
 #[cfg(unix)]
 mod unix {
     use std::ffi::{OsStr, OsString};
-    use std::fs::{File, Metadata, Permissions};
+    use std::fs::{File, Permissions};
     use std::io;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::path::Path;
+    use std::os::unix::fs::PermissionsExt;
 
     /// The bytes that the archive stores for a name.
     pub(crate) fn name_bytes(name: &OsStr) -> io::Result<Vec<u8>> {
@@ -24,58 +23,20 @@ mod unix {
         Ok(OsString::from_vec(bytes.to_vec()))
     }
 
-    pub(crate) fn mode(meta: &Metadata) -> u32 {
-        meta.mode() & 0o7777
-    }
-
-    /// Device and inode, which identify a file under any of its names.
-    pub(crate) fn identity(meta: &Metadata) -> Option<(u64, u64)> {
-        Some((meta.dev(), meta.ino()))
-    }
-
-    /// The bits of `mode` that are restored: all but set-user, set-group and sticky.
     pub(crate) fn permissions(mode: u32) -> Option<Permissions> {
-        Some(Permissions::from_mode(mode & 0o777))
+        Some(Permissions::from_mode(mode))
     }
 
-    pub(crate) fn symlink(target: &OsStr, at: &Path) -> io::Result<()> {
-        std::os::unix::fs::symlink(target, at)
-    }
-
-    /// Opens a folder as a file, to set its times.
-    pub(crate) fn open_dir(path: &Path) -> io::Result<Option<File>> {
-        File::open(path).map(Some)
-    }
-
-    /// Whether each file of a tree must be synced to disk separately.
-    pub(crate) const SYNC_EACH: bool = cfg!(not(target_os = "linux"));
-
-    /// Syncs all files below `folder` to disk, by one call for the whole file system instead of one for each of
-    /// thousands of files.
-    pub(crate) fn sync_contents(folder: &Path) -> io::Result<()> {
-        #[cfg(target_os = "linux")]
-        rustix::fs::syncfs(File::open(folder)?)?;
-        #[cfg(not(target_os = "linux"))]
-        let _ = folder;
-        Ok(())
-    }
-
-    /// Syncs the names in `folder` to disk, if permissions and file system allow it.
-    pub(crate) fn sync_names(folder: &Path) -> io::Result<()> {
-        match File::open(folder).and_then(|folder| folder.sync_all()) {
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
-            other => other,
-        }
+    pub(crate) fn set_owner(file: &File, user: u32, group: u32) -> io::Result<()> {
+        std::os::unix::fs::fchown(file, Some(user), Some(group))
     }
 }
 
 #[cfg(not(unix))]
 mod other {
     use std::ffi::{OsStr, OsString};
-    use std::fs::{File, Metadata, Permissions};
+    use std::fs::{File, Permissions};
     use std::io;
-    use std::path::Path;
 
     fn unsupported(what: &str) -> io::Error {
         io::Error::new(io::ErrorKind::Unsupported, what.to_owned())
@@ -96,39 +57,13 @@ mod other {
         Ok(text.into())
     }
 
-    pub(crate) fn mode(meta: &Metadata) -> u32 {
-        if meta.is_dir() { 0o755 } else { 0o644 }
-    }
-
-    /// Unknown on this system.
-    pub(crate) fn identity(_meta: &Metadata) -> Option<(u64, u64)> {
-        None
-    }
-
     /// Not restored on this system.
     pub(crate) fn permissions(_mode: u32) -> Option<Permissions> {
         None
     }
 
-    pub(crate) fn symlink(_target: &OsStr, _at: &Path) -> io::Result<()> {
-        Err(unsupported("symbolic links are not supported on this system"))
-    }
-
-    /// Times of folders are not restored on this system.
-    pub(crate) fn open_dir(_path: &Path) -> io::Result<Option<File>> {
-        Ok(None)
-    }
-
-    /// Whether each file of a tree must be synced to disk separately.
-    pub(crate) const SYNC_EACH: bool = true;
-
-    /// No call for a whole folder on this system: see [`SYNC_EACH`].
-    pub(crate) fn sync_contents(_folder: &Path) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// Folders cannot be synced on this system.
-    pub(crate) fn sync_names(_folder: &Path) -> io::Result<()> {
+    /// Not restored on this system.
+    pub(crate) fn set_owner(_file: &File, _user: u32, _group: u32) -> io::Result<()> {
         Ok(())
     }
 }

@@ -22,8 +22,10 @@ pub enum Source<'a> {
     Tree {
         /// The root folder.
         root: PathBuf,
-        /// Device and inode of a file to skip: the archive being written.
-        leave_out: Option<(u64, u64)>,
+        /// Device and inode of files to skip: of the archive being written, and of the one that it replaces.
+        leave_out: Vec<(u64, u64)>,
+        /// Whether extended attributes are stored.
+        attributes: bool,
     },
 }
 
@@ -45,7 +47,9 @@ impl<'a> Source<'a> {
     pub fn split(self, params: &Params, observer: Box<dyn Observer + 'a>) -> Result<Splitter<'a>> {
         match self {
             Source::Stream(input) => Ok(Splitter::stream(input, params, observer)),
-            Source::Tree { root, leave_out } => Splitter::tree(&root, leave_out, params, observer),
+            Source::Tree { root, leave_out, attributes } => {
+                Splitter::tree(&root, leave_out, attributes, params, observer)
+            }
         }
     }
 }

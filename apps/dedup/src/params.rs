@@ -214,11 +214,13 @@ fn refuse<T>(why: String) -> Result<T> {
 pub struct Limits {
     /// The largest accepted window, in bytes of unique data kept in memory.
     pub window: u64,
+    /// The most bytes of output: of contents and, as encoded, of entries.
+    pub output: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { window: 1 << 30 }
+        Limits { window: 1 << 30, output: u64::MAX }
     }
 }
 
@@ -226,6 +228,12 @@ impl Limits {
     /// Sets the window limit.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window = bytes;
+        self
+    }
+
+    /// Sets the limit of the output.
+    pub fn output(mut self, bytes: u64) -> Self {
+        self.output = bytes;
         self
     }
 }

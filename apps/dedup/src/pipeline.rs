@@ -87,7 +87,7 @@ pub fn extract_parallel<R: Read + Send>(
     run: impl Into<Run>,
 ) -> Result<(Summary, Report)> {
     let run = run.into();
-    let mut assembler = Assembler::new(archive.header())?;
+    let mut assembler = Assembler::new(archive.header(), archive.limits())?;
     // Errors are items too, so they keep their position in the stream through the parallel stage.
     let records = thalweg::from_iter(archive.records())
         .named("read")

@@ -20,6 +20,7 @@ pub struct Archive<R> {
     input: R,
     offset: u64,
     header: Header,
+    limits: Limits,
     records: u64,
     footer: Option<(u64, Footer)>,
     stop: Stop,
@@ -31,6 +32,8 @@ pub struct Archive<R> {
 pub(crate) struct RawRecord {
     /// The offset of the record in the archive.
     pub offset: u64,
+    /// The version of the archive.
+    pub version: u16,
     pub head: RecordHead,
     body: Buffer,
 }
@@ -59,7 +62,7 @@ impl<R: Read> Archive<R> {
             return Err(truncated(got));
         }
         let found = u16::from_le_bytes([bytes[8], bytes[9]]);
-        if found != FORMAT_VERSION {
+        if !(OLDEST_VERSION..=FORMAT_VERSION).contains(&found) {
             return Err(Error::Version { found, supported: FORMAT_VERSION });
         }
         if bytes[10..12] != (HEADER_BYTES as u16).to_le_bytes() {
@@ -74,7 +77,7 @@ impl<R: Read> Archive<R> {
             return Err(Error::Window { needed: header.window, limit: limits.window });
         }
         let (offset, stop, pool) = (HEADER_BYTES as u64, Stop::new(), Pool::new());
-        Ok(Archive { input, offset, header, records: 0, footer: None, stop, pool })
+        Ok(Archive { input, offset, header, limits: *limits, records: 0, footer: None, stop, pool })
     }
 
     /// Makes reading fail with [`Error::Stopped`] between two records when `stop` is requested.
@@ -86,6 +89,11 @@ impl<R: Read> Archive<R> {
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The limits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The footer and its offset, after all records have been read.
@@ -137,7 +145,7 @@ impl<R: Read> Archive<R> {
         }
         self.records += 1;
         let body = self.body(head.body_bytes() + CHECK_BYTES)?;
-        Ok(RawRecord { offset, head, body })
+        Ok(RawRecord { offset, version: self.header.version, head, body })
     }
 
     /// Reads `length` bytes. Allocates memory only as they arrive, since `length` is not trusted.
@@ -206,7 +214,7 @@ impl RawRecord {
         let stored = &self.body[self.head.table.stored as usize..self.head.body_bytes()];
         decompress(codec, stored, raw as usize, &mut into.data)
             .map_err(|what| Error::corrupt(self.offset, what))?;
-        into.hash();
+        into.hash(self.version);
         Ok(())
     }
 
@@ -225,11 +233,11 @@ impl RawRecord {
 
 impl Decoded {
     /// Hashes the new chunks. Stops at the first error of the table, which the assembler reports in order.
-    fn hash(&mut self) {
+    fn hash(&mut self, version: u16) {
         self.hashes.clear();
         let mut fields = Fields::new(&self.table);
         let mut rest = &self.data[..];
-        while let Ok(Some(item)) = table::next(&mut fields) {
+        while let Ok(Some(item)) = table::next(&mut fields, version) {
             if let Item::New { length } = item {
                 let Some((chunk, behind)) = rest.split_at_checked(length as usize) else { return };
                 self.hashes.push(*blake3::hash(chunk).as_bytes());

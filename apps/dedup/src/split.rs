@@ -11,6 +11,7 @@ use std::sync::Arc;
 use fastcdc::v2020::{Normalization, cut, select_masks};
 
 use crate::block::{Block, Mark};
+use crate::content::Content;
 use crate::error::Doing;
 use crate::observe::Observer;
 use crate::params::BlockSizes;
@@ -23,9 +24,15 @@ const STEP: usize = 64 << 10;
 /// A block ends when the encodings of its entries take about this many bytes.
 const ENTRY_BYTES: usize = 256 << 10;
 
+/// What is being read.
+enum Open<'a> {
+    Stream(Box<dyn Read + Send + 'a>),
+    File(Content),
+}
+
 /// An iterator over the blocks of the input.
 pub struct Splitter<'a> {
-    open: Option<Box<dyn Read + Send + 'a>>,
+    open: Option<Open<'a>>,
     walk: Option<Walk>,
     observer: Box<dyn Observer + 'a>,
     sizes: BlockSizes,
@@ -39,22 +46,23 @@ pub struct Splitter<'a> {
 impl<'a> Splitter<'a> {
     /// Splits one stream of bytes.
     pub fn stream(input: impl Read + Send + 'a, params: &Params, observer: Box<dyn Observer + 'a>) -> Self {
-        Self::new(Some(Box::new(input)), None, params, observer)
+        Self::new(Some(Open::Stream(Box::new(input))), None, params, observer)
     }
 
-    /// Splits the files of the tree below `root`, one after the other. Skips the file with device and inode
-    /// `leave_out`, such as the archive being written.
+    /// Splits the files of the tree below `root`, one after the other. Skips the files with device and inode in
+    /// `leave_out`, such as the archive being written. Reads extended attributes if `attributes` is set.
     pub fn tree(
         root: &Path,
-        leave_out: Option<(u64, u64)>,
+        leave_out: Vec<(u64, u64)>,
+        attributes: bool,
         params: &Params,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self> {
-        Ok(Self::new(None, Some(Walk::new(root, leave_out)?), params, observer))
+        Ok(Self::new(None, Some(Walk::new(root, leave_out, attributes)?), params, observer))
     }
 
     fn new(
-        open: Option<Box<dyn Read + Send + 'a>>,
+        open: Option<Open<'a>>,
         walk: Option<Walk>,
         params: &Params,
         observer: Box<dyn Observer + 'a>,
@@ -102,18 +110,31 @@ impl<'a> Splitter<'a> {
         (at < scan.len()).then_some(from + at)
     }
 
-    /// Reads from the open file until `bytes` has length `target`, or the file ends.
+    /// Reads what is open until `bytes` has length `target`, or to its end.
     fn fill(&mut self, bytes: &mut Vec<u8>, target: usize) -> Result<()> {
-        let Some(file) = &mut self.open else { return Ok(()) };
-        let want = target - bytes.len();
+        let before = bytes.len();
+        let want = target - before;
         bytes.reserve(want);
-        let walk = &self.walk;
-        let got = file.take(want as u64).read_to_end(bytes).doing(|| match walk {
-            Some(walk) => format!("reading {}", walk.path().display()),
-            None => "reading the input".into(),
-        })?;
-        self.observer.bytes(got as u64);
-        if got < want {
+        let ended = match &mut self.open {
+            None => return Ok(()),
+            Some(Open::Stream(input)) => {
+                let got = input.take(want as u64).read_to_end(bytes);
+                got.doing(|| "reading the input".into())? < want
+            }
+            Some(Open::File(content)) => match content.read(want, bytes) {
+                Ok(got) if got == want => false,
+                Ok(_) => {
+                    content.check().or_else(|changed| self.observer.failed(changed))?;
+                    true
+                }
+                Err(error) => {
+                    self.observer.failed(content.failed(error))?;
+                    true
+                }
+            },
+        };
+        self.observer.bytes((bytes.len() - before) as u64);
+        if ended {
             self.open = None;
         }
         Ok(())
@@ -124,9 +145,9 @@ impl<'a> Splitter<'a> {
     fn next_entry(&mut self, block: &mut Block) -> Result<Option<usize>> {
         let Some(walk) = &mut self.walk else { return Ok(None) };
         let Some(step) = walk.step(&mut *self.observer)? else { return Ok(None) };
-        let Step { entry, file } = step;
-        self.open = file.map(|file| Box::new(file) as _);
-        let size = entry.name().map_or(1, |name| name.len() + 24);
+        let Step { entry, content } = step;
+        self.open = content.map(Open::File);
+        let size = entry.weight();
         block.marks.push(Mark { at: block.bytes.len() as u32, entry });
         Ok(Some(size))
     }

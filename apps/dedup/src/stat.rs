@@ -47,7 +47,9 @@ pub fn stat(input: impl Read, limits: &Limits, listing: &mut dyn Listing) -> Res
         record.table(&mut table)?;
         stored_bytes += record.head.body_bytes() as u64;
         let mut fields = Fields::new(&table);
-        while let Some(item) = table::next(&mut fields).map_err(|e| Error::corrupt(record.offset, e))? {
+        while let Some(item) =
+            table::next(&mut fields, record.version).map_err(|e| Error::corrupt(record.offset, e))?
+        {
             match item {
                 Item::New { length } | Item::Duplicate { length, .. } => {
                     if let Some((_, size)) = &mut last {

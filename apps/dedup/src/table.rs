@@ -28,15 +28,15 @@ pub(crate) fn put_duplicate(out: &mut Vec<u8>, length: u32, distance: u64) {
     put_number(out, distance);
 }
 
-/// Reads the next item. Returns `None` at the end of the table.
-pub(crate) fn next(fields: &mut Fields<'_>) -> Parsed<Option<Item>> {
+/// Reads the next item of an archive of this version. Returns `None` at the end of the table.
+pub(crate) fn next(fields: &mut Fields<'_>, version: u16) -> Parsed<Option<Item>> {
     if fields.is_empty() {
         return Ok(None);
     }
     let item = match fields.u8()? {
         NEW => Item::New { length: length(fields)? },
         DUPLICATE => Item::Duplicate { length: length(fields)?, distance: fields.number()? },
-        tag => Item::Entry(Entry::get(tag, fields)?),
+        tag => Item::Entry(Entry::get(tag, fields, version)?),
     };
     Ok(Some(item))
 }

@@ -1,115 +1,160 @@
 //! Unpacks a tree into a hidden folder beside the output, which is renamed to the output when it is complete.
 //!
-//! This run has created every folder on the path of an entry, inside a folder that no other user can write to, and it
-//! never opens anything that already exists. So no link can redirect a write.
+//! This run has created every folder on the path of an entry, inside a folder that no other user can write to. It names
+//! entries relative to open folders, and never opens anything that already exists, but for folders of its own on the way
+//! to a file that gets a further name. So no link can redirect a write.
 //!
 //! The tree is synced to disk before it is renamed, and the folder of the output afterwards. So after a crash of the
 //! machine, the output is a complete tree or does not exist.
 
-use std::fs::{self, File, FileTimes, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
 
-use tempfile::TempDir;
+use thalweg::graph::{shown, shown_bytes};
+use thalweg_files::{Folder, OutFolder, Trail};
 
+use crate::attributes::Restore;
 use crate::entry::{Entry, Meta};
 use crate::error::Doing;
-use crate::output::parent;
+use crate::names::Names;
 use crate::sink::Sink;
 use crate::{Error, Result, os};
 
 /// A sink that writes a tree.
-#[derive(Debug)]
 pub struct TreeSink {
-    hidden: TempDir,
-    output: PathBuf,
-    /// The current folder.
-    path: PathBuf,
+    output: OutFolder,
+    /// From the private folder of the output to the current folder.
+    trail: Trail,
     /// The attributes of each open folder, set when it is closed.
     open: Vec<Meta>,
-    root: Option<Meta>,
+    root: Option<(Folder, Meta)>,
     file: Option<(File, Meta)>,
-    durable: bool,
+    names: Names,
+    restore: Restore,
+    failures: Failures,
+}
+
+/// What could not be restored.
+#[derive(Default)]
+struct Failures {
+    receiver: Option<Box<dyn FnMut(Error) + Send>>,
+    /// The first one, if there is no receiver.
+    first: Option<Error>,
 }
 
 impl TreeSink {
     /// Creates a hidden folder that [`TreeSink::commit`] renames to `output`. If `force` is set, an empty folder
     /// `output` is replaced. Anything else that exists is refused.
+    ///
+    /// # Errors
+    /// `output` exists and is not to be replaced, or is in a folder that cannot be written.
     pub fn create(output: &Path, force: bool) -> Result<Self> {
-        match (fs::symlink_metadata(output).is_ok(), is_empty_dir(output)) {
-            (true, false) => return Err(Error::NotReplaceable(output.to_path_buf())),
-            (true, true) if !force => return Err(Error::Exists(output.to_path_buf())),
-            _ => {}
-        }
-        let hidden = tempfile::Builder::new()
-            .prefix(".thalweg-unpack-")
-            .tempdir_in(parent(output))
-            .doing(|| format!("creating a folder beside {}", output.display()))?;
-        let path = hidden.path().to_path_buf();
+        let output = OutFolder::create(output, force)?;
+        let doing = || format!("creating {}", shown(output.path()));
+        let private = output.private().open().doing(doing)?;
+        // A new folder belongs to this user.
+        let superuser = private.status().doing(doing)?.owner.is_some_and(|(user, _)| user == 0);
+        let trail = Trail::new(private, output.path()).doing(doing)?;
         Ok(TreeSink {
-            hidden,
-            output: output.to_path_buf(),
-            path,
+            output,
+            trail,
             open: Vec::new(),
             root: None,
             file: None,
-            durable: true,
+            names: Names::default(),
+            restore: Restore { owners: superuser, extended: false },
+            failures: Failures::default(),
         })
     }
 
     /// Sets whether [`TreeSink::commit`] waits until the tree is on the disk. It does by default.
     pub fn durable(mut self, durable: bool) -> Self {
-        self.durable = durable;
+        self.output = self.output.durable(durable);
+        self
+    }
+
+    /// Sets whether owners are restored, and with them set-user, set-group and sticky bits. They are by default if this
+    /// user is the superuser.
+    pub fn owners(mut self, owners: bool) -> Self {
+        self.restore.owners = owners;
+        self
+    }
+
+    /// Sets whether extended attributes are restored. They are not by default.
+    pub fn extended_attributes(mut self, extended: bool) -> Self {
+        self.restore.extended = extended;
+        self
+    }
+
+    /// Sets a function that receives what could not be restored of an entry: its owner or an extended attribute. By
+    /// default the first such failure ends the run.
+    pub fn on_failure(mut self, failed: impl FnMut(Error) + Send + 'static) -> Self {
+        self.failures.receiver = Some(Box::new(failed));
         self
     }
 
     /// Renames the finished tree to its final name.
+    ///
+    /// # Errors
+    /// It cannot be synced or renamed, and is removed.
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
-        if self.durable {
-            let doing = || format!("syncing {} to disk", self.output.display());
-            os::sync_contents(self.hidden.path()).doing(doing)?;
-        }
-        let doing = || format!("renaming the finished tree to {}", self.output.display());
-        fs::rename(self.hidden.path().join("tree"), &self.output).doing(doing)?;
-        // Set after the rename, because a folder without write permission cannot be renamed.
-        if let Some(root) = &self.root {
-            set_dir(&self.output, root)?;
-        }
-        if self.durable { os::sync_names(parent(&self.output)).doing(doing) } else { Ok(()) }
+        let path = self.output.path().to_owned();
+        let TreeSink { output, root, restore, mut failures, .. } = self;
+        output.commit(|| {
+            let Some((folder, meta)) = root else { return Ok(()) };
+            set_folder(restore, &folder, &meta, &path, &mut failures)
+        })
     }
 
-    /// The path of an entry of the current folder.
-    fn path_of(&self, name: &[u8]) -> Result<PathBuf> {
-        // The root has an empty name.
-        let name: &[u8] = if self.open.is_empty() { b"tree" } else { name };
-        let name = os::name(name).doing(|| format!("naming an entry of {}", self.path.display()))?;
-        Ok(self.path.join(name))
+    /// The name that an entry of the current folder gets. The root has an empty name.
+    fn name<'n>(&self, name: &'n [u8]) -> &'n [u8] {
+        if self.open.is_empty() { OutFolder::ROOT.as_bytes() } else { name }
+    }
+
+    /// Calls `with` on the current folder and the name of an entry in it.
+    fn at<T>(
+        &self,
+        what: &str,
+        name: &[u8],
+        with: impl FnOnce(&Folder, &OsStr) -> io::Result<T>,
+    ) -> Result<T> {
+        let made = os::name(self.name(name)).and_then(|name| with(self.trail.here(), &name));
+        made.doing(|| format!("{what} {}", self.show(name)))
+    }
+
+    /// The path of an entry of the current folder, for messages.
+    fn show(&self, name: &[u8]) -> String {
+        format!("{} in {}", shown_bytes(name), shown(self.trail.path()))
     }
 
     fn close_file(&mut self) -> Result<()> {
         let Some((file, meta)) = self.file.take() else { return Ok(()) };
-        let doing = || format!("writing {} in {}", String::from_utf8_lossy(&meta.name), self.path.display());
-        if let Some(permissions) = os::permissions(meta.mode) {
-            file.set_permissions(permissions).doing(doing)?;
-        }
-        file.set_times(times(&meta)).doing(doing)?;
-        if self.durable && os::SYNC_EACH { file.sync_all().doing(doing) } else { Ok(()) }
+        let path = self.show(&meta.name);
+        let failed = |what: &str, source| self.failures.add(what, &path, source);
+        self.restore.set(&file, &meta, failed).doing(|| format!("setting attributes of {path}"))?;
+        self.failures.check()?;
+        if self.output.syncs_each() { file.sync_all().doing(|| format!("writing {path}")) } else { Ok(()) }
     }
 
     fn open_file(&mut self, meta: &Meta) -> Result<()> {
-        let path = self.path_of(&meta.name)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&path);
-        let file = file.doing(|| format!("creating {}", path.display()))?;
+        let file = self.at("creating", &meta.name, |folder, name| folder.create_file(name))?;
+        if meta.shared {
+            self.names.add(os::name(&meta.name).doing(|| format!("creating {}", self.show(&meta.name)))?);
+        }
         self.file = Some((file, meta.clone()));
         Ok(())
     }
 
     fn open_dir(&mut self, meta: &Meta) -> Result<()> {
-        let path = self.path_of(&meta.name)?;
-        fs::create_dir(&path).doing(|| format!("creating {}", path.display()))?;
-        self.path = path;
+        self.at("creating", &meta.name, |folder, name| folder.create_folder(name))?;
+        let doing = || format!("creating {}", shown_bytes(&meta.name));
+        let name = os::name(self.name(&meta.name)).doing(doing)?;
+        self.trail.enter(&name).doing(doing)?;
+        self.names.enter(name);
         self.open.push(meta.clone());
         Ok(())
     }
@@ -118,13 +163,33 @@ impl TreeSink {
     /// because the permissions may forbid to write into the folder, and each new entry changes its time.
     fn close_dir(&mut self) -> Result<()> {
         let Some(meta) = self.open.pop() else { return Ok(()) };
+        let path = self.trail.path().to_owned();
+        let folder = self.trail.leave().doing(|| format!("leaving {}", shown(&path)))?;
+        self.names.leave();
         if self.open.is_empty() {
-            self.root = Some(meta);
-        } else {
-            set_dir(&self.path, &meta)?;
+            self.root = Some((folder, meta));
+            return Ok(());
         }
-        self.path.pop();
-        Ok(())
+        set_folder(self.restore, &folder, &meta, &path, &mut self.failures)
+    }
+
+    fn link(&mut self, meta: &Meta, target: &[u8]) -> Result<()> {
+        self.at("creating the link", &meta.name, |folder, name| {
+            folder.create_link(name, &os::name(target)?)
+        })?;
+        let path = self.show(&meta.name);
+        let doing = || format!("setting attributes of {path}");
+        let name = os::name(&meta.name).doing(doing)?;
+        let failed = |what: &str, source| self.failures.add(what, &path, source);
+        self.restore.set_link(self.trail.here(), &name, meta, failed).doing(doing)?;
+        self.failures.check()
+    }
+
+    fn hard_link(&self, name: &[u8], file: u64) -> Result<()> {
+        self.at("creating the hard link", name, |folder, name| {
+            let (from, old) = self.names.find(file, &self.output.private().open()?)?;
+            folder.create_hard_link(name, &from, &old)
+        })
     }
 }
 
@@ -134,12 +199,9 @@ impl Sink for TreeSink {
         match entry {
             Entry::Dir(meta) => self.open_dir(meta),
             Entry::File(meta) => self.open_file(meta),
+            Entry::Link { meta, target } => self.link(meta, target),
+            Entry::HardLink { name, file } => self.hard_link(name, *file),
             Entry::Up => self.close_dir(),
-            Entry::Link { name, target } => {
-                let path = self.path_of(name)?;
-                let doing = || format!("creating the link {}", path.display());
-                os::symlink(&os::name(target).doing(doing)?, &path).doing(doing)
-            }
         }
     }
 
@@ -148,53 +210,40 @@ impl Sink for TreeSink {
             return Err(Error::corrupt(0, "content outside of a file"));
         };
         file.write_all(bytes)
-            .doing(|| format!("writing {} in {}", String::from_utf8_lossy(&meta.name), self.path.display()))
+            .doing(|| format!("writing {} in {}", shown_bytes(&meta.name), shown(self.trail.path())))
     }
 }
 
-impl Drop for TreeSink {
-    fn drop(&mut self) {
-        // The permissions of closed folders may forbid to remove their entries.
-        make_removable(self.hidden.path());
+impl fmt::Debug for TreeSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TreeSink").field("output", &self.output).finish_non_exhaustive()
     }
 }
 
-/// Makes every folder below `root` writable, so that the tree can be deleted. Errors are ignored here, since the
-/// deletion reports them.
-pub fn make_removable(root: &Path) {
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        if let Some(permissions) = os::permissions(0o700) {
-            let _ = fs::set_permissions(&folder, permissions);
+impl Failures {
+    fn add(&mut self, what: &str, path: &str, source: io::Error) {
+        let error = Error::io(format!("{what} {path}"), source);
+        match &mut self.receiver {
+            Some(receiver) => receiver(error),
+            None => _ = self.first.get_or_insert(error),
         }
-        let items = fs::read_dir(&folder).into_iter().flatten().flatten();
-        folders
-            .extend(items.filter(|item| item.file_type().is_ok_and(|t| t.is_dir())).map(|item| item.path()));
+    }
+
+    fn check(&mut self) -> Result<()> {
+        self.first.take().map_or(Ok(()), Err)
     }
 }
 
-fn set_dir(path: &Path, meta: &Meta) -> Result<()> {
-    let doing = || format!("setting attributes of {}", path.display());
-    // Before the permissions, because a folder without read permission cannot be opened to set its times.
-    if let Some(folder) = os::open_dir(path).doing(doing)? {
-        folder.set_times(times(meta)).doing(doing)?;
-    }
-    match os::permissions(meta.mode) {
-        Some(permissions) => fs::set_permissions(path, permissions).doing(doing),
-        None => Ok(()),
-    }
-}
-
-/// The stored modification time, or no time if this system cannot represent it.
-fn times(meta: &Meta) -> FileTimes {
-    let seconds = Duration::from_secs(meta.seconds.unsigned_abs());
-    let whole: Option<SystemTime> =
-        if meta.seconds < 0 { UNIX_EPOCH.checked_sub(seconds) } else { UNIX_EPOCH.checked_add(seconds) };
-    let time = whole.and_then(|t| t.checked_add(Duration::from_nanos(u64::from(meta.nanos))));
-    time.map_or(FileTimes::new(), |t| FileTimes::new().set_modified(t))
-}
-
-fn is_empty_dir(path: &Path) -> bool {
-    let is_dir = fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
-    is_dir && fs::read_dir(path).is_ok_and(|mut items| items.next().is_none())
+fn set_folder(
+    restore: Restore,
+    folder: &Folder,
+    meta: &Meta,
+    path: &Path,
+    failures: &mut Failures,
+) -> Result<()> {
+    let Some(file) = folder.as_file() else { return Ok(()) };
+    let path = shown(path).to_string();
+    let set = restore.set(file, meta, |what, source| failures.add(what, &path, source));
+    set.doing(|| format!("setting attributes of {path}"))?;
+    failures.check()
 }

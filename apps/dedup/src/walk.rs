@@ -3,61 +3,110 @@
 //! The archive has this order, so it must not depend on the order in which a file system lists a folder. Only the
 //! listings of the folders on the current path are in memory. Links are not followed. Anything but folders, files and
 //! links is skipped and reported.
+//!
+//! A tree may change while it is walked. An entry that cannot be read, or is no longer there, is reported and left out.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::entry::{Entry, Meta};
+use thalweg::graph::shown;
+use thalweg_files::{Folder, Kind, Status, Trail, is_unfinished};
+
+use crate::attributes::{describe, extended};
+use crate::content::Content;
+use crate::entry::{Attribute, Entry};
 use crate::error::Doing;
 use crate::observe::Observer;
-use crate::{Result, os};
+use crate::{Error, Result, os};
 
 /// One entry of the walk.
 pub(crate) struct Step {
     pub entry: Entry,
     /// The open file, if the entry is a file.
-    pub file: Option<File>,
+    pub content: Option<Content>,
 }
 
 pub(crate) struct Walk {
+    trail: Trail,
     /// The names not yet visited in each open folder, in reverse order.
     levels: Vec<Vec<OsString>>,
-    /// The current folder.
-    folder: PathBuf,
-    /// The path of the last entry.
-    last: PathBuf,
-    leave_out: Option<(u64, u64)>,
+    /// Device and inode of the files to skip.
+    leave_out: Vec<(u64, u64)>,
+    /// Whether to read extended attributes.
+    attributes: bool,
+    shared: Shared,
     started: bool,
 }
 
-impl Walk {
-    pub fn new(root: &Path, leave_out: Option<(u64, u64)>) -> Result<Self> {
-        let folder = root.to_path_buf();
-        Ok(Walk { levels: Vec::new(), last: folder.clone(), folder, leave_out, started: false })
+/// The files with several names, of which one has been packed.
+#[derive(Default)]
+struct Shared {
+    /// By device and inode: the number of the file, and how many of its names have not been found yet.
+    files: HashMap<(u64, u64), (u64, u64)>,
+    count: u64,
+}
+
+impl Shared {
+    /// Adds a file of which one name has been packed. Returns whether it has others.
+    fn add(&mut self, status: &Status) -> bool {
+        let Some(identity) = status.identity.filter(|_| status.names > 1) else { return false };
+        self.files.insert(identity, (self.count, status.names - 1));
+        self.count += 1;
+        true
     }
 
-    /// The path of the last entry, for messages.
-    pub fn path(&self) -> &Path {
-        &self.last
+    /// The number of a file of which another name has been packed. Forgets it with its last name.
+    fn find(&mut self, status: &Status) -> Option<u64> {
+        let identity = status.identity.filter(|_| status.names > 1)?;
+        let (number, left) = self.files.get_mut(&identity)?;
+        let number = *number;
+        *left -= 1;
+        if *left == 0 {
+            self.files.remove(&identity);
+        }
+        Some(number)
+    }
+}
+
+impl Walk {
+    /// Opens the root, which may be a link.
+    pub fn new(root: &Path, leave_out: Vec<(u64, u64)>, attributes: bool) -> Result<Self> {
+        let trail = Folder::open(root).and_then(|folder| Trail::new(folder, root));
+        let trail = trail.doing(|| reading(root))?;
+        Ok(Walk {
+            trail,
+            levels: Vec::new(),
+            leave_out,
+            attributes,
+            shared: Shared::default(),
+            started: false,
+        })
     }
 
     pub fn step(&mut self, observer: &mut dyn Observer) -> Result<Option<Step>> {
         if !self.started {
             self.started = true;
-            let meta = fs::metadata(&self.folder).doing(|| self.reading())?;
-            self.levels.push(self.list()?);
-            return Ok(Some(plain(Entry::Dir(describe(Vec::new(), &meta)))));
+            let status = self.trail.here().status().doing(|| reading(self.trail.path()))?;
+            let names = self.names()?;
+            let mut root = describe(Vec::new(), &status);
+            root.attributes = self.extended(self.trail.here().as_file(), self.trail.path(), observer)?;
+            self.levels.push(names);
+            return Ok(Some(plain(Entry::Dir(root))));
         }
         while let Some(level) = self.levels.last_mut() {
             let Some(name) = level.pop() else {
                 self.levels.pop();
-                self.folder.pop();
+                if self.trail.depth() > 0 {
+                    self.trail.leave().doing(|| reading(self.trail.path()))?;
+                }
                 return Ok(Some(plain(Entry::Up)));
             };
-            if let Some(step) = self.visit(name, observer)? {
-                return Ok(Some(step));
+            match self.visit(name, observer) {
+                Ok(Some(step)) => return Ok(Some(step)),
+                Ok(None) => {}
+                Err(error) => observer.failed(error)?,
             }
         }
         Ok(None)
@@ -65,80 +114,102 @@ impl Walk {
 
     /// Visits one entry of the current folder. Returns `None` if it is skipped.
     fn visit(&mut self, name: OsString, observer: &mut dyn Observer) -> Result<Option<Step>> {
-        self.last = self.folder.join(&name);
-        let stored = os::name_bytes(&name).doing(|| self.reading())?;
-        let meta = fs::symlink_metadata(&self.last).doing(|| self.reading())?;
-        let kind = meta.file_type();
-        if kind.is_dir() {
-            self.folder.push(&name);
-            self.levels.push(self.list()?);
-            Ok(Some(plain(Entry::Dir(describe(stored, &meta)))))
-        } else if kind.is_symlink() {
-            let target = fs::read_link(&self.last).doing(|| self.reading())?;
-            let target = os::name_bytes(target.as_os_str()).doing(|| self.reading())?;
-            Ok(Some(plain(Entry::Link { name: stored, target })))
-        } else if kind.is_file() {
-            if self.leave_out.is_some() && os::identity(&meta) == self.leave_out {
-                observer.skipped(&self.last, "it is the archive being written");
-                return Ok(None);
+        let path = self.trail.path().join(&name);
+        let stored = os::name_bytes(&name).doing(|| reading(&path))?;
+        let status = self.trail.here().stat(&name).doing(|| reading(&path))?;
+        match status.kind {
+            Kind::File if status.identity.is_some_and(|file| self.leave_out.contains(&file)) => {
+                observer.skipped(&path, "it is the archive that this run writes or replaces");
+                Ok(None)
             }
-            let file = File::open(&self.last).doing(|| self.reading())?;
-            Ok(Some(Step { entry: Entry::File(describe(stored, &meta)), file: Some(file) }))
-        } else {
-            observer.skipped(&self.last, "it is not a file, folder or link");
-            Ok(None)
+            _ if is_unfinished(&name) => {
+                observer.skipped(&path, "it is an unfinished output");
+                Ok(None)
+            }
+            Kind::Folder => self.folder(name, stored, &path, observer).map(Some),
+            Kind::Link => {
+                let target = self.trail.here().target(&name).doing(|| reading(&path))?;
+                let target = os::name_bytes(&target).doing(|| reading(&path))?;
+                Ok(Some(plain(Entry::Link { meta: describe(stored, &status), target })))
+            }
+            Kind::File => self.file(name, stored, path, observer).map(Some),
+            Kind::Other => {
+                observer.skipped(&path, "it is not a file, folder or link");
+                Ok(None)
+            }
         }
+    }
+
+    fn folder(
+        &mut self,
+        name: OsString,
+        stored: Vec<u8>,
+        path: &Path,
+        observer: &mut dyn Observer,
+    ) -> Result<Step> {
+        self.trail.enter(&name).doing(|| reading(path))?;
+        let opened = self.trail.here().status().doing(|| reading(path));
+        match opened.and_then(|status| Ok((status, self.names()?))) {
+            Ok((status, names)) => {
+                let mut meta = describe(stored, &status);
+                meta.attributes = self.extended(self.trail.here().as_file(), path, observer)?;
+                self.levels.push(names);
+                Ok(plain(Entry::Dir(meta)))
+            }
+            Err(error) => {
+                self.trail.leave().doing(|| reading(path))?;
+                Err(error)
+            }
+        }
+    }
+
+    fn file(
+        &mut self,
+        name: OsString,
+        stored: Vec<u8>,
+        path: PathBuf,
+        observer: &mut dyn Observer,
+    ) -> Result<Step> {
+        let file = self.trail.here().open_file(&name).doing(|| reading(&path))?;
+        let status = thalweg_files::status(&file).doing(|| reading(&path))?;
+        if status.kind != Kind::File {
+            return Err(Error::Changed(format!("{} is no longer a file", shown(&path))));
+        }
+        if let Some(file) = self.shared.find(&status) {
+            return Ok(plain(Entry::HardLink { name: stored, file }));
+        }
+        let mut meta = describe(stored, &status);
+        meta.attributes = self.extended(Some(&file), &path, observer)?;
+        meta.shared = self.shared.add(&status);
+        let entry = Entry::File(meta);
+        Ok(Step { entry, content: Some(Content::new(file, status, path)) })
+    }
+
+    /// The extended attributes of an entry, none if they cannot be read: the rest of it can.
+    fn extended(
+        &self,
+        file: Option<&File>,
+        path: &Path,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Attribute>> {
+        let Some(file) = file.filter(|_| self.attributes) else { return Ok(Vec::new()) };
+        let read = extended(file).doing(|| format!("reading attributes of {}", shown(path)));
+        read.or_else(|error| observer.failed(error).map(|()| Vec::new()))
     }
 
     /// The names in the current folder, in reverse order.
-    fn list(&self) -> Result<Vec<OsString>> {
-        let doing = || format!("listing {}", self.folder.display());
-        let mut names = Vec::new();
-        for item in fs::read_dir(&self.folder).doing(doing)? {
-            names.push(item.doing(doing)?.file_name());
-        }
+    fn names(&self) -> Result<Vec<OsString>> {
+        let doing = || format!("listing {}", shown(self.trail.path()));
+        let mut names = self.trail.here().names().doing(doing)?;
         names.sort_unstable_by(|a, b| b.as_encoded_bytes().cmp(a.as_encoded_bytes()));
         Ok(names)
     }
+}
 
-    fn reading(&self) -> String {
-        format!("reading {}", self.last.display())
-    }
+fn reading(path: &Path) -> String {
+    format!("reading {}", shown(path))
 }
 
 fn plain(entry: Entry) -> Step {
-    Step { entry, file: None }
-}
-
-fn describe(name: Vec<u8>, meta: &Metadata) -> Meta {
-    let (seconds, nanos) = meta.modified().map_or((0, 0), since_1970);
-    Meta { name, mode: os::mode(meta), seconds, nanos }
-}
-
-/// Whole seconds since 1970, rounded down (also before 1970), and nanoseconds.
-fn since_1970(time: SystemTime) -> (i64, u32) {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => (after.as_secs() as i64, after.subsec_nanos()),
-        Err(before) => {
-            let before = before.duration();
-            match before.subsec_nanos() {
-                0 => (-(before.as_secs() as i64), 0),
-                nanos => (-(before.as_secs() as i64) - 1, 1_000_000_000 - nanos),
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn times_before_1970_round_down() {
-        assert_eq!(since_1970(UNIX_EPOCH), (0, 0));
-        assert_eq!(since_1970(UNIX_EPOCH - Duration::from_secs(2)), (-2, 0));
-        assert_eq!(since_1970(UNIX_EPOCH - Duration::from_millis(1500)), (-2, 500_000_000));
-        assert_eq!(since_1970(UNIX_EPOCH + Duration::from_millis(1500)), (1, 500_000_000));
-    }
+    Step { entry, content: None }
 }

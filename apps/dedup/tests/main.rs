@@ -2,7 +2,10 @@
 
 mod common;
 
+mod changing;
 mod damage;
+mod metadata;
+mod mutations;
 mod parallel;
 mod streams;
 mod trees;

@@ -18,7 +18,7 @@ use thalweg_dedup::{
 };
 
 fn pack_tree(root: &Path, params: &Params) -> (Vec<u8>, Summary) {
-    let source = Source::Tree { root: root.into(), leave_out: None };
+    let source = Source::Tree { root: root.into(), leave_out: Vec::new(), attributes: false };
     let mut archive = Vec::new();
     let summary = pack_source_sequential(source, &mut archive, params, Box::new(Quiet)).expect("packs");
     (archive, summary)
@@ -149,8 +149,11 @@ fn an_existing_output_is_not_touched() {
     for name in ["file", "link", "folder"] {
         let refused = unpack_tree(&archive[..], &place.path().join(name), &Limits::default());
         // Only the empty folder could be replaced with `force`.
-        let replaced = matches!(refused, Err(Error::Exists(_)));
-        assert!(replaced || matches!(refused, Err(Error::NotReplaceable(_))), "{name}: {refused:?}");
+        let replaced = matches!(refused, Err(Error::Output(thalweg_files::Error::Exists(_))));
+        assert!(
+            replaced || matches!(refused, Err(Error::Output(thalweg_files::Error::NotReplaceable(_)))),
+            "{name}: {refused:?}"
+        );
         assert_eq!(replaced, name == "folder", "{name}");
     }
     assert_eq!(fs::read(place.path().join("file")).unwrap(), b"mine");
@@ -173,7 +176,7 @@ fn special_files_are_skipped_and_named() {
     fs::write(root.path().join("file"), b"content").unwrap();
     let skipped = Skipped::default();
     let names = skipped.0.clone();
-    let source = Source::Tree { root: root.path().into(), leave_out: None };
+    let source = Source::Tree { root: root.path().into(), leave_out: Vec::new(), attributes: false };
     let mut archive = Vec::new();
     pack_source_sequential(source, &mut archive, &Params::default(), Box::new(skipped)).unwrap();
     assert!(names.lock().unwrap().iter().all(|n| n.ends_with("socket")));

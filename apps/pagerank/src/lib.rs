@@ -56,4 +56,6 @@ pub use output::{write_json, write_tsv};
 pub use rank::{Iteration, PageRank, Ranking};
 pub use recording::{Accesses, Recording};
 pub use rmat::Rmat;
+#[doc(hidden)]
+pub use schedule::Each;
 pub use schedule::Schedule;

@@ -7,7 +7,7 @@ use thalweg::Loop;
 use thalweg::machine::Places;
 
 use crate::graph::Graph;
-use crate::schedule::{Form, Schedule};
+use crate::schedule::{Each, Form, Schedule};
 use crate::state::State;
 use crate::{Error, Recording, Result};
 
@@ -154,7 +154,22 @@ impl PageRank {
     /// # Errors
     /// A setting is outside its range, the ranks have not converged, or `observe` has stopped the ranking.
     pub fn run(&self, graph: &Graph, observe: impl FnMut(Iteration) -> ControlFlow<()>) -> Result<Ranking> {
-        self.rank(graph, None, observe)
+        self.rank(graph, |state| Form::new(self, state), None, observe)
+    }
+
+    /// Like [`PageRank::run`], but `each` executes the blocks of each iteration: how another system's loops call the same
+    /// compiled function. The schedule does not matter; [`PageRank::threads`] is for what precedes the iterations.
+    ///
+    /// # Errors
+    /// As [`PageRank::run`].
+    #[doc(hidden)]
+    pub fn run_by(
+        &self,
+        graph: &Graph,
+        each: Each<'_>,
+        observe: impl FnMut(Iteration) -> ControlFlow<()>,
+    ) -> Result<Ranking> {
+        self.rank(graph, |state| Form::by(each, state), None, observe)
     }
 
     /// Like [`PageRank::run`], and records which thread computes which task: 2 bytes for each task of each iteration.
@@ -182,13 +197,14 @@ impl PageRank {
     ) -> Result<(Ranking, Recording)> {
         let threads = self.members();
         let mut recording = Recording::new(threads, self.pages_per_task, self.blocks(graph));
-        let ranking = self.rank(graph, Some(&mut recording), observe)?;
+        let ranking = self.rank(graph, |state| Form::new(self, state), Some(&mut recording), observe)?;
         Ok((ranking, recording))
     }
 
-    fn rank(
+    fn rank<'a>(
         &self,
         graph: &Graph,
+        form: impl FnOnce(&State<'_>) -> Form<'a>,
         mut recording: Option<&mut Recording>,
         mut observe: impl FnMut(Iteration) -> ControlFlow<()>,
     ) -> Result<Ranking> {
@@ -199,7 +215,7 @@ impl PageRank {
         let mut ranks = placing.collect(pages, |_| 1.0 / pages as f64);
         let mut residuals = Vec::new();
         let mut state = State::new(graph, &mut ranks, (self.damping, self.pages_per_task), placing);
-        let mut form = Form::new(self, &state);
+        let mut form = form(&state);
         let mut is_converged = false;
         while !is_converged && residuals.len() < self.max_iterations {
             let iterations = residuals.len() + 1..=self.max_iterations;

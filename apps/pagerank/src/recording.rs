@@ -3,7 +3,6 @@
 use crate::graph::Graph;
 use crate::neighbours::Neighbours;
 use thalweg::Assignment;
-use thalweg::tasks::MemberCounts;
 
 /// The schedule of a ranking that is done.
 ///
@@ -16,7 +15,6 @@ pub struct Recording {
     blocks: usize,
     /// The thread of each task, by iteration and block.
     members: Vec<u16>,
-    steals: MemberCounts,
 }
 
 /// Accesses of a recorded schedule, counted as in section 5.5.2 of *Locality-aware concurrency platforms*: an access is remote
@@ -40,8 +38,7 @@ pub struct Accesses {
 
 impl Recording {
     pub(crate) fn new(threads: usize, pages_per_task: usize, blocks: usize) -> Recording {
-        let steals = MemberCounts::default();
-        Recording { threads, pages_per_task, blocks, members: Vec::new(), steals }
+        Recording { threads, pages_per_task, blocks, members: Vec::new() }
     }
 
     /// Adds an iteration that was a loop over the blocks.
@@ -56,9 +53,8 @@ impl Recording {
     }
 
     /// Adds iterations that were a graph of tasks.
-    pub(crate) fn add_tasks(&mut self, members: impl Iterator<Item = u16>, counts: MemberCounts) {
+    pub(crate) fn add_tasks(&mut self, members: impl Iterator<Item = u16>) {
         self.members.extend(members);
-        self.steals = self.steals + counts;
     }
 
     /// The most threads that have worked at once.
@@ -83,11 +79,6 @@ impl Recording {
     pub fn thread(&self, iteration: usize, block: usize) -> usize {
         assert!(block < self.blocks, "block {block} of {}", self.blocks);
         self.members[iteration * self.blocks + block].into()
-    }
-
-    /// The steals of the graphs of tasks, and their attempts. Loops do not count theirs.
-    pub fn steals(&self) -> MemberCounts {
-        self.steals
     }
 
     /// Replays the schedule on threads of these memory domains, by their numbers, and counts the accesses. A thread that the

@@ -37,18 +37,20 @@ pub enum Schedule {
     RandomTasks,
 }
 
+/// A loop of another system: calls its second argument once with each number below the first, and returns after all calls.
+#[doc(hidden)]
+pub type Each<'a> = &'a (dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Sync);
+
 /// A schedule with what it keeps between iterations.
 pub(crate) enum Form<'a> {
     Loops { settings: &'a PageRank, kind: thalweg::Schedule, sums: Vec<Mutex<Sums>> },
+    LoopsBy { each: Each<'a>, sums: Vec<Mutex<Sums>> },
     Tasks(Tasks<'a>),
 }
 
 impl<'a> Form<'a> {
     pub fn new(settings: &'a PageRank, state: &State<'_>) -> Form<'a> {
-        let loops = |kind| {
-            let sums = (0..state.blocks()).map(|_| Mutex::default()).collect();
-            Form::Loops { settings, kind, sums }
-        };
+        let loops = |kind| Form::Loops { settings, kind, sums: sums(state) };
         match settings.schedule {
             // Without pages there are no tasks.
             Schedule::Loops => loops(thalweg::Schedule::Hybrid),
@@ -58,6 +60,11 @@ impl<'a> Form<'a> {
         }
     }
 
+    /// Loops of another system.
+    pub fn by(each: Each<'a>, state: &State<'_>) -> Form<'a> {
+        Form::LoopsBy { each, sums: sums(state) }
+    }
+
     /// Executes one or more of these iterations, and returns the residual of each, up to the one that converges.
     pub fn execute(
         &mut self,
@@ -65,35 +72,39 @@ impl<'a> Form<'a> {
         iterations: RangeInclusive<usize>,
         recording: Option<&mut Recording>,
     ) -> Vec<f64> {
+        let iteration = *iterations.start();
         match self {
             Form::Loops { settings, kind, sums } => {
                 let settings = Loop::new().schedule(*kind).members(settings.members());
-                vec![execute_loop(state, *iterations.start(), settings, sums, recording)]
+                vec![execute_loop(state, iteration, sums, |blocks, one| match recording {
+                    None => settings.for_each(0..blocks, one),
+                    Some(recording) => {
+                        let assignment = settings.record(0..blocks, |blocks| blocks.for_each(one));
+                        recording.add_loop(&assignment);
+                    }
+                })]
             }
+            Form::LoopsBy { each, sums } => vec![execute_loop(state, iteration, sums, each)],
             Form::Tasks(tasks) => tasks.execute(state, iterations, recording),
         }
     }
 }
 
-/// One iteration as a loop. Returns its residual.
+/// Room for the sums of each block.
+fn sums(state: &State<'_>) -> Vec<Mutex<Sums>> {
+    (0..state.blocks()).map(|_| Mutex::default()).collect()
+}
+
+/// One iteration as a loop, which `each` executes: the number of blocks, and what computes one. Returns its residual.
 fn execute_loop(
     state: &mut State<'_>,
     iteration: usize,
-    settings: Loop,
     sums: &[Mutex<Sums>],
-    recording: Option<&mut Recording>,
+    each: impl FnOnce(usize, &(dyn Fn(usize) + Sync)),
 ) -> f64 {
     let lock = |block: usize| sums[block].lock().unwrap_or_else(PoisonError::into_inner);
     let base = state.base(state.dangling);
-    let one = |block| *lock(block) = state.compute(iteration, block, base);
-    let blocks = 0..state.blocks();
-    match recording {
-        None => settings.for_each(blocks, one),
-        Some(recording) => {
-            let assignment = settings.record(blocks, |blocks| blocks.for_each(one));
-            recording.add_loop(&assignment);
-        }
-    }
+    each(state.blocks(), &|block| *lock(block) = state.compute(iteration, block, base));
     // In the order of the blocks, so that the sums do not depend on the threads.
     let all = (0..state.blocks()).map(|block| *lock(block)).fold(Sums::default(), |sum, block| sum + block);
     state.dangling = all.dangling;

@@ -91,7 +91,7 @@ impl<'a> Tasks<'a> {
         sums.truncate(last.map_or(count, |last| last + 1));
         if let (Some(recording), Some(recorded)) = (recording, graph.recorded) {
             let members = recorded.into_iter().map(AtomicU16::into_inner).take(sums.len() * blocks);
-            recording.add_tasks(members, finished.counts().total());
+            recording.add_tasks(members);
         }
         state.dangling = sums.last().map_or(state.dangling, |sums| sums.dangling);
         sums.iter().map(|sums| sums.residual).collect()

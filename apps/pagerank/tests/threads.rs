@@ -1,8 +1,10 @@
 //! The same bits at any number of threads, and with any schedule.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use thalweg::machine::Machine;
+use thalweg::{Options, in_team, team_size};
 use thalweg_pagerank::{Error, Graph, Input, PageRank, Ranking, Rmat, Schedule};
 
 /// Weights between pages of a random graph.
@@ -27,8 +29,17 @@ fn settings(schedule: Schedule, threads: usize) -> PageRank {
     PageRank::new().schedule(schedule).threads(threads).pages_per_task(100)
 }
 
+/// The ranks that a team of this size computes, which may be larger than the number of cores.
+fn ranks(graph: &Graph, settings: &PageRank, size: usize) -> Ranking {
+    let run = || {
+        assert_eq!(team_size(), size);
+        settings.run(graph, |_| ControlFlow::Continue(()))
+    };
+    in_team(&Options::new().threads(size), run).unwrap().unwrap()
+}
+
 fn rank(graph: &Graph, schedule: Schedule, threads: usize) -> Ranking {
-    settings(schedule, threads).run(graph, |_| ControlFlow::Continue(())).unwrap()
+    ranks(graph, &settings(schedule, threads), threads)
 }
 
 #[test]
@@ -45,6 +56,23 @@ fn ranks_are_the_same_at_any_number_of_threads_and_with_any_schedule() {
     }
 }
 
+#[test]
+fn ranks_are_the_same_if_another_system_executes_the_loops() {
+    let graph = Rmat::new(11).graph(|_| {}).unwrap();
+    let blocks = AtomicUsize::new(0);
+    let each = |count: usize, block: &(dyn Fn(usize) + Sync)| {
+        blocks.fetch_add(count, Relaxed);
+        let (low, high) = (0..count / 2, count / 2..count);
+        std::thread::scope(|scope| {
+            scope.spawn(|| low.for_each(block));
+            high.rev().for_each(block);
+        });
+    };
+    let ranking = settings(Schedule::Loops, 1).run_by(&graph, &each, |_| ControlFlow::Continue(())).unwrap();
+    assert!(ranking == rank(&graph, Schedule::Loops, 1));
+    assert_eq!(blocks.into_inner(), graph.pages().div_ceil(100) * ranking.residuals.len());
+}
+
 /// A ring, in which few blocks have links into a block, and all pages of a number.
 fn ring(pages: u64) -> Graph {
     let links = |page: u64| format!("{page} {}\n{page} {}\n", (page + 1) % pages, page * 7 % pages);
@@ -58,11 +86,11 @@ fn iterations_that_overlap_have_the_same_ranks() {
     assert_eq!(graph.dangling(), 0);
     let settings =
         |schedule, threads| settings(schedule, threads).tolerance(0.0).max_iterations(25).pages_per_task(7);
-    let ranks = |settings: PageRank| settings.run(&graph, |_| ControlFlow::Continue(())).unwrap();
-    let one = ranks(settings(Schedule::Loops, 1));
+    let ranks = |schedule, threads| ranks(&graph, &settings(schedule, threads), threads);
+    let one = ranks(Schedule::Loops, 1);
     for schedule in [Schedule::Tasks, Schedule::RandomTasks] {
-        for _ in 0..20 {
-            assert!(ranks(settings(schedule, 2)) == one, "{schedule:?}");
+        for repeat in 0..20 {
+            assert!(ranks(schedule, 2 + repeat % 3) == one, "{schedule:?}");
         }
     }
 }
@@ -94,7 +122,8 @@ fn a_recorded_schedule_is_replayed_for_counts() {
     for schedule in SCHEDULES {
         let settings =
             settings(schedule, 2).tolerance(0.0).max_iterations(20).places(&Machine::uniform(2, 1).places(2));
-        let (_, recording) = settings.run_recorded(&graph, |_| ControlFlow::Continue(())).unwrap();
+        let run = || settings.run_recorded(&graph, |_| ControlFlow::Continue(()));
+        let (_, recording) = in_team(&Options::new().threads(2), run).unwrap().unwrap();
         assert_eq!((recording.threads(), recording.blocks(), recording.iterations()), (2, 30, 20));
         let near = recording.replay(&graph, &[5, 5]);
         assert_eq!((near.tasks, near.links), (600, 19 * graph.links().len() as u64));
@@ -113,7 +142,8 @@ fn a_random_graph_is_a_function_of_its_parameters() {
     // More links than a chunk has, so several threads draw them.
     let rmat = Rmat::new(14).edge_factor(20).seed(5);
     let one = rmat.clone().threads(1).graph(|_| {}).unwrap();
-    assert!(rmat.clone().threads(4).graph(|_| {}).unwrap() == one);
+    let four = in_team(&Options::new().threads(4), || rmat.clone().threads(4).graph(|_| {}));
+    assert!(four.unwrap().unwrap() == one);
     assert!(rmat.seed(6).graph(|_| {}).unwrap() != one);
     // Known since the first version, so that measurements of different versions have the same graph.
     let sum = one

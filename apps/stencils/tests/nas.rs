@@ -13,7 +13,7 @@ fn conjugate_gradients_verify() {
     for class in classes() {
         let zeta = cg::Cg::new(cg::Problem::class(*class)).run();
         assert_eq!(zeta.agrees(), Some(true), "class {class}: {zeta:?}");
-        assert_eq!(cg::Cg::on(cg::Problem::class(*class), 1).run(), zeta);
+        crate::assert_any_team(&zeta, || cg::Cg::new(cg::Problem::class(*class)).run());
     }
 }
 
@@ -22,7 +22,7 @@ fn multigrid_verifies() {
     for class in classes() {
         let norm = mg::Mg::new(mg::Problem::class(*class)).run();
         assert_eq!(norm.agrees(), Some(true), "class {class}: {norm:?}");
-        assert_eq!(mg::Mg::on(mg::Problem::class(*class), 1).run(), norm);
+        crate::assert_any_team(&norm, || mg::Mg::new(mg::Problem::class(*class)).run());
     }
 }
 

@@ -42,9 +42,11 @@ fn a_sine_mode_decays_as_theory_says() {
         assert!(decay.agrees(), "{decay:?}");
         assert!(decay.tolerance < 20.0 / (columns * columns) as f64, "{decay:?}");
         errors.push(decay.error().abs());
-        let mut again = Heat::on(rows, columns, 1);
-        again.run(100);
-        assert_eq!(again.decay(), decay);
+        crate::assert_any_team(&decay, || {
+            let mut again = Heat::new(rows, columns);
+            again.run(100);
+            again.decay()
+        });
     }
     for pair in errors.windows(2) {
         assert!((3.9..4.1).contains(&(pair[0] / pair[1])), "{errors:?}");
@@ -92,9 +94,11 @@ fn a_cavity_resonates_as_theory_says() {
         assert!(frequency.agrees(), "{frequency:?}");
         assert!(frequency.tolerance < 1.0 / (rows * rows) as f64, "{frequency:?}");
         errors.push(frequency.error().abs());
-        let mut again = Cavity::on(rows, columns, 1);
-        again.run(400);
-        assert_eq!(again.frequency(), frequency);
+        crate::assert_any_team(&frequency, || {
+            let mut again = Cavity::new(rows, columns);
+            again.run(400);
+            again.frequency()
+        });
     }
     for pair in errors.windows(2) {
         assert!((3.9..4.1).contains(&(pair[0] / pair[1])), "{errors:?}");

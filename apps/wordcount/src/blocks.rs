@@ -12,12 +12,15 @@ pub(crate) struct Blocks<R> {
     input: R,
     /// The bytes after the last block: the beginning of a word that may continue in the next read.
     partial_word: Vec<u8>,
+    /// Bytes to read at a time, unless a word is longer.
+    size: usize,
     at_end: bool,
 }
 
 impl<R: Read> Blocks<R> {
-    pub fn new(input: R) -> Self {
-        Blocks { input, partial_word: Vec::new(), at_end: false }
+    /// Blocks of about `size` bytes.
+    pub fn new(input: R, size: usize) -> Self {
+        Blocks { input, partial_word: Vec::new(), size: size.max(1), at_end: false }
     }
 
     /// Reads the next block. Returns `None` after the last.
@@ -27,8 +30,10 @@ impl<R: Read> Blocks<R> {
     pub fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         while !self.at_end {
             let mut block = std::mem::take(&mut self.partial_word);
-            block.reserve_exact(BLOCK);
-            let read = self.input.by_ref().take(BLOCK as u64).read_to_end(&mut block)?;
+            // A word that is longer than a block takes twice as much each time, so that its bytes are copied twice at most.
+            let size = self.size.max(block.len());
+            block.reserve_exact(size);
+            let read = self.input.by_ref().take(size as u64).read_to_end(&mut block)?;
             if read == 0 {
                 self.at_end = true;
                 return Ok(Some(block).filter(|block| !block.is_empty()));
@@ -111,7 +116,7 @@ mod tests {
         text.extend(vec![b'y'; 5 * LONGEST + 7]);
         text.extend(b" and an end".repeat(3));
         let mut table = Table::new();
-        let mut blocks = Blocks::new(ShortReads(&text, 7));
+        let mut blocks = Blocks::new(ShortReads(&text, 7), BLOCK);
         while let Some(block) = blocks.next().unwrap() {
             table.add_text(&block);
         }

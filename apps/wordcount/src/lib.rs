@@ -2,9 +2,9 @@
 //! counts locally and merges tables, while MapReduce sends every word.
 //!
 //! ```text
-//!                ┌─▶ counter ─┐  tables   ┌─▶ merger ─┐
-//!  read (blocks) ┼─▶ counter ─┼──────────▶┼─▶ merger ─┼─▶ caller
-//!                └─▶ counter ─┘           └─▶ merger ─┘
+//!                ┌─▶ counter ─┐                      ┌─▶ merger ─┐
+//!  read (blocks) ┼─▶ counter ─┼─▶ collect (tables) ──┼─▶ merger ─┼─▶ caller
+//!                └─▶ counter ─┘                      └─▶ merger ─┘
 //! ```
 //!
 //! **Words.** A word is a maximal run of ASCII letters, digits, and bytes above 127, so letters of UTF-8 and of most
@@ -32,7 +32,7 @@ mod source;
 mod table;
 mod words;
 
-pub use mapreduce::{Shape, map_reduce, sort_based};
+pub use mapreduce::{Shape, map_reduce, map_reduce_text, sort_based};
 pub use network::{count, count_text};
 pub use ranking::Ranking;
 pub use table::Table;

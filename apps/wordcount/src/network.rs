@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input};
+use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input, output};
 
 use crate::blocks::BLOCK;
 use crate::ranking::{Ranked, Ranking, sorted};
@@ -27,7 +27,7 @@ where
     R: Read + Send,
 {
     let graph = Graph::new();
-    let blocks = files(&graph, inputs.into_iter(), options.workers());
+    let blocks = files(&graph, inputs.into_iter(), BLOCK, options.workers());
     count_blocks(graph, blocks, case, options)
 }
 
@@ -52,6 +52,9 @@ pub fn count_text(text: &[u8], case: Case, options: &Options) -> Result<(Ranking
 
 /// Adds a counter for each stream of blocks, and the mergers, and runs the graph. (More counters than workers would
 /// balance the load better, but there would be more tables to merge.)
+///
+/// Each merger needs the tables of all counters. One process passes them on, so the number of channels is proportional
+/// to that of workers, and not to its square. No time is lost: a merger can only begin when it has all tables.
 fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
     graph: Graph<'env>,
     blocks: Vec<Stream<'env, B>>,
@@ -59,41 +62,50 @@ fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
     options: &Options,
 ) -> Result<(Ranking, Report), Error> {
     let bits = blocks.len().next_power_of_two().trailing_zeros();
-    let mut tables: Vec<Vec<_>> = (0..1 << bits).map(|_| Vec::new()).collect();
-    for (i, stream) in blocks.into_iter().enumerate() {
+    let count = |(i, stream): (usize, Stream<'env, B>)| {
         let ins = input("block", stream.capacity(BLOCKS_AHEAD));
-        let count = move |rx: Rx<B>, txs| counter(rx, txs, case);
-        let streams = graph.process(&format!("counter{i}"), ins, outputs("table", 1 << bits), count);
-        tables.iter_mut().zip(streams).for_each(|(to, stream)| to.push(stream));
-    }
-    let merge = |(part, streams): (usize, Vec<Stream<'env, _>>)| {
-        let ins: Vec<_> =
-            streams.into_iter().enumerate().map(|(i, s)| input(&format!("table{i}"), s)).collect();
-        graph.process(&format!("merger{part}"), ins, (), move |rxs, ()| merger(rxs, part, bits))
+        let count = move |rx: Rx<B>, tx| counter(rx, tx, case);
+        input(&format!("table{i}"), graph.process(&format!("counter{i}"), ins, output("table"), count))
     };
-    let parts: Vec<_> = tables.into_iter().enumerate().map(merge).collect();
+    let tables: Vec<_> = blocks.into_iter().enumerate().map(count).collect();
+    let all = graph.process("collect", tables, outputs("tables", 1 << bits), collect);
+    let merge = |(part, tables): (usize, Stream<'env, _>)| {
+        graph.process(&format!("merger{part}"), input("tables", tables), (), move |rx, ()| {
+            merger(rx, part, bits)
+        })
+    };
+    let parts: Vec<_> = all.into_iter().enumerate().map(merge).collect();
     let run = graph.run(options)?;
     Ok((Ranking::merge(run.take_all(parts)?), run.into_report()))
 }
 
-/// Counts the words of all blocks, and sends the table to all mergers.
-async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, txs: Vec<Tx<Arc<Table>>>, case: Case) {
+/// The tables of all counters.
+type Tables = Arc<[Table]>;
+
+/// Counts the words of all blocks, and sends the table.
+async fn counter<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, mut tx: Tx<Table>, case: Case) {
     let (mut table, mut folder) = (Table::new(), CaseFolder::default());
     while let Some(block) = rx.recv().await {
         table.add_text(folder.fold(block.as_ref(), case));
     }
-    let table = Arc::new(table);
-    for mut tx in txs {
-        tx.send(table.clone()).await;
-    }
+    tx.send(table).await;
 }
 
-/// Adds up part number `part` of `2^bits` of all tables, and sorts it.
-async fn merger(rxs: Vec<Rx<Arc<Table>>>, part: usize, bits: u32) -> Value<Vec<Ranked>> {
+/// Sends the tables of all counters to all mergers.
+async fn collect(rxs: Vec<Rx<Table>>, txs: Vec<Tx<Tables>>) {
     let mut tables = Vec::new();
     for mut rx in rxs {
         tables.extend(rx.recv().await);
     }
+    let tables = Tables::from(tables);
+    for mut tx in txs {
+        tx.send(tables.clone()).await;
+    }
+}
+
+/// Adds up part number `part` of `2^bits` of all tables, and sorts it.
+async fn merger(mut rx: Rx<Tables>, part: usize, bits: u32) -> Value<Vec<Ranked>> {
+    let tables = rx.recv().await.unwrap_or_else(|| Tables::from([]));
     if let ([table], 0) = (&tables[..], bits) {
         return Value(sorted(table));
     }

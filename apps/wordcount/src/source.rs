@@ -20,8 +20,13 @@ pub(crate) fn memory<'env>(
     })
 }
 
-/// Reads the inputs one after the other and distributes their blocks to `to` streams.
-pub(crate) fn files<'env, I, R>(graph: &Graph<'env>, inputs: I, to: usize) -> Vec<Stream<'env, Vec<u8>>>
+/// Reads the inputs one after the other and distributes their blocks of about `size` bytes to `to` streams.
+pub(crate) fn files<'env, I, R>(
+    graph: &Graph<'env>,
+    inputs: I,
+    size: usize,
+    to: usize,
+) -> Vec<Stream<'env, Vec<u8>>>
 where
     I: Iterator<Item = io::Result<R>> + Send + 'env,
     R: Read + Send + 'env,
@@ -29,17 +34,17 @@ where
     graph
         .kernel("read", (), outputs("block", to))
         .blocking()
-        .process(move |(), txs: Vec<Tx<Vec<u8>>>| read(inputs, txs))
+        .process(move |(), txs: Vec<Tx<Vec<u8>>>| read(inputs, size, txs))
 }
 
-async fn read<I, R>(inputs: I, mut txs: Vec<Tx<Vec<u8>>>) -> io::Result<()>
+async fn read<I, R>(inputs: I, size: usize, mut txs: Vec<Tx<Vec<u8>>>) -> io::Result<()>
 where
     I: Iterator<Item = io::Result<R>>,
     R: Read,
 {
     let mut next = 0;
     for input in inputs {
-        let mut blocks = Blocks::new(input?);
+        let mut blocks = Blocks::new(input?, size);
         while let Some(block) = blocks.next()? {
             txs[next].send(block).await;
             next = (next + 1) % txs.len();

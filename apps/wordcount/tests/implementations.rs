@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use thalweg::{Options, policy::registry};
 use thalweg_wordcount::{
-    Case, LONGEST, Ranking, Shape, count, count_text, map_reduce, sequential, sort_based,
+    Case, LONGEST, Ranking, Shape, count, count_text, map_reduce, map_reduce_text, sequential, sort_based,
 };
 
 type Lines = Vec<(Vec<u8>, u64)>;
@@ -33,9 +33,10 @@ fn check(text: &[u8], case: Case, shape: Shape, options: &Options) {
     let expected = expected(text, case);
     let flex = count([Ok(text)], case, options).unwrap().0;
     let flex_text = count_text(text, case, options).unwrap().0;
-    let reduced = map_reduce(text, case, shape, options).unwrap().0;
+    let reduced = map_reduce([Ok(text)], case, shape, options).unwrap().0;
+    let reduced_text = map_reduce_text(text, case, shape, options).unwrap().0;
     let sorted = sort_based(text, case, shape.block, shape.mappers);
-    for ranking in [flex, flex_text, reduced, sorted, sequential(text, case)] {
+    for ranking in [flex, flex_text, reduced, reduced_text, sorted, sequential(text, case)] {
         assert_eq!(lines(&ranking), expected, "{case:?} {shape:?} {options:?}");
     }
 }
@@ -83,6 +84,21 @@ fn all_implementations_split_long_runs_alike() {
 fn texts_without_words() {
     for text in [&b""[..], b" ", b"., \n"] {
         check(text, Case::Kept, Shape::for_workers(3), &Options::new().threads(3));
+    }
+}
+
+#[test]
+fn graphs_grow_in_proportion_to_threads() {
+    let text = text(100);
+    let channels = |threads: usize| {
+        let options = Options::new().threads(threads);
+        let flex = count([Ok(&text[..])], Case::Kept, &options).unwrap().1;
+        let reduced = map_reduce_text(&text, Case::Kept, Shape::for_workers(threads), &options).unwrap().1;
+        [flex, reduced].map(|report| report.graph.channels().len())
+    };
+    for threads in [1, 100, 400] {
+        let [flex, reduced] = channels(threads);
+        assert!(flex <= 5 * threads && reduced <= 40 * threads, "{threads}: {flex}, {reduced}");
     }
 }
 

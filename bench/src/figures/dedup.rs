@@ -53,7 +53,7 @@ pub fn run(session: &mut Session) {
 fn from_files<'a>(threads: usize) -> Vec<Contestant<'a>> {
     let params = Params::default();
     let sequential = params.clone();
-    let tree = || Source::Tree { root: toolchain(), leave_out: None };
+    let tree = || Source::Tree { root: toolchain(), leave_out: Vec::new(), attributes: false };
     let alone = move || {
         to_file(|out| Ok(pack_source_sequential(tree(), out, &sequential, Box::new(Quiet))?.archive_bytes))
     };

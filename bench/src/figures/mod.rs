@@ -25,6 +25,7 @@ mod variants;
 mod wordcount;
 
 pub use kpn_memory::child as resident;
+pub use locality::child as app;
 pub use loops::child as loops;
 pub use small::child as first;
 pub use sweep::run as sweep;

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use thalweg::{Error, Options, Report};
-use thalweg_wordcount::{Case, Ranking, Shape, count, count_text, map_reduce, sequential, sort_based};
+use thalweg_wordcount::{Case, Ranking, Shape, count, count_text, map_reduce_text, sequential, sort_based};
 
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};
@@ -117,7 +117,7 @@ fn ours<'a>(
 }
 
 fn reduced(text: &[u8], case: Case, options: &Options) -> Result<(Ranking, Report), Error> {
-    map_reduce(text, case, Shape::for_workers(options.workers()), options)
+    map_reduce_text(text, case, Shape::for_workers(options.workers()), options)
 }
 
 fn checksum(ranking: &Ranking) -> u64 {

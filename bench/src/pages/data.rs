@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::line::{MOST_EFFICIENT, SPLIT};
+
 /// A file of results.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -48,8 +50,8 @@ pub struct Figure {
     pub values: Vec<Value>,
     /// The target, or `-`.
     pub target: String,
-    /// `pass`, `miss` or `-`.
-    pub verdict: &'static str,
+    /// `pass`, `miss` or `-`, as it was recorded.
+    verdict: &'static str,
     /// Whether a run that counts was disturbed.
     pub noisy: bool,
 }
@@ -75,6 +77,20 @@ impl Figure {
     /// The value of a contestant.
     pub fn of(&self, name: &str) -> Option<f64> {
         self.values.iter().find(|value| value.name == name).map(|value| value.value)
+    }
+
+    /// Whether a contestant is more efficient than a perfect split allows for: then the split was slow.
+    pub fn has_slow_split(&self) -> bool {
+        let is_split = |value: &Value| value.role == "yardstick" && value.name == SPLIT;
+        let is_efficiency = self.unit.is_empty() && self.values.iter().any(is_split);
+        is_efficiency
+            && self.values.iter().any(|value| value.role != "yardstick" && value.value > MOST_EFFICIENT)
+    }
+
+    /// `pass`, `miss` or `-`. A slow split allows for none, unless the target is relative to another contestant; files recorded up
+    /// to 2026-11-24 have one.
+    pub fn verdict(&self) -> &'static str {
+        if self.has_slow_split() && !self.target.contains('x') { "-" } else { self.verdict }
     }
 
     /// The values of the contestants with this role, the best first.
@@ -263,7 +279,7 @@ mod tests {
         }
         let [figure] = &data.figures[..] else { panic!("{data:?}") };
         assert_eq!((figure.of("ours"), figure.of("go"), figure.run), (Some(3.0), None, Some(1)));
-        assert!(figure.noisy && figure.verdict == "miss");
+        assert!(figure.noisy && figure.verdict() == "miss");
         assert_eq!(data.add("# ring\nvalue\ta\tours"), Err("value\ta\tours"));
     }
 
@@ -276,7 +292,7 @@ mod tests {
             data.runs.push(Run { file: "x".into(), notes: Vec::new() });
             data.add(&format!("value\ta\tours\tours\t1.0\tns\nline\ta\t1\t-\t-\t-\t<=1\t{word}\tfalse\n"))
                 .unwrap();
-            assert_eq!(data.figures[0].verdict, expected, "{word}");
+            assert_eq!(data.figures[0].verdict(), expected, "{word}");
             let table = super::super::table::figures(&[&data.figures[0]], |run| run);
             let target = if expected == "-" { "≤ 1".to_owned() } else { format!("≤ 1: {expected}") };
             assert!(table.contains(&format!("| {target} |")), "{table}");
@@ -284,6 +300,22 @@ mod tests {
         let mut data = Data::default();
         data.runs.push(Run { file: "x".into(), notes: Vec::new() });
         assert!(data.add("line\ta\t1\t-\t-\t-\t<=1\tperhaps\tfalse\n").is_err());
+    }
+
+    #[test]
+    fn an_efficiency_above_1_judges_nothing() {
+        for (target, expected) in [(">=0.98", "-"), (">=0.97x openmp-static", "pass")] {
+            let mut data = Data::default();
+            data.runs.push(Run { file: "x".into(), notes: Vec::new() });
+            let text = format!(
+                "value\ta\tsplit\tyardstick\t1.0\t\nvalue\ta\tours\tours\t1.06\t\n\
+                 value\ta\trayon\tpeer\t1.19\t\nline\ta\t1\t-\t-\t-\t{target}\tpass\tfalse\n"
+            );
+            data.add(&text).unwrap();
+            assert_eq!(data.figures[0].verdict(), expected, "{target}");
+            let table = super::super::table::figures(&[&data.figures[0]], |run| run);
+            assert!(table.contains("| 0, slow split |"), "{table}");
+        }
     }
 
     /// For example a ring of 10^6 processes, of which a quick look runs 10^4.
@@ -313,7 +345,7 @@ mod tests {
 
         let data = read(&[quick]);
         let [figure] = &data.figures[..] else { panic!("{data:?}") };
-        assert!(figure.values.is_empty() && figure.run.is_none() && figure.verdict == "-");
+        assert!(figure.values.is_empty() && figure.run.is_none() && figure.verdict() == "-");
         let table = super::super::table::figures(&[figure], |_| unreachable!("the figure has no run"));
         assert!(table.ends_with("| not measured |  |  | ≤ 25 | - | `kpn.ring.t1` |\n"), "{table}");
     }

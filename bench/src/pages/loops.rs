@@ -25,7 +25,8 @@ pub(super) const SECTIONS: [Section; 8] = [
         prefixes: &["loop.fib", "loop.wavefront"],
         subject: "",
         text: "fib(30), time per join; and a grid of 1000 by 1000 nodes, each after those above and to the left, time per node\n\
-               of a run, and of building the graph.",
+               of a run, and of building the graph. On demand, nodes have keys of 8 bytes and results of 4, and a run finds them\n\
+               from the last one on: its time includes what building is for the others. No peer has such graphs.",
         plots: |_| Vec::new(),
     },
     Section {
@@ -48,7 +49,9 @@ pub(super) const SECTIONS: [Section; 8] = [
         prefixes: &["app"],
         subject: "",
         text: "PageRank over an R-MAT graph with 2^20 pages, beside NetworKit; and scores of Smith-Waterman for 32 by 32 pairs of\n\
-               sequences of 1500 letters, beside parasail. A peer's time is taken inside of its process, without its start.",
+               sequences of 1500 letters, beside parasail. A peer's time is taken inside of its process, without its start.\n\
+               These peers have kernels of their own. [Figure 5.6](task-graphs.md#figure-56-speed-ups-measured) and Figure 6.5 below\n\
+               have peers that call ours.",
         plots: |_| Vec::new(),
     },
     Section {
@@ -58,7 +61,8 @@ pub(super) const SECTIONS: [Section; 8] = [
         text: "Figures of chapter 6 of Maglalang, *Locality-Aware Concurrency Platforms*: the time on one thread, divided by that of\n\
                each contestant. Smith-Waterman in n^3 over 1024^2 cells (the paper: 2048^2) in blocks of 16 by 16, a loop for each\n\
                diagonal, and life over 4096^2 cells (16384^2) in blocks of 16 by 256. `split` stands for `cilk_for`: neither Cilk\n\
-               Plus nor OpenCilk installs here. Times at 4 to 32 cores wait for a machine that has them, or for the simulator.",
+               Plus nor OpenCilk installs here. All contestants of Smith-Waterman execute the blocks of `thalweg align`.\n\
+               Times at 4 to 32 cores wait for a machine that has them, or for the simulator.",
         plots: |_| Vec::new(),
     },
     Section {

@@ -91,9 +91,10 @@ edit it. If a figure was measured more than once, the newest value is shown; its
 below. Runs with `--quick` use smaller sizes than the figures' names say, so they do not count: a figure that only
 they have is listed as not measured. `noisy`: other programs disturbed a run that counts, so do not rely on the line.
 Efficiency is the time of a perfect split of the same work over the same number of threads, divided by the time
-taken: 1 is perfect. The last column is the figure's name in the bench; [bench/README.md](../../bench/README.md) defines
-each figure and how it is measured. The papers measured on other machines, so their values and ours are not directly
-comparable.
+taken: 1 is perfect. `slow split`: a contestant was more than 2 % faster than the split, which only a disturbed split
+allows for, so the row has no verdict unless its target is relative to another contestant. The last column is the
+figure's name in the bench; [bench/README.md](../../bench/README.md) defines each figure and how it is measured. The
+papers measured on other machines, so their values and ours are not directly comparable.
 ";
 
 fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, String)>) -> String {

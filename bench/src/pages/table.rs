@@ -18,11 +18,12 @@ pub fn figures(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> Strin
             figure.with_role("ours").first().map_or(none.into(), |ours| number(ours.value, &figure.unit));
         let run = figure.run.map_or("-".into(), |run| number_of(run).to_string());
         let target = target(&figure.target, &figure.unit);
-        let target = if figure.verdict == "-" { target } else { format!("{target}: {}", figure.verdict) };
+        let target = if figure.verdict() == "-" { target } else { format!("{target}: {}", figure.verdict()) };
         let noisy = if figure.noisy { ", noisy" } else { "" };
+        let slow_split = if figure.has_slow_split() { ", slow split" } else { "" };
         _ = writeln!(
             text,
-            "| {} | {ours} | {} | {} | {target} | {run}{noisy} | `{}` |",
+            "| {} | {ours} | {} | {} | {target} | {run}{noisy}{slow_split} | `{}` |",
             in_words(&figure.name),
             many("peer"),
             many("aside"),

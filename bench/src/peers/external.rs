@@ -39,6 +39,12 @@ pub fn program(name: &str, mode: &'static str) -> Option<Program> {
     path.is_file().then_some(Program { path, first: vec![mode.into()], variable: None })
 }
 
+/// The library `name`, if it was built.
+pub fn library(name: &str) -> Option<PathBuf> {
+    let path = folder().join(name).with_extension("so");
+    path.is_file().then_some(path)
+}
+
 /// The peers of applications in `mode`, if `PYTHON` names an interpreter that has the module.
 pub fn python(module: &str, mode: &'static str) -> Option<Program> {
     let path = PathBuf::from(std::env::var_os("PYTHON")?);
@@ -50,8 +56,17 @@ pub fn python(module: &str, mode: &'static str) -> Option<Program> {
 
 /// This program, which executes a loop with a contestant of its own as a peer's program does.
 pub fn own_loops(contestant: &'static str) -> Result<Program, String> {
+    own("--loop", contestant)
+}
+
+/// This program, which executes an application with a contestant.
+pub fn own_app(contestant: &'static str) -> Result<Program, String> {
+    own("--app", contestant)
+}
+
+fn own(option: &'static str, contestant: &'static str) -> Result<Program, String> {
     let path = std::env::current_exe().map_err(|error| error.to_string())?;
-    Ok(Program { path, first: vec!["--loop".into(), contestant.into()], variable: None })
+    Ok(Program { path, first: vec![option.into(), contestant.into()], variable: None })
 }
 
 impl Program {

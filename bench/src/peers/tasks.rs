@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-use thalweg::tasks::{Options, StaticGraph};
+use thalweg::tasks::{Finished, OnDemand, Options, StaticGraph, TaskGraph};
 use thalweg::{Graph, join};
 
 use crate::row::{Row, median_of, once};
@@ -31,7 +31,7 @@ pub fn fib(n: u64, threads: usize) -> Row {
         let (a, b) = join(|| by_joins(n - 1), || by_joins(n - 2));
         a + b
     }
-    in_a_firing(threads, || median_of(RUNS, || once(|| by_joins(black_box(n)))))
+    in_a_firing(threads, true, || median_of(RUNS, || once(|| by_joins(black_box(n)))))
 }
 
 /// The same by rayon's join.
@@ -46,13 +46,53 @@ pub fn rayon_fib(n: u64, threads: usize) -> Row {
     pool(threads).install(|| median_of(RUNS, || once(|| by_joins(black_box(n)))))
 }
 
-/// A grid of nodes without work, of which each needs those above and to the left, as an explicit graph.
-pub fn wavefront(side: u32, threads: usize) -> Row {
+/// A grid of nodes without work, of which each needs those above and to the left, as an explicit graph. The run's report
+/// counts what each member does, or not.
+pub fn wavefront(side: u32, threads: usize, counts: bool) -> Row {
     let mut graph = grid(side);
     let options = Options::new().members(threads);
-    in_a_firing(threads, || {
+    in_a_firing(threads, counts, || {
         median_of(RUNS, || once(|| graph.run(&options, |node| _ = black_box(node)).map_or(1, |_| 0)))
     })
+}
+
+/// The grid on demand: nodes have keys of 8 bytes and results of 4, and are found from the last one on. The time includes the end of
+/// the results' memory; the checksum is the number of nodes.
+pub fn keyed_wavefront(side: u32, threads: usize) -> Row {
+    in_a_firing(threads, || median_of(RUNS, || once(|| keyed(side, threads).len() as u64)))
+}
+
+/// The bytes of a node of [`keyed_wavefront`]: by how much a run raises the peak of this process's resident memory.
+///
+/// # Errors
+/// The system does not report the peak.
+pub fn keyed_bytes(side: u32, threads: usize) -> Result<f64, String> {
+    // Starts the threads.
+    drop(keyed(2, threads));
+    let before = peak()?;
+    let nodes = keyed(side, threads).len();
+    Ok((peak()? - before) as f64 / nodes as f64)
+}
+
+/// A run of the grid on demand: its results by key.
+fn keyed(side: u32, threads: usize) -> Finished<u64, u32> {
+    let needs_of = |&key: &u64, needs: &mut Vec<u64>| {
+        needs.extend((key >> 32 > 0).then(|| key - (1 << 32)));
+        needs.extend((key & 0xFFFF_FFFF > 0).then(|| key - 1));
+    };
+    let graph = OnDemand::new(needs_of, |_: &u64, context| {
+        context.inputs().fold(1u32, |sum, input| sum.wrapping_add(*input))
+    });
+    let last = u64::from(side - 1);
+    graph.run(last << 32 | last, &Options::new().members(threads)).expect("the grid has no cycle")
+}
+
+/// The peak of this process's resident memory, in bytes.
+fn peak() -> Result<u64, String> {
+    let status = std::fs::read_to_string("/proc/self/status").map_err(|error| error.to_string())?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.map(|kib| kib << 10).ok_or_else(|| "/proc/self/status has no VmHWM".into())
 }
 
 /// Building the graph of [`wavefront`].
@@ -122,11 +162,13 @@ impl Grid {
 }
 
 /// What `job` returns in a firing of a run with this many workers, of which the others have nothing else to do.
-fn in_a_firing(threads: usize, mut job: impl FnMut() -> Row + Send) -> Row {
+fn in_a_firing(threads: usize, counts: bool, mut job: impl FnMut() -> Row + Send) -> Row {
     let mut row = None;
     let graph = Graph::new();
     graph.source(0..1u8).for_each(|_| row = Some(job()));
-    graph.run(&thalweg::Options::new().threads(threads)).expect("the run has one item");
+    let options = thalweg::Options::new().threads(threads);
+    let options = if counts { options } else { options.unaccounted() };
+    graph.run(&options).expect("the run has one item");
     row.expect("a firing")
 }
 

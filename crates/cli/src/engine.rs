@@ -12,6 +12,7 @@ use thalweg_dedup::Run;
 
 use crate::interrupt::Interrupt;
 use crate::machine;
+use crate::misuse::Misuse;
 use crate::plan::PlanOptions;
 use crate::progress::Progress;
 use crate::results::Results;
@@ -26,8 +27,8 @@ const DEFAULT_POLICY: &str = "auto";
 pub(crate) struct Engine {
     #[command(flatten)]
     threads: Threads,
-    /// Plan for this machine instead of the one that this is (see `thalweg machine`): as many worker threads as it has
-    /// cores, and claims and messages that fit into its first-level caches; `-` is standard input
+    /// Plan the run for the machine that FILE describes (`thalweg machine` writes such files), and not for this one: as many
+    /// worker threads as it has cores, and claims and messages that fit into its first-level caches; `-` is standard input
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
     #[arg(long, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
@@ -39,7 +40,7 @@ pub(crate) struct Engine {
     pin: bool,
     #[command(flatten)]
     pub results: Results,
-    /// Show what each stage does or waits for while it runs, instead of a progress bar
+    /// While the run goes on, show what each node does or waits for, instead of a progress bar
     #[arg(long)]
     watch: bool,
     /// The runs that `--watch` shows.
@@ -53,7 +54,7 @@ pub(crate) struct Engine {
 /// The help text of `--policy`, with the names of all policies.
 fn policies() -> String {
     let names: Vec<&str> = thalweg::policy::registry::names().collect();
-    format!("Scheduling policy: {}", names.join(", "))
+    format!("How a worker thread chooses what it runs next, which changes no result: {}", names.join(", "))
 }
 
 /// How many graphs with results a command runs. Of several, not all need a plan where plans are given.
@@ -93,7 +94,7 @@ impl Engine {
             Some(machine) => options.machine(machine),
             None => options,
         };
-        options.check()?;
+        options.check().map_err(Misuse::new)?;
         Ok(if self.watch { self.runs.follow(options) } else { options })
     }
 

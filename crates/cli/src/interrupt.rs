@@ -1,15 +1,15 @@
 //! Ctrl-C (SIGINT) and the other termination signals.
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
-//! run, and the verb removes the output and returns. A second signal ends the process at once. Without a guard there
-//! is nothing to remove, and the first signal ends the process at once, even during a blocking call. The exit code is
-//! 130 in all cases.
+//! run, and the verb removes the output and returns. A second signal ends the process at once, and its message names what
+//! stays. Without a guard there is nothing to remove, and the first signal ends the process at once, even during a blocking
+//! call. The exit code is 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
 //! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, PipeReader, Read, stderr};
+use std::io::{self, PipeReader, Read};
 use std::path::Path;
 use std::process::{ExitCode, exit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,12 +18,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use thalweg_dedup::Stop;
+use thalweg_lang::files::Input;
 #[cfg(not(unix))]
 use thalweg_lang::files::MayBlock;
-use thalweg_lang::files::{Input, remove_unfinished};
 
 use crate::standard::eprint;
 use crate::watch::screen;
+
+mod unfinished;
 
 /// The exit code that shells report for a process ended by Ctrl-C.
 const EXIT: u8 = 130;
@@ -42,13 +44,13 @@ impl Interrupt {
     /// Installs the signal handler of this process. Must be called only once.
     pub fn install() -> Result<Self> {
         let (alarm, trigger) = io::pipe().context("creating a pipe")?;
-        let this = Interrupt { stop: Stop::new(), guards: Arc::new(Mutex::new(0)), alarm: Arc::new(alarm) };
+        let this = Interrupt { stop: Stop::new(), guards: Arc::default(), alarm: Arc::new(alarm) };
         let (signalled, mut trigger) = (this.clone(), Some(trigger));
-        ctrlc::set_handler(move || {
+        on_signals(move || {
             signalled.signal();
             drop(trigger.take());
         })
-        .context("installing the signal handler")?;
+        .context("installing the handler of Ctrl-C and of other signals")?;
         Ok(this)
     }
 
@@ -60,9 +62,7 @@ impl Interrupt {
             exit(EXIT.into());
         }
         if self.stop.is_requested() {
-            let removed = remove_unfinished();
-            let outcome = if removed { "was removed" } else { "was not removed" };
-            eprint_over_bar(&format!("interrupted twice: the unfinished output {outcome}"));
+            eprint_over_bar(&unfinished::remove());
             exit(EXIT.into());
         }
         self.stop.stop();
@@ -131,6 +131,45 @@ impl Interrupt {
         let _ = &self.alarm;
         MayBlock(input)
     }
+}
+
+/// Calls a function for each signal that asks the process to end, on a thread of its own. Signals that are ignored stay
+/// ignored.
+#[cfg(unix)]
+fn on_signals(mut call: impl FnMut() + Send + 'static) -> io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::low_level::pipe;
+    let (mut signals, signalled) = io::pipe()?;
+    let ignored = ignored_signals();
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        if ignored >> (signal - 1) & 1 == 0 {
+            pipe::register(signal, std::os::fd::OwnedFd::from(signalled.try_clone()?))?;
+        }
+    }
+    // Reading fails at once if all signals are ignored, since no handler has the other end.
+    let wait = move || {
+        drop(signalled);
+        while signals.read_exact(&mut [0]).is_ok() {
+            call();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(())
+}
+
+/// Calls a function for each Ctrl-C, on a thread of its own.
+#[cfg(not(unix))]
+fn on_signals(call: impl FnMut() + Send + 'static) -> Result<()> {
+    Ok(ctrlc::set_handler(call)?)
+}
+
+/// The signals that this process ignores: bit `n - 1` is signal `n`. Systems other than Linux do not say it in a file,
+/// and there all signals count as not ignored.
+#[cfg(unix)]
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 /// The last message of an interrupted run, as its error. Without it, the message is that the unfinished output was
@@ -202,9 +241,24 @@ fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Dura
     Ok(!both[0].revents().is_empty())
 }
 
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, as on a full disk, instead of the end of the
+/// process, which would leave the unfinished output.
+#[cfg(unix)]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    // The system returns an error from `write` when the handler has returned. The flag is not needed.
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    handler.map(drop).context("installing the handler of SIGXFSZ")
+}
+
+/// Other systems have no such signal.
+#[cfg(not(unix))]
+pub(crate) fn survive_file_size_limit() -> Result<()> {
+    Ok(())
+}
+
 /// Prints a line to standard error, over the progress bar or below the last frame of the live view, if there is one.
 fn eprint_over_bar(text: &str) {
     screen::end(true);
-    let clear = if stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let clear = if screen::is_possible() { "\r\x1b[2K" } else { "" };
     eprint(&format!("{clear}{text}"));
 }

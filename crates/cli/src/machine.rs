@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg::machine;
 use thalweg_dedup::OutFile;
 
@@ -78,7 +79,7 @@ impl Machine {
 
 /// Reads a description, or says in which line it is wrong.
 pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
-    let reading = || format!("reading {}", path.display());
+    let reading = || format!("reading {}", shown(path));
     let mut bytes = Vec::new();
     let input = standard::input(path, interrupt)?.bytes;
     input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(reading)?;
@@ -88,10 +89,10 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
         reading(),
         size::show(MOST_BYTES)
     );
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{HELP}", path.display()))?;
+    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{HELP}", shown(path)))?;
     machine::Machine::read(&text).map_err(|error| {
         let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
-        anyhow!("{}, line {}: {}{help}", path.display(), error.line, error.what)
+        anyhow!("{}, line {}: {}{help}", shown(path), error.line, error.what)
     })
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
 fn write(path: &Path, force: bool, text: &str, interrupt: &Interrupt) -> Result<()> {
     let _guard = interrupt.guard();
     let mut file = OutFile::create(path, force)?;
-    file.write_all(text.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    file.write_all(text.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;
     Ok(file.commit()?)
 }

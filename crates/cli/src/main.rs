@@ -1,19 +1,28 @@
 //! The `thalweg` command: one file per verb. This is the only crate of the workspace that prints.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use thalweg::graph::shown;
 
 use interrupt::Interrupt;
+use misuse::Misuse;
 use streamit::EmbeddedProgram;
 
 mod align;
+mod completions;
 mod dedup;
 mod engine;
 mod interrupt;
+mod kpn;
 mod life;
 mod machine;
+mod manual;
 mod memory;
+mod misuse;
+mod outputs;
 mod pagerank;
 mod plan;
 mod progress;
@@ -29,8 +38,20 @@ mod watch;
 mod wordcount;
 
 /// Stream processing on multicore machines.
+///
+/// Runs StreamIt programs and applications of the thalweg engine on all cores. The result of each is the same at any number
+/// of threads. `thalweg VERB --help` describes the options of a verb.
 #[derive(Debug, Parser)]
-#[command(name = "thalweg", version, arg_required_else_help = true)]
+#[command(
+    name = "thalweg",
+    version,
+    arg_required_else_help = true,
+    after_help = "Examples:
+  thalweg dedup pack photos -o photos.thd          pack a folder, `dedup unpack` restores it
+  thalweg wordcount --top 20 book.txt
+  thalweg check program.str && thalweg run program.str --iterations 100
+  thalweg run program.str --report                 and say where the time went"
+)]
 struct Command {
     #[command(subcommand)]
     verb: Verb,
@@ -41,6 +62,7 @@ enum Verb {
     /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
+    Kpn(kpn::Kpn),
     Pagerank(pagerank::Pagerank),
     Life(life::Life),
     Stencil(stencil::Stencil),
@@ -51,6 +73,21 @@ enum Verb {
     Build(streamit::Build),
     Show(show::Show),
     Machine(machine::Machine),
+    Completions(completions::Completions),
+    Man(manual::Man),
+}
+
+impl Command {
+    /// The command with its verbs, options and help texts.
+    fn described() -> clap::Command {
+        misuse::with_exit_codes(Command::command())
+    }
+
+    fn parse_arguments() -> Result<Command, clap::Error> {
+        let mut command = Command::described();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Command::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 fn main() -> ExitCode {
@@ -59,14 +96,22 @@ fn main() -> ExitCode {
         Ok(Some(program)) => return run_embedded(program),
         Err(error) => return failure(&error),
     }
-    let command = Command::parse();
+    let command = match Command::parse_arguments() {
+        Ok(command) => command,
+        Err(message) => return not_run(&message),
+    };
     let interrupt = match Interrupt::install() {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error),
     };
+    thalweg_files::on_stale(removed_stale);
+    if let Err(error) = interrupt::survive_file_size_limit() {
+        return failure(&error);
+    }
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
+        Verb::Kpn(kpn) => kpn.run(&interrupt),
         Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
         Verb::Life(life) => life.run(&interrupt),
         Verb::Stencil(stencil) => stencil.run(),
@@ -77,17 +122,37 @@ fn main() -> ExitCode {
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
         Verb::Machine(machine) => machine.run(&interrupt),
+        Verb::Completions(completions) => completions.run(Command::described()),
+        Verb::Man(man) => man.run(Command::described(), &interrupt),
     };
     exit_code(result, &interrupt)
 }
 
 /// Runs the program embedded in this executable by `thalweg build`.
 fn run_embedded(program: EmbeddedProgram) -> ExitCode {
-    let run = program.parse();
+    let run = match program.parse() {
+        Ok(run) => run,
+        Err(message) => return not_run(&message),
+    };
     match Interrupt::install() {
         Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
         Err(error) => failure(&error),
     }
+}
+
+/// Prints the help or the version that the arguments ask for, or what is wrong with them.
+fn not_run(message: &clap::Error) -> ExitCode {
+    if message.use_stderr() {
+        _ = message.print(); // an error, which cannot be reported
+    } else if let Err(error) = standard::print_by(|| message.print()) {
+        return failure(&error);
+    }
+    u8::try_from(message.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Names an output that a killed process has left.
+fn removed_stale(output: &Path) {
+    standard::eprint(&format!("note: removed {}, which a killed run had left unfinished", shown(output)));
 }
 
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
@@ -98,6 +163,12 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
 }
 
 fn failure(error: &anyhow::Error) -> ExitCode {
-    standard::eprint(&format!("error: {error:#}"));
-    ExitCode::FAILURE
+    standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}"))));
+    if error.is::<Misuse>() {
+        ExitCode::from(misuse::EXIT)
+    } else if error.is::<dedup::Incomplete>() {
+        ExitCode::from(dedup::INCOMPLETE)
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Error, Result, anyhow};
 use clap::Args;
 use thalweg::Options;
 use thalweg::graph::GraphData;
+use thalweg::graph::shown;
 use thalweg::plan::{Fingerprint, Place, Plan, ReadError};
 
 use crate::engine::Graphs;
@@ -16,8 +17,8 @@ use crate::standard;
 /// Which plan the engine follows, and whether it is printed.
 #[derive(Debug, Args)]
 pub(crate) struct PlanOptions {
-    /// Follow this plan, as written by --save-plan and edited. Of several plans, each graph takes the one that was made
-    /// for it
+    /// Follow the plan in FILE, which --save-plan has written and you may have edited. The option can be given several times:
+    /// each graph takes the plan that was made for it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy"])]
     plan: Vec<PathBuf>,
     /// Print the plan on standard error before the run starts
@@ -83,8 +84,8 @@ impl PlanOptions {
 
 impl Saved {
     fn open(path: &Path) -> Result<Saved> {
-        let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", path.display()))?;
+        let bytes = fs::read(path).with_context(|| format!("reading {}", shown(path)))?;
+        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", shown(path)))?;
         let plan: Plan = text.parse().map_err(|error: ReadError| in_file(path, error.line, error.what))?;
         // The parser has no list of policies.
         let known = Options::new().policy(&plan.policy).check();
@@ -118,9 +119,9 @@ fn first_nodes(graph: &GraphData) -> String {
     if graph.nodes().len() > SHOWN {
         names.push("..");
     }
-    names.join(", ").escape_debug().to_string()
+    shown(names.join(", ")).to_string()
 }
 
 fn in_file(path: &Path, line: usize, what: impl Display) -> Error {
-    anyhow!("{}, line {line}: {what}", path.display())
+    anyhow!("{}, line {line}: {what}", shown(path))
 }

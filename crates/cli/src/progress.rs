@@ -1,17 +1,18 @@
-//! The display of a run on standard error: a progress bar, if that is a terminal, or the live view.
+//! The display of a run on standard error: a progress bar, if that is a terminal that can show it, or the live view.
 
-use std::io::{IsTerminal, Read, stderr};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use thalweg::graph::shown;
 use thalweg_dedup::Observer;
 
 use crate::standard::eprint;
-use crate::watch::Watch;
+use crate::watch::{Watch, screen};
 
-/// A progress bar, hidden if standard error is not a terminal or the live view replaces it.
+/// A progress bar, hidden if standard error is not a terminal, or a dumb one, or if the live view replaces it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -31,7 +32,7 @@ impl Progress {
 
     /// A bar for `total` bytes, or a counter of bytes if the total is unknown.
     pub fn new(total: Option<u64>) -> Self {
-        if !stderr().is_terminal() {
+        if !screen::is_possible() {
             return Progress { bar: ProgressBar::hidden(), watch: None };
         }
         let bar = match total {
@@ -47,7 +48,7 @@ impl Progress {
 
     /// A bar for `total` iterations, or a counter of iterations if the total is unknown.
     pub fn steps(total: Option<u64>) -> Self {
-        if !stderr().is_terminal() {
+        if !screen::is_possible() {
             return Progress { bar: ProgressBar::hidden(), watch: None };
         }
         let bar = match total {
@@ -117,6 +118,6 @@ impl Observer for Progress {
     }
 
     fn skipped(&mut self, path: &Path, why: &str) {
-        self.note(&format!("warning: skipped {}: {why}", path.display()));
+        self.note(&format!("warning: skipped {}: {why}", shown(path)));
     }
 }

@@ -6,18 +6,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg::plan::Plan;
 use thalweg::trace::Timeline;
 use thalweg::{Options, Report};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::standard;
+use crate::misuse::Misuse;
+use crate::{outputs, standard};
 
 /// Where the report, the timeline and the plan of a run go.
 #[derive(Debug, Args)]
 pub(crate) struct Results {
-    /// Print counts, and a report of where the time went
+    /// Print counts, and a report of where the time went, on standard error
     #[arg(long)]
     report: bool,
     /// Write the report as JSON
@@ -29,7 +31,7 @@ pub(crate) struct Results {
     /// Write the plan that the run follows, which --plan reads
     #[arg(long, value_name = "FILE")]
     save_plan: Option<PathBuf>,
-    /// Events that the timeline keeps of each thread: the latest ones
+    /// How many events of each thread the timeline keeps, the latest ones
     #[arg(long, value_name = "N", default_value_t = 65_536, requires = "timeline", value_parser = events)]
     timeline_events: usize,
 }
@@ -68,7 +70,9 @@ impl Results {
         for (path, kind) in asked.iter().filter_map(|(path, kind)| Some((path.as_ref()?, *kind))) {
             ensure!(
                 !standard::is_dash(path),
-                "reports, timelines and plans are not written to standard output\nhelp: name a file"
+                Misuse::new(
+                    "reports, timelines and plans are not written to standard output\nhelp: name a file"
+                )
             );
             match parts {
                 [] => files.push((path.clone(), kind)),
@@ -81,20 +85,9 @@ impl Results {
     /// Checks the names of the files before the runs, which may read and write the files in `others`. Several runs
     /// have `parts` in the names of their files.
     pub fn check<'p>(&self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        let others = others.into_iter().filter(|path| !standard::is_dash(path));
-        let mut others: Vec<PathBuf> = others.map(Path::to_owned).collect();
-        for (path, kind) in self.files(parts)? {
-            for other in &others {
-                ensure!(
-                    !is_same(&path, other),
-                    "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
-                    path.display()
-                );
-            }
-            kind.check_replaceable(&path)?;
-            others.push(path);
-        }
-        Ok(())
+        let files = self.files(parts)?;
+        outputs::check_apart(files.iter().map(|(path, _)| path.as_path()), others)?;
+        files.iter().try_for_each(|(path, kind)| kind.check_replaceable(path))
     }
 
     /// Prints the report below `counts`, and writes the files, as far as they are asked for.
@@ -156,7 +149,7 @@ fn save(
     let _guard = interrupt.guard();
     kind.check_replaceable(path)?;
     let mut out = BufWriter::new(OutFile::create(path, true)?.durable(false));
-    let writing = || format!("writing {}", path.display());
+    let writing = || format!("writing {}", shown(path));
     write(&mut out).with_context(writing)?;
     out.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)?.commit()?;
     Ok(())
@@ -174,14 +167,14 @@ impl Kind {
     /// Refuses to replace a file that holds anything else. Devices and pipes are written directly.
     fn check_replaceable(self, path: &Path) -> Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let writing = || format!("writing {}", path.display());
+        let writing = || format!("writing {}", shown(path));
         ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
         let Ok(meta) = fs::metadata(path) else { return Ok(()) };
         ensure!(!meta.is_dir(), "{}: it is a folder", writing());
         if meta.is_file() && meta.len() > 0 && !self.is_in(path).with_context(writing)? {
             bail!(
                 "refusing to overwrite {}, which is {}\nhelp: choose another name, or delete the file",
-                path.display(),
+                shown(path),
                 match self {
                     Kind::Result => "neither a report nor a timeline",
                     Kind::Plan => "no plan",
@@ -201,10 +194,4 @@ impl Kind {
             Kind::Plan => Plan::is_text(&head),
         })
     }
-}
-
-/// Whether two paths name one file, which need not exist.
-pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-    matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }

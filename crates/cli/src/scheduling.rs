@@ -13,14 +13,16 @@ use crate::{machine, standard};
 /// How work is divided among threads.
 #[derive(Debug, Args)]
 pub(crate) struct Scheduling {
-    /// How the work is divided among threads. The result does not depend on it
+    /// How the work is divided among threads (default: loops for pagerank, tasks for align). The result does not depend on
+    /// it
     #[arg(long, value_name = "NAME")]
     pub schedule: Option<Schedule>,
-    /// Print how many accesses to blocks went to the memory of other threads, and the steals
+    /// Print how many accesses to blocks went to the memory of other threads, and the steals. They are those of the threads
+    /// that ran, whose places are assumed: no thread is pinned
     #[arg(long)]
     pub counts: bool,
-    /// Count accesses for the memory domains of this machine (see `thalweg machine`), over which the threads are spread;
-    /// `-` is standard input (default: the machine that this is)
+    /// Count accesses for the memory domains of the machine that FILE describes (`thalweg machine` writes such files), over
+    /// which the threads are spread; `-` is standard input (default: this machine)
     #[arg(long, value_name = "FILE", requires = "counts")]
     machine: Option<PathBuf>,
 }
@@ -60,30 +62,29 @@ impl Scheduling {
         let count = places.domains().chunk_by(|a, b| a == b).count();
         Ok(Some(Placement { places, count }))
     }
-}
 
-impl Placement {
-    /// Prints counts below a line that says where the threads are. `steals` are those of a graph of tasks: loops do not
-    /// count theirs.
-    pub fn print(&self, counts: &str, steals: Option<&MemberCounts>) {
-        let steals = match steals {
-            None => "not counted in loops".to_owned(),
-            Some(MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. }) => format!(
-                "{steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
-            ),
-        };
-        let (threads, domains) = (self.places.threads(), self.count);
-        let plural = if domains == 1 { "" } else { "s" };
-        standard::eprint(&format!(
-            "threads: {threads}, in {domains} memory domain{plural}\n{counts}\nsteals: {steals}"
-        ));
+    /// Does the work, and counts its loops and task graphs if counts are printed.
+    pub fn count<R>(&self, work: impl FnOnce() -> R) -> (R, MemberCounts) {
+        match self.counts {
+            true => {
+                let (result, counts) = thalweg::count_jobs(work);
+                (result, counts.total())
+            }
+            false => (work(), MemberCounts::default()),
+        }
     }
 }
 
-impl Schedule {
-    /// Whether this is a graph of tasks.
-    pub fn is_tasks(self) -> bool {
-        matches!(self, Schedule::Tasks | Schedule::RandomTasks)
+impl Placement {
+    /// Prints accesses below a line that says where the threads are, and the steals of `jobs`.
+    pub fn print(&self, accesses: &str, jobs: &MemberCounts) {
+        let MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. } = jobs;
+        let (threads, domains) = (self.places.threads(), self.count);
+        let plural = if domains == 1 { "" } else { "s" };
+        standard::eprint(&format!(
+            "threads: {threads}, in {domains} memory domain{plural}\n{accesses}\n\
+             steals: {steals} in {attempts} attempts, of which coloured {coloured_steals} in {coloured_attempts}"
+        ));
     }
 }
 

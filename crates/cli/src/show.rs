@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg::trace::{Comparison, Report, Timeline};
 use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::standard;
+use crate::{outputs, standard};
 
 /// Show the report of a run, compare two, or draw one as a page.
 ///
@@ -55,12 +56,13 @@ struct Document<'a> {
 
 impl Show {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        self.check_output()?;
+        let inputs = self.files.iter().map(PathBuf::as_path);
+        outputs::check_apart(self.output.as_deref(), inputs)?;
         let documents =
             self.files.iter().map(|path| Document::read(path, interrupt)).collect::<Result<Vec<_>>>()?;
         let (timelines, reports): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::is_timeline);
         let report = |document: &Document<'_>| {
-            Report::from_json(&document.text).with_context(|| format!("reading {}", document.path.display()))
+            Report::from_json(&document.text).with_context(|| format!("reading {}", shown(&document.path)))
         };
         match (&reports[..], &timelines[..]) {
             ([one], []) => self.show(report(one)?, interrupt),
@@ -70,35 +72,16 @@ impl Show {
                 ensure!(
                     self.output.is_some(),
                     "{} is a timeline, which only a page can show\nhelp: name the page with -o PAGE.html",
-                    timeline.path.display()
+                    shown(&timeline.path)
                 );
                 self.show(report, interrupt)
             }
             ([before, after], _) => self.compare(&report(before)?, &report(after)?),
             (_, [timeline, ..]) => bail!(
                 "{} is a timeline, and no report is given\nhelp: name the report of the same run too",
-                timeline.path.display()
+                shown(&timeline.path)
             ),
             _ => unreachable!("one or two files are given"),
-        }
-    }
-
-    /// Refuses to replace a file that is read, also with `--force`.
-    fn check_output(&self) -> Result<()> {
-        let Some(output) = self.output.as_deref().filter(|path| !standard::is_dash(path)) else {
-            return Ok(());
-        };
-        let same = |input: &&PathBuf| {
-            input.as_path() == output
-                || input.canonicalize().ok().zip(output.canonicalize().ok()).is_some_and(|(a, b)| a == b)
-        };
-        match self.files.iter().find(same) {
-            Some(input) => bail!(
-                "refusing to overwrite {}, which is read as {}\nhelp: name another file for the page",
-                output.display(),
-                input.display()
-            ),
-            None => Ok(()),
         }
     }
 
@@ -112,7 +95,7 @@ impl Show {
 
     /// The plan of the report, or the next one.
     fn plan_text(&self, report: &Report) -> Result<String> {
-        let path = self.files[0].display();
+        let path = shown(&self.files[0]);
         let Some(plan) = &report.plan else {
             bail!("{path} has no plan\nhelp: save the report of a run of the engine");
         };
@@ -145,7 +128,7 @@ impl<'a> Document<'a> {
     fn read(path: &'a Path, interrupt: &Interrupt) -> Result<Document<'a>> {
         let mut text = String::new();
         let read = standard::input(path, interrupt)?.bytes.read_to_string(&mut text);
-        read.with_context(|| format!("reading {}", path.display()))?;
+        read.with_context(|| format!("reading {}", shown(path)))?;
         Ok(Document { path, text })
     }
 
@@ -156,7 +139,7 @@ impl<'a> Document<'a> {
 
     fn timeline(&self, report: &Report) -> Result<Timeline> {
         let timeline = Timeline::from_json(&self.text, &report.graph);
-        timeline.with_context(|| format!("reading {}", self.path.display()))
+        timeline.with_context(|| format!("reading {}", shown(&self.path)))
     }
 }
 
@@ -168,7 +151,7 @@ fn write_page(path: &Path, force: bool, report: &Report, interrupt: &Interrupt) 
     }
     let _guard = interrupt.guard();
     let mut file = OutFile::create(path, force)?;
-    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", path.display()))?;
+    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
     interrupt.stop().check()?;
     Ok(file.commit()?)
 }

@@ -8,6 +8,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::interrupt::Interrupt;
 use crate::watch::screen;
+use thalweg::graph::shown;
+
+mod closed;
 
 /// The file name for standard input or output.
 pub(crate) const DASH: &str = "-";
@@ -25,14 +28,14 @@ pub(crate) struct Input {
 
 /// Opens a file, or standard input for `-`.
 pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
-    let opening = || format!("opening {}", path.display());
+    let opening = || format!("opening {}", shown(path));
     let file = if is_dash(path) {
         stdin().context("opening standard input")?
     } else {
         interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
-    ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
     if meta.is_file() && !is_dash(path) {
         return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
     }
@@ -40,42 +43,47 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
 }
 
 /// Unbuffered standard input. The callers read in large pieces.
-#[cfg(unix)]
 pub(crate) fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
-}
-
-/// Unbuffered standard input. The callers read in large pieces.
-#[cfg(windows)]
-pub(crate) fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    io::stdin().as_handle().try_clone_to_owned().map(File::from)
+    closed::check_stdin()?;
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    owned.map(File::from)
 }
 
 /// Unbuffered standard output. The line buffer of [`io::stdout`] is for text.
-#[cfg(unix)]
 pub(crate) fn stdout() -> Result<File> {
-    use std::os::fd::AsFd;
-    let fd = io::stdout().as_fd().try_clone_to_owned().context("opening standard output")?;
-    Ok(File::from(fd))
-}
-
-/// Unbuffered standard output. The line buffer of [`io::stdout`] is for text.
-#[cfg(windows)]
-pub(crate) fn stdout() -> Result<File> {
-    use std::os::windows::io::AsHandle;
-    let handle = io::stdout().as_handle().try_clone_to_owned().context("opening standard output")?;
-    Ok(File::from(handle))
+    closed::check_stdout()?;
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    owned.map(File::from).context("opening standard output")
 }
 
 /// Prints to standard output. A closed pipe is no error: its reader needs no more output.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    print_by(|| io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// Like [`print`], with a function that writes to [`io::stdout`].
+pub(crate) fn print_by(write: impl FnOnce() -> io::Result<()>) -> Result<()> {
+    closed::check_stdout()?;
+    match write().and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => done.context("writing to standard output"),
     }
+}
+
+/// A message of another library, which may have names in it that are not escaped: all control characters except line
+/// breaks are.
+pub(crate) fn harmless(message: &str) -> String {
+    message.split('\n').map(escaped_controls).collect::<Vec<_>>().join("\n")
+}
+
+fn escaped_controls(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
 /// Prints a line to standard error, above the live view if there is one. Errors are ignored, since they cannot be

@@ -11,6 +11,7 @@ use thalweg_stencils::mg::{self, Mg};
 use thalweg_stencils::{Class, Verified};
 
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::threads::Threads;
 use crate::{size, standard};
 
@@ -46,12 +47,20 @@ pub(crate) struct Stencil {
 #[derive(Debug, Subcommand)]
 enum Program {
     /// Heat in a plate with cold edges: a sine wave decays at the rate of theory.
+    #[command(after_help = "Example:
+  thalweg stencil heat --scale 64 --steps 1000")]
     Heat(Plate),
     /// A field in a cavity, in the time domain: it resonates at the frequency of theory.
+    #[command(after_help = "Example:
+  thalweg stencil fdtd --threads 1")]
     Fdtd(Plate),
     /// The NAS benchmark CG: conjugate gradients on a random sparse matrix.
+    #[command(after_help = "Example:
+  thalweg stencil cg --class A")]
     Cg(Nas),
     /// The NAS benchmark MG: a multigrid method in a periodic cube.
+    #[command(after_help = "Example:
+  thalweg stencil mg --class B")]
     Mg(Nas),
 }
 
@@ -72,8 +81,8 @@ struct Nas {
     /// The class of the problem: S, W, A, B or C. The result is compared with the report's
     #[arg(long)]
     class: Option<Class>,
-    /// Divides 900000 rows of the matrix (cg), or 2048 points along an edge (mg, a power of two). Nothing is known of the
-    /// result
+    /// Divides 900000 rows of the matrix (cg, default 16), or 2048 points along an edge (mg, a power of two, default 8).
+    /// Nothing is known of the result
     #[arg(long, value_name = "S", conflicts_with = "class", value_parser = clap::value_parser!(u32).range(1..=512))]
     scale: Option<u32>,
     #[command(flatten)]
@@ -194,7 +203,10 @@ impl Nas {
         let problem = match (self.class, self.scale.unwrap_or(8) as usize) {
             (Some(class), _) => mg::Problem::class(class),
             (None, scale) => {
-                ensure!(scale.is_power_of_two(), "--scale {scale} is no power of two, which mg needs");
+                let near = scale.next_power_of_two();
+                let help = format!("use {} or {near}", near / 2);
+                let refusal = format!("--scale {scale} is no power of two, which mg needs\nhelp: {help}");
+                ensure!(scale == near, Misuse::new(refusal));
                 mg::Problem::one_cycle(CUBE / scale)
             }
         };

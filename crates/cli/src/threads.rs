@@ -4,6 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
 
+use crate::misuse::Misuse;
 use crate::standard;
 
 /// The number of threads.
@@ -27,7 +28,7 @@ impl Threads {
     /// The number is outside the range of the engine's option.
     pub fn of_team(self, quiet: bool) -> Result<Option<usize>> {
         let Some(threads) = self.threads else { return Ok(None) };
-        Options::new().threads(threads).check()?;
+        Options::new().threads(threads).check().map_err(Misuse::new)?;
         let team = thalweg::team_size();
         if threads > team && !quiet {
             standard::eprint(&format!(

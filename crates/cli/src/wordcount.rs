@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use thalweg_wordcount::{Case, Ranking, count};
+use thalweg::graph::shown;
+use thalweg_wordcount::{Case, Ranking, Shape, count, map_reduce};
 
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
@@ -30,12 +31,15 @@ pub(crate) struct Wordcount {
     /// The files to read, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Print only the K most frequent words
+    /// Print only the K most frequent words (default: all)
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// Count `A` as `a` (ASCII letters only)
     #[arg(short, long)]
     ignore_case: bool,
+    /// Count as MapReduce does, for comparison: mappers sort the words of a block, and reducers merge them
+    #[arg(long)]
+    map_reduce: bool,
     #[command(flatten)]
     engine: Engine,
 }
@@ -47,7 +51,10 @@ impl Wordcount {
         let progress = self.engine.progress(self.length()?);
         let case = if self.ignore_case { Case::Ignored } else { Case::Kept };
         let inputs = self.files.iter().map(|path| open(path, interrupt, &progress));
-        let counted = count(inputs, case, &options);
+        let counted = match self.map_reduce {
+            true => map_reduce(inputs, case, Shape::for_workers(options.workers()), &options),
+            false => count(inputs, case, &options),
+        };
         progress.end(&counted);
         let (ranking, report) = counted.map_err(cause)?;
         self.print(&ranking)?;
@@ -61,8 +68,8 @@ impl Wordcount {
         for path in &self.files {
             let mut length = None;
             if !standard::is_dash(path) {
-                let meta = fs::metadata(path).with_context(|| format!("reading {}", path.display()))?;
-                ensure!(!meta.is_dir(), "{} is a folder\nhelp: name its files", path.display());
+                let meta = fs::metadata(path).with_context(|| format!("reading {}", shown(path)))?;
+                ensure!(!meta.is_dir(), "{} is a folder\nhelp: name its files", shown(path));
                 length = Some(meta.len()).filter(|_| meta.is_file());
             }
             all = all.zip(length).map(|(all, length)| all + length);
@@ -105,7 +112,7 @@ impl<R: Read> Read for Named<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let named = |error: io::Error| match error.kind() {
             io::ErrorKind::Interrupted => error,
-            kind => io::Error::new(kind, format!("reading {}: {error}", self.path.display())),
+            kind => io::Error::new(kind, format!("reading {}: {error}", shown(&self.path))),
         };
         self.input.read(bytes).map_err(named)
     }

@@ -154,7 +154,7 @@ fn errors_say_what_is_wrong() {
     ] {
         let output = run(folder.path(), arguments);
         let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {message}");
         assert!(
             output.stdout.is_empty() && message.starts_with("error: ") && message.contains(what),
             "{message}"
@@ -188,8 +188,38 @@ fn a_report_has_counts_and_the_rate() {
     let folder = folder();
     let output = run(folder.path(), &["q.fa", "t.fa", "--report", "--gap", "log"]);
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.contains("3 queries, 2 targets (DNA): 0.000 * 10^9 cells, which look at"), "{message}");
+    assert!(message.contains("3 queries, 2 targets (DNA): 960 cells, which look at "), "{message}");
     assert!(message.contains("cells a second"), "{message}");
+}
+
+#[test]
+fn dna_beside_proteins_is_a_warning() {
+    let folder = folder();
+    let stderr = |arguments: &[&str]| {
+        String::from_utf8(run(folder.path(), arguments).stderr).expect("messages are UTF-8")
+    };
+    let warning = stderr(&["q.fa", "p.faa"]);
+    assert!(
+        warning.starts_with("warning: the queries look like DNA, but the targets are proteins"),
+        "{warning}"
+    );
+    assert!(warning.contains("\nhelp: translate the queries, "), "{warning}");
+    let warning = stderr(&["p.faa", "t.fa"]);
+    assert!(
+        warning.starts_with("warning: the targets look like DNA, but the queries are proteins"),
+        "{warning}"
+    );
+    for arguments in [&["q.fa", "t.fa"][..], &["p.faa", "p.faa"], &["q.fa", "p.faa", "--alphabet", "protein"]]
+    {
+        assert_eq!(stderr(arguments), "");
+    }
+}
+
+#[test]
+fn the_least_score_is_one() {
+    let message =
+        String::from_utf8(run(folder().path(), &["q.fa", "t.fa", "--min-score", "0"]).stderr).unwrap();
+    assert!(message.contains("0 is not in 1.."), "{message}");
 }
 
 #[test]

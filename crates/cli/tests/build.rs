@@ -169,3 +169,53 @@ fn a_damaged_executable_is_refused() {
     let output = alone(&program, folder.path(), &[]);
     assert!(!output.status.success() && stderr(&output).contains("damaged"), "{}", stderr(&output));
 }
+
+/// Also without debug information, unless the command itself has it.
+#[test]
+fn executables_do_not_tell_where_they_were_compiled() {
+    let (to, _) = built(COUNT, &["-O", "0"]);
+    let bytes = fs::read(to.path().join("program")).unwrap();
+    let registry = option_env!("CARGO_HOME").map(|home| format!("{home}/registry"));
+    // Debug information has the folder of the sources.
+    let sources = (!cfg!(debug_assertions)).then(|| env!("CARGO_MANIFEST_DIR").to_owned());
+    for folder in [sources, registry].into_iter().flatten() {
+        assert!(memchr::memmem::find(&bytes, folder.as_bytes()).is_none(), "the executable has {folder}");
+    }
+    assert!(cfg!(debug_assertions) || bytes.len() < 24 << 20, "{} bytes", bytes.len());
+    assert_eq!(stdout(&alone(&to.path().join("program"), to.path(), &["-i", "2"])), "0\n1\n");
+}
+
+#[test]
+fn a_compiler_that_fails_is_reported_with_its_messages() {
+    let folder = folder_with(COUNT);
+    let script = folder.path().join("cc");
+    fs::write(
+        &script,
+        "#!/bin/sh\ncase $1 in --version) echo 1 ;; *) echo 'no licence' >&2; exit 3 ;; esac\n",
+    )
+    .unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let script = script.to_str().unwrap();
+    for (compiler, why) in [
+        ("/bin/false", "the C compiler `/bin/false` has failed: exit status: 1, without a message"),
+        (script, "has failed: exit status: 3\nno licence"),
+    ] {
+        let with = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+            command.env("XDG_CACHE_HOME", folder.path().join("cache")).env("CC", compiler);
+            command.args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output().unwrap()
+        };
+        let output = with(&["run", "program.str", "-i", "2"]);
+        assert!(output.status.success() && stdout(&output) == "0\n1\n", "{output:?}");
+        let note = stderr(&output);
+        assert!(
+            note.starts_with("note: cannot use native code: the C compiler") && note.contains(why),
+            "{note}"
+        );
+        let output = with(&["build", "program.str", "-o", "program"]);
+        assert!(output.status.success() && stderr(&output).contains(why), "{output:?}");
+        let output = with(&["run", "program.str", "-i", "2", "--engine", "native"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).starts_with("error: ") && stderr(&output).contains(why), "{output:?}");
+    }
+}

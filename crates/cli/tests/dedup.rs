@@ -107,10 +107,11 @@ fn a_tree_round_trips_and_is_listed() {
     fs::write(tree.join("a/b/file"), content()).unwrap();
     fs::write(tree.join("a/again"), content()).unwrap();
     std::os::unix::fs::symlink("a/again", tree.join("link")).unwrap();
+    fs::hard_link(tree.join("a/again"), tree.join("z")).unwrap();
     good(folder.path(), &["pack", "tree", "-o", "t.thd"]);
     let listed = good(folder.path(), &["stat", "--list", "t.thd"]).stdout;
     let listed = String::from_utf8(listed).unwrap();
-    for line in ["3000000 a/again", "a/b/\n", "3000000 a/b/file", "link -> a/again"] {
+    for line in ["3000000 a/again", "a/b/\n", "3000000 a/b/file", "link -> a/again", "z link to a/again"] {
         assert!(listed.contains(line), "{line:?} in {listed}");
     }
     good(folder.path(), &["unpack", "t.thd", "-o", "out"]);
@@ -124,9 +125,115 @@ fn an_archive_written_into_its_own_tree_is_skipped() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), content()).unwrap();
     let output = good(folder.path(), &["pack", ".", "-o", "all.thd"]);
-    assert!(stderr(&output).contains("it is the archive being written"));
+    assert!(stderr(&output).contains("it is the archive that this run writes"));
+    // The old archive too, and what a killed run has left.
+    fs::write(folder.path().join(".thalweg-unfinished-1-0"), b"half").unwrap();
+    fs::File::open(folder.path().join(".thalweg-unfinished-1-0")).unwrap();
+    let output = good(folder.path(), &["pack", ".", "-fo", "all.thd"]);
+    assert!(stderr(&output).contains("skipped ./all.thd: it is the archive"), "{}", stderr(&output));
     good(folder.path(), &["unpack", "all.thd", "-o", "out"]);
     assert_eq!(names(&folder.path().join("out")), ["file"]);
+    assert_eq!(names(folder.path()), ["all.thd", "file", "out"]);
+}
+
+#[test]
+fn an_output_that_is_the_input_is_refused_even_with_force() {
+    let folder = folder_with_archive();
+    fs::hard_link(folder.path().join("file"), folder.path().join("same")).unwrap();
+    std::os::unix::fs::symlink("file", folder.path().join("link")).unwrap();
+    let archive = fs::read(folder.path().join("file.thd")).unwrap();
+    for output in ["file", "./file", "same", "link"] {
+        let why = bad(folder.path(), &["pack", "file", "-fo", output]);
+        assert!(why.contains("which this command also reads") && why.contains("help: "), "{why}");
+    }
+    assert!(
+        bad(folder.path(), &["unpack", "file.thd", "-fo", "file.thd"])
+            .contains("which this command also reads")
+    );
+    assert!(fs::read(folder.path().join("file")).unwrap() == content());
+    assert!(fs::read(folder.path().join("file.thd")).unwrap() == archive);
+}
+
+#[test]
+fn an_output_that_names_a_folder_is_refused_at_the_start() {
+    let folder = folder_with_archive();
+    for arguments in [["pack", "file", "-o", "new/"], ["unpack", "file.thd", "-o", "new/"]] {
+        let why = bad(folder.path(), &arguments);
+        assert!(why.contains("new/ names a folder, and the output is a file\nhelp: "), "{why}");
+    }
+    assert_eq!(names(folder.path()), ["file", "file.thd"]);
+}
+
+#[test]
+fn a_replaced_archive_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_with_archive();
+    let archive = folder.path().join("file.thd");
+    fs::set_permissions(&archive, fs::Permissions::from_mode(0o604)).unwrap();
+    good(folder.path(), &["pack", "file", "-fo", "file.thd"]);
+    assert_eq!(fs::metadata(&archive).unwrap().permissions().mode() & 0o7777, 0o604);
+}
+
+/// The limit of file sizes is a signal that ends a process which does nothing about it.
+#[test]
+fn the_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("file"), content()).unwrap();
+    for (arguments, left) in [
+        ("pack file -o out --codec none", &["file"][..]),
+        ("unpack whole.thd -o out", &["file", "whole.thd"]),
+    ] {
+        let limited = format!("ulimit -f 64; exec {} dedup {arguments}", env!("CARGO_BIN_EXE_thalweg"));
+        let output = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("File too large"), "{}", stderr(&output));
+        assert_eq!(names(folder.path()), left);
+        good(folder.path(), &["pack", "file", "-fo", "whole.thd"]);
+    }
+}
+
+/// A small archive of very much content: references to one chunk.
+#[test]
+fn a_bomb_of_references_ends_within_the_limit() {
+    let folder = tempdir().unwrap();
+    fs::File::create(folder.path().join("zeros")).unwrap().set_len(256 << 20).unwrap();
+    good(folder.path(), &["pack", "zeros", "-o", "bomb.thd"]);
+    assert!(fs::metadata(folder.path().join("bomb.thd")).unwrap().len() < 1 << 20);
+    for arguments in [
+        &["verify", "bomb.thd", "--limit", "255MiB"][..],
+        &["unpack", "bomb.thd", "-o", "out", "--limit", "1MiB"],
+    ] {
+        let why = bad(folder.path(), arguments);
+        assert!(why.contains("exceeds the limit") && why.contains("--limit"), "{why}");
+    }
+    // What has been written before the limit is at most the limit.
+    let output = run(folder.path(), &["unpack", "bomb.thd", "-o", "-", "--limit", "1MiB"]);
+    assert!(!output.status.success() && output.stdout.len() <= 1 << 20, "{}", output.stdout.len());
+    good(folder.path(), &["verify", "bomb.thd", "--limit", "256MiB"]);
+    assert_eq!(names(folder.path()), ["bomb.thd", "zeros"]);
+}
+
+/// The output is that of one of them, whole, and the other has failed; with `--force` both may succeed.
+#[test]
+fn two_processes_that_write_one_output_do_no_harm() {
+    let folder = folder_with_archive();
+    for (arguments, output) in [
+        (&["pack", "file", "-o", "one.thd"][..], "one.thd"),
+        (&["pack", "file", "-fo", "two.thd"], "two.thd"),
+        (&["unpack", "file.thd", "-o", "copy"], "copy"),
+    ] {
+        let children = [(); 3]
+            .map(|()| thalweg(folder.path(), arguments).stderr(Stdio::piped()).spawn().expect("starts"));
+        let ended = children.map(|child| child.wait_with_output().unwrap());
+        let succeeded = ended.iter().filter(|output| output.status.success()).count();
+        assert!(succeeded >= 1 && (succeeded == 1 || output == "two.thd"), "{ended:?}");
+        for failed in ended.iter().filter(|output| !output.status.success()) {
+            assert!(stderr(failed).contains("already exists"), "{failed:?}");
+        }
+        let good = fs::read(folder.path().join(if output == "copy" { "file" } else { "file.thd" })).unwrap();
+        assert!(fs::read(folder.path().join(output)).unwrap() == good, "{output}");
+    }
+    assert_eq!(names(folder.path()), ["copy", "file", "file.thd", "one.thd", "two.thd"]);
 }
 
 #[test]
@@ -154,7 +261,7 @@ fn invalid_requests_are_refused_first_with_help() {
         assert!(!why.contains("--force") && why.contains("move it away"), "{why}");
     }
     let why = bad(folder.path(), &["pack", "file", "-o", "no/such/folder"]);
-    assert_eq!(why.matches("No such file").count(), 1, "{why}");
+    assert_eq!(why.matches("there is no folder `no/such`").count(), 1, "{why}");
 }
 
 #[test]
@@ -231,7 +338,8 @@ fn a_closed_pipe_is_an_error() {
 fn a_large_window_is_not_allocated_at_once() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), b"x").unwrap();
-    good(folder.path(), &["pack", "file", "-o", "a.thd", "--window", "64GiB"]);
+    let packed = good(folder.path(), &["pack", "file", "-o", "a.thd", "--window", "64GiB"]);
+    assert!(stderr(&packed).contains("--window-limit 68719476736"), "{}", stderr(&packed));
     let refused = bad(folder.path(), &["verify", "a.thd"]);
     assert!(refused.contains("--window-limit"), "{refused}");
     let limited = format!(
@@ -262,6 +370,50 @@ fn errors_name_the_invalid_argument() {
         assert!(message.contains(why), "{message}");
     }
     assert_eq!(names(folder.path()), ["file", "file.thd"]);
+}
+
+/// As another user, since the superuser can read all.
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_packed() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let folder = tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let root = fs::metadata(folder.path()).unwrap().uid() == 0;
+    let packed = |arguments: &[&str]| {
+        // The program, which may lie where the other user cannot read it.
+        let program = folder.path().join("thalweg");
+        if !program.exists() {
+            fs::hard_link(env!("CARGO_BIN_EXE_thalweg"), &program)
+                .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_thalweg"), &program).map(drop))
+                .unwrap();
+        }
+        let mut command = Command::new(program);
+        command.arg("dedup").args(arguments).current_dir(folder.path());
+        if root {
+            command.uid(65_534);
+        }
+        command.output().expect("starts")
+    };
+    let tree = folder.path().join("tree");
+    fs::create_dir_all(tree.join("closed")).unwrap();
+    fs::write(tree.join("good"), b"good").unwrap();
+    fs::write(tree.join("secret\n"), b"secret").unwrap();
+    fs::set_permissions(tree.join("secret\n"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    let output = packed(&["pack", "tree", "-o", "a.thd"]);
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("warning: reading tree/closed: Permission denied"), "{message}");
+    assert!(message.contains("warning: reading tree/secret\\n: Permission denied"), "{message}");
+    assert!(message.contains("error: 2 of the entries"), "{message}");
+    good(folder.path(), &["unpack", "a.thd", "-o", "out"]);
+    assert_eq!(names(&folder.path().join("out")), ["good"]);
+
+    let output = packed(&["pack", "tree", "-o", "b.thd", "--strict"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(!names(folder.path()).iter().any(|name| name.contains("b.thd") || name.starts_with('.')));
+    fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn interrupt(mut child: Child, signal: &str) -> Output {
 
 #[test]
 fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
-    for signal in ["-INT", "-TERM"] {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         for threads in ["1", "4"] {
             let folder = tempdir().unwrap();
             fs::write(folder.path().join("mine"), b"mine").unwrap();
@@ -77,6 +77,68 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
             assert_eq!(names(folder.path()), ["mine"]);
             assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"mine");
         }
+    }
+}
+
+/// As with `nohup`, and with `&` in a script.
+#[cfg(target_os = "linux")]
+#[test]
+fn ignored_signals_stay_ignored() {
+    for signal in ["HUP", "INT", "TERM"] {
+        let folder = tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' $0 && exec \"$@\"", signal, env!("CARGO_BIN_EXE_thalweg")]);
+        let mut child = command
+            .args(["dedup", "pack", "-", "-o", "made"])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        let send = |signal: &str| Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        for _ in 0..2 {
+            assert!(send(signal).unwrap().success());
+        }
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"more").unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{signal}: {output:?}");
+        assert_eq!(names(folder.path()), ["made"]);
+    }
+}
+
+/// Nothing can be removed then. The next command in the folder does it, and says so.
+#[test]
+fn what_a_killed_command_leaves_goes_with_the_next() {
+    let folder = tempdir().unwrap();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::write(folder.path().join("tree/file"), vec![2; 3 << 20]).unwrap();
+    let packed = spawn(folder.path(), &["pack", "tree", "-o", "-"]).wait_with_output().unwrap().stdout;
+    let begun: [(&[&str], &[u8]); 2] = [
+        (&["pack", "-", "-o", "out"], b"some"),
+        (&["unpack", "-", "-o", "out"], &packed[..packed.len() - 50]),
+    ];
+    for (arguments, input) in begun {
+        let mut child = spawn(folder.path(), arguments);
+        child.stdin.as_mut().unwrap().write_all(input).unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        // A command that runs at the same time leaves it alone.
+        let other = spawn(folder.path(), &["pack", "tree", "-fo", "other"]).wait_with_output().unwrap();
+        assert!(
+            other.status.success() && other.stderr.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&other.stderr)
+        );
+        assert_eq!(names(folder.path()).len(), 3);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(names(folder.path()).len(), 3, "a killed command removes nothing");
+        let next = spawn(folder.path(), &["pack", "tree", "-fo", "other"]).wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&next.stderr);
+        assert!(message.contains("note: removed ") && message.contains("/.thalweg-unfinished-"), "{message}");
+        assert_eq!(names(folder.path()), ["other", "tree"]);
     }
 }
 
@@ -131,6 +193,36 @@ fn a_demo_is_stopped_and_leaves_no_file() {
     wait_for_unfinished(&mut child, folder.path());
     interrupt(child, "-INT");
     assert_eq!(names(folder.path()), ["tree"]);
+}
+
+/// The process still writes what it has computed when the second signal arrives.
+#[test]
+fn a_second_signal_names_what_stays() {
+    for _ in 0..20 {
+        let folder = tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
+        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        wait_for_unfinished(&mut child, folder.path());
+        let id = child.id().to_string();
+        for signal in ["INT", "TERM"] {
+            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        let left = names(folder.path());
+        // The process may have ended before the second signal.
+        if message.contains("interrupted twice") && left != ["made"] {
+            let [left] = &left[..] else { panic!("{left:?}") };
+            let stays =
+                format!("interrupted twice: the unfinished output stays in `./{left}`\nhelp: delete it\n");
+            assert!(message.ends_with(&stays), "{message}");
+            return;
+        }
+    }
+    panic!("no second signal came in time");
 }
 
 /// User and system time of a process, in ticks of 10 ms.

@@ -98,6 +98,8 @@ fn mistakes_end_with_help() {
         (&["bad.rle"], "reading bad.rle: line 3, column 3: unexpected `q`"),
         (&["."], "is a folder"),
         (&["glider", "--torus", "--size", "2x2"], "help: choose a larger --size"),
+        (&["glider", "--size", "10x10"], "--torus"),
+        (&["glider", "--frames", "out.rle"], "out.rle is no folder, and --frames needs one\nhelp: "),
         (&["glider", "--size", "2"], "expected columns and rows like 200x100"),
         (&["glider", "--rule", "3S"], "rule `3S` is not of the form"),
         (&["glider", "--rule", "B0/S"], "help: use --torus"),

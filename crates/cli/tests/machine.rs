@@ -78,7 +78,11 @@ fn a_description_is_checked_and_printed_in_its_usual_form() {
 fn the_description_in_the_help_is_one() {
     let help = stdout(&machine(Path::new("."), &["--help"]));
     let (_, example) = help.split_once("of 10 cores:\n").unwrap();
-    let example: String = example.lines().map(|line| format!("{}\n", line.trim())).collect();
+    let example: String = example
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| format!("{}\n", line.trim()))
+        .collect();
     assert_eq!(example, PLANNED);
 }
 

@@ -2,10 +2,14 @@
 
 mod align;
 mod build;
+mod completions;
 mod dedup;
 mod demo;
 mod endless;
+mod exit_codes;
 mod interrupt;
+mod kills;
+mod kpn;
 mod life;
 mod machine;
 mod manual;
@@ -17,6 +21,7 @@ mod rules;
 mod show;
 mod stencil;
 mod streamit;
+mod streams;
 mod terminal;
 mod thread_limit;
 mod watch;

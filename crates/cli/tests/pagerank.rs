@@ -95,19 +95,14 @@ fn schedules_give_the_same_ranks_and_their_accesses_are_counted() {
     fs::write(folder.path().join("two.machine"), "thalweg-machine 1\ndomains 2\ncores 4\n").unwrap();
     let rmat = ["--rmat", "12", "--edge-factor", "4", "--pages-per-task", "100", "--threads", "2"];
     let expected = texts(folder.path(), &rmat).0;
-    for (schedule, steals) in
-        [("loops", false), ("static-loops", false), ("tasks", true), ("random-tasks", true)]
-    {
+    for schedule in ["loops", "static-loops", "tasks", "random-tasks"] {
         let counts = ["--schedule", schedule, "--counts", "--machine", "two.machine", "-q"];
         let (ranks, messages) = texts(folder.path(), &[&rmat[..], &counts].concat());
         assert!(ranks == expected, "{schedule}");
         let lines: Vec<&str> = messages.lines().collect();
         assert!(lines[0].starts_with("threads: ") && lines[0].contains(" memory domain"), "{messages}");
         assert!(lines[1].starts_with("remote: tasks "), "{messages}");
-        assert!(
-            lines.len() == 3 && steals == lines[2].contains(" attempts, of which coloured "),
-            "{messages}"
-        );
+        assert!(lines.len() == 3 && lines[2].contains(" attempts, of which coloured "), "{messages}");
         // This machine may have one domain or several.
         let here = texts(folder.path(), &[&rmat[..], &["--schedule", schedule, "--counts"]].concat());
         assert!(here.0 == expected && here.1.contains("\nremote: tasks "), "{}", here.1);
@@ -144,7 +139,7 @@ fn output_files_are_written_whole_and_replaced_only_with_force() {
     ] {
         let output = run(folder.path(), arguments);
         let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}");
         assert!(message.starts_with("error: ") && message.contains(why), "{message}");
     }
     assert_eq!(fs::read_to_string(folder.path().join("star")).unwrap(), STAR);
@@ -175,7 +170,7 @@ fn mistakes_are_errors_with_help() {
     ] {
         let output = run(folder.path(), arguments);
         let message = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {message}");
         assert!(
             output.stdout.is_empty() && message.contains(why) && message.contains("error: "),
             "{message}"

@@ -2,6 +2,8 @@
 #![cfg(unix)]
 
 use std::fs;
+#[cfg(target_os = "linux")]
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -30,6 +32,7 @@ fn folder() -> TempDir {
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
     write("star", "1 9\n2 9\n3 9\n");
     write("a.fa", ">a\nACGTACGTACGT\n");
+    write("block.rle", "x = 2, y = 2\n2o$2o!\n");
     write("none", "");
     write("comments", "# nothing\n");
     folder
@@ -44,6 +47,13 @@ const VERBS: [&[&str]; 5] = [
     &["stencil", "heat", "--scale", "512"],
 ];
 
+/// A program without end, whose middle runs on any number of threads.
+#[cfg(target_os = "linux")]
+const COUNT: &str = "void->void pipeline Main { add Count(); add Mix(3); add Mix(4); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->int filter Mix(int k) { work pop 1 push 1 { int s = pop(); for (int i = 0; i < 50; i++) s = s * 31 + k; push(s); } }
+int->void filter Show() { work pop 1 { println(pop()); } }";
+
 #[test]
 fn threads_follow_one_rule() {
     let folder = folder();
@@ -54,7 +64,7 @@ fn threads_follow_one_rule() {
             [("0", "threads 0: at least 1 is needed"), ("4097", "4097 threads: at most 4096")]
         {
             let refused = with(threads);
-            assert_eq!(refused.status.code(), Some(1), "{verb:?}: {refused:?}");
+            assert_eq!(refused.status.code(), Some(2), "{verb:?}: {refused:?}");
             assert!(message(&refused).contains(why) && refused.stdout.is_empty(), "{verb:?}: {refused:?}");
         }
         let more = with(&(team + 1).to_string());
@@ -76,6 +86,46 @@ fn threads_follow_one_rule() {
         text.contains("note: --threads 4096") && text.contains(&format!("\nthreads: {team}, in ")),
         "{text}"
     );
+}
+
+/// The largest resident memory of a command so far, in MiB. The command has written output, so all its threads exist.
+#[cfg(target_os = "linux")]
+fn peak(folder: &Path, arguments: &[&str]) -> u64 {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let begun = out.read_exact(&mut [0]);
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    begun.unwrap_or_else(|_| panic!("{arguments:?} writes nothing"));
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10
+}
+
+/// Each verb of the engine prints more than fits into a pipe, so it waits there.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_grows_in_proportion_to_threads() {
+    let folder = folder();
+    let words: String =
+        (0..30_000u64).map(|i| format!("{:x} ", i.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 7_777_777)).collect();
+    fs::write(folder.path().join("words"), words).unwrap();
+    fs::write(folder.path().join("count.str"), COUNT).unwrap();
+    for verb in [
+        &["wordcount", "words"][..],
+        &["wordcount", "words", "--map-reduce"],
+        &["dedup", "pack", "words", "-o", "-"],
+        &["run", "count.str"],
+        &["run", "count.str", "--mode", "pipeline"],
+        &["run", "count.str", "--mode", "data"],
+    ] {
+        let with = |threads| peak(folder.path(), &[verb, &["--threads", threads]].concat());
+        let (some, many) = (with("100"), with("800"));
+        assert!(some < 100 && many < 200, "{verb:?}: {some} MiB and {many} MiB");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -150,7 +200,7 @@ fn negative_numbers_are_values() {
     ] {
         let output = run(folder.path(), arguments);
         let text = message(&output);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {text}");
         assert!(text.starts_with("error: ") && text.contains(why), "{arguments:?}: {text}");
     }
 }
@@ -168,15 +218,47 @@ fn sizes_beyond_all_memory_name_cells_and_bytes() {
 }
 
 #[test]
-fn counts_of_tasks_have_their_steals_though_there_are_none() {
+fn an_input_is_not_overwritten_even_if_forced() {
+    let folder = folder();
+    fs::hard_link(folder.path().join("a.fa"), folder.path().join("linked")).unwrap();
+    for (arguments, output) in [
+        (&["pagerank", "star"][..], "star"),
+        (&["align", "a.fa", "a.fa"], "a.fa"),
+        (&["align", "a.fa", "a.fa"], "./linked"),
+        (&["life", "block.rle"], "block.rle"),
+    ] {
+        let before = fs::read(folder.path().join(output)).unwrap();
+        let refused = run(folder.path(), &[arguments, &["-f", "-o", output]].concat());
+        assert!(!refused.status.success(), "{arguments:?}");
+        let text = message(&refused);
+        assert!(
+            text.contains(&format!("refusing to overwrite {output}, which this command also reads")),
+            "{text}"
+        );
+        assert!(fs::read(folder.path().join(output)).unwrap() == before, "{arguments:?}");
+    }
+    // A built-in pattern is no file.
+    for force in [&[][..], &["-f"]] {
+        assert!(
+            run(folder.path(), &[&["life", "glider", "-g", "1", "-o", "glider"], force].concat())
+                .status
+                .success()
+        );
+    }
+}
+
+#[test]
+fn counts_have_their_steals_though_there_are_none() {
     let folder = folder();
     for verb in [&["pagerank", "star", "-q"][..], &["align", "a.fa", "a.fa"]] {
-        let with = |schedule| {
+        for schedule in ["tasks", "loops"] {
             let options = ["--schedule", schedule, "--counts", "--threads", "1"];
-            message(&run(folder.path(), &[verb, &options].concat()))
-        };
-        assert!(with("tasks").contains("\nsteals: 0 in 0 attempts, of which coloured 0 in 0\n"), "{verb:?}");
-        assert!(with("loops").contains("\nsteals: not counted in loops\n"), "{verb:?}");
+            let text = message(&run(folder.path(), &[verb, &options].concat()));
+            assert!(
+                text.contains("\nsteals: 0 in 0 attempts, of which coloured 0 in 0\n"),
+                "{verb:?}: {text}"
+            );
+        }
     }
 }
 

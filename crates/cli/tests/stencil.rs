@@ -39,7 +39,7 @@ fn problems_that_cannot_be_computed_are_refused() {
     for (arguments, why) in [
         (&["heat", "--scale", "1"][..], "help: choose a larger --scale"),
         (&["cg", "--class", "C", "--memory", "1G"], "the limit is 1 GiB"),
-        (&["mg", "--scale", "3"], "power of two"),
+        (&["mg", "--scale", "3"], "help: use 2 or 4"),
         (&["cg", "--class", "D"], "unknown class `D`"),
         (&["fdtd", "--steps", "1"], "1 is not in"),
         (&["heat", "--threads", "0"], "thread"),

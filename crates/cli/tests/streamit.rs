@@ -108,6 +108,24 @@ fn errors_name_the_file() {
 }
 
 #[test]
+fn a_file_that_is_no_text_is_refused_at_once() {
+    let folder = folder_with(COUNT);
+    for file in ["/dev/zero", env!("CARGO_BIN_EXE_thalweg")] {
+        for verb in ["check", "run", "graph"] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+            let output = command.args([verb, file]).current_dir(folder.path()).output().unwrap();
+            let message = stderr(&output);
+            assert_eq!(output.status.code(), Some(1), "{message}");
+            assert!(
+                message.starts_with(&format!("error: reading {file}: it is no text: byte 0x00 at")),
+                "{message}"
+            );
+            assert_eq!(message.lines().count(), 2, "{message}");
+        }
+    }
+}
+
+#[test]
 fn a_source_file_cannot_be_given_twice() {
     let folder = folder_with(COUNT);
     fs::write(
@@ -135,7 +153,7 @@ fn standard_input_cannot_be_repeated() {
         let folder = folder_with(&program);
         let output = run(folder.path(), &[arguments, &["--repeat-input", "-i", "9"]].concat());
         assert!(stderr(&output).contains("standard input cannot be repeated"), "{}", stderr(&output));
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(2));
         assert!(!has_unfinished_files(folder.path()));
     }
 }

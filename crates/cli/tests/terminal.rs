@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -32,6 +33,52 @@ pub fn all_written(mut own: File, mut command: Child) -> Vec<u8> {
     _ = own.read_to_end(&mut bytes);
     assert!(command.wait().unwrap().success());
     bytes
+}
+
+/// Runs a command with a pseudo-terminal for standard output and standard error. Returns what it writes.
+fn on_terminal(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String) {
+    let (mut own, other) = terminal();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).env("XDG_CACHE_HOME", folder.join("cache")).env_remove("NO_COLOR");
+    command.env("TERM", "xterm").envs(variables.iter().copied()).current_dir(folder).stdin(Stdio::null());
+    let mut child = command.stdout(other.try_clone().unwrap()).stderr(other).spawn().unwrap();
+    drop(command); // which has the other side too
+    let mut bytes = Vec::new();
+    _ = own.read_to_end(&mut bytes);
+    (child.wait().unwrap().code().unwrap(), String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))
+}
+
+#[test]
+fn a_dumb_terminal_gets_plain_lines() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("program.str"), COUNT).unwrap();
+    for more in [&[][..], &["--watch"]] {
+        let run = [&["run", "program.str", "-i", "3", "--threads", "1"], more].concat();
+        let (code, text) = on_terminal(folder.path(), &run, &[("TERM", "dumb")]);
+        assert_eq!(code, 0, "{text}");
+        assert!(!text.contains(['\u{1b}', '\r']) && text.contains("item 2\n"), "{text:?}");
+    }
+    for arguments in [&["--help"][..], &["run", "--help"], &["run", "--none"]] {
+        let (_, text) = on_terminal(folder.path(), arguments, &[("TERM", "dumb")]);
+        assert!(!text.contains('\u{1b}') && text.contains("Usage"), "{text:?}");
+    }
+}
+
+#[test]
+fn colours_can_be_switched_off() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("program.str"), "void->void pipeline Main { add Nothing(); }").unwrap();
+    for arguments in [&["check", "program.str"][..], &["run", "--none"]] {
+        for (variables, coloured) in [
+            (&[][..], true),
+            (&[("NO_COLOR", "")], true),
+            (&[("NO_COLOR", "1")], false),
+            (&[("TERM", "dumb")], false),
+        ] {
+            let (code, text) = on_terminal(folder.path(), arguments, variables);
+            assert!(code != 0 && text.contains("\u{1b}[") == coloured, "{variables:?}: {text:?}");
+        }
+    }
 }
 
 /// The final content of the lines of a terminal: the text after the last carriage return or escape.

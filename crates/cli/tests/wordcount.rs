@@ -62,6 +62,11 @@ fn output_is_the_same_for_all_threads_and_policies() {
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         assert!(output.stdout == expected, "{more:?}");
     }
+    for more in [&[][..], &["--threads", "5", "--policy", "ws-cur"]] {
+        let output = run(folder.path(), &[&["text", "--map-reduce", "--report"], more].concat());
+        assert!(output.status.success() && output.stdout == expected, "{more:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("reducer0"), "{output:?}");
+    }
     let top = run(folder.path(), &["text", "--top", "3"]).stdout;
     assert!(expected.starts_with(&top) && top.iter().filter(|byte| **byte == b'\n').count() == 3);
 }

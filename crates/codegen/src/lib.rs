@@ -42,7 +42,7 @@ use lower::NodeCode;
 use parts::Part;
 use prepared::{Prepared, lanes, rings};
 use std::sync::{Arc, OnceLock};
-use thalweg::graph::GraphData;
+use thalweg::graph::{GraphData, shown};
 use thalweg_lang::Compiled;
 use thalweg_lang::interpret::BUDGET;
 use thalweg_lang::messages::has_messages;
@@ -116,7 +116,7 @@ impl std::fmt::Display for Refusal {
         match self {
             Refusal::Unable(why) => write!(f, "cannot compile this program to native code: {why}"),
             Refusal::NoCompiler => match std::env::var_os("CC").filter(|name| !name.is_empty()) {
-                Some(named) => write!(f, "no C compiler `{}`, which `$CC` names", named.display()),
+                Some(named) => write!(f, "no C compiler `{}`, which `$CC` names", shown(named)),
                 None => f.write_str("no C compiler found: tried `cc`, `gcc` and `clang`"),
             },
             Refusal::Failed(why) => write!(f, "cannot use native code: {why}"),

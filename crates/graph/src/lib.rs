@@ -24,6 +24,7 @@ mod item;
 mod names;
 mod node;
 mod shapes;
+mod shown;
 mod text;
 
 pub use channel::{Channel, Link};
@@ -33,3 +34,4 @@ pub use graph::GraphData;
 pub use id::{ChannelId, NodeId, Port};
 pub use item::Item;
 pub use node::{Bounds, FirstPop, InPort, InShape, Kind, Node, OutPort, OutShape, Rate};
+pub use shown::{shown, shown_bytes};

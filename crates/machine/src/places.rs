@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     units: Vec<UnitId>,
+    cpus: Vec<u32>,
     domains: Vec<usize>,
     /// By level from near to far, up to the domains: the group of each thread.
     groups: Vec<Vec<usize>>,
@@ -31,6 +32,7 @@ impl Machine {
         let unit =
             |thread: usize| allowed[(thread as u128 * allowed.len() as u128 / threads as u128) as usize];
         let units: Vec<UnitId> = (0..threads).map(unit).collect();
+        let cpus = units.iter().map(|unit| self.unit(*unit).cpu).collect();
         let domains: Vec<usize> = units.iter().map(|unit| self.domain_of(*unit).index()).collect();
         let mut groups = Vec::new();
         for level in self.levels() {
@@ -49,7 +51,7 @@ impl Machine {
             groups.push(group);
         }
         groups.push(domains.clone());
-        Places { units, domains, groups }
+        Places { units, cpus, domains, groups }
     }
 }
 
@@ -62,6 +64,11 @@ impl Places {
     /// The unit of each thread, by its number.
     pub fn units(&self) -> &[UnitId] {
         &self.units
+    }
+
+    /// The number by which the operating system knows each thread's unit, by the thread's number.
+    pub fn cpus(&self) -> &[u32] {
+        &self.cpus
     }
 
     /// The index of each thread's memory domain, by the thread's number.

@@ -46,7 +46,7 @@ mod threads;
 
 pub use build::{
     Feedback, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Output, OutputSpec, OutputSpecs,
-    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, input, output, window,
+    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, in_team, input, output, window,
 };
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
@@ -62,7 +62,7 @@ pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};
 pub use set_once::SetOnce;
 pub use team::deque;
-pub use team::patience::Patience;
+pub use team::spin_budget::SpinBudget;
 #[cfg(not(loom))]
 pub use team::{
     Job, call_members, count_jobs, join, parallel, parallel_counted, parallel_while, team_domains, team_size,

@@ -10,7 +10,17 @@ use thalweg_policy::tasks::{Colour, ColourSet, Place, Search, SearchSettings};
 ///
 /// Member `m` prefers tasks of [`Colour`]`(m)`, and after these the tasks with the colours of members near it: those of its
 /// memory domain, if [`domains`](Options::domains) are given, or by levels, from its core to its domain, if
-/// [`places`](Options::places) are.
+/// [`places`](Options::places) are. The two set the same thing, so the later call replaces the earlier one.
+///
+/// Colours have numbers below 1024. A team may have more members: those from 1024 on prefer no task, and steal by random
+/// attempts, by which alone tasks of colours from 1024 on are stolen. That costs time and changes no result. Accesses to data of
+/// such a colour all count as remote.
+///
+/// **Places are assumed.** [`domains`](Options::domains) and [`places`](Options::places) say where members are, and put no
+/// thread there: outside of runs no thread is pinned, and the system moves threads as it likes. Counts of remote accesses are
+/// then those of the described places, which may be of another machine. To have the threads there, execute the graph in
+/// [`in_team`](thalweg_runtime::in_team), with the run option
+/// [`pinned_at`](thalweg_runtime::Options::pinned_at).
 #[derive(Clone, Debug)]
 pub struct Options {
     members: Option<usize>,
@@ -43,7 +53,7 @@ impl Options {
     /// The memory domain of each member, by the member's number; a member that the list does not have is in a domain of
     /// its own. In a firing the default is [`Options::domains`](thalweg_runtime::Options::domains) of the run. Turns on the
     /// counts of accesses ([`MemberCounts::remote`](crate::MemberCounts::remote)), which calls the colour function once
-    /// more for each node and each predecessor.
+    /// more for each node and each predecessor. Replaces [`places`](Options::places).
     #[must_use]
     pub fn domains(mut self, domains: impl IntoIterator<Item = usize>) -> Options {
         self.domains = Some(domains.into_iter().collect());
@@ -53,8 +63,8 @@ impl Options {
 
     /// Where the members are on a machine, which may be a described one. Member `m` has the place of thread `m`, and prefers,
     /// after its own colour, those of the members with which it shares a core, then a cache of each level, then its memory
-    /// domain ([`Places::near`]). A member that the places do not have is in a domain of its own. Sets
-    /// [`domains`](Options::domains) too.
+    /// domain ([`Places::near`]). A member that the places do not have is in a domain of its own. Replaces
+    /// [`domains`](Options::domains), by those of the places.
     ///
     /// ```
     /// use thalweg_machine::Machine;
@@ -107,12 +117,10 @@ impl Options {
     }
 
     pub(crate) fn place(&self, member: usize) -> Place {
-        let own = ColourSet::of(Colour(member as u32));
         let near = self.places.iter().filter(|places| member < places.threads());
         let near = near.flat_map(|places| places.near(member)).map(|members| colours_of(&members));
-        let mut levels: Vec<ColourSet> = [own].into_iter().chain(near).chain(self.domain(member)).collect();
-        levels.dedup();
-        Place::new(levels)
+        let members = self.domains.as_ref().map_or(0, |domains| domains.len());
+        Place::among(members, Colour(member as u32), near.chain(self.domain(member)))
     }
 
     pub(crate) fn search_of(&self, member: usize, members: usize) -> Search {
@@ -161,5 +169,12 @@ mod tests {
             assert_eq!(levels(&options, 7), [[7]]);
         }
         assert_eq!(levels(&Options::new(), 1), [[1]]);
+    }
+
+    /// So on a machine with one domain a search makes no more attempts than without domains.
+    #[test]
+    fn a_domain_of_all_members_is_no_level() {
+        assert_eq!(levels(&Options::new().domains([0; 4]), 1), [[1]]);
+        assert_eq!(levels(&Options::new().places(&Machine::uniform(1, 4).places(4)), 1), [[1]]);
     }
 }

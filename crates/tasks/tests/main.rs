@@ -9,11 +9,12 @@ mod leaving;
 mod random;
 mod shapes;
 
-/// Calls `test` in a firing of a run with four workers: graphs then have up to four members on any machine.
+/// Calls `test` in a team of four: graphs then have up to four members on any machine.
 fn in_team(test: impl FnOnce() + Send) {
-    let graph = thalweg_runtime::Graph::new();
-    let mut test = Some(test);
-    graph.source(0..1).for_each(move |_| test.take().expect("one item")());
-    let run = graph.run(&thalweg_runtime::Options::new().threads(4));
+    let test = || {
+        assert_eq!(thalweg_runtime::team_size(), 4);
+        test();
+    };
+    let run = thalweg_runtime::in_team(&thalweg_runtime::Options::new().threads(4), test);
     run.unwrap_or_else(|error| panic!("{error}"));
 }

@@ -15,8 +15,8 @@ fn on_small_stack(test: impl FnOnce() + Send) {
 
 #[test]
 fn a_chain_of_a_million_nodes_needs_no_deep_stack() {
-    crate::in_team(|| {
-        on_small_stack(|| {
+    on_small_stack(|| {
+        crate::in_team(|| {
             let chain = OnDemand::new(
                 |&n: &u32, needs: &mut Vec<u32>| needs.extend(n.checked_sub(1)),
                 |_: &u32, context| context.inputs().next().map_or(0, |before| before + 1),

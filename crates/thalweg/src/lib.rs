@@ -46,17 +46,17 @@ pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
     Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error,
     Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow,
-    IntoResult, Job, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
+    IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
     OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx,
-    Schedule, SendFuture, Sender, Shares, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs,
-    input, join, output, par_chunks, par_for, parallel, parallel_counted, team_size, window,
+    Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team,
+    input, join, output, par_chunks, par_for, team_size, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.
 pub mod graph {
     pub use thalweg_graph::{
         Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind, Link, Messages,
-        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights,
+        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown, shown_bytes,
     };
 }
 
@@ -145,6 +145,30 @@ pub mod tasks {
     pub use thalweg_tasks::{
         Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, Outcome,
         SearchSettings, StaticGraph, TaskGraph,
+    };
+}
+
+/// For parallel constructs of your own: what loops and task graphs are made of.
+///
+/// A *team* is the workers of a run, inside of its firings, or the threads of the process's pool. [`parallel`](team::parallel)
+/// calls a function on the calling thread and on others of its team that have nothing to do.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+/// use thalweg::team::{Shares, parallel};
+///
+/// // A stretch for each member, taken 10 numbers at a time; a member without numbers steals.
+/// let (shares, sum) = (Shares::new(0..1000, thalweg::team_size(), 1, 10), AtomicU64::new(0));
+/// parallel(usize::MAX, &|member| {
+///     while let Some(numbers) = shares.take(member) {
+///         sum.fetch_add(numbers.sum::<u64>(), Relaxed);
+///     }
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// ```
+pub mod team {
+    pub use thalweg_runtime::{
+        Job, Shares, call_members, parallel, parallel_counted, parallel_while, team_domains,
     };
 }
 

@@ -1,5 +1,6 @@
 //! The types, traits and functions that most programs use.
 
 pub use crate::{
-    Fork, Graph, In, Options, Out, ParallelExt, Report, Stream, Value, View, input, output, window,
+    Fork, Graph, In, Loop, Options, Out, ParallelExt, Report, Stream, Value, View, input, join, output,
+    par_for, window,
 };

@@ -4,12 +4,13 @@ use crate::support;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
 use thalweg::machine::Machine;
 use thalweg::tasks::{Colour, OnDemand, Options as TaskOptions, StaticGraph, TaskGraph};
 use thalweg::trace::{Counts, MemberCounts, Report, What};
-use thalweg::{Graph, Loop, Options, Schedule, count_jobs};
+use thalweg::{Error, Graph, Handle, Loop, Options, Schedule, count_jobs};
 
 /// The report of a graph whose node `work` calls `fire` for each of some items.
 fn report_of(items: u64, options: &Options, fire: impl FnMut(u64) + Send) -> Report {
@@ -239,4 +240,29 @@ fn a_run_without_accounts_counts_nothing() {
     let report =
         report_of(3, &Options::new().threads(2).unaccounted(), |_| Loop::new().for_each(0..10, |_| ()));
     assert_eq!(report.jobs().count(), 0);
+}
+
+/// A firing is not interrupted, nor is what it executes.
+#[test]
+fn loops_and_graphs_in_a_firing_go_on_after_a_cancel() {
+    watch("cancel", || {
+        let (executed, run) = (AtomicUsize::new(0), Arc::new(OnceLock::<Handle>::new()));
+        let handle = run.clone();
+        let options = Options::new().threads(2).on_start(move |started| _ = handle.set(started.clone()));
+        let execute = || _ = executed.fetch_add(1, Ordering::Relaxed);
+        let graph = Graph::new();
+        graph.source(0..1u8).for_each(|_| {
+            Loop::new().grain(1).for_each(0..200, |at| {
+                if at == 0 {
+                    let run = run.get().expect("the run has begun");
+                    run.cancel();
+                    assert!(run.is_over());
+                }
+                execute();
+            });
+            diamond().run(&TaskOptions::new(), |_| execute()).unwrap();
+        });
+        assert!(matches!(graph.run(&options), Err(Error::Cancelled)));
+        assert_eq!(executed.into_inner(), 204);
+    });
 }

@@ -13,6 +13,7 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-machine", &[]),
     ("thalweg-graph", &[]),
+    ("thalweg-files", &["thalweg-graph"]),
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
@@ -30,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-tasks", &["thalweg-machine", "thalweg-policy", "thalweg-runtime"]),
-    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis"]),
+    ("thalweg-lang", &["thalweg-graph", "thalweg-analysis", "thalweg-files"]),
     ("thalweg-lang-testgen", &["thalweg-lang"]),
     ("thalweg-str", &["thalweg-lang"]),
     (
@@ -51,7 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("thalweg-align", &["thalweg"]),
-    ("thalweg-dedup", &["thalweg"]),
+    ("thalweg-dedup", &["thalweg", "thalweg-files"]),
     ("thalweg-kpn", &["thalweg"]),
     ("thalweg-wordcount", &["thalweg"]),
     ("thalweg-pagerank", &["thalweg"]),
@@ -65,12 +66,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "thalweg",
             "thalweg-dedup",
+            "thalweg-kpn",
             "thalweg-wordcount",
             "thalweg-pagerank",
             "thalweg-stencils",
             "thalweg-align",
             "thalweg-lang",
             "thalweg-codegen",
+            "thalweg-files",
         ],
     ),
     (

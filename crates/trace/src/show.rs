@@ -3,13 +3,13 @@
 use crate::{Report, WorkerReport, table::Table, units};
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::NodeId;
+use thalweg_graph::{NodeId, shown};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.threads == 1 { "" } else { "s" };
         let wall = units::time(self.wall);
-        writeln!(f, "{wall} on {} thread{s}, policy {}\n", self.threads, self.policy.escape_debug())?;
+        writeln!(f, "{wall} on {} thread{s}, policy {}\n", self.threads, shown(&self.policy))?;
         writeln!(f, "{}", self.worker_table())?;
         self.write_danbi(f)?;
         writeln!(f, "{}", self.node_table())?;
@@ -17,7 +17,7 @@ impl fmt::Display for Report {
         writeln!(f, "{}", self.channel_table())?;
         self.write_growths(f)?;
         for note in &self.notes {
-            writeln!(f, "note: {}", note.escape_debug())?;
+            writeln!(f, "note: {}", shown(note))?;
         }
         writeln!(f, "{}", self.advice())
     }
@@ -79,7 +79,7 @@ impl Report {
             let node = self.graph.node(id);
             let longest = stats.service.as_ref().and_then(|service| service.activation.quantile(0.99));
             table.row(vec![
-                node.name.escape_debug().to_string(),
+                shown(&*node.name).to_string(),
                 if node.blocking { "blocking".to_owned() } else { node.kind.to_string() },
                 stats.firings.to_string(),
                 stats.activations.to_string(),
@@ -123,7 +123,7 @@ impl Report {
             let others = [all.coloured_steals, all.coloured_attempts, all.accesses, all.remote];
             let counts = begun.into_iter().chain(others).map(|count| count.to_string());
             let share = known(all.remote_share(), units::percent);
-            let name = name.escape_debug().to_string();
+            let name = shown(name).to_string();
             table.row([name].into_iter().chain(counts).chain([share]).collect());
         }
         writeln!(f, "{table}")
@@ -167,7 +167,7 @@ impl Report {
         ]);
         for (id, stats) in self.graph.channel_ids().zip(&self.channels) {
             table.row(vec![
-                self.graph.channel_name(id).escape_debug().to_string(),
+                shown(self.graph.channel_name(id)).to_string(),
                 stats.items.to_string(),
                 units::rate(self.rate(id)),
                 stats.remote.to_string(),
@@ -186,7 +186,7 @@ impl Report {
     fn write_growths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for growth in &self.growths {
             let name = self.graph.channel_name(growth.channel);
-            let (name, from, to) = (name.escape_debug(), growth.from, growth.to);
+            let (name, from, to) = (shown(name), growth.from, growth.to);
             writeln!(f, "grew {name} from {from} to {to} {} after {}", growth.limit, units::time(growth.at))?;
         }
         if !self.growths.is_empty() {

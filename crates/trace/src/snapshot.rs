@@ -4,7 +4,7 @@ use crate::{Cause, table::Table, units};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use thalweg_graph::{GraphData, NodeId};
+use thalweg_graph::{GraphData, NodeId, shown};
 
 /// The state of a run at one moment: what each node does or waits for, and how full each channel is.
 ///
@@ -180,7 +180,7 @@ impl fmt::Display for Snapshot {
         let mut nodes = Table::new(&["node", "firings", "activations", "busy", "state"]).text_last();
         for (id, node) in self.graph.node_ids().zip(&self.nodes) {
             nodes.row(vec![
-                self.graph.node(id).name.escape_debug().to_string(),
+                shown(&*self.graph.node(id).name).to_string(),
                 node.firings.to_string(),
                 node.activations.to_string(),
                 units::time(node.busy),
@@ -190,7 +190,7 @@ impl fmt::Display for Snapshot {
         let mut channels = Table::new(&["channel", "pushed", "items", "capacity"]);
         for (id, channel) in self.graph.channel_ids().zip(&self.channels) {
             channels.row(vec![
-                self.graph.channel_name(id).escape_debug().to_string(),
+                shown(self.graph.channel_name(id)).to_string(),
                 channel.pushed.to_string(),
                 channel.items.to_string(),
                 channel.capacity.to_string(),

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId, shown};
 
 /// What a node waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -40,7 +40,7 @@ impl Cause {
     /// assert_eq!(Cause::Worker.describe(&graph), "a worker");
     /// ```
     pub fn describe(&self, graph: &GraphData) -> String {
-        self.describe_with(graph, |name| name.escape_debug().to_string())
+        self.describe_with(graph, |name| shown(name).to_string())
     }
 
     /// [`Cause::describe`], with the names of ports as `show` writes them.

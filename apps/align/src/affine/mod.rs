@@ -11,14 +11,22 @@
 //! A block needs from its neighbours one [`Border`] above (the last row of `H`, and the `E` that enters its first row)
 //! and one at the left. It replaces both by those of its own last row and column. A traceback needs the borders of all
 //! blocks, which [`Grid::align`] keeps, and recomputes the blocks that it crosses.
+//!
+//! The scores of one sequence with many of similar length are computed without blocks, in lanes (`lanes.rs`).
 
 mod grid;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_lanes.rs"]
+mod lanes;
 mod profile;
 mod trace;
 
 pub(crate) use grid::{Grid, memory};
-pub(crate) use profile::{More, Profile, is_narrow};
+pub(crate) use lanes::{Tables, memory as memory_of_lanes};
+pub(crate) use profile::{More, Profile};
 
 /// The value of a gap before the first row or column. It is below all others, and nothing subtracts 2^30 from it.
 pub(crate) const NONE: i32 = i32::MIN / 2;

@@ -58,7 +58,7 @@ fn columns<T: Number>(query: &[u8], scoring: &Scoring, block: usize) -> Vec<Colu
 }
 
 /// Whether all scores and costs are numbers of 8 bits, and blocks are worth a try.
-fn fits_bytes(scoring: &Scoring) -> bool {
+pub(super) fn fits_bytes(scoring: &Scoring) -> bool {
     let crate::Gap::Affine { open, extend } = scoring.gap() else { return false };
     let codes = 0..scoring.codes() as u8;
     let fits = |value: i32| (-127..=64).contains(&value);
@@ -71,7 +71,7 @@ fn fits_bytes(scoring: &Scoring) -> bool {
 /// open`: in one direction a gap joins them; in the other, an alignment to the right cell without its last `d` columns
 /// ends above the left cell, and a gap joins these two. The same holds in a column. `E` and `F` are at most another
 /// `open` below `H`, and intermediate results another score or cost away.
-pub(crate) fn is_narrow(scoring: &Scoring, block: usize) -> bool {
+fn is_narrow(scoring: &Scoring, block: usize) -> bool {
     let crate::Gap::Affine { open, extend } = scoring.gap() else { return false };
     let [most, open, extend] = [scoring.most(), *open, *extend].map(i64::from);
     let apart = (2 * block as i64).saturating_mul(most + extend);

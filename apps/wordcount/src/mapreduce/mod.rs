@@ -13,10 +13,12 @@
 mod plain;
 mod run;
 
-use thalweg::{Error, Graph, Options, Report, Rx, Tx, Value, input, output};
+use std::io::{self, Read};
+
+use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input, output};
 
 use crate::ranking::{Ranked, Ranking};
-use crate::source::{memory, outputs};
+use crate::source::{files, memory, outputs};
 use crate::words::{Case, CaseFolder};
 pub use plain::sort_based;
 use run::{Merger, Pairs, Run};
@@ -33,23 +35,52 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// One mapper and one reducer for each worker.
+    /// One mapper and one reducer for each worker, but at most 32 reducers: a channel leads from each mapper to each
+    /// reducer, so memory is proportional to workers, and not to their square.
     pub fn for_workers(workers: usize) -> Shape {
-        Shape { mappers: workers, reducers: workers, block: BLOCK }
+        Shape { mappers: workers, reducers: workers.min(MOST_REDUCERS), block: BLOCK }
     }
 }
 
 /// Bytes of a block: small enough to sort in the caches, and large enough that frequent words repeat.
 const BLOCK: usize = 1 << 19;
 
-/// Counts the words of a text as MapReduce does. The result does not depend on the shape or the options.
+/// The most reducers of [`Shape::for_workers`].
+const MOST_REDUCERS: usize = 32;
+
+/// Counts the words of all inputs as MapReduce does, under the rules of [`count`](crate::count). The result does not depend
+/// on the shape or the options.
+///
+/// # Errors
+/// Opening or reading an input failed, or the options are invalid. The `io::Error` of an input is the cause of
+/// [`Error::Node`].
+///
+/// # Panics
+/// If the number of mappers or of reducers is 0.
+pub fn map_reduce<I, R>(
+    inputs: I,
+    case: Case,
+    shape: Shape,
+    options: &Options,
+) -> Result<(Ranking, Report), Error>
+where
+    I: IntoIterator<Item = io::Result<R>>,
+    I::IntoIter: Send,
+    R: Read + Send,
+{
+    let graph = Graph::new();
+    let blocks = files(&graph, inputs.into_iter(), shape.block, shape.mappers);
+    map_reduce_blocks(graph, blocks, case, shape, options)
+}
+
+/// Counts the words of a text in memory as MapReduce does, without copying the text. The result does not depend on the shape or the options.
 ///
 /// ```
 /// use thalweg::Options;
-/// use thalweg_wordcount::{Case, Shape, map_reduce};
+/// use thalweg_wordcount::{Case, Shape, map_reduce_text};
 ///
 /// let (shape, options) = (Shape { mappers: 3, reducers: 2, block: 4 }, Options::new());
-/// let (ranking, _report) = map_reduce(b"to be or not to be", Case::Kept, shape, &options)?;
+/// let (ranking, _report) = map_reduce_text(b"to be or not to be", Case::Kept, shape, &options)?;
 /// assert_eq!(ranking.iter().next(), Some((&b"be"[..], 2)));
 /// # Ok::<(), thalweg::Error>(())
 /// ```
@@ -59,17 +90,29 @@ const BLOCK: usize = 1 << 19;
 ///
 /// # Panics
 /// If the number of mappers or of reducers is 0.
-pub fn map_reduce<'t>(
-    text: &'t [u8],
+pub fn map_reduce_text(
+    text: &[u8],
+    case: Case,
+    shape: Shape,
+    options: &Options,
+) -> Result<(Ranking, Report), Error> {
+    let graph = Graph::new();
+    let blocks = memory(&graph, text, shape.block, shape.mappers);
+    map_reduce_blocks(graph, blocks, case, shape, options)
+}
+
+/// Adds a mapper for each stream of blocks, and the reducers, and runs the graph.
+fn map_reduce_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
+    graph: Graph<'env>,
+    blocks: Vec<Stream<'env, B>>,
     case: Case,
     shape: Shape,
     options: &Options,
 ) -> Result<(Ranking, Report), Error> {
     assert!(shape.mappers > 0 && shape.reducers > 0, "at least one mapper and one reducer are needed");
-    let graph = Graph::new();
     let mut runs: Vec<Vec<_>> = (0..shape.reducers).map(|_| Vec::new()).collect();
-    for (i, blocks) in memory(&graph, text, shape.block, shape.mappers).into_iter().enumerate() {
-        let map = move |rx: Rx<&'t [u8]>, txs| mapper(rx, txs, case);
+    for (i, blocks) in blocks.into_iter().enumerate() {
+        let map = move |rx: Rx<B>, txs| mapper(rx, txs, case);
         let outs = outputs("run", shape.reducers);
         let parts = graph.process(&format!("mapper{i}"), input("block", blocks), outs, map);
         runs.iter_mut().zip(parts).for_each(|(to, stream)| to.push(stream));
@@ -93,10 +136,10 @@ pub fn map_reduce<'t>(
 }
 
 /// Sends each reducer its part of the words of each block.
-async fn mapper(mut rx: Rx<&[u8]>, mut txs: Vec<Tx<Run>>, case: Case) {
+async fn mapper<B: AsRef<[u8]> + Send>(mut rx: Rx<B>, mut txs: Vec<Tx<Run>>, case: Case) {
     let (mut buffer, mut folder) = (Vec::new(), CaseFolder::default());
     while let Some(block) = rx.recv().await {
-        let run = Pairs::map(folder.fold(block, case), &mut buffer).sort(&mut buffer);
+        let run = Pairs::map(folder.fold(block.as_ref(), case), &mut buffer).sort(&mut buffer);
         let parts = run.partition(txs.len());
         for (tx, part) in txs.iter_mut().zip(parts) {
             tx.send(part).await;

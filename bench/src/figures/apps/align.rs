@@ -1,7 +1,7 @@
 //! `app.align.*`: local alignments with affine gaps; ns per 1000 cells.
 //!
-//! `pairs` compares many short sequences with each other, `pair` two long ones, and `trace` two long ones that are alike, with
-//! their alignment.
+//! `pairs` compares many short sequences with each other, `search` one query with a data base of sequences of 100 to 2000
+//! letters, `pair` two long ones, and `trace` two long ones that are alike, with their alignment.
 
 use thalweg_align::{Aligner, Compare, Gap, Quiet, Scoring, Sequence, compare};
 
@@ -25,8 +25,11 @@ struct Job {
     name: &'static str,
     is_dna: bool,
     /// The number of queries, and of targets.
-    count: usize,
+    counts: (usize, usize),
+    /// The letters of a query.
     letters: usize,
+    /// The letters of a target: at least and at most.
+    range: (usize, usize),
     /// Whether targets are mutated queries, which are aligned, or random, of which the scores are computed.
     aligns: bool,
 }
@@ -34,10 +37,23 @@ struct Job {
 pub(super) fn run(session: &mut Session) {
     let size = |full, quick| if session.options.quick { quick } else { full };
     let (many, letters, long, longest) = (size(32, 8), size(1500, 500), size(4096, 1024), size(32_768, 4096));
-    let job = |name, is_dna, count, letters, aligns| Job { name, is_dna, count, letters, aligns };
+    let job = |name, is_dna, count, letters, aligns| Job {
+        name,
+        is_dna,
+        counts: (count, count),
+        letters,
+        range: (letters, letters),
+        aligns,
+    };
+    let search = Job {
+        counts: (1, size(3000, 200)),
+        range: (100, 2000),
+        ..job("search.protein", false, 1, 400, false)
+    };
     for job in [
         job("pairs.dna", true, many, letters, false),
         job("pairs.protein", false, many, letters, false),
+        search,
         job("pair.dna", true, 1, longest, false),
         job("pair.protein", false, 1, longest, false),
         job("trace.dna", true, 1, long, true),
@@ -59,7 +75,8 @@ impl Job {
             Ok(folder) => folder,
             Err(error) => return session.errors.push(error),
         };
-        let cells = (self.count * self.letters).pow(2) as u64;
+        let letters = |all: &[Sequence]| all.iter().map(|one| one.letters.len() as u64).sum::<u64>();
+        let cells = letters(&queries) * letters(&targets);
         let ours = || self.scores(&queries, &targets, threads);
         let expected = self.scores(&queries, &targets, 1);
         let contestant =
@@ -103,15 +120,18 @@ impl Job {
             (state >> 33) as usize % below
         };
         let alphabet: &[u8] = if self.is_dna { b"ACGT" } else { b"ARNDCQEGHILKMFPSTWYV" };
-        let mut sequence = |like: Option<&Sequence>| {
-            let letters = (0..self.letters).map(|at| match like {
+        let mut sequence = |(least, most): (usize, usize), like: Option<&Sequence>| {
+            let letters = if most > least { least + random(most - least) } else { least };
+            let letters = (0..letters).map(|at| match like {
                 Some(like) if random(10) > 0 => like.letters[at],
                 _ => alphabet[random(alphabet.len())],
             });
             Sequence { letters: letters.collect(), ..Sequence::default() }
         };
-        let queries: Vec<_> = (0..self.count).map(|_| sequence(None)).collect();
-        let targets = queries.iter().map(|query| sequence(Some(query).filter(|_| self.aligns))).collect();
+        let queries: Vec<_> =
+            (0..self.counts.0).map(|_| sequence((self.letters, self.letters), None)).collect();
+        let like = |at: usize| queries.get(at).filter(|_| self.aligns);
+        let targets = (0..self.counts.1).map(|at| sequence(self.range, like(at))).collect();
         (queries, targets)
     }
 }

@@ -12,14 +12,15 @@ use crate::line::Measure;
 use crate::session::Session;
 
 /// The ways to run a graph of tasks: name, colours, whether workers prefer their domain too, entries of a steal.
-const TASKS: [(&str, Colouring, bool, Transfer); 7] = [
-    ("ours", Colouring::Good, false, Transfer::Half),
-    ("domain too", Colouring::Good, true, Transfer::Half),
-    ("one entry", Colouring::Good, false, Transfer::One),
-    ("random", Colouring::Uncoloured, false, Transfer::Half),
-    ("random, one entry", Colouring::Uncoloured, false, Transfer::One),
-    ("bad", Colouring::Bad, false, Transfer::Half),
-    ("invalid", Colouring::Invalid, false, Transfer::Half),
+const TASKS: [(&str, Colouring, bool, Transfer); 8] = [
+    ("ours", Colouring::Good, true, Transfer::Half),
+    ("own colour alone", Colouring::Good, false, Transfer::Half),
+    ("one entry", Colouring::Good, true, Transfer::One),
+    ("own colour, one entry", Colouring::Good, false, Transfer::One),
+    ("random", Colouring::Uncoloured, true, Transfer::Half),
+    ("random, one entry", Colouring::Uncoloured, true, Transfer::One),
+    ("bad", Colouring::Bad, true, Transfer::Half),
+    ("invalid", Colouring::Invalid, true, Transfer::Half),
 ];
 
 /// The ways to run its levels as loops.
@@ -27,8 +28,19 @@ const LOOPS: [(&str, LoopSchedule); 2] =
     [("openmp-static", LoopSchedule::STATIC), ("openmp-guided", LoopSchedule::Guided)];
 
 /// The ways that a figure shows.
-const SHOWN: [&str; 7] =
-    ["ours", "domain too", "one entry", "random", "random, one entry", "openmp-static", "openmp-guided"];
+const SHOWN: [&str; 8] = [
+    "ours",
+    "own colour alone",
+    "one entry",
+    "own colour, one entry",
+    "random",
+    "random, one entry",
+    "openmp-static",
+    "openmp-guided",
+];
+
+/// How many of these steal.
+const STEALING: usize = 6;
 
 /// Runs the selected figures.
 pub fn run(session: &mut Session) {
@@ -90,8 +102,8 @@ fn of_workers(session: &mut Session, benchmark: Benchmark, workers: usize) {
         return;
     }
     show(1, Measure::Counted("%"), &shown(&SHOWN, |mean| mean.remote));
-    show(2, Measure::Counted("steals"), &shown(&SHOWN[..5], |mean| mean.steals));
-    show(3, Measure::Counted("ticks"), &shown(&SHOWN[..5], |mean| mean.wait));
+    show(2, Measure::Counted("steals"), &shown(&SHOWN[..STEALING], |mean| mean.steals));
+    show(3, Measure::Counted("ticks"), &shown(&SHOWN[..STEALING], |mean| mean.wait));
     show(4, Measure::Speed, &[("ours", over_random("bad"))]);
     show(5, Measure::Speed, &[("ours", over_random("invalid"))]);
 }

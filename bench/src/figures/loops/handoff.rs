@@ -12,6 +12,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use thalweg::{Schedule, count_jobs};
+
 use super::{schedule, systems};
 use crate::line::Measure;
 use crate::peers::external::{Program, own_loops};
@@ -39,6 +41,9 @@ const PATIENCE: Duration = Duration::from_micros(100);
 
 /// The contestant that shows what the machine allows: threads that spin on a word, and execute no loop.
 const SPIN: &str = "spin";
+
+/// Our default schedule, with loops that are counted, as in a run's report.
+const COUNTED: &str = "ours(counted)";
 
 /// The loop of a figure.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +77,8 @@ fn contestants(handoff: Handoff) -> Vec<Contestant<'static>> {
         let process = move || program.as_ref()?.handoff(gap, meets, threads);
         Contestant::new(name, role, 1, move || best(&process))
     };
-    systems().chain([(SPIN, Role::Aside, own_loops(SPIN))]).map(contestant).collect()
+    let asides = [COUNTED, SPIN].map(|name| (name, Role::Aside, own_loops(name)));
+    systems().chain(asides).map(contestant).collect()
 }
 
 /// The fastest of several processes.
@@ -94,6 +100,7 @@ impl Handoff {
         Some(match contestant {
             "rayon" => self.of(&Rayon::new(self.threads)),
             SPIN => self.of_spinning_threads(),
+            COUNTED => count_jobs(|| self.of(&Ours { schedule: Schedule::Hybrid, threads: self.threads })).0,
             ours => self.of(&Ours { schedule: schedule(ours)?, threads: self.threads }),
         })
     }

@@ -37,6 +37,9 @@ const PROGRAMS: [(&str, &str, &str, &str); 5] = [
     ("tbb-affinity", "tbb-loops", "affinity", ""),
 ];
 
+/// The perfect split of a job.
+const SPLIT: &str = "split";
+
 /// The iterations of a loop over work, and what they last, in nanoseconds.
 const ITERATIONS: usize = 1_000_000;
 const NS: f64 = 10.0;
@@ -77,7 +80,9 @@ fn efficiency(
         let expected = job.run(&Alone).checksum;
         let mut all = contestants(job, threads);
         all.iter_mut().for_each(|contestant| contestant.expected = Some(expected));
-        let split = Contestant::new("split", Role::Yardstick, 1, move || Ok(Some(job.split(threads))));
+        let program = own_loops(SPLIT);
+        let run = move || program.as_ref()?.loops(&job, threads).map(Some);
+        let split = Contestant::new(SPLIT, Role::Yardstick, 1, run);
         all.insert(0, split);
         session.figure(&name, Measure::Speed, threads, all);
     }
@@ -103,8 +108,10 @@ pub fn child(arguments: &[String]) -> Result<(), String> {
         [name, job, numbers @ ..] if job == "handoff" => Handoff::parse(numbers)
             .and_then(|handoff| handoff.run(name))
             .map(|seconds| Row { seconds, checksum: 0 }),
+        [_, job, numbers @ ..] if job == "bytes" => Some(tasks::bytes(numbers)?),
         [name, job @ ..] => LoopJob::parse(job).and_then(|(job, threads)| match &**name {
             "rayon" => Some(job.run(&Rayon::new(threads))),
+            SPLIT => Some(job.split(threads)),
             ours => Some(job.run(&Ours { schedule: schedule(ours)?, threads })),
         }),
         [] => None,

@@ -100,3 +100,17 @@ unsafe impl Executor for Rayon {
         self.0.install(run)
     }
 }
+
+/// A pool of rayon's that divides a range down to single iterations: for long ones, of which a thread should not begin several.
+pub struct RayonByOne(pub Rayon);
+
+// SAFETY: as for `Rayon`.
+unsafe impl Executor for RayonByOne {
+    fn each(&self, count: usize, body: impl Fn(usize) + Sync + Send) {
+        (0..count).into_par_iter().with_max_len(1).for_each(body);
+    }
+
+    fn enter<R: Send>(&self, run: impl FnOnce() -> R + Send) -> R {
+        self.0.enter(run)
+    }
+}

@@ -10,14 +10,17 @@
 //! | `grid` | cells with a border |
 //! | `job` | the jobs, and the perfect split of each |
 //! | `kernels` | the functions in C |
+//! | `library` | loops of OpenMP and oneTBB in this process, for iterations that are not in C |
 //! | `tasks` | the jobs over grids as graphs of tasks |
 
 mod executor;
 mod grid;
 mod job;
 mod kernels;
+mod library;
 mod tasks;
 
-pub use executor::{Alone, Executor, Ours, Rayon};
+pub use executor::{Alone, Executor, Ours, Rayon, RayonByOne};
 pub use job::{LoopJob, Shape};
+pub use library::Library;
 pub use tasks::{ITERATIONS, Tasks};

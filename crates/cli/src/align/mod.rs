@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use thalweg::graph::shown;
 use thalweg::tasks::MemberCounts;
 use thalweg_align::{
     Aligner, Alphabet, Compare, Error, Format, Gap, Schedule, Scoring, Sequence, Watch, Work, Writer,
@@ -17,10 +18,11 @@ use thalweg_dedup::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 mod paper;
 
@@ -47,7 +49,7 @@ pub(crate) struct Align {
     /// The sequences to look in, or `-` for standard input
     targets: Option<PathBuf>,
     /// Align two random DNA sequences of 131072/S letters, with other gaps than affine 5120/S letters, as in table 5.1 of
-    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes
+    /// "Locality-Aware Concurrency Platforms" (Maglalang, 2017); without S, its own sizes, which take some seconds
     #[arg(long, value_name = "S", num_args = 0..=1, default_missing_value = "1",
           conflicts_with_all = ["queries", "targets", "alphabet"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     scale: Option<u32>,
@@ -77,7 +79,8 @@ pub(crate) struct Align {
     #[arg(long)]
     best: bool,
     /// Only pairs with at least this score (at least 1)
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(i32).range(1..))]
     min_score: i32,
     /// Write to FILE, which appears when it is complete, instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -87,8 +90,7 @@ pub(crate) struct Align {
     force: bool,
     #[command(flatten)]
     threads: Threads,
-    /// Rows and columns of a block of cells, 1 to 65536 (default 1024, or 2048 if 16 bits suffice for it;
-    /// for other gaps than affine 128)
+    /// Rows and columns of a block of cells, 1 to 65536 (default 1024, for other gaps than affine 128)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     block: Option<u32>,
     /// Refuse to begin if more memory may be needed
@@ -106,9 +108,11 @@ pub(crate) struct Align {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Letters {
-    /// By content
+    /// DNA if all letters are A, C, G, T, U or N, otherwise protein
     Auto,
+    /// Nucleotides
     Dna,
+    /// Amino acids, scored by BLOSUM62
     Protein,
 }
 
@@ -123,8 +127,9 @@ impl Align {
         let files = [&self.queries, &self.targets].map(|path| path.as_deref().unwrap_or(Path::new("")));
         ensure!(
             !files.into_iter().all(standard::is_dash),
-            "queries and targets are both `-`\nhelp: name a file for one of them"
+            Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
         );
+        outputs::check_apart(self.output.as_deref(), files)?;
         self.check_output()?;
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
@@ -149,14 +154,16 @@ impl Align {
             interrupt,
         };
         let started = Instant::now();
-        let is_complete = self.compare(&aligner, &how, (&queries, &targets), &watch)?;
+        let compare = || self.compare(&aligner, &how, (&queries, &targets), &watch);
+        let (is_complete, jobs) = self.scheduling.count(compare);
+        let is_complete = is_complete?;
         if let Some(placement) = placement {
-            watch.print(&placement, self.scheduling.schedule.is_none_or(scheduling::Schedule::is_tasks));
+            placement.print(&watch.accesses(), &jobs);
         }
         if is_complete && self.report {
             let took = started.elapsed().as_secs_f64();
-            let rate = work.cells as f64 / took.max(1e-9) / 1e9;
-            standard::eprint(&format!("{took:.3} s, {rate:.3} * 10^9 cells a second"));
+            let rate = work.cells as f64 / took.max(1e-9);
+            standard::eprint(&format!("{took:.3} s, {} cells a second", count(rate)));
         }
         Ok(())
     }
@@ -210,11 +217,11 @@ impl Align {
     fn check_output(&self) -> Result<()> {
         let Some(path) = self.file() else { return Ok(()) };
         if let Ok(meta) = fs::metadata(path) {
-            ensure!(!meta.is_dir(), "{} is a folder, expected a file", path.display());
+            ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
             ensure!(
                 self.force || !meta.is_file(),
                 "{} already exists\nhelp: choose another name, or replace it with --force",
-                path.display()
+                shown(path)
             );
         }
         Ok(())
@@ -223,7 +230,7 @@ impl Align {
     /// Reads the sequences of a file.
     fn read(&self, path: &Path, limit: Limit, interrupt: &Interrupt) -> Result<Vec<Sequence>> {
         let input = standard::input(path, interrupt)?;
-        let name = if standard::is_dash(path) { "standard input".into() } else { path.display().to_string() };
+        let name = if standard::is_dash(path) { "standard input".into() } else { shown(path).to_string() };
         let progress = Progress::new(input.length);
         let bytes: Box<dyn Read> = Box::new(progress.read(input.bytes));
         let alphabet = match self.alphabet {
@@ -244,11 +251,10 @@ impl Align {
         let alphabet = match self.alphabet {
             Letters::Dna => Alphabet::Dna,
             Letters::Protein => Alphabet::Protein,
-            Letters::Auto => {
-                let mut letters = queries.iter().chain(targets).flat_map(|sequence| &sequence.letters);
-                let dna = letters.all(|letter| b"ACGTUN".contains(letter));
-                if dna { Alphabet::Dna } else { Alphabet::Protein }
-            }
+            Letters::Auto => match [queries, targets].map(is_dna) {
+                [true, true] => Alphabet::Dna,
+                _ => Alphabet::Protein,
+            },
         };
         let (open, extend) = match alphabet {
             Alphabet::Dna => (5, 2),
@@ -259,7 +265,10 @@ impl Align {
         if self.gap == Kind::Log {
             let most = thalweg_align::MOST;
             for (name, cost) in [("--gap-open", open), ("--gap-extend", extend)] {
-                ensure!((0..=most).contains(&cost), "{name} is {cost}\nhelp: use 0 to {most}");
+                ensure!(
+                    (0..=most).contains(&cost),
+                    Misuse::new(format!("{name} is {cost}\nhelp: use 0 to {most}"))
+                );
             }
         }
         let gap = match self.gap {
@@ -267,16 +276,20 @@ impl Align {
             Kind::Log => Gap::log(open, extend),
         };
         let scoring = match alphabet {
-            Alphabet::Dna => Scoring::dna(self.matching.unwrap_or(2), self.mismatch.unwrap_or(3), gap)?,
+            Alphabet::Dna => Scoring::dna(self.matching.unwrap_or(2), self.mismatch.unwrap_or(3), gap)
+                .map_err(Misuse::new)?,
             Alphabet::Protein => {
                 ensure!(
                     self.matching.is_none() && self.mismatch.is_none(),
                     "--match and --mismatch are for DNA, and these sequences are proteins\n\
                      help: remove them, or check the input with --alphabet dna"
                 );
-                Scoring::protein(gap)?
+                Scoring::protein(gap).map_err(Misuse::new)?
             }
         };
+        if matches!(self.alphabet, Letters::Auto) {
+            warn_if_mixed(queries, targets);
+        }
         let aligner = Aligner::new(scoring);
         let aligner = threads.into_iter().fold(aligner, Aligner::threads);
         Ok(self.block.iter().fold(aligner, |aligner, block| aligner.block(*block as usize)))
@@ -319,6 +332,26 @@ impl Align {
     }
 }
 
+/// Whether all letters may be nucleotides.
+fn is_dna(sequences: &[Sequence]) -> bool {
+    let mut letters = sequences.iter().flat_map(|sequence| &sequence.letters);
+    letters.all(|letter| b"ACGTUN".contains(letter))
+}
+
+/// Prints a warning if one file has DNA, by its letters, and the other proteins.
+fn warn_if_mixed(queries: &[Sequence], targets: &[Sequence]) {
+    let is_empty = |sequences: &[Sequence]| sequences.iter().all(|sequence| sequence.letters.is_empty());
+    let (dna, protein) = match [queries, targets].map(is_dna) {
+        [true, false] if !is_empty(queries) => ("queries", "targets"),
+        [false, true] if !is_empty(targets) => ("targets", "queries"),
+        _ => return,
+    };
+    standard::eprint(&format!(
+        "warning: the {dna} look like DNA, but the {protein} are proteins, so all are scored as proteins\n\
+         help: translate the {dna}, or name the letters of both with --alphabet"
+    ));
+}
+
 fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], work: &Work) -> String {
     let kind = match aligner.scoring().alphabet() {
         Alphabet::Dna => "DNA",
@@ -326,15 +359,20 @@ fn announcement(aligner: &Aligner, queries: &[Sequence], targets: &[Sequence], w
     };
     let updates = match work.updates == work.cells {
         true => String::new(),
-        false => format!(", which look at {:.3} * 10^9", work.updates as f64 / 1e9),
+        false => format!(", which look at {}", count(work.updates as f64)),
     };
     format!(
-        "{} queries, {} targets ({kind}): {:.3} * 10^9 cells{updates}, at most {}",
+        "{} queries, {} targets ({kind}): {} cells{updates}, at most {}",
         queries.len(),
         targets.len(),
-        work.cells as f64 / 1e9,
+        count(work.cells as f64),
         size::show(work.memory)
     )
+}
+
+/// A number of cells: whole if it is small, otherwise in units of 10^9.
+fn count(cells: f64) -> String {
+    if cells < 1e7 { format!("{cells:.0}") } else { format!("{:.3} * 10^9", cells / 1e9) }
 }
 
 /// Shows progress, adds counts, and stops on a signal.
@@ -346,16 +384,16 @@ struct Stopwatch<'a> {
 }
 
 impl Stopwatch<'_> {
-    fn print(&self, placement: &Placement, is_tasks: bool) {
+    /// The accesses of pairs, in words.
+    fn accesses(&self) -> String {
         let all = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = match all.nodes {
+        match all.nodes {
             0 => "no pair is large enough to be computed by several threads at once".to_owned(),
             blocks => format!(
                 "remote: accesses {}, to {blocks} blocks and those that they need",
                 share(all.remote, all.accesses)
             ),
-        };
-        placement.print(&counts, is_tasks.then_some(&all));
+        }
     }
 }
 

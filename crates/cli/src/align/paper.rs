@@ -11,7 +11,7 @@ const LETTERS: (usize, usize) = (131_072, 5120);
 /// Two random sequences, whose lengths are those of the paper divided by `scale`. The same in each call.
 pub(super) fn pair(gap: Kind, scale: u32) -> [Sequence; 2] {
     let letters = if gap == Kind::Affine { LETTERS.0 } else { LETTERS.1 } / scale as usize;
-    [("query", 1), ("target", 2)].map(|(name, seed)| Sequence {
+    [("first", 1), ("second", 2)].map(|(name, seed)| Sequence {
         name: name.into(),
         description: format!("{letters} random letters"),
         letters: random(seed, letters),

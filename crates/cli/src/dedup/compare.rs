@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use thalweg::Options;
+use thalweg::graph::shown;
 use thalweg_dedup::Stop;
 
 use crate::progress::Progress;
@@ -73,7 +74,7 @@ pub(super) fn compare(
             if let Some(difference) = difference {
                 found.count += 1;
                 if found.first.len() < MAX_LISTED {
-                    found.first.push(format!("{} {difference}", pair.original.display()));
+                    found.first.push(format!("{} {difference}", shown(&pair.original)));
                 }
             }
             found
@@ -126,7 +127,7 @@ impl Pair {
 }
 
 fn target(link: &Path) -> Result<PathBuf> {
-    fs::read_link(link).with_context(|| format!("reading {}", link.display()))
+    fs::read_link(link).with_context(|| format!("reading {}", shown(link)))
 }
 
 /// The permission bits that an archive restores.
@@ -163,7 +164,7 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn open(path: &'a Path) -> Result<Self> {
-        let file = File::open(path).with_context(|| format!("opening {}", path.display()))?;
+        let file = File::open(path).with_context(|| format!("opening {}", shown(path)))?;
         let length = file.metadata().map_or(PIECE as u64, |meta| meta.len());
         Ok(Pieces { file, path, piece: vec![0; PIECE.min(length as usize + 1)] })
     }
@@ -176,7 +177,7 @@ impl<'a> Pieces<'a> {
                 Ok(0) => break,
                 Ok(count) => got += count,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e).with_context(|| format!("reading {}", self.path.display())),
+                Err(e) => return Err(e).with_context(|| format!("reading {}", shown(&self.path))),
             }
         }
         Ok(&self.piece[..got])
@@ -227,7 +228,7 @@ impl Iterator for Walk<'_> {
 }
 
 fn list(folder: &Path) -> Result<Vec<(OsString, Metadata)>> {
-    let listing = || format!("listing {}", folder.display());
+    let listing = || format!("listing {}", shown(&folder));
     let items = fs::read_dir(folder).with_context(listing)?;
     let described = items.map(|item| item.and_then(|item| Ok((item.file_name(), item.metadata()?))));
     described.collect::<io::Result<_>>().with_context(listing)

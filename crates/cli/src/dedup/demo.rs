@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
-use tempfile::TempDir;
 use thalweg::Report;
+use thalweg::graph::shown;
 use thalweg_dedup::{
-    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, make_removable,
-    pack_source,
+    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, pack_source,
 };
+use thalweg_files::PrivateFolder;
 
 use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;
@@ -57,8 +57,8 @@ impl Demo {
             Some(folder) => folder.clone(),
             None => toolchain()?,
         };
-        let meta = fs::metadata(&folder).with_context(|| format!("reading {}", folder.display()))?;
-        ensure!(meta.is_dir(), "{} is not a folder", folder.display());
+        let meta = fs::metadata(&folder).with_context(|| format!("reading {}", shown(&folder)))?;
+        ensure!(meta.is_dir(), "{} is not a folder", shown(&folder));
         self.engine.check(&[PACK, UNPACK], [folder.as_path()])?;
         // A mistake in a plan ends the command before it writes anything.
         self.engine.options(Graphs::Several, interrupt)?;
@@ -67,12 +67,12 @@ impl Demo {
         check_temporary_folder(&temporary, &folder, content.bytes)?;
         standard::print(&format!(
             "folder    {}\n          {} entries, {}\n",
-            folder.display(),
+            shown(&folder),
             content.entries,
             size::show(content.bytes)
         ))?;
         let _guard = interrupt.guard();
-        let temporary = Temporary::new(&temporary)?;
+        let temporary = PrivateFolder::create(&temporary)?;
         let done = self.round_trip(&folder, content, temporary.path(), interrupt)?;
         temporary.remove()?;
         standard::print(&done.describe())?;
@@ -123,7 +123,7 @@ impl Demo {
         interrupt: &Interrupt,
     ) -> Result<(Summary, Report)> {
         let mut output = OutFile::create(archive, false)?.durable(false);
-        let source = Source::Tree { root: folder.into(), leave_out: None };
+        let source = Source::Tree { root: folder.into(), leave_out: Vec::new(), attributes: false };
         let progress = self.engine.progress(Some(content.bytes));
         let observer = Box::new(progress.clone());
         let run = self.engine.run(Graphs::Several, interrupt)?;
@@ -209,8 +209,8 @@ fn check_temporary_folder(temporary: &Path, folder: &Path, bytes: u64) -> Result
         ensure!(
             !temporary.starts_with(&folder),
             "the temporary folder {} is inside {}\nhelp: set TMPDIR to another folder",
-            temporary.display(),
-            folder.display()
+            shown(&temporary),
+            shown(&folder)
         );
     }
     // The copy, and the archive, which is seldom larger than half of it.
@@ -220,7 +220,7 @@ fn check_temporary_folder(temporary: &Path, folder: &Path, bytes: u64) -> Result
             "the demo needs about {} in the temporary folder {}, which has {} free\n\
              help: set TMPDIR to a folder with more space, or name a smaller FOLDER",
             size::show(needed),
-            temporary.display(),
+            shown(&temporary),
             size::show(free)
         ),
         _ => Ok(()),
@@ -238,36 +238,4 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 #[cfg(not(unix))]
 fn free_bytes(_folder: &Path) -> Option<u64> {
     None
-}
-
-/// A temporary folder, deleted when it is dropped even if permissions inside it forbid that.
-struct Temporary {
-    folder: Option<TempDir>,
-}
-
-impl Temporary {
-    fn new(parent: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("thalweg-demo-").tempdir_in(parent);
-        let folder = folder.with_context(|| format!("creating a folder in {}", parent.display()))?;
-        Ok(Temporary { folder: Some(folder) })
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.as_ref().expect("taken only by `remove`, which consumes self").path()
-    }
-
-    fn remove(mut self) -> Result<()> {
-        let Some(folder) = self.folder.take() else { return Ok(()) };
-        make_removable(folder.path());
-        let removing = format!("deleting {}", folder.path().display());
-        folder.close().context(removing)
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            make_removable(folder.path());
-        }
-    }
 }

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use thalweg_dedup::{Limits, OutFile, Summary};
+use thalweg_dedup::{Error, Limits, OutFile, Summary};
 
 use crate::interrupt::{Guard, Interrupt};
+use crate::progress::Progress;
 use crate::{size, standard};
 
 mod compare;
@@ -20,6 +23,11 @@ mod verify;
 
 /// Pack files into a deduplicated, compressed archive, and unpack them again.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  thalweg dedup pack photos -o photos.thd
+  thalweg dedup unpack photos.thd -o restored
+  thalweg dedup verify photos.thd
+  thalweg dedup demo                               packs, unpacks and compares the Rust toolchain")]
 pub(crate) struct Dedup {
     #[command(subcommand)]
     verb: Verb,
@@ -60,6 +68,21 @@ impl ReadLimits {
     }
 }
 
+/// The limit of the output of an archive.
+#[derive(Debug, Args)]
+struct OutputLimit {
+    /// Refuse archives of more output than this, before it is written: a small one may hold any amount (default: no
+    /// limit). Contents count, and names and attributes as the archive stores them
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    limit: Option<u64>,
+}
+
+impl OutputLimit {
+    fn add_to(&self, limits: Limits) -> Limits {
+        self.limit.map_or(limits, |limit| limits.output(limit))
+    }
+}
+
 /// Options of verbs that write to disk.
 #[derive(Debug, Args)]
 struct OutputOptions {
@@ -85,6 +108,40 @@ impl OutputOptions {
     fn guard(path: &Path, interrupt: &Interrupt) -> Option<Guard> {
         let direct = standard::is_dash(path) || fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir());
         (!direct).then(|| interrupt.guard())
+    }
+}
+
+/// The error of a run that has done all but what its warnings name. The exit code is 2, as that of tar.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} of the entries could not be kept as they are: see the warnings")]
+pub(crate) struct Incomplete(pub u64);
+
+/// The exit code of [`Incomplete`].
+pub(crate) const INCOMPLETE: u8 = 2;
+
+/// Prints as warnings what could not be kept of entries, and counts it.
+#[derive(Clone, Debug)]
+struct Failures {
+    progress: Progress,
+    count: Arc<AtomicU64>,
+}
+
+impl Failures {
+    fn new(progress: &Progress) -> Self {
+        Failures { progress: progress.clone(), count: Arc::default() }
+    }
+
+    fn add(&self, why: Error) {
+        // Relaxed: `check` reads it after the run.
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.progress.note(&format!("warning: {:#}", anyhow::Error::from(why)));
+    }
+
+    /// Fails if there were any.
+    fn check(&self) -> Result<()> {
+        let count = self.count.load(Ordering::Relaxed);
+        ensure!(count == 0, Incomplete(count));
+        Ok(())
     }
 }
 

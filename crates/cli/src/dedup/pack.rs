@@ -1,27 +1,33 @@
 //! `thalweg dedup pack`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg_dedup::{Codec, Params, Source, pack_source};
+use thalweg::graph::shown;
+use thalweg_dedup::{Codec, Error, Limits, Observer, Params, Source, pack_source};
 
-use super::{OutputOptions, report};
+use super::{Failures, OutputOptions, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::progress::Progress;
 use crate::standard::Input;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 /// Pack a file, a directory tree or standard input.
 ///
 /// Duplicate data is stored once, wherever it occurs. The rest is compressed. The bytes of the archive
 /// depend only on the input and on the options of the format, not on threads and policy.
 ///
-/// An archive of a tree stores names, contents, symbolic links, read, write and execute permissions, and
-/// modification times (except of links). Owners are not stored. Hard links become separate files, which
-/// deduplication reduces to references. Sockets, pipes and devices are skipped with a warning.
+/// An archive of a tree stores names, contents, symbolic and hard links, permissions with set-user, set-group and sticky
+/// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
+/// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
+/// names of owners, and holes (they become zeros). Sockets, pipes and devices are skipped with a warning.
+///
+/// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
+/// file what was read, and the exit code is 2.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder
@@ -47,6 +53,12 @@ pub(crate) struct Pack {
     /// Maximum distance of a duplicate, in bytes of unique data. Packing and unpacking need as much memory
     #[arg(long, value_name = "SIZE", default_value = "96MiB", value_parser = size::parse)]
     window: u64,
+    /// Store the extended attributes of files and folders that users set (on Linux, those in the namespace `user`)
+    #[arg(long)]
+    xattrs: bool,
+    /// Write no archive if an entry cannot be read, or changes while it is read
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     disk: OutputOptions,
     #[command(flatten)]
@@ -59,6 +71,8 @@ impl Pack {
         self.engine.check(&[], [self.input.as_path(), &self.output])?;
         let params = self.params();
         params.validate()?;
+        outputs::check_apart([self.output.as_path()], [self.input.as_path()])?;
+        self.note_window();
         let input = self.input(interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let mut output = self.disk.file(&self.output)?;
@@ -67,17 +81,39 @@ impl Pack {
                 (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
             }
             None => {
-                let tree = Source::Tree { root: self.input.clone(), leave_out: output.identity() };
+                let tree = Source::Tree {
+                    root: self.input.clone(),
+                    leave_out: output.identities(),
+                    attributes: self.xattrs,
+                };
                 (tree, self.engine.progress(None), run)
             }
         };
         let started = Instant::now();
-        let packed = pack_source(source, &mut output, &params, Box::new(progress.clone()), run);
+        let failures = Failures::new(&progress);
+        let observer =
+            PackObserver { progress: progress.clone(), strict: self.strict, failures: failures.clone() };
+        let packed = pack_source(source, &mut output, &params, Box::new(observer), run);
         progress.end(&packed);
-        let (summary, run) = packed.with_context(|| format!("packing {}", self.input.display()))?;
+        let (summary, run) = packed.with_context(|| format!("packing {}", shown(&self.input)))?;
         output.commit()?;
         let took = started.elapsed();
-        self.engine.results.finish(&run, || report(&summary, took), interrupt)
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)?;
+        failures.check()
+    }
+
+    /// Says at once what would otherwise be found out when the archive is needed.
+    fn note_window(&self) {
+        let accepted = Limits::default().window;
+        if self.window > accepted {
+            standard::eprint(&format!(
+                "warning: `unpack` and `verify` accept a window of {} by default, and this archive has {}\n\
+                 help: give them --window-limit {}",
+                size::show(accepted),
+                size::show(self.window),
+                self.window
+            ));
+        }
     }
 
     fn params(&self) -> Params {
@@ -92,11 +128,36 @@ impl Pack {
     fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);
-            let meta = meta.with_context(|| format!("reading {}", self.input.display()))?;
+            let meta = meta.with_context(|| format!("reading {}", shown(&self.input)))?;
             if meta.is_dir() {
                 return Ok(None);
             }
         }
         standard::input(&self.input, interrupt).map(Some)
+    }
+}
+
+/// Prints warnings, and counts the entries that could not be packed as they are.
+struct PackObserver {
+    progress: Progress,
+    strict: bool,
+    failures: Failures,
+}
+
+impl Observer for PackObserver {
+    fn bytes(&mut self, count: u64) {
+        self.progress.advance(count);
+    }
+
+    fn skipped(&mut self, path: &Path, why: &str) {
+        self.progress.note(&format!("warning: skipped {}: {why}", shown(path)));
+    }
+
+    fn failed(&mut self, why: Error) -> thalweg_dedup::Result<()> {
+        if self.strict {
+            return Err(why);
+        }
+        self.failures.add(why);
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::graph::{shown, shown_bytes};
 use thalweg_dedup::{Entry, Error, stat};
 
 use super::{ReadLimits, ratio};
@@ -37,7 +38,7 @@ impl Stat {
             if self.list { standard::print(&line).map_err(into_error) } else { Ok(()) }
         };
         let found = stat(input, &self.limits.limits(), &mut list);
-        let found = found.with_context(|| format!("reading {}", self.archive.display()))?;
+        let found = found.with_context(|| format!("reading {}", shown(&self.archive)))?;
         if self.list {
             return Ok(());
         }
@@ -57,6 +58,7 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
         let _ = writeln!(text, "{name:<12}{value}");
     };
     line("holds", header.kind.describe().into());
+    line("format", format!("version {}", header.version));
     line(
         "content",
         format!(
@@ -91,6 +93,8 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
 #[derive(Default)]
 struct Paths {
     open: Vec<String>,
+    /// The paths of files of which further names may follow.
+    shared: Vec<String>,
     started: bool,
 }
 
@@ -104,28 +108,28 @@ impl Paths {
             self.started = true;
             return None;
         }
-        let name = printable(name);
+        let name = shown_bytes(name).to_string();
         let path = self.open.iter().fold(String::new(), |path, folder| path + folder + "/") + &name;
         Some(match entry {
             Entry::Dir(meta) => {
                 self.open.push(name);
                 format!("d{:04o} {:>12} {path}/\n", meta.mode, "")
             }
-            Entry::File(meta) => format!("f{:04o} {bytes:>12} {path}\n", meta.mode),
-            Entry::Link { target, .. } => format!("l{:4} {:>12} {path} -> {}\n", "", "", printable(target)),
+            Entry::File(meta) => {
+                let line = format!("f{:04o} {bytes:>12} {path}\n", meta.mode);
+                if meta.shared {
+                    self.shared.push(path);
+                }
+                line
+            }
+            Entry::Link { target, .. } => {
+                format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target))
+            }
+            Entry::HardLink { file, .. } => {
+                let first = usize::try_from(*file).ok().and_then(|file| self.shared.get(file));
+                format!("h{:4} {:>12} {path} link to {}\n", "", "", first.map_or("?", String::as_str))
+            }
             Entry::Up => return None,
         })
     }
-}
-
-/// Escapes control characters, which could control the terminal or, as a line break, fake an entry.
-fn printable(name: &[u8]) -> String {
-    String::from_utf8_lossy(name)
-        .chars()
-        .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
-            let plain = escape.is_none().then_some(c);
-            escape.into_iter().flatten().chain(plain)
-        })
-        .collect()
 }

@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::{OutputOptions, ReadLimits, report};
+use super::{Failures, OutputLimit, OutputOptions, ReadLimits, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::outputs;
 use crate::standard::{self, Input};
 
 /// Unpack an archive.
@@ -18,6 +20,10 @@ use crate::standard::{self, Input};
 /// The output appears under its name when the whole archive has been read and checked. With `-o -` the
 /// content is written to standard output at once: every byte has passed its checksum, and the exit code
 /// tells whether the content is complete.
+///
+/// Of a tree, permissions and modification times are restored. The superuser also restores owners, and with them set-user,
+/// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
+/// is named in a warning, and the exit code is 2. On a file system without hard links, unpacking a tree that has them fails.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
@@ -29,31 +35,63 @@ pub(crate) struct Unpack {
     /// The file or folder to create, or `-` for standard output
     #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
+    /// Restore owners, and set-user, set-group and sticky bits (default for the superuser)
+    #[arg(long)]
+    same_owner: bool,
+    /// Leave all to this user, without these bits (default for other users)
+    #[arg(long, conflicts_with = "same_owner")]
+    no_same_owner: bool,
+    /// Restore the extended attributes that users set
+    #[arg(long)]
+    xattrs: bool,
     #[command(flatten)]
     disk: OutputOptions,
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
     limits: ReadLimits,
+    #[command(flatten)]
+    limit: OutputLimit,
 }
 
 impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
+        outputs::check_apart([self.output.as_path()], [self.archive.as_path()])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let _guard = OutputOptions::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);
         let started = Instant::now();
-        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()));
+        let failures = Failures::new(&progress);
+        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()), &failures);
         progress.end(&unpacked);
-        let (summary, run) = unpacked.with_context(|| format!("unpacking {}", self.archive.display()))?;
+        let (summary, run) = unpacked.with_context(|| format!("unpacking {}", shown(&self.archive)))?;
         let took = started.elapsed();
-        self.engine.results.finish(&run, || report(&summary, took), interrupt)
+        self.engine.results.finish(&run, || report(&summary, took), interrupt)?;
+        failures.check()
     }
 
-    fn unpack(&self, input: impl Read + Send, run: Run) -> Result<(Summary, thalweg::Report)> {
-        let archive = Archive::open(input, &self.limits.limits())?;
+    fn tree(&self, failures: &Failures) -> Result<TreeSink> {
+        let failures = failures.clone();
+        let sink = TreeSink::create(&self.output, self.disk.force)?
+            .durable(!self.disk.no_sync)
+            .extended_attributes(self.xattrs)
+            .on_failure(move |error| failures.add(error));
+        Ok(match (self.same_owner, self.no_same_owner) {
+            (true, _) => sink.owners(true),
+            (_, true) => sink.owners(false),
+            _ => sink,
+        })
+    }
+
+    fn unpack(
+        &self,
+        input: impl Read + Send,
+        run: Run,
+        failures: &Failures,
+    ) -> Result<(Summary, thalweg::Report)> {
+        let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
                 let mut sink = StreamSink::new(self.disk.file(&self.output)?);
@@ -68,8 +106,7 @@ impl Unpack {
                 )
             }
             Kind::Tree => {
-                let sink = TreeSink::create(&self.output, self.disk.force)?;
-                let mut sink = sink.durable(!self.disk.no_sync);
+                let mut sink = self.tree(failures)?;
                 let done = extract_parallel(archive, &mut sink, run)?;
                 sink.commit()?;
                 Ok(done)

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Discard, extract_parallel};
 
-use super::{ReadLimits, report};
+use super::{OutputLimit, ReadLimits, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::standard::{self, Input};
@@ -24,6 +25,8 @@ pub(crate) struct Verify {
     engine: Engine,
     #[command(flatten)]
     limits: ReadLimits,
+    #[command(flatten)]
+    limit: OutputLimit,
 }
 
 impl Verify {
@@ -33,11 +36,12 @@ impl Verify {
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
         let progress = self.engine.progress(length);
         let started = Instant::now();
-        let archive = Archive::open(progress.read(bytes), &self.limits.limits());
+        let limits = self.limit.add_to(self.limits.limits());
+        let archive = Archive::open(progress.read(bytes), &limits);
         let run = run.blocking_input(length.is_none());
         let verified = archive.and_then(|archive| extract_parallel(archive, &mut Discard, run));
         progress.end(&verified);
-        let (summary, run) = verified.with_context(|| format!("verifying {}", self.archive.display()))?;
+        let (summary, run) = verified.with_context(|| format!("verifying {}", shown(&self.archive)))?;
         let took = started.elapsed();
         self.engine.results.finish(&run, || report(&summary, took), interrupt)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgGroup, Args};
+use thalweg::graph::shown;
 use thalweg_dedup::OutFile;
 use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 
@@ -14,7 +15,7 @@ use crate::interrupt::{Interrupt, InterruptNote};
 use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::threads::Threads;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 use pictures::{Pictures, Show, columns_and_rows};
 
@@ -38,6 +39,7 @@ const TORUS: (usize, usize) = (16_384, 655_360);
 /// Ctrl-C stops after the present generation, and prints and writes what has been reached.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("start").required(true), after_help = after_help())]
+#[command(group = ArgGroup::new("sized").args(["torus", "random"]).multiple(true))]
 pub(crate) struct Life {
     /// A file in the RLE format, `-` for standard input, or the name of a built-in pattern
     #[arg(value_name = "PATTERN", group = "start")]
@@ -51,7 +53,7 @@ pub(crate) struct Life {
           conflicts_with_all = ["size", "torus"], value_parser = clap::value_parser!(u32).range(1..=4096))]
     scale: Option<u32>,
     /// Columns and rows of the torus or of the random cells
-    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows)]
+    #[arg(long, value_name = "WxH", default_value = "1024x1024", value_parser = columns_and_rows, requires = "sized")]
     size: (usize, usize),
     /// Make opposite sides neighbours. Without it the plane is unbounded
     #[arg(long)]
@@ -110,6 +112,8 @@ impl Life {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));
+        let file = self.pattern.as_deref().filter(|path| built_in(path).is_none());
+        outputs::check_apart(self.output.as_deref(), file)?;
         let world = self.world(limit, interrupt)?;
         let world = match threads {
             Some(threads) => world.threads(threads),
@@ -207,24 +211,29 @@ fn is_memory(error: &Error) -> bool {
     matches!(error, Error::Memory { .. })
 }
 
+/// The built-in pattern of this name, which comes before a file of this name.
+fn built_in(path: &Path) -> Option<Pattern> {
+    path.to_str().and_then(Pattern::named)
+}
+
 /// Reads a pattern, or finds a built-in one.
 fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
-    if let Some(pattern) = path.to_str().and_then(Pattern::named) {
+    if let Some(pattern) = built_in(path) {
         return Ok(pattern);
     }
     if !standard::is_dash(path) && fs::symlink_metadata(path).is_err() {
         let names: Vec<&str> = Pattern::names().map(|(name, _)| name).collect();
         return Err(anyhow!(
             "{} is neither a file nor a built-in pattern\nhelp: built-in patterns are {}",
-            path.display(),
+            shown(path),
             names.join(", ")
         ));
     }
     let mut text = Vec::new();
     let input = standard::input(path, interrupt)?;
-    let reading = || format!("reading {}", path.display());
+    let reading = || format!("reading {}", shown(path));
     input.bytes.take(LONGEST + 1).read_to_end(&mut text).with_context(reading)?;
-    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", path.display(), size::show(LONGEST));
+    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", shown(path), size::show(LONGEST));
     Pattern::parse(&String::from_utf8_lossy(&text)).with_context(reading)
 }
 
@@ -241,14 +250,14 @@ impl Outcome {
             "generation  {}\npopulation  {}\nextent      {extent}\nsettled     {}\ntime        {:.3} s, {:.3} ns a cell",
             world.generation(),
             world.population(),
-            self.settled.map_or("no".to_owned(), shown),
+            self.settled.map_or("no".to_owned(), repetition),
             self.took.as_secs_f64(),
             self.took.as_secs_f64() * 1e9 / self.cells.max(1.0),
         )
     }
 }
 
-fn shown(settled: Settled) -> String {
+fn repetition(settled: Settled) -> String {
     let plural =
         |count: u64, word: &str| if count == 1 { word.to_owned() } else { format!("{count} {word}s") };
     let every = plural(settled.period, "generation");

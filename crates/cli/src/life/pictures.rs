@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_dedup::OutFile;
 use thalweg_stencils::life::{Life, View};
 
@@ -79,8 +80,14 @@ impl Show {
             "--animate needs a terminal on standard error\nhelp: use --frames to write pictures into files"
         );
         let files = self.frames.clone().map(|folder| {
+            let is_file = folder.exists() && !folder.is_dir();
+            ensure!(
+                !is_file,
+                "{} is no folder, and --frames needs one\nhelp: choose another name",
+                folder.display()
+            );
             if !folder.is_dir() {
-                fs::create_dir(&folder).with_context(|| format!("creating {}", folder.display()))?;
+                fs::create_dir(&folder).with_context(|| format!("creating {}", shown(&folder)))?;
             }
             Ok::<_, anyhow::Error>(Files { folder, every: self.every, pixels: self.pixels.into(), force })
         });
@@ -145,7 +152,7 @@ impl Files {
         let path: &Path = &self.folder.join(format!("generation-{:06}.png", world.generation()));
         let png = view.png(world, self.pixels).map_err(|error| anyhow!(error))?;
         let mut file = OutFile::create(path, self.force)?.durable(false);
-        file.write_all(&png).with_context(|| format!("writing {}", path.display()))?;
+        file.write_all(&png).with_context(|| format!("writing {}", shown(path)))?;
         Ok(file.commit()?)
     }
 }

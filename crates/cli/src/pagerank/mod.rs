@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
+use thalweg::graph::shown;
 use thalweg_pagerank::{
     Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule,
 };
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;
+use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::scheduling::{self, Placement, Scheduling, share};
 use crate::threads::Threads;
@@ -113,7 +115,7 @@ impl Pagerank {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let threads = self.ranking.threads.of_team(self.output.quiet)?;
         let settings = self.settings(threads);
-        settings.check()?;
+        settings.check().map_err(Misuse::new)?;
         self.output.check(self.graph.as_deref(), interrupt)?;
         let placement = self.scheduling.placement(threads, interrupt)?;
         let settings = self.scheduled(settings, placement.as_ref());
@@ -125,14 +127,13 @@ impl Pagerank {
         if graph.links().is_empty() {
             standard::eprint(&format!("warning: {} has no links", self.name()));
         }
-        let (ranking, recording, took) = self.rank(&settings, &graph)?;
+        let (ranked, jobs) = self.scheduling.count(|| self.rank(&settings, &graph));
+        let (ranking, recording, took) = ranked?;
         if !self.output.quiet {
             standard::eprint(&summary(&graph, &ranking, took));
         }
         if let (Some(placement), Some(recording)) = (placement, recording) {
-            let steals = recording.steals();
-            let is_counted = self.scheduling.schedule.is_some_and(scheduling::Schedule::is_tasks);
-            placement.print(&accesses(&recording, &graph, &placement), is_counted.then_some(&steals));
+            placement.print(&accesses(&recording, &graph, &placement), &jobs);
         }
         self.output.write(&graph, &ranking, interrupt)
     }
@@ -158,7 +159,7 @@ impl Pagerank {
     fn name(&self) -> String {
         match (&self.graph, self.paper.scale) {
             (Some(path), _) if standard::is_dash(path) => "standard input".into(),
-            (Some(path), _) => path.display().to_string(),
+            (Some(path), _) => shown(path).to_string(),
             (None, Some(scale)) => self.paper.name(scale),
             (None, None) => format!("R-MAT of scale {}", self.rmat.unwrap_or_default()),
         }

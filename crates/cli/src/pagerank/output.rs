@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
+use thalweg::graph::shown;
 use thalweg_dedup::OutFile;
 use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 
 use super::plot;
 use crate::interrupt::Interrupt;
-use crate::{results, standard};
+use crate::misuse::Misuse;
+use crate::{outputs, standard};
 
 /// What is written, and where.
 #[derive(Debug, Args)]
 pub(super) struct Output {
-    /// Write only the K pages of the highest ranks
+    /// Write only the K pages of the highest ranks (default: all)
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// The form of the ranks
@@ -53,20 +55,12 @@ impl Output {
 
     /// Refuses files that cannot be written, or that are read, before the work begins.
     pub fn check(&self, graph: Option<&Path>, interrupt: &Interrupt) -> Result<()> {
-        let mut others: Vec<&Path> = graph.into_iter().filter(|path| !standard::is_dash(path)).collect();
         ensure!(
             self.plot.as_deref().is_none_or(|path| !standard::is_dash(path)),
-            "the plot is not written to standard output\nhelp: name a file"
+            Misuse::new("the plot is not written to standard output\nhelp: name a file")
         );
+        outputs::check_apart(self.files(), graph)?;
         for path in self.files() {
-            for other in &others {
-                ensure!(
-                    !results::is_same(path, other),
-                    "refusing to overwrite {}, which this command also reads or writes\nhelp: choose another name",
-                    path.display()
-                );
-            }
-            others.push(path);
             // Devices and pipes are opened once, when there is something to write.
             if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {
                 let _guard = interrupt.guard();
@@ -105,7 +99,7 @@ impl Output {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
         let _guard = interrupt.guard();
-        let writing = || format!("writing {}", path.display());
+        let writing = || format!("writing {}", shown(path));
         let file = OutFile::create(path, self.force)?;
         let mut out = BufWriter::with_capacity(1 << 16, Stoppable { file, interrupt });
         write(&mut out).with_context(writing)?;

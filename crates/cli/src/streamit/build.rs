@@ -1,6 +1,7 @@
 //! `thalweg build`.
 
 use super::SourceFiles;
+use super::mask::mask_paths;
 use super::payload::Payload;
 use super::run::level;
 use crate::interrupt::{Interrupt, InterruptNote};
@@ -8,9 +9,11 @@ use crate::standard;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_codegen::{Config, object};
+use thalweg_files::OutFile;
 
 /// Build a stand-alone executable from a StreamIt program.
 ///
@@ -59,14 +62,11 @@ impl Build {
     /// Refuses to replace a file that `thalweg build` did not write, unless `--force` is given.
     fn check_output(&self) -> Result<()> {
         let path = &self.output;
-        ensure!(!path.is_dir(), "{} is a folder", path.display());
+        ensure!(!path.is_dir(), "{} is a folder", shown(path));
         let exists = path.symlink_metadata().is_ok();
         let is_ours = || File::open(path).is_ok_and(|mut file| Payload::is_in(&mut file));
         if exists && !self.force && !is_ours() {
-            bail!(
-                "refusing to overwrite {}, which `thalweg build` did not write (use --force)",
-                path.display()
-            );
+            bail!("refusing to overwrite {}, which `thalweg build` did not write (use --force)", shown(path));
         }
         Ok(())
     }
@@ -75,26 +75,17 @@ impl Build {
     fn write(&self, payload: &Payload) -> Result<()> {
         let path = &self.output;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let writing = || format!("writing {}", path.display());
+        let writing = || format!("writing {}", shown(path));
         ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
-        let mut file = executable(folder.unwrap_or(Path::new("."))).with_context(writing)?;
-        let mut this = current_executable().context("reading this executable")?;
-        io::copy(&mut this, file.as_file_mut()).with_context(writing)?;
-        payload.append(file.as_file_mut()).with_context(writing)?;
-        file.as_file().sync_all().with_context(writing)?;
-        let made =
-            if self.force || path.exists() { file.persist(path) } else { file.persist_noclobber(path) };
-        made.map(|_| ()).map_err(|error| error.error).with_context(writing)
+        let file = OutFile::create(path, self.force || path.exists())?.executable();
+        let mut this = Vec::new();
+        let read = current_executable().and_then(|mut executable| executable.read_to_end(&mut this));
+        read.context("reading this executable")?;
+        mask_paths(&mut this);
+        file.file().write_all(&this).with_context(writing)?;
+        payload.append(&mut file.file().try_clone()?).with_context(writing)?;
+        Ok(file.commit()?)
     }
-}
-
-/// Creates a temporary file with the permissions of a new executable (0777 without the umask).
-fn executable(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".thalweg-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempfile_in(folder)
 }
 
 /// Opens this executable. On Linux this also works after the file was renamed or deleted.

@@ -4,6 +4,7 @@ use super::build::current_executable;
 use super::payload::Payload;
 use super::run::{Engine, Run};
 use crate::interrupt::Interrupt;
+use crate::misuse::EXIT_CODES;
 use anyhow::{Context, Result, bail};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -30,25 +31,27 @@ impl EmbeddedProgram {
         Ok(found.map(|program| EmbeddedProgram { program }))
     }
 
-    /// Parses the arguments, which are those of `thalweg run`. Exits the process if they are invalid or request
-    /// help.
-    pub fn parse(&self) -> Run {
+    /// Parses the arguments, which are those of `thalweg run`.
+    ///
+    /// # Errors
+    /// They are invalid, or request help.
+    pub fn parse(&self) -> Result<Run, clap::Error> {
         let mut command = Run::augment_args(clap::Command::new(leaked(self.program.name.clone())))
             .version(env!("CARGO_PKG_VERSION"))
             .about(leaked(self.about()))
             .long_about(leaked(self.long_about()))
-            .after_help("");
+            .after_help(EXIT_CODES);
         for fixed in FIXED_ARGUMENTS {
             command = command.mut_arg(fixed, |arg| arg.required(false).hide(true));
         }
-        let matches = command.get_matches_mut();
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         for fixed in FIXED_ARGUMENTS {
             if matches.value_source(fixed) == Some(ValueSource::CommandLine) {
                 let message = format!("`{fixed}` was fixed when `thalweg build` wrote this executable");
-                command.error(ErrorKind::UnknownArgument, message).exit();
+                return Err(command.error(ErrorKind::UnknownArgument, message));
             }
         }
-        Run::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+        Run::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
     fn about(&self) -> String {

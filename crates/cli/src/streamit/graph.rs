@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use thalweg::graph::GraphData;
+use thalweg::graph::shown;
 use thalweg::trace::Report;
 use thalweg_lang::Compiled;
 use thalweg_lang::files::Output;
@@ -59,7 +60,7 @@ impl Graph {
         };
         match self.output {
             None => standard::print(&picture),
-            Some(path) => write(&path, &picture).with_context(|| format!("writing {}", path.display())),
+            Some(path) => write(&path, &picture).with_context(|| format!("writing {}", shown(path))),
         }
     }
 }
@@ -80,7 +81,7 @@ fn is_json(path: &Path) -> bool {
 
 /// The graph of a report.
 fn of_report(path: &Path, form: GraphForm) -> Result<String> {
-    let reading = || format!("reading {}", path.display());
+    let reading = || format!("reading {}", shown(path));
     let text = fs::read_to_string(path).with_context(reading)?;
     let graph = Report::from_json(&text).with_context(reading)?.graph;
     match form {
@@ -88,7 +89,7 @@ fn of_report(path: &Path, form: GraphForm) -> Result<String> {
         GraphForm::Dot => Ok(dot(&graph)),
         _ => bail!(
             "{} is a report, which has no nested streams and no schedule\nhelp: use --form flat or --form dot",
-            path.display()
+            shown(path)
         ),
     }
 }

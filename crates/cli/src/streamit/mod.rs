@@ -4,6 +4,7 @@ mod build;
 mod check;
 mod embedded;
 mod graph;
+mod mask;
 mod payload;
 mod program_files;
 mod run;
@@ -16,12 +17,14 @@ pub(crate) use embedded::EmbeddedProgram;
 pub(crate) use graph::Graph;
 pub(crate) use run::Run;
 
-use crate::standard;
+use crate::misuse::Misuse;
+use crate::watch::screen;
+use crate::{outputs, standard};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::collections::HashSet;
-use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 
@@ -36,15 +39,7 @@ pub(crate) struct SourceFiles {
 impl SourceFiles {
     /// Fails if `output` is one of the source files, under any of its names.
     fn check_not_source(&self, output: &Path) -> Result<()> {
-        let source = self.files.iter().find(|file| is_same(file, output));
-        match source {
-            Some(source) => bail!(
-                "refusing to overwrite {}, which is the source file {} of the program",
-                output.display(),
-                source.display()
-            ),
-            None => Ok(()),
-        }
+        outputs::check_apart([output], self.files.iter().map(PathBuf::as_path))
     }
 
     /// Reads and compiles the program. Prints errors with excerpts of the source.
@@ -53,8 +48,14 @@ impl SourceFiles {
         let mut named = HashSet::new();
         for path in &self.files {
             let new = named.insert(path.canonicalize().unwrap_or_else(|_| path.clone()));
-            ensure!(new, "{} is given twice\nhelp: name each file of the program once", path.display());
-            sources.read(path).with_context(|| format!("reading {}", path.display()))?;
+            let twice = || {
+                Misuse::new(format!(
+                    "{} is given twice\nhelp: name each file of the program once",
+                    shown(path)
+                ))
+            };
+            ensure!(new, twice());
+            sources.read(path).with_context(|| format!("reading {}", shown(path)))?;
         }
         match compile(&sources) {
             Ok(compiled) => Ok((sources, compiled)),
@@ -70,22 +71,8 @@ impl SourceFiles {
     }
 }
 
-/// Whether two paths name the same file.
-#[cfg(unix)]
-fn is_same(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino()));
-    matches!((identity(one), identity(other)), (Ok(one), Ok(other)) if one == other)
-}
-
-/// Whether two paths name the same file. Does not detect hard links.
-#[cfg(not(unix))]
-fn is_same(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Prints errors with excerpts of the source.
 fn print_errors(sources: &Sources, errors: &[Diagnostic]) {
-    let coloured = stderr().is_terminal();
+    let coloured = screen::has_colours();
     errors.iter().for_each(|error| standard::eprint(error.render(sources, coloured).trim_end()));
 }

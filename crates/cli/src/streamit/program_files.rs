@@ -8,6 +8,7 @@ use hound::WavSpec;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use thalweg::graph::shown;
 use thalweg_lang::files::{self, Files, Form, Input, Layout, Named, Output, Sink, Source, of_file};
 
 /// The files of a program.
@@ -30,8 +31,9 @@ fn is_wav(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("wav"))
 }
 
+/// The name of a file in messages.
 fn name(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+    shown(path).to_string()
 }
 
 impl Files for ProgramFiles {

@@ -4,6 +4,7 @@ use super::program_files::ProgramFiles;
 use super::wav::DEFAULT_WAV;
 use super::{SourceFiles, print_errors};
 use crate::interrupt::{Interrupt, InterruptNote};
+use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::standard;
 use anyhow::{Result, bail, ensure};
@@ -31,8 +32,8 @@ use thalweg_lang::{Compiled, Sources};
 pub(crate) struct Run {
     #[command(flatten)]
     files: SourceFiles,
-    /// Steady states to execute after the initialisation (default: until the input ends or the run is
-    /// interrupted)
+    /// How many steady states to execute after the initialisation: in one, each filter fires as often as the rates demand
+    /// (default: until the input ends or the run is interrupted)
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Read this file instead of the one that the program's only reader names; `.wav` is sound
@@ -41,20 +42,20 @@ pub(crate) struct Run {
     /// Write this file instead of the one that the program's only writer names; `.wav` is sound
     #[arg(long = "out", value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Execution engine (default: native code if possible, otherwise the interpreter)
+    /// What executes the program (default: native code if possible, otherwise the interpreter)
     #[arg(long, value_enum)]
     pub(super) engine: Option<Engine>,
     /// Optimisation of native code: 0 one function for each filter, 1 fused regions, 2 also vectorised firings
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
-    /// Distribution of the program to threads
+    /// How the program is divided among threads; `auto` is for use, the others are for comparison
     #[arg(long, value_enum, default_value_t)]
     mode: RunMode,
-    /// Dynamic rates: steady states in a batch (default: as many as stay in the caches)
+    /// For programs with dynamic rates: steady states in a batch (default: as many as stay in the caches)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
-    /// Dynamic rates: maximum bytes of all queues, such as 64M (default: 1G)
+    /// For programs with dynamic rates: the most bytes of all queues together, such as 64M (default: 1G)
     #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
     budget: Option<u64>,
     /// Read and write files as numbers in text instead of bytes
@@ -99,7 +100,7 @@ impl Run {
         let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
         let out = SharedOutput::new(Stdout {
-            out: standard::stdout()?,
+            out: standard::stdout().map_err(|error| format!("{error:#}")),
             bar: is_terminal.then(|| progress.clone()),
         });
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
@@ -208,7 +209,9 @@ impl Run {
         let reads = self.repeat_input && compiled.tree.filters.iter().any(|filter| standard(&filter.code));
         ensure!(
             !reads,
-            "standard input cannot be repeated\nhelp: use --repeat-input with a file, as in `--in FILE`"
+            Misuse::new(
+                "standard input cannot be repeated\nhelp: use --repeat-input with a file, as in `--in FILE`"
+            )
         );
         Ok(())
     }
@@ -319,7 +322,8 @@ impl Run {
 /// Standard output. If it is a terminal, the first write removes the progress bar for good, since a write may be a
 /// part of a line.
 struct Stdout {
-    out: File,
+    /// The open file, or why there is none, which only matters to a program that writes.
+    out: Result<File, String>,
     bar: Option<Progress>,
 }
 
@@ -328,11 +332,14 @@ impl Write for Stdout {
         if let Some(bar) = self.bar.take() {
             bar.finish();
         }
-        self.out.write(bytes)
+        match &mut self.out {
+            Ok(out) => out.write(bytes),
+            Err(why) => Err(io::Error::other(why.as_str())),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.as_mut().map_or(Ok(()), File::flush)
     }
 }
 

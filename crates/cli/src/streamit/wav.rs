@@ -6,7 +6,9 @@ use hound::{SampleFormat, WavReader, WavSpec, WavWriter};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use thalweg_lang::files::{Layout, Sink, Source, UnfinishedFile};
+use thalweg::graph::shown;
+use thalweg_files::OutFile;
+use thalweg_lang::files::{Layout, Sink, Source};
 use thalweg_lang::hir::Type;
 use thalweg_lang::value::{Shape, Value};
 
@@ -89,7 +91,7 @@ impl Source for WavSource {
 /// A WAV file that is written. Integers have as many bits as in the file that was read, or 16. Floats have 32 bits.
 pub(super) struct WavSink {
     /// The file, which gets its name when it is finished.
-    file: UnfinishedFile,
+    file: OutFile,
     path: PathBuf,
     bits: u16,
     channels: usize,
@@ -105,7 +107,7 @@ impl WavSink {
             let message = "a WAV file can only be written to a regular file";
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let mut file = UnfinishedFile::create(path)?;
+        let file = OutFile::create(path, true)?.durable(false);
         let format = match (is_int, like.sample_format) {
             (false, _) => WavSpec { bits_per_sample: 32, sample_format: SampleFormat::Float, ..like },
             (true, SampleFormat::Int) => like,
@@ -155,11 +157,11 @@ impl Sink for WavSink {
         if !frame.is_empty() {
             eprint(&format!(
                 "warning: the file `{}`: dropped the last {} samples, which are less than a frame of {channels} channels",
-                path.display(),
+                shown(path),
                 frame.len()
             ));
         }
         writer.finalize().map_err(wav_error)?;
-        file.appear()
+        Ok(file.commit()?)
     }
 }

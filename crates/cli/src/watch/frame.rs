@@ -2,7 +2,7 @@
 //!
 //! Names are escaped, so a terminal obeys none of them. All text is ASCII but the names.
 
-use thalweg::graph::{ChannelId, NodeId};
+use thalweg::graph::{ChannelId, NodeId, shown};
 use thalweg::trace::{Cause, NodeStatus, Rates, Snapshot};
 
 use super::screen::Size;
@@ -83,8 +83,7 @@ fn channel_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Ve
         return Vec::new();
     }
     let (ids, more) = chosen(all, rows, || by_fill(now, rates), || now.graph.channel_ids().collect());
-    let names: Vec<String> =
-        ids.iter().map(|id| now.graph.channel_name(*id).escape_debug().to_string()).collect();
+    let names: Vec<String> = ids.iter().map(|id| shown(now.graph.channel_name(*id)).to_string()).collect();
     let level = |id: &ChannelId| {
         let channel = now.channels[id.index()];
         format!("{}/{}", short(channel.items as f64), short(channel.capacity as f64))
@@ -168,7 +167,7 @@ fn state(now: &Snapshot, node: NodeId) -> String {
 
 /// The name of a node, escaped.
 fn name(now: &Snapshot, node: NodeId) -> String {
-    now.graph.node(node).name.escape_debug().to_string()
+    shown(&*now.graph.node(node).name).to_string()
 }
 
 /// A bar of `width` characters. It shows something if the channel has an item, and a gap unless it is full.

@@ -52,9 +52,14 @@ impl Block {
     }
 }
 
-/// Whether standard error is a terminal that can show frames.
+/// Whether standard error is a terminal that can show frames and progress bars: one that moves its cursor.
 pub(crate) fn is_possible() -> bool {
     stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether messages on standard error may have colours: <https://no-color.org>.
+pub(crate) fn has_colours() -> bool {
+    is_possible() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Allows frames. False if the size of the terminal cannot be found.

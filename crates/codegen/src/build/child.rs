@@ -37,8 +37,18 @@ pub(super) fn run(
         return Ok(Ended::Well);
     }
     let said = std::fs::read(&said)?;
-    let said = String::from_utf8_lossy(&said).lines().take(20).collect::<Vec<_>>().join("\n");
-    Ok(Ended::Badly(if said.is_empty() { status.to_string() } else { said }))
+    Ok(Ended::Badly(report(status, &String::from_utf8_lossy(&said))))
+}
+
+/// The first lines of a compiler's messages, below its exit status.
+fn report(status: ExitStatus, said: &str) -> String {
+    const SHOWN: usize = 20;
+    let lines: Vec<&str> = said.lines().collect();
+    match lines.len().checked_sub(SHOWN) {
+        _ if lines.is_empty() => format!("{status}, without a message"),
+        None | Some(0) => format!("{status}\n{}", lines.join("\n")),
+        Some(more) => format!("{status}\n{}\n({more} more lines)", lines[..SHOWN].join("\n")),
+    }
 }
 
 /// A process that is killed when this is dropped.

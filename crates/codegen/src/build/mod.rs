@@ -22,6 +22,7 @@ use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use thalweg::graph::shown;
 use thalweg::machine::Processor;
 
 /// Bytes of C from which on compiling at `-O3` takes minutes.
@@ -53,23 +54,27 @@ impl Compiler {
         }
     }
 
-    /// A compiler as `$CC` names it: by its path, or as a command with arguments such as `ccache gcc`.
+    /// A compiler as `$CC` names it: by its path, or as a command with arguments such as `ccache gcc`. If the program
+    /// starts, it is the compiler that the user wants, and what it reports when it compiles is the better error.
     fn of_words(named: &OsStr) -> Option<Compiler> {
-        Compiler::named(named.into()).or_else(|| {
+        let compiler = Compiler::with(named.into(), Vec::new()).or_else(|| {
             let mut words = named.to_str()?.split_whitespace().map(String::from);
             Compiler::with(words.next()?.into(), words.collect())
-        })
+        });
+        compiler.map(|(compiler, _)| compiler)
     }
 
     /// The compiler of this name, if it runs.
     pub fn named(program: OsString) -> Option<Compiler> {
-        Compiler::with(program, Vec::new())
+        let (compiler, has_version) = Compiler::with(program, Vec::new())?;
+        has_version.then_some(compiler)
     }
 
-    fn with(program: OsString, arguments: Vec<String>) -> Option<Compiler> {
+    /// A compiler that starts, and whether it has printed its version.
+    fn with(program: OsString, arguments: Vec<String>) -> Option<(Compiler, bool)> {
         let output = Command::new(&program).args(&arguments).arg("--version").output().ok()?;
-        let version = output.stdout;
-        output.status.success().then_some(Compiler { program, arguments, version, more: Vec::new() })
+        let compiler = Compiler { program, arguments, version: output.stdout, more: Vec::new() };
+        Some((compiler, output.status.success()))
     }
 
     /// Adds a flag, such as `-O1` where compile time matters more than run time.
@@ -97,7 +102,9 @@ impl Compiler {
             .arg(into)
             .arg(source)
             .arg("-lm");
-        let failed = |why: String| Refusal::Failed(format!("{}: {why}", self.program.display()));
+        let failed = |why: String| {
+            Refusal::Failed(format!("the C compiler `{}` has failed: {why}", shown(&self.program)))
+        };
         match child::run(command, folder, interrupted) {
             Ok(Ended::Well) => Ok(()),
             Ok(Ended::Badly(said)) => Err(failed(said)),

@@ -14,7 +14,7 @@ mod text;
 
 pub use input::{Input, MayBlock, Open};
 pub use named::{Named, of_file};
-pub use output::{Output, UnfinishedFile, remove_unfinished};
+pub use output::Output;
 
 use crate::value::{Shape, Value};
 use input::Reader;

@@ -3,18 +3,24 @@
 use super::{ColourSet, Place};
 use std::collections::VecDeque;
 
-/// The number of its oldest entries that a worker offers to thieves, of as many as it has for itself: half, rounded up.
-/// It does so before a task, when thieves find nothing of it.
+/// Whether a worker that has `owned` entries for itself offers all of them to thieves, which find `shared` entries of it: if
+/// it has more than twice as many. It asks before each task.
+///
+/// So at least a third of its entries can be stolen while the worker executes a long task, and all of them if thieves have
+/// taken what it offered: no entry waits behind the task while thieves search in vain. The owner takes back half of
+/// what it offered ([`taken_back`]) and must push as many again before it offers again, so an entry moves a constant
+/// number of times in the mean.
 ///
 /// ```
-/// use thalweg_policy::tasks::{offered, stolen, taken_back};
+/// use thalweg_policy::tasks::{offers, stolen, taken_back};
 ///
-/// assert_eq!([0, 1, 2, 5].map(offered), [0, 1, 1, 3]);
+/// assert!(!offers(0, 0) && offers(1, 0) && !offers(2, 1) && offers(3, 1));
 /// assert_eq!([0, 1, 2, 5].map(taken_back), [0, 1, 1, 3]);
 /// assert_eq!(stolen([4, 8, 3, 2, 6].iter(), |entry| entry % 4 == 0), 2); // of the oldest three
 /// ```
-pub fn offered(owned: usize) -> usize {
-    owned.div_ceil(2)
+#[inline]
+pub fn offers(owned: usize, shared: usize) -> bool {
+    owned > 2 * shared
 }
 
 /// The number of the newest entries that a worker without entries of its own takes back, of as many as thieves have left:
@@ -37,7 +43,7 @@ pub fn stolen<'e, T: 'e>(
 /// How many entries a thief takes at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Transfer {
-    /// Half of what is offered: the engine's. A worker offers half of what it has, and takes half of that back.
+    /// Half of what is offered: the engine's. A worker takes half of what it has offered back.
     #[default]
     Half,
     /// The oldest entry alone, and all entries are offered: that of Cilk Plus, and so of the paper.
@@ -48,7 +54,7 @@ pub enum Transfer {
 ///
 /// The owner pushes and pops the newest, so one worker alone runs depth first; a thief takes the oldest, which are
 /// nearest to the root and usually have the most work behind them. This is the form of the virtual host. The engine's
-/// form has a lock, and calls [`offered`], [`taken_back`] and [`stolen`] as this one does.
+/// form has a lock, and calls [`offers`], [`taken_back`] and [`stolen`] as this one does.
 ///
 /// ```
 /// use thalweg_policy::tasks::{Colour, ColourSet, Deque, Place, Transfer};
@@ -105,11 +111,16 @@ impl<T> Deque<T> {
         self.owned.pop().map(|(entry, _)| entry)
     }
 
-    /// Offers entries to thieves, if they find none. The owner calls this before each task.
+    /// Offers entries to thieves, if they find few. The owner calls this before each task.
     pub fn share(&mut self) {
-        if self.shared.is_empty() {
-            self.shared.extend(self.owned.drain(..offered(self.owned.len())));
+        if offers(self.owned.len(), self.shared.len()) {
+            self.shared.extend(self.owned.drain(..));
         }
+    }
+
+    /// Whether thieves find an entry.
+    pub fn has_offers(&self) -> bool {
+        !self.shared.is_empty()
     }
 
     /// Takes the oldest entries, for a thief with this place. With a level, only entries that have a colour of that level
@@ -148,6 +159,7 @@ impl<T> Extend<(T, ColourSet)> for Deque<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::XorShift;
     use crate::tasks::Colour;
 
     fn of_five(transfer: Transfer) -> Deque<u32> {
@@ -176,13 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_entries_is_offered_taken_back_and_stolen() {
+    fn all_entries_are_offered_and_half_is_taken_back_or_stolen() {
         let mut deque = of_five(Transfer::Half);
         let thief = Place::of(Colour(0));
         assert_eq!(deque.steal(&thief, None), None, "nothing is offered yet");
         deque.share();
-        deque.share();
-        assert_eq!((deque.owned.len(), deque.shared.len()), (2, 3), "offered once, and then there is enough");
+        assert_eq!((deque.owned.len(), deque.shared.len()), (0, 5));
         // Of 0, 1 and 2 the older two, both of colour 0.
         assert_eq!(entries(deque.clone().steal(&thief, Some(0))), [0, 1]);
         assert_eq!(
@@ -190,10 +201,53 @@ mod tests {
             None,
             "the oldest has another colour"
         );
-        // The owner's own two, and then the newer half of what it offered.
-        assert_eq!([(); 4].map(|()| deque.pop()), [Some(4), Some(3), Some(2), Some(1)]);
+        // Three are taken back, and then the newer of two.
+        assert_eq!([(); 2].map(|()| deque.pop()), [Some(4), Some(3)]);
+        assert_eq!((deque.owned.len(), deque.shared.len()), (1, 2));
+        assert_eq!([(); 2].map(|()| deque.pop()), [Some(2), Some(1)]);
         assert_eq!((deque.len(), entries(deque.steal(&thief, None))), (1, vec![0]));
         assert_eq!(deque.pop(), None);
+    }
+
+    #[test]
+    fn entries_are_offered_again_when_thieves_have_taken_many() {
+        let mut deque = of_five(Transfer::Half);
+        deque.share();
+        deque.extend((5..15).map(|entry| (entry, ColourSet::EMPTY)));
+        deque.share();
+        assert_eq!((deque.owned.len(), deque.shared.len()), (10, 5), "a third can be stolen");
+        assert_eq!(entries(deque.steal(&Place::default(), None)), [0, 1, 2]);
+        deque.share();
+        assert_eq!((deque.owned.len(), deque.shared.len()), (0, 12));
+        assert_eq!(deque.pop(), Some(14));
+    }
+
+    /// Without thieves, whatever the worker pushes and pops.
+    #[test]
+    fn an_entry_moves_a_constant_number_of_times_in_the_mean() {
+        let mut random = XorShift::new(11, 0);
+        let mut pick = |most: usize| (random.number() >> 33) as usize % (most + 1);
+        for most in [1, 2, 5, 40, 1_000] {
+            let (mut deque, mut moved, mut pushed) = (Deque::new(Transfer::Half), 0, 0);
+            for _ in 0..500 {
+                for entry in 0..pick(most) {
+                    deque.push(entry, ColourSet::EMPTY);
+                    pushed += 1;
+                    let before = deque.shared.len();
+                    deque.share();
+                    moved += deque.shared.len() - before;
+                }
+                for _ in 0..pick(most) {
+                    let before = deque.shared.len();
+                    deque.pop();
+                    moved += before - deque.shared.len();
+                    let before = deque.shared.len();
+                    deque.share();
+                    moved += deque.shared.len() - before;
+                }
+            }
+            assert!(moved <= 3 * pushed, "{moved} moves of {pushed} entries, at most {most} at once");
+        }
     }
 
     #[test]
@@ -204,6 +258,6 @@ mod tests {
         }
         deque.share();
         assert_eq!(entries(deque.steal(&Place::of(Colour(1)), Some(0))), [1, 1]);
-        assert_eq!(entries(deque.steal(&Place::of(Colour(1)), None)), [2, 1, 1]);
+        assert_eq!(entries(deque.steal(&Place::of(Colour(1)), None)), [2, 1, 1, 1, 1, 1, 1]);
     }
 }

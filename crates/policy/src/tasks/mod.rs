@@ -9,7 +9,7 @@
 //! | [`Colour`], [`ColourSet`] | a hint at the data that a task uses, and sets of these with a test in constant time | 5.4 |
 //! | [`Place`] | the colours that a worker prefers, by levels from near to far | 5.4, 5.7 |
 //! | [`group`], [`halves`] | morphing continuations: which half of a list of tasks a worker runs, and which it leaves to thieves | Figure 5.3 |
-//! | [`offered`], [`taken_back`], [`stolen`], [`Deque`] | the owner takes its newest entry, a thief the oldest ones; half of the entries move at once | 5.2 |
+//! | [`offers`], [`taken_back`], [`stolen`], [`Deque`] | the owner takes its newest entry, a thief the oldest ones; when a worker offers its entries, and how many move at once | 5.2 |
 //! | [`Search`] | whom a worker without work tries to steal from: coloured attempts, random ones, the forced first steal | 5.4 |
 //! | [`stretch`], [`front`], [`back`], [`StealOrder`], [`Stretches`] | iterations of a loop: the own stretch, and the half that a thief takes | 6.4, 6.5.2 |
 //!
@@ -34,7 +34,7 @@ mod steal_order;
 mod stretches;
 
 pub use colour::{Colour, ColourSet};
-pub use deque::{Deque, Stolen, Transfer, offered, stolen, taken_back};
+pub use deque::{Deque, Stolen, Transfer, offers, stolen, taken_back};
 pub use order::{Halves, colours, group, halves};
 pub use place::Place;
 pub use search::{Attempt, Search, SearchSettings};

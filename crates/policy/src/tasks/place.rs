@@ -34,6 +34,25 @@ impl Place {
         Place::new([ColourSet::of(colour)])
     }
 
+    /// The place of one of `workers` workers, which have the colours from 0 on: its own colour, and the colours of the workers
+    /// near it, from near to far. A level that is like the one before, or has the colours of all workers, is left out: it
+    /// would prefer nothing.
+    ///
+    /// ```
+    /// use thalweg_policy::tasks::{Colour, ColourSet, Place};
+    ///
+    /// let domain = ColourSet::from_iter([Colour(0), Colour(1)]);
+    /// assert_eq!(Place::among(4, Colour(1), [domain]).levels().len(), 2);
+    /// assert_eq!(Place::among(2, Colour(1), [domain]), Place::of(Colour(1)));
+    /// ```
+    pub fn among(workers: usize, own: Colour, near: impl IntoIterator<Item = ColourSet>) -> Place {
+        let has_all = |level: &ColourSet| (0..workers as u32).all(|colour| level.contains(Colour(colour)));
+        let mut levels = vec![ColourSet::of(own)];
+        levels.extend(near.into_iter().filter(|level| !has_all(level)));
+        levels.dedup();
+        Place { levels }
+    }
+
     /// The levels, from near to far.
     pub fn levels(&self) -> &[ColourSet] {
         &self.levels

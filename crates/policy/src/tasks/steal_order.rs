@@ -12,7 +12,9 @@ pub enum StealOrder {
     /// The paper's (section 6.5.2): the next worker that has not begun its stretch; if there is none, a random one that
     /// has iterations left.
     Paper,
-    /// No worker: each does its own stretch alone. A stretch is done only if its worker takes part.
+    /// No worker: none takes a part of a stretch that another one has begun. What becomes of a stretch whose worker does not
+    /// take part is the host's decision. In the virtual host all workers take part. A loop of the engine has no such promise:
+    /// there a worker that is done takes whole stretches that have not begun after some time, as in a static schedule.
     Off,
 }
 

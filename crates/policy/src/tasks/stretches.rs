@@ -15,9 +15,10 @@ use std::ops::Range;
 /// # Panics
 /// There are no workers.
 pub fn stretch(length: u64, workers: usize, worker: usize) -> Range<u64> {
-    let border = |worker: usize| {
-        let before = u128::from(length) * worker as u128 / workers as u128;
-        u64::try_from(before).unwrap_or(length)
+    let border = |worker: usize| match length.checked_mul(worker as u64) {
+        Some(product) => product / workers as u64,
+        // A wide division takes longer than a short loop should.
+        None => u64::try_from(u128::from(length) * worker as u128 / workers as u128).unwrap_or(length),
     };
     border(worker)..border(worker + 1)
 }

@@ -17,6 +17,7 @@ mod coroutine;
 mod draft;
 mod graph;
 mod in_flight;
+pub(crate) mod in_team;
 mod kernel;
 mod mistake;
 mod operators;
@@ -27,6 +28,7 @@ mod start;
 mod stream;
 
 pub use graph::Graph;
+pub use in_team::in_team;
 pub use kernel::Kernel;
 pub use output::{IntoEnding, Output, Streams, Value};
 pub use round::Fork;

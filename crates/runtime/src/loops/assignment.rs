@@ -73,7 +73,7 @@ impl Loop {
             self.schedule,
             self.stealing,
             &(0..assignment.len()),
-            (&lengths, members),
+            (lengths.into_iter(), members),
             self.least(),
         );
         let taken = self.recorded(&deal, members, |numbers| order.old(numbers).for_each(&body));
@@ -213,6 +213,10 @@ mod tests {
 
     #[test]
     fn a_record_has_each_iteration_once_and_a_replay_executes_it() {
+        crate::build::in_team::tests::in_teams(record_and_replay);
+    }
+
+    fn record_and_replay() {
         for schedule in
             [Schedule::Static, Schedule::Hybrid, Schedule::Dynamic, Schedule::Guided, Schedule::Split]
         {

@@ -129,6 +129,10 @@ mod tests {
 
     #[test]
     fn blocks_cover_the_array_once() {
+        crate::build::in_team::tests::in_teams(cover_once);
+    }
+
+    fn cover_once() {
         for (rows, columns, block) in [(17, 23, (4, 5)), (1, 1, (9, 9)), (6, 6, (2, 3)), (0, 5, (1, 1))] {
             let mut items = vec![(0, 0, 0); rows * columns];
             Loop::new().for_blocks_mut(&mut items, columns, block, |mut part| {

@@ -27,6 +27,9 @@ const PATIENCE: f64 = 20_000.0;
 /// The iterations that no member has taken.
 pub(super) struct Deal {
     left: Left,
+    /// The next iteration of the schedules dynamic and guided.
+    next: CachePadded<AtomicUsize>,
+    length: usize,
     /// A member's body has panicked: no range is taken any more.
     cancelled: AtomicBool,
     /// A helper has left, though there may be iterations.
@@ -36,9 +39,8 @@ pub(super) struct Deal {
 enum Left {
     Shares(Shares),
     Stretches(Shares),
-    /// The first one, the end, and what a member takes: as many as it wants, or its part of the rest.
+    /// The end, and what a member takes: as many as it wants, or its part of the rest.
     Front {
-        next: CachePadded<AtomicUsize>,
         end: usize,
         grain: usize,
         parts: Option<usize>,
@@ -52,12 +54,11 @@ impl Deal {
         schedule: Schedule,
         stealing: StealOrder,
         range: &Range<usize>,
-        (lengths, members): (&[u64], usize),
+        (lengths, members): (impl ExactSizeIterator<Item = u64>, usize),
         grain: usize,
     ) -> Deal {
-        let shares = || Shares::by_lengths(range.start as u64..range.end as u64, lengths);
-        let next = || CachePadded::new(AtomicUsize::new(range.start));
-        let front = |parts| Left::Front { next: next(), end: range.end, grain, parts };
+        let shares = move || Shares::by_lengths(range.start as u64..range.end as u64, lengths);
+        let front = |parts| Left::Front { end: range.end, grain, parts };
         let left = match schedule {
             Schedule::Static => Left::Stretches(shares()),
             Schedule::Hybrid | Schedule::Split if stealing == StealOrder::Off => Left::Stretches(shares()),
@@ -65,7 +66,19 @@ impl Deal {
             Schedule::Dynamic => front(None),
             Schedule::Guided => front(Some(2 * members.max(1))),
         };
-        Deal { left, cancelled: AtomicBool::new(false), has_left: AtomicBool::new(false) }
+        let next = CachePadded::new(AtomicUsize::new(range.start));
+        Deal {
+            left,
+            next,
+            length: range.len(),
+            cancelled: AtomicBool::new(false),
+            has_left: AtomicBool::new(false),
+        }
+    }
+
+    /// How many iterations the loop has.
+    pub(super) fn length(&self) -> usize {
+        self.length
     }
 
     /// The next iterations of a member, about `wanted` of them where the schedule lets it choose; `None` if none are left.
@@ -86,7 +99,7 @@ impl Deal {
                 let own = shares.take_whole(member);
                 own.or_else(|| others(shares, member).inspect(|_| tried(true)))?
             }
-            Left::Front { next, end, grain, parts } => {
+            Left::Front { end, grain, parts } => {
                 let take = |next: usize| {
                     let left = end - next;
                     let length = parts.map_or(*grain, |parts| (left / parts).max(*grain));
@@ -94,7 +107,7 @@ impl Deal {
                     (left > 0).then(|| next + length.min(left))
                 };
                 // Relaxed: the counter is all that members share here.
-                let from = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+                let from = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
                 return take(from).map(|to| from..to);
             }
         };
@@ -135,7 +148,7 @@ impl Deal {
             && !self.cancelled.load(Ordering::Relaxed)
             && match &self.left {
                 Left::Shares(shares) | Left::Stretches(shares) => !shares.is_empty(),
-                Left::Front { next, end, .. } => next.load(Ordering::Relaxed) < *end,
+                Left::Front { end, .. } => self.next.load(Ordering::Relaxed) < *end,
             }
     }
 
@@ -194,7 +207,7 @@ mod tests {
 
     fn deal(schedule: Schedule, range: &Range<usize>, (members, size): (usize, usize), grain: usize) -> Deal {
         let lengths = super::super::even(size, members, range.len() as u64);
-        Deal::new(schedule, StealOrder::Longest, range, (&lengths, members), grain)
+        Deal::new(schedule, StealOrder::Longest, range, (lengths, members), grain)
     }
 
     fn fast_random(seed: u64) -> impl FnMut() -> u64 {

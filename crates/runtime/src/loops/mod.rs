@@ -7,10 +7,28 @@
 //! its iterations by random steals, and pays for a lock-free handshake at each one. Here members find an open loop by one
 //! load, and take iterations by ranges whose length follows from how long the last one took.
 //!
+//! # What a loop without work costs
+//!
+//! The members' accesses to shared cache lines, and their atomic read-modify-writes (RMW), make up most of it. For two members
+//! of the pool:
+//!
+//! | cache lines | caller | helper |
+//! |---|---|---|
+//! | the arena's `open` | sets its bit: RMW | polls it; clears the bit as the last one that may join: RMW |
+//! | the slot's first: word, ancestors, job | takes it: RMW; writes job and word, fences; reads the word until it is alone | joins: RMW; leaves: RMW |
+//! | the part, in the caller's frame: two | writes | reads |
+//! | [`Deal`], in the caller's frame: two | writes | reads |
+//! | a rest for each member ([`Shares`](crate::Shares)) | writes all; takes from its own: RMW; reads the other, and may steal: RMW | takes from its own: RMW; reads the other, and may steal: RMW |
+//! | the pool's `LOOKING` | reads it, unless all members serve | leaves it and comes back: two RMWs |
+//!
+//! The first of the two that finds nothing left closes the job: an RMW of the word and one of `open`, if its bit is set, and a
+//! fence.
+//!
 //! | file | what |
 //! |---|---|
 //! | `assignment` | which member has executed which iterations, saved and replayed |
 //! | `deal` | which iterations a member gets: the schedules |
+//! | `fallible` | loops whose iterations may fail |
 //! | `pace` | how many at once |
 //! | `chunks` | loops over slices, and over blocks of arrays |
 //! | `placed` | containers that know which member has first written which items |
@@ -19,6 +37,7 @@
 mod assignment;
 mod chunks;
 mod deal;
+mod fallible;
 mod pace;
 mod placed;
 mod reduce;
@@ -27,6 +46,7 @@ pub use assignment::{Assignment, AssignmentError};
 pub use chunks::{BlockMut, par_chunks};
 pub use placed::{Grid, Placed};
 
+use crate::measure::clock::ticks;
 use crate::team::lending::{Wanted, Watch};
 use crate::team::{CountedWork, Job, counted_alone, lend_counted, member, team_size};
 use deal::Deal;
@@ -38,8 +58,8 @@ use thalweg_trace::MemberCounts;
 /// Which member of a team executes which iterations of a [`Loop`].
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
-    /// Each member gets a contiguous stretch, the same one each time. A stretch that its member has not begun when another
-    /// member is done goes to that one.
+    /// Each member gets a contiguous stretch, the same one each time. A stretch that its member has not begun 20 us after
+    /// another member is done goes to that one.
     Static,
     /// Members take [`Loop::grain`] iterations at a time.
     Dynamic,
@@ -108,8 +128,13 @@ impl Loop {
         Loop { schedule, ..self }
     }
 
-    /// Sets from whom a member steals, with the schedules [`Schedule::Hybrid`] and [`Schedule::Split`]. With
-    /// [`StealOrder::Off`] they are like [`Schedule::Static`]: what a member has not begun is still executed.
+    /// Sets from whom a member steals, with the schedules [`Schedule::Hybrid`] and [`Schedule::Split`]; the others ignore it.
+    ///
+    /// With [`StealOrder::Off`] no member takes a part of a stretch that another one has begun. Which stretches there are
+    /// does not change, so [`Schedule::Hybrid`] is then [`Schedule::Static`] under another name, for comparisons in which
+    /// stealing is all that differs, and [`Schedule::Split`] leaves all iterations to the caller. A stretch whose member has
+    /// not begun 20 us after another one is done goes to that one as a whole: a member may begin late or never, and all
+    /// iterations are executed.
     #[must_use]
     pub fn stealing(self, stealing: StealOrder) -> Loop {
         Loop { stealing, ..self }
@@ -145,11 +170,9 @@ impl Loop {
     /// All iterations of a loop over `range`, for this many members of a team of this size.
     fn deal(self, range: &Range<usize>, (size, members): (usize, usize)) -> Deal {
         let length = range.len() as u64;
-        let lengths = match self.schedule {
-            Schedule::Split => one_has_all(size, length),
-            _ => even(size, members.max(1), length),
-        };
-        Deal::new(self.schedule, self.stealing, range, (&lengths, members), self.least())
+        let members = if self.schedule == Schedule::Split { 1 } else { members.max(1) };
+        let lengths = even(size, members, length);
+        Deal::new(self.schedule, self.stealing, range, (lengths, members), self.least())
     }
 
     /// The least iterations that a member takes at once.
@@ -165,8 +188,11 @@ impl Loop {
 
     /// Calls `body` with a member and each range that it takes.
     fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
-        let part = |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
-            let mut pace = Pace::new(self.least());
+        // With one grain for each member no range is longer, so none need be timed.
+        let least = self.least();
+        let is_short = deal.length().div_ceil(least) <= members;
+        let take_all = move |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
+            let mut pace = if is_short { Pace::fixed(least) } else { Pace::new(least) };
             let mut watch = Watch::new(wanted);
             let may_leave = watch.may_call();
             loop {
@@ -177,17 +203,16 @@ impl Loop {
                     body(member, range);
                     counts.iterations += length as u64;
                     let now = pace.done(length);
-                    if watch.calls(|| now) {
+                    if watch.calls(|| now.unwrap_or_else(ticks)) {
                         return deal.leave(member, rest);
                     }
                 }
             }
         };
-        let part = |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
-            deal.cancelled_by_panic(|| part(member, wanted, counts));
+        let part = move |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
+            deal.cancelled_by_panic(|| take_all(member, wanted, counts));
         };
-        let work = CountedWork { job: Job::Loop, most: members, part: &part, more: &|| deal.is_left() };
-        lend_counted(work, |member, counts| part(member, Wanted::NEVER, counts));
+        lend_counted(CountedWork { job: Job::Loop, most: members, part, more: &|| deal.is_left() });
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and
@@ -215,20 +240,17 @@ impl Loop {
 
 /// The lengths of the stretches of a team's members. The first `members` have one, or the calling one in place of the last
 /// of these: it certainly begins. The lengths differ by one iteration at most.
-fn even(size: usize, members: usize, length: u64) -> Vec<u64> {
-    let mut lengths = vec![0; size];
-    for at in 0..members {
-        let number = if at + 1 == members { at.max(member()) } else { at };
+fn even(size: usize, members: usize, length: u64) -> impl ExactSizeIterator<Item = u64> {
+    let last = member().max(members - 1);
+    let length_of = move |at| {
         let range = stretch(length, members, at);
-        lengths[number] = range.end - range.start;
-    }
-    lengths
-}
-
-/// The lengths where the calling member has all iterations.
-fn one_has_all(size: usize, length: u64) -> Vec<u64> {
-    let own = member();
-    (0..size).map(|member| if member == own { length } else { 0 }).collect()
+        range.end - range.start
+    };
+    (0..size).map(move |number| match number {
+        _ if number == last => length_of(members - 1),
+        _ if number < members - 1 => length_of(number),
+        _ => 0,
+    })
 }
 
 /// Calls `body` with each number of `range`, on several threads: [`Loop::for_each`] with the default settings.

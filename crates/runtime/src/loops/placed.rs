@@ -159,7 +159,8 @@ impl<T> Grid<T> {
 impl Loop {
     /// Makes a vector of the results of `make` for the numbers below `count`. Each thread writes its own part first, so on
     /// systems that place a page in the memory of the thread that first writes it, a later loop of the same length and
-    /// schedule finds its items near.
+    /// schedule finds its items near: as long as the system does not move the threads. Only those of a run are pinned, by
+    /// [`Options::pinned_at`](crate::Options::pinned_at); [`in_team`](crate::in_team) executes loops on them.
     ///
     /// ```
     /// let squares = thalweg_runtime::Loop::new().collect(5, |number| number * number);
@@ -175,7 +176,8 @@ impl Loop {
     }
 
     /// Like [`Loop::collect`]; the result knows which member has written which items, so that tasks get their colours from
-    /// it ([`Placed::colour_of`]).
+    /// it ([`Placed::colour_of`]). A colour is the number of a member, and says where the item is only if that member's thread
+    /// stays there, as in [`Loop::collect`].
     ///
     /// With [`Schedule::Static`](super::Schedule::Static) the parts are those of the partition, unless a member begins late.
     /// With the other schedules a member that is done writes what others have left, and its colour is with that.
@@ -287,8 +289,7 @@ mod tests {
 
     #[test]
     fn each_item_has_the_colour_of_the_thread_that_has_made_it() {
-        let graph = crate::Graph::new();
-        graph.source(0..1u8).for_each(|_| {
+        crate::build::in_team::tests::in_teams(|| {
             for schedule in [crate::Schedule::Static, crate::Schedule::Hybrid, crate::Schedule::Dynamic] {
                 let settings = Loop::new().schedule(schedule).grain(7);
                 let make = |at: usize| {
@@ -304,7 +305,6 @@ mod tests {
                 assert!(grid.items().iter().enumerate().all(|(at, (number, _))| *number == at));
             }
         });
-        graph.run(&crate::Options::new().threads(4)).unwrap();
     }
 
     #[test]

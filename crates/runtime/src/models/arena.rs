@@ -228,7 +228,7 @@ fn loom_arena_calls_its_caller_again() {
     });
 }
 
-/// A helper is wanted elsewhere and leaves work, with or without another one that comes. The caller does what is left.
+/// A helper is called away by its run and leaves work, with or without another one that comes. The caller does what is left.
 ///
 /// Mutation that fails: a caller that frees its slot without helpers though it is open.
 #[test]

@@ -25,6 +25,7 @@
 //! checks.
 
 use super::Options;
+use super::options::Pins;
 use crate::error::Error;
 use crate::measure::account::Account;
 use crate::measure::clock::{Ticks, ticks};
@@ -92,7 +93,11 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     if needs.notifications() {
         begin_notifying(net);
     }
-    let pinned = if options.pinned { cores() } else { Vec::new() };
+    let pinned = match &options.pins {
+        None => Vec::new(),
+        Some(Pins::AnyCore) => cores(),
+        Some(Pins::At(cpus)) => cpus.to_vec(),
+    };
     let execution = Execution {
         net,
         policy,

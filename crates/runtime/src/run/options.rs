@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
-use thalweg_machine::Machine;
+use thalweg_machine::{Machine, Places};
 use thalweg_plan::{MOST_THREADS, Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Unknown, Visit, dispatch};
@@ -28,7 +28,7 @@ pub struct Options {
     pub(super) deadline: Option<Duration>,
     pub(super) counted: bool,
     pub(super) unaccounted: bool,
-    pub(super) pinned: bool,
+    pub(super) pins: Option<Pins>,
     pub(super) one_to_one: bool,
     pub(super) closes_loops: bool,
     pub(super) timeline: usize,
@@ -218,8 +218,29 @@ impl Options {
     /// supports it. For dedicated machines: a pinned worker waits while another program uses its
     /// core. With more workers than cores no worker is pinned.
     pub fn pinned(mut self) -> Self {
-        self.pinned = true;
+        self.pins = Some(Pins::AnyCore);
         self
+    }
+
+    /// Pins worker `m` to the unit of thread `m` of these places, which are to be of this machine (`Machine::here`), and
+    /// describes the workers' [`domains`](Self::domains) by them. Runs as many workers as there are places, unless
+    /// [`threads`](Self::threads) is set; with more no worker is pinned. A worker whose unit the system does not have, or does
+    /// not let the thread use, is not pinned.
+    ///
+    /// ```
+    /// use thalweg_machine::Machine;
+    /// use thalweg_runtime::{Options, in_team, team_domains, team_size};
+    ///
+    /// let here = Machine::here();
+    /// let places = here.places(here.threads());
+    /// let team = in_team(&Options::new().pinned_at(&places), || (team_size(), team_domains()))?;
+    /// assert_eq!(team, (here.threads(), Some(places.domains().into())));
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn pinned_at(mut self, places: &Places) -> Self {
+        self.pins = Some(Pins::At(places.cpus().into()));
+        self.threads = self.threads.or(Some(places.threads()));
+        self.domains(places.domains().iter().copied())
     }
 
     /// Calls a function with the run's handle when all nodes and channels are made and before the first firing, on the
@@ -242,12 +263,14 @@ impl Options {
         self.check_plan()?;
         let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
-            return Err(Error::Options(format!("{what} 0: at least 1 is needed")));
+            return Err(Error::Options(format!(
+                "{what} 0: at least 1 is needed\nhelp: leave it out for the default"
+            )));
         }
         match self.threads {
-            Some(threads) if threads > MOST_THREADS => {
-                Err(Error::Options(format!("{threads} threads: at most {MOST_THREADS}")))
-            }
+            Some(threads) if threads > MOST_THREADS => Err(Error::Options(format!(
+                "{threads} threads: at most {MOST_THREADS}\nhelp: leave it out for one for each core"
+            ))),
             _ => Ok(()),
         }
     }
@@ -302,6 +325,15 @@ impl Options {
             keepers,
         }
     }
+}
+
+/// What the workers are pinned to.
+#[derive(Clone, Debug)]
+pub(super) enum Pins {
+    /// A core each, of those that the calling thread may use.
+    AnyCore,
+    /// By worker: a CPU, by the number that the system has for it.
+    At(Arc<[u32]>),
 }
 
 /// Checks that a policy of this name exists.

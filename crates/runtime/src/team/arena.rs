@@ -48,8 +48,9 @@
 //! the flag, and its thread takes the lock, so it notifies when the caller waits or will not wait any more.
 //!
 //! A slot's bit in `open` is cleared only by threads that keep the slot from becoming free: its caller and its helpers. So
-//! the bit of a later job stays. The bit is set before the word is open, so a bit that is set while no thread is in
-//! [`Arena::run`]'s beginning or in `close` means an open job: members do not look in vain.
+//! the bit of a later job stays. A thread sets the bit before it opens the word, and the thread that closes the word clears
+//! the bit. So a bit that is set while no thread is in [`Arena::run`]'s beginning, in `ask` or in `close` means an open job:
+//! members do not look in vain.
 //!
 //! *Of a caller that waits for work.* `ask` reads `WAITED` by the read-modify-write that sets `OPEN`, and then notifies under
 //! the lock as above.
@@ -59,6 +60,10 @@
 //! and then opens the job if it is closed (`ask`). If `ask` finds the job open, the close comes later, and the check sees
 //! the work: that thread opens the job and calls its part again. A close and an `ask` at once may leave a word that is open
 //! and a bit that is not; the thread that has closed then sees the work too, and its own `ask` sets the bit.
+//!
+//! Of several threads whose calls return, the one whose read-modify-write closes the job clears the bit and fences. The
+//! others rely on it: work that another thread makes visible later finds the job closed, so that thread's `ask` opens it. They
+//! check without a fence for what they have left themselves.
 //!
 //! *Of members.* [`Arena::run`] sets the bit of the slot in `open`, opens the slot, fences, and then calls `opened`, which
 //! wakes sleeping members; `ask` does the same. A member that goes to sleep announces this, fences, and checks [`Arena::any`] (`sched::sleep`,
@@ -160,8 +165,9 @@ impl Arena {
     fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>, wanted: Wanted<'_>) {
         loop {
             part();
-            self.close(at);
-            fence(Ordering::SeqCst); // pairs with the first fence of `ask`
+            if self.close(at) {
+                fence(Ordering::SeqCst); // pairs with the first fence of `ask`
+            }
             if !more() {
                 return;
             }
@@ -238,18 +244,20 @@ impl Arena {
         true
     }
 
-    /// Closes a job: no member joins. Called by its caller or by a helper.
-    fn close(&self, at: usize) {
-        // Loads first, since the other side often has done both. They read no older value than that of this job: this thread
-        // has seen the slot open, and the bit was set before.
-        let (word, bit) = (&self.slots()[at].word, bit(at));
-        // Acquire: a thread that has opened the job again has set the bit before, and it is seen.
-        if word.load(Ordering::Acquire) & OPEN != 0 {
-            word.fetch_and(!OPEN, Ordering::Acquire);
+    /// Closes a job: no member joins. Called by its caller or by a helper. False if another thread has closed it.
+    fn close(&self, at: usize) -> bool {
+        let word = &self.slots()[at].word;
+        // A load first, since another thread often has closed the job. It reads no older value than that of this job: this
+        // thread has seen the slot open.
+        // Acquire: a thread that has opened the job again has set the bit before, and it is cleared here.
+        let is_open = |word: usize| word & OPEN != 0;
+        if !is_open(word.load(Ordering::Relaxed)) || !is_open(word.fetch_and(!OPEN, Ordering::Acquire)) {
+            return false;
         }
-        if self.open.load(Ordering::Relaxed) & bit != 0 {
-            self.open.fetch_and(!bit, Ordering::Relaxed);
+        if self.open.load(Ordering::Relaxed) & bit(at) != 0 {
+            self.open.fetch_and(!bit(at), Ordering::Relaxed);
         }
+        true
     }
 
     fn join(&self, within: Slots) -> Option<Joined<'_>> {
@@ -257,15 +265,12 @@ impl Arena {
         while open != 0 {
             let at = open.trailing_zeros() as usize;
             open &= open - 1;
-            let may = |word| (word & OPEN != 0 && !is_full(word)).then_some(word + HELPER);
             let slot = &self.slots()[at];
             let is_wanted = |ancestors: Slots| within == 0 || ancestors & within != 0;
-            if !is_wanted(slot.ancestors.load(Ordering::Relaxed)) {
+            if within != 0 && !is_wanted(slot.ancestors.load(Ordering::Relaxed)) {
                 continue;
             }
-            let Ok(word) = slot.word.fetch_update(Ordering::Acquire, Ordering::Relaxed, may) else {
-                continue;
-            };
+            let Some(word) = slot.join() else { continue };
             // SAFETY: this thread has joined, so nothing writes the cell until it leaves.
             let lent = slot.job.with_mut(|job| unsafe { *job });
             let joined = Joined { slot, at, lent: lent.expect("an open slot has a job") };

@@ -100,9 +100,11 @@ impl Account<'_> {
 struct Watched<'a> {
     job: Job,
     caller: &'a Place,
+    /// The caller's number.
+    member: usize,
     account: Option<Account<'a>>,
-    /// The caller has not begun its part. Accessed by its thread alone.
-    is_new: AtomicBool,
+    /// The caller has not begun its part. Accessed by its thread alone, so it is on a cache line that helpers do not read.
+    is_new: &'a AtomicBool,
 }
 
 /// A member's part, which counts when it is dropped: also if the part panics.
@@ -114,13 +116,13 @@ struct Part<'a> {
 }
 
 impl<'a> Watched<'a> {
-    fn new(job: Job, caller: &'a Place) -> Watched<'a> {
-        Watched { job, caller, account: caller.account(), is_new: AtomicBool::new(true) }
+    fn new(job: Job, caller: &'a Place, is_new: &'a AtomicBool) -> Watched<'a> {
+        Watched { job, caller, member: caller.member, account: caller.account(), is_new }
     }
 
     /// Begins a member's part.
     fn begin(&self, member: usize) -> Part<'_> {
-        let is_caller = member == self.caller.member;
+        let is_caller = member == self.member;
         let counts = self.job.begin(is_caller && self.is_new.load(Ordering::Relaxed));
         if is_caller {
             self.is_new.store(false, Ordering::Relaxed);
@@ -165,29 +167,29 @@ pub fn parallel_counted(
     part: &(dyn Fn(usize, &mut MemberCounts) + Sync),
     more: &(dyn Fn() -> bool + Sync),
 ) {
-    let own = |member, counts: &mut MemberCounts| part(member, counts);
-    lend_counted(CountedWork { job, most, part: &|member, _, counts| part(member, counts), more }, own);
+    let part = |member, _: Wanted<'_>, counts: &mut MemberCounts| part(member, counts);
+    lend_counted(CountedWork { job, most, part, more });
 }
 
-/// The part of a helper in a job that is counted: its number, whether its own run wants it, and its counts.
-type CountedPart<'j> = dyn Fn(usize, Wanted<'_>, &mut MemberCounts) + Sync + 'j;
-
 /// A job that a thread opens, and that is counted: see [`Work`].
-pub(crate) struct CountedWork<'j> {
+pub(crate) struct CountedWork<'j, P> {
     pub(crate) job: Job,
     pub(crate) most: usize,
-    pub(crate) part: &'j CountedPart<'j>,
+    /// The part of a member: its number, whether its own run wants it, and its counts.
+    pub(crate) part: P,
     pub(crate) more: &'j More<'j>,
 }
 
-/// Like [`parallel_counted`], with a part that helpers may leave early; the calling thread calls `own` in place of it.
-pub(crate) fn lend_counted(work: CountedWork<'_>, own: impl Fn(usize, &mut MemberCounts)) {
-    let CountedWork { job, most, part, more } = work;
-    let caller = place(Clone::clone);
-    let watched = Watched::new(job, &caller);
-    let part = |member, wanted: Wanted<'_>| part(member, wanted, &mut watched.begin(member).counts);
-    let own = |member| own(member, &mut watched.begin(member).counts);
-    lend(&caller, Work { most, part: &part, more }, own);
+/// Like [`parallel_counted`], with a part that helpers may leave early.
+pub(crate) fn lend_counted<P>(CountedWork { job, most, part, more }: CountedWork<'_, P>)
+where
+    P: Fn(usize, Wanted<'_>, &mut MemberCounts) + Sync,
+{
+    let (caller, is_new) = (place(Clone::clone), AtomicBool::new(true));
+    let watched = Watched::new(job, &caller, &is_new);
+    // By value, so that a helper finds all of it on one cache line or two: each one costs as much as a short loop.
+    let part = move |member, wanted: Wanted<'_>| part(member, wanted, &mut watched.begin(member).counts);
+    lend(&caller, Work { most, part: &part, more }, |member| part(member, Wanted::NEVER));
 }
 
 /// Like [`lend`], for a job that is not counted itself.

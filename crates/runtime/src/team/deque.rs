@@ -2,25 +2,26 @@
 //! half that thieves take from ([`Seat`]).
 //!
 //! The newest entry is at the private end, the oldest one at the shared end. A push is a push on a `Vec`. When the shared half
-//! is empty, the owner moves the older half of its entries there, and when it has none left it takes the newer half of the
-//! shared ones back. So an entry is moved a number of times that is logarithmic in the number of entries, and constant in the
-//! mean.
+//! has few entries (`offers` of the policy), the owner moves its own there, and when it has none left it takes the newer half of the
+//! shared ones back. So an entry is moved a constant number of times in the mean.
 //!
 //! ```
 //! use thalweg_runtime::deque::{Owned, Seat};
 //!
 //! let (mut owned, seat) = (Owned::new(vec!["oldest", "middle", "newest"], false), Seat::new());
+//! assert!(seat.wants(&owned));
 //! seat.share(&mut owned);
 //! let mut thief = Owned::new(Vec::new(), false);
 //! assert_eq!(seat.steal(&mut thief, usize::MAX, |_| true, || {}), Some(("oldest", true)));
-//! assert_eq!(owned.pop(), Some("newest"));
+//! // The thief has taken half, rounded up: two of three.
+//! assert_eq!(thief.pop(), Some("middle"));
 //! seat.take_back(&mut owned);
-//! assert_eq!((owned.pop(), seat.is_empty()), (Some("middle"), true));
+//! assert_eq!((owned.pop(), seat.is_empty()), (Some("newest"), true));
 //! ```
 
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 use std::collections::VecDeque;
-use thalweg_policy::tasks::{offered, stolen, taken_back};
+use thalweg_policy::tasks::{offers, stolen, taken_back};
 
 /// The entries of a member that only its own thread accesses.
 #[derive(Debug)]
@@ -88,12 +89,19 @@ impl<T> Seat<T> {
         self.len.load(Ordering::Acquire) == 0
     }
 
-    /// Moves the older half of the owner's entries here, at least one.
+    /// Whether the owner, which has these entries, is to [`share`](Seat::share) them: thieves find few or none. `Acquire`, as
+    /// [`is_empty`](Seat::is_empty) has it. Asks the seat only if there are entries to share.
+    #[inline]
+    pub fn wants(&self, owned: &Owned<T>) -> bool {
+        let own = owned.stack.len();
+        own > 0 && offers(own, self.len.load(Ordering::Acquire))
+    }
+
+    /// Moves the owner's entries here.
     #[cold]
     pub fn share(&self, owned: &mut Owned<T>) {
-        let count = offered(owned.stack.len());
         let mut shared = lock(&self.shared);
-        shared.extend(owned.stack.drain(..count));
+        shared.extend(owned.stack.drain(..));
         self.len.store(shared.len(), Ordering::Release);
     }
 

@@ -276,11 +276,9 @@ pub(super) fn lend(caller: &Place, Work { most, part, more }: Work<'_>, own: imp
             return true;
         }
         // True while this thread spins: the caller then checks again.
-        for _ in 0..16 {
-            std::hint::spin_loop();
-        }
+        std::hint::spin_loop();
         spins += 1;
-        spins % 16 != 0 || since.get_or_insert_with(std::time::Instant::now).elapsed() < pool::SPIN
+        spins % 256 != 0 || since.get_or_insert_with(std::time::Instant::now).elapsed() < pool::SPIN
     };
     team.arena.run(lending, || crew.wake(), own, helps);
 }

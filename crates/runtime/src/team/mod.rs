@@ -7,7 +7,7 @@
 //! thread is added, and none is blocked.
 //!
 //! A job is complete without helpers. Nothing depends on a member that begins late, or never. A job whose work shrinks and
-//! grows ([`parallel_while`]) lets members leave, so that they do what else there is, and calls them again ([`call_members`]).
+//! grows ([`parallel_while`]) lets members leave for other work of their thread, and calls them again ([`call_members`]).
 //!
 //! **Numbers.** Each member has a number below the team's size:
 //!
@@ -29,7 +29,7 @@
 //! | `join` | fork-join: the first join of a thread is a job, and nested ones belong to it |
 //! | `members` | a thread's place in a team; opening and joining |
 //! | `deque` | entries of a member that executes tasks, and what thieves may take |
-//! | `patience` | how long a member without work searches |
+//! | `spin_budget` | how long a member without work searches |
 //! | `pool` | the members that are in no run: when they come and go |
 //! | `numbers` | the numbers of the pool's members, and the threads that have had them |
 //! | `counted` | jobs that are counted, for a report: a layer above the others |
@@ -47,11 +47,11 @@ mod members;
 mod modelled;
 #[cfg(not(loom))]
 mod numbers;
-pub mod patience;
 #[cfg(not(loom))]
 mod pool;
 mod running;
 mod slot;
+pub mod spin_budget;
 #[cfg(not(loom))]
 mod tally;
 #[cfg(all(test, not(loom), not(miri)))]

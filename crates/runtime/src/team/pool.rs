@@ -16,8 +16,9 @@
 //! below the team's size. The thread that has had the number last is called, if it is idle: so a number stands for the same thread
 //! from one loop to the next, and first touch and colours hold outside of runs too.
 //!
-//! **No lost wake-up.** A thread opens a job, fences, and reads `LOOKING`. If a member looks for jobs, it relies on that one;
-//! otherwise it calls a member, unless all serve. A member that joins a job or leaves subtracts itself from `LOOKING`,
+//! **No lost wake-up.** A thread opens a job, fences, and reads `SERVING` and `LOOKING`. If all serve, none can be called: each
+//! member is in a job, looks for one, or checks the arena when it leaves. If a member looks for jobs, the thread relies on that one;
+//! otherwise it calls a member. A member that joins a job or leaves subtracts itself from `LOOKING`,
 //! fences, and checks the arena: if a job is open, it wakes another member, or stays. So the thread sees that no member looks, or the
 //! member sees the job. Only one member at a time is called for a job: the next one, by the member that joins.
 
@@ -51,7 +52,8 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Calls one more member, if none looks for jobs and not all serve. The caller has fenced since it opened a job.
 pub(super) fn wake() {
-    if LOOKING.load(Ordering::Relaxed) > 0 || !count_one_more() {
+    // `SERVING` first: it seldom changes, while members change `LOOKING` with each job.
+    if all_serve() || LOOKING.load(Ordering::Relaxed) > 0 || !count_one_more() {
         return;
     }
     let (cores, (number, thread)) = (Cores::here(), numbers().take());
@@ -110,11 +112,15 @@ fn begin_work() {
     }
 }
 
+/// Whether no further member can be called.
+fn all_serve() -> bool {
+    SERVING.load(Ordering::Relaxed) + 1 >= TEAM.size
+}
+
 /// Counts a further member, which looks for jobs, if not all serve.
 fn count_one_more() -> bool {
     let more = |serving| (serving + 1 < TEAM.size).then_some(serving + 1);
-    let counted = SERVING.load(Ordering::Relaxed) + 1 < TEAM.size
-        && SERVING.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok();
+    let counted = !all_serve() && SERVING.fetch_update(Ordering::Acquire, Ordering::Relaxed, more).is_ok();
     LOOKING.fetch_add(usize::from(counted), Ordering::Relaxed);
     counted
 }

@@ -11,6 +11,8 @@ pub(super) const WAITED: usize = 4;
 pub(super) const HELPER: usize = 8;
 pub(super) const LIMIT: usize = HELPER << 13;
 
+/// What a member reads that joins comes first, on one cache line.
+#[repr(C)]
 pub(super) struct Slot {
     pub(super) word: AtomicUsize,
     /// The ancestors of the job, for members that look for descendants. A hint: that of an earlier job may be read.
@@ -36,6 +38,20 @@ impl Slot {
             job: UnsafeCell::new(None),
             lock: Mutex::new(()),
             changed: Condvar::new(),
+        }
+    }
+
+    /// Counts a helper, if the slot is open and has room for one. Returns the word before.
+    pub(super) fn join(&self) -> Option<usize> {
+        // A guess in place of a load: the swap that fails gets the cache line for itself, so the next one need not wait for it.
+        let mut word = TAKEN | OPEN | LIMIT;
+        loop {
+            let joined = word + HELPER;
+            match self.word.compare_exchange(word, joined, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(word),
+                Err(now) if now & OPEN == 0 || is_full(now) => return None,
+                Err(now) => word = now,
+            }
         }
     }
 

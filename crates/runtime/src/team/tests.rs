@@ -1,6 +1,7 @@
 //! Jobs of callers outside of runs, and of firings.
 
 use super::{call_members, parallel, parallel_while, team_size};
+use crate::build::in_team::tests::{in_team_of, in_teams};
 use crate::{Graph, Loop, Options, Schedule, par_for};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,8 +22,13 @@ pub(super) fn each_is(counts: &[AtomicUsize], times: usize) -> bool {
 
 /// Waits for a flag that another thread sets; false after a time that only a failure takes.
 pub(super) fn comes(flag: &AtomicBool) -> bool {
+    becomes(|| flag.load(Ordering::Acquire))
+}
+
+/// Waits until a condition is true; false after a time that only a failure takes.
+fn becomes(condition: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
-    while !flag.load(Ordering::Acquire) {
+    while !condition() {
         if begun.elapsed() > Duration::from_secs(20) {
             return false;
         }
@@ -33,39 +39,68 @@ pub(super) fn comes(flag: &AtomicBool) -> bool {
 
 #[test]
 fn every_schedule_calls_the_body_once_for_each_number() {
-    for schedule in ALL {
-        for (count, grain) in [(0, 1), (1, 1), (7, 3), (10_000, 1), (10_000, 64)] {
-            let calls = counts(count);
-            for round in 1..=3 {
-                let add = |at: usize| _ = calls[at].fetch_add(1, Ordering::Relaxed);
-                Loop::new().schedule(schedule).grain(grain).for_each(0..count, add);
-                assert!(each_is(&calls, round), "{schedule:?} {count} {grain}");
+    in_teams(|| {
+        for schedule in ALL {
+            for (count, grain) in [(0, 1), (1, 1), (7, 3), (10_000, 1), (10_000, 64)] {
+                let calls = counts(count);
+                for round in 1..=3 {
+                    let add = |at: usize| _ = calls[at].fetch_add(1, Ordering::Relaxed);
+                    Loop::new().schedule(schedule).grain(grain).for_each(0..count, add);
+                    assert!(each_is(&calls, round), "{schedule:?} {count} {grain}");
+                }
             }
-        }
-    }
-}
-
-#[test]
-fn another_thread_joins_a_job_outside_of_a_run() {
-    if team_size() == 1 {
-        return;
-    }
-    let (other, own) = (AtomicBool::new(false), std::thread::current().id());
-    parallel(2, &|member| {
-        assert!(member < team_size());
-        match std::thread::current().id() == own {
-            true => assert!(comes(&other), "the pool has a thread for the job"),
-            false => other.store(true, Ordering::Release),
         }
     });
 }
 
 #[test]
-fn members_leave_a_job_and_are_called_again() {
-    if team_size() == 1 {
-        return;
+fn another_thread_joins_a_job_outside_of_a_run() {
+    // With one core the pool has no thread, and the caller does all.
+    let others_join = team_size() > 1;
+    let (other, own) = (AtomicBool::new(false), std::thread::current().id());
+    parallel(2, &|member| {
+        assert!(member < team_size());
+        match std::thread::current().id() == own {
+            true => assert!(!others_join || comes(&other), "the pool has a thread for the job"),
+            false => other.store(true, Ordering::Release),
+        }
+    });
+    assert_eq!(other.into_inner(), others_join);
+}
+
+/// Each member of a pinned team runs on the CPU of its place.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_team_is_pinned_at_its_places() {
+    let here = thalweg_machine::Machine::here();
+    for threads in 1..=here.threads() {
+        let places = here.places(threads);
+        let is_at_its_place = |member: usize| {
+            assert_eq!(rustix::thread::sched_getcpu(), places.cpus()[member] as usize, "member {member}");
+        };
+        let domains = crate::in_team(&Options::new().pinned_at(&places), || {
+            let begun = AtomicUsize::new(0);
+            parallel(threads, &|member| {
+                is_at_its_place(member);
+                begun.fetch_add(1, Ordering::Relaxed);
+                assert!(becomes(|| begun.load(Ordering::Relaxed) >= threads), "all members join");
+            });
+            super::team_domains()
+        });
+        assert_eq!(domains.unwrap().as_deref(), Some(places.domains()));
     }
-    // An item goes to and fro between the caller and another thread, each of which leaves in between.
+}
+
+#[test]
+fn members_leave_a_job_and_are_called_again() {
+    in_team_of(2, an_item_goes_to_and_fro);
+    if team_size() > 1 {
+        an_item_goes_to_and_fro();
+    }
+}
+
+fn an_item_goes_to_and_fro() {
+    // Between the caller and another thread, each of which leaves in between.
     let (turn, own) = (AtomicUsize::new(0), std::thread::current().id());
     let calls = counts(2);
     let mine = || usize::from(std::thread::current().id() != own);
@@ -116,15 +151,20 @@ fn callers_on_several_threads_do_not_disturb_each_other() {
 
 #[test]
 fn loops_nest() {
-    let calls = counts(8 * 8 * 8);
-    par_for(0..8, |a| {
-        par_for(0..8, |b| par_for(0..8, |c| _ = calls[(a * 8 + b) * 8 + c].fetch_add(1, Ordering::Relaxed)));
+    in_teams(|| {
+        let calls = counts(8 * 8 * 8);
+        let call = |at: usize| _ = calls[at].fetch_add(1, Ordering::Relaxed);
+        par_for(0..8, |a| par_for(0..8, |b| par_for(0..8, |c| call((a * 8 + b) * 8 + c))));
+        assert!(each_is(&calls, 1));
     });
-    assert!(each_is(&calls, 1));
 }
 
 #[test]
 fn a_panic_continues_on_the_caller_after_all_calls_are_done() {
+    in_teams(panics_continue);
+}
+
+fn panics_continue() {
     for schedule in ALL {
         for planted in [0, 499, 999] {
             let inside = AtomicUsize::new(0);
@@ -230,31 +270,30 @@ fn a_run_in_a_loop_has_workers_of_its_own() {
     };
     let sums = Loop::new().collect(20, run);
     assert!(sums.into_iter().eq((0..20).map(|number| number * (number + 1) / 2)));
-    assert!(team_size() >= 1);
 }
 
 #[test]
 fn reductions_are_equal_at_any_number_of_members_and_with_any_schedule() {
     let term = |at: usize| (at as f64).sin() / (at + 1) as f64;
-    let sum = |members, schedule, grain: Option<usize>| {
-        let settings = Loop::new().members(members).schedule(schedule);
+    let sum = |schedule, grain: Option<usize>| {
+        let settings = Loop::new().schedule(schedule);
         let settings = grain.map_or(settings, |grain| settings.grain(grain));
         let fold = |range: std::ops::Range<usize>, sum: f64| range.fold(sum, |sum, at| sum + term(at));
         settings.reduce(3..50_000, 0.0, fold, |a, b| a + b).to_bits()
     };
     for grain in [None, Some(1000)] {
-        let one = sum(1, Schedule::Hybrid, grain);
-        for schedule in ALL {
-            for members in [2, 5] {
-                assert_eq!(sum(members, schedule, grain), one);
-            }
-        }
+        let one = in_team_of(1, || sum(Schedule::Hybrid, grain));
+        in_teams(|| ALL.into_iter().for_each(|schedule| assert_eq!(sum(schedule, grain), one)));
     }
     assert_eq!(Loop::new().reduce(5..5, 7, |_, _| 0, |_, _| 0), 7, "the identity, of no numbers");
 }
 
 #[test]
 fn chunks_and_blocks_cover_their_data() {
+    in_teams(cover_their_data);
+}
+
+fn cover_their_data() {
     let mut items = vec![0u32; 1003];
     Loop::new().for_chunks(&mut items, 10, |chunk, items| items.fill(chunk as u32));
     assert!(items.iter().enumerate().all(|(at, chunk)| *chunk == at as u32 / 10));

@@ -113,39 +113,46 @@ impl Shares {
     /// There are no threads.
     pub fn new(all: Range<u64>, threads: usize, unit: u64, most: u64) -> Shares {
         assert!(threads > 0, "no threads");
-        let states = all.end.saturating_sub(all.start);
-        let unit = unit.max(1).max(states.div_ceil(u64::from(u32::MAX)));
-        let units = states.div_ceil(unit);
-        let rest = |thread| Rest(AtomicU64::new(word(stretch(units, threads, thread))));
-        let mut rests = Rests::new();
-        rests.0.extend((0..threads).map(rest));
-        Shares { rests, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
+        Shares::with_rests(all, unit, most, |units, _| {
+            (0..threads).map(move |thread| stretch(units, threads, thread))
+        })
     }
 
-    /// The same with another rule for whom a thread steals from. With [`StealOrder::Off`] all threads must take until
-    /// they get `None`: no other thread takes their numbers.
+    /// The same with another rule for whom a thread steals from. With [`StealOrder::Off`] each thread must take until
+    /// it gets `None`: [`take`](Shares::take) gives its numbers to no other thread.
     pub fn with_order(self, order: StealOrder) -> Shares {
         Shares { order, ..self }
     }
 
-    /// Shares the range out to the first `begin` of some threads; the others begin with nothing.
-    pub(crate) fn among(all: Range<u64>, threads: usize, begin: usize) -> Shares {
-        let mut shares = Shares::new(all, begin, 1, u64::MAX);
-        shares.rests.0.resize_with(threads.max(begin), || Rest(AtomicU64::new(0)));
-        shares
+    /// Gives each thread a stretch of its own length, in order, and the last one what is left.
+    ///
+    /// # Panics
+    /// There are no threads.
+    pub(crate) fn by_lengths(all: Range<u64>, lengths: impl ExactSizeIterator<Item = u64>) -> Shares {
+        let (threads, mut from) = (lengths.len(), 0);
+        assert!(threads > 0, "no threads");
+        Shares::with_rests(all, 1, u64::MAX, |units, unit| {
+            lengths.enumerate().map(move |(at, length)| {
+                let length = if at + 1 == threads { units } else { in_units(length, unit) };
+                let to = units.min(from + length);
+                std::mem::replace(&mut from, to)..to
+            })
+        })
     }
 
-    /// Gives each thread a stretch of its own length, in order, and the last one what is left.
-    pub(crate) fn by_lengths(all: Range<u64>, lengths: &[u64]) -> Shares {
-        let shares = Shares::among(all, lengths.len().max(1), 1);
-        let (mut from, units) = (0, shares.units);
-        for (at, (rest, length)) in shares.rests.iter().zip(lengths).enumerate() {
-            let length = if at + 1 == lengths.len() { units } else { length.div_ceil(shares.unit) };
-            let to = units.min(from + length);
-            rest.0.store(word(from..to), Ordering::Relaxed);
-            from = to;
-        }
-        shares
+    /// Gives each thread the units that `rests` returns for it, called with the number of units and the numbers in one.
+    fn with_rests<R: Iterator<Item = Range<u64>>>(
+        all: Range<u64>,
+        unit: u64,
+        most: u64,
+        rests: impl FnOnce(u64, u64) -> R,
+    ) -> Shares {
+        let states = all.end.saturating_sub(all.start);
+        let unit = unit.max(1).max(in_units(states, u64::from(u32::MAX)));
+        let units = in_units(states, unit);
+        let mut own = Rests::new();
+        own.0.extend(rests(units, unit).map(|rest| Rest(AtomicU64::new(word(rest)))));
+        Shares { rests: own, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
     }
 
     /// Like [`Shares::take`], but about `most` numbers. Calls `tried` with the result of each attempt to steal.
@@ -262,6 +269,12 @@ impl Shares {
             |unit: u64| self.all.start.saturating_add(unit.saturating_mul(self.unit)).min(self.all.end);
         first(units.start)..first(units.end)
     }
+}
+
+/// The units that hold this many numbers.
+fn in_units(numbers: u64, unit: u64) -> u64 {
+    // A division takes some nanoseconds, and loops mostly have units of one.
+    if unit == 1 { numbers } else { numbers.div_ceil(unit) }
 }
 
 fn word(units: Range<u64>) -> u64 {

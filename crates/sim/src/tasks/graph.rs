@@ -66,6 +66,22 @@ impl TaskGraph {
         &self.edges[start as usize..self.ends[node] as usize]
     }
 
+    /// The graph with `factor` times the work and the accesses of each node.
+    ///
+    /// ```
+    /// use thalweg_sim::tasks::shapes;
+    ///
+    /// assert_eq!(shapes::chain(3, 7).scaled(5).nodes()[0].work, 35);
+    /// ```
+    pub fn scaled(mut self, factor: u64) -> TaskGraph {
+        for TaskNode { work, accesses, reads, .. } in &mut self.nodes {
+            for count in [work, accesses, reads] {
+                *count *= factor;
+            }
+        }
+        self
+    }
+
     /// The number of edges.
     pub fn edges(&self) -> usize {
         self.edges.len()

@@ -26,6 +26,8 @@
 //! - A computed node notifies its successors; the one whose last predecessor it was is computed.
 //! - Each step of a worker (a visit, a halving of a list, a notification, an attempt to steal, the computing of a node)
 //!   takes time, and has its effect at once: steps of different workers never overlap inside a step.
+//! - A worker without work attempts to steal until it finds an entry. While none is offered, attempts are counted and not
+//!   made one by one (`run`), so long nodes take no longer to simulate than short ones.
 //! - An access to data in another memory domain takes longer. The memory of a domain has no limit of bandwidth.
 //!
 //! # What is not

@@ -45,17 +45,30 @@ pub fn run(graph: &TaskGraph, settings: &TaskSettings) -> TaskReport {
 }
 
 /// Makes steps until the sink is computed. Returns the time.
+///
+/// While no deque offers an entry, all attempts to steal fail. Their workers wait until an entry is offered, and make these
+/// attempts then at once, so a long node costs no time here.
 fn events(world: &mut World, workers: &mut [Worker]) -> u64 {
     let sink = world.graph.sink();
     let first = workers[0].begin(world);
-    let mut due = Due::default();
+    let (mut due, mut idle) = (Due::default(), Vec::new());
     (0..workers.len()).for_each(|me| due.add(if me == 0 { first } else { 0 }, me));
     while let Some((now, me)) = due.next() {
+        if workers[me].steals_in_vain(world) {
+            idle.push((now, me));
+            continue;
+        }
         let ticks = workers[me].step(world, now);
-        if world.order.last().is_some_and(|&(node, _)| node == sink) {
+        let is_over = world.order.last().is_some_and(|&(node, _)| node == sink);
+        if is_over || world.deques[me].has_offers() {
+            for (since, me) in idle.drain(..) {
+                due.add(workers[me].fail_until(world, since, now), me);
+            }
+        }
+        if is_over {
             return now;
         }
         due.add(now + ticks, me);
     }
-    unreachable!("each worker has a step due")
+    unreachable!("each worker has a step due, or waits for one that has an entry")
 }

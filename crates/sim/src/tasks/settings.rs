@@ -3,7 +3,7 @@
 use super::Colouring;
 use super::memory::Memory;
 use thalweg_machine::{DomainId, Machine};
-use thalweg_policy::tasks::{Colour, ColourSet, Place, SearchSettings, Transfer};
+use thalweg_policy::tasks::{Colour, Place, SearchSettings, Transfer};
 
 /// Costs of a worker's steps, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,8 +34,8 @@ pub struct TaskSettings {
     pub workers: usize,
     /// The number of workers that share a memory domain.
     pub domain: usize,
-    /// Whether a worker prefers, after its own colour, the other colours of its domain. The paper's prefer their own
-    /// colour alone.
+    /// Whether a worker prefers, after its own colour, the other colours of its domain, as the engine's do. The paper's
+    /// prefer their own colour alone.
     pub hierarchical: bool,
     /// The colours of nodes.
     pub colouring: Colouring,
@@ -55,7 +55,7 @@ impl Default for TaskSettings {
         TaskSettings {
             workers: 80,
             domain: 10,
-            hierarchical: false,
+            hierarchical: true,
             colouring: Colouring::Good,
             search: SearchSettings::default(),
             transfer: Transfer::Half,
@@ -96,13 +96,13 @@ impl TaskSettings {
 
     /// What a worker prefers.
     pub(super) fn place(&self, worker: usize) -> Place {
-        let own = ColourSet::of(Colour(worker as u32));
+        let own = Colour(worker as u32);
         let first = worker / self.domain * self.domain;
         let domain = (first..self.workers.min(first + self.domain)).map(|other| Colour(other as u32));
         match (self.colouring, self.hierarchical) {
             (Colouring::Uncoloured, _) => Place::default(),
-            (_, false) => Place::new([own]),
-            (_, true) => Place::new([own, domain.collect()]),
+            (_, false) => Place::of(own),
+            (_, true) => Place::among(self.workers, own, [domain.collect()]),
         }
     }
 

@@ -64,15 +64,14 @@ pub fn layers(width: usize, depth: usize, degree: usize, work: u64, workers: usi
 }
 
 /// Steps over the same blocks, each of which waits for all blocks of the step before, as for a sum over them: an iteration of
-/// the conjugate gradient method. A block accesses its own data alone, and is a hundred times as long as those of the other
-/// shapes: the paper's program has few nodes, which last a second each.
+/// the conjugate gradient method. A block accesses its own data alone.
 pub fn steps(blocks: usize, steps: usize, workers: usize) -> TaskGraph {
     let (mut graph, data) = (TaskGraph::default(), colours(blocks, workers));
     let mut before = Vec::new();
     for _ in 0..steps {
         let step = data
             .iter()
-            .map(|&data| graph.add(TaskNode { work: 0, accesses: 100 * BLOCK, reads: 0, data }, &before));
+            .map(|&data| graph.add(TaskNode { work: 0, accesses: BLOCK, reads: 0, data }, &before));
         before = step.collect();
     }
     with_sink(graph, &before)

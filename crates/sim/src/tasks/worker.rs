@@ -93,6 +93,31 @@ impl Worker {
         }
     }
 
+    /// Whether the worker is about to steal, and no deque offers an entry.
+    pub(super) fn steals_in_vain(&self, world: &World) -> bool {
+        matches!(self.next, Next::Steal(_)) && !world.deques.iter().any(Deque::has_offers)
+    }
+
+    /// Makes the attempts to steal that are due from `since` on and before `now`, all of which fail. Returns when the next one is
+    /// due.
+    pub(super) fn fail_until(&mut self, world: &World, since: u64, now: u64) -> u64 {
+        let count = (now - since).div_ceil(world.settings.costs.attempt);
+        let mut left = count;
+        while left > 0 {
+            let Next::Steal(attempt) = self.next else { unreachable!("the worker is about to steal") };
+            if !self.search.is_forced() && left > self.search.round() {
+                let rounds = (left - 1) / self.search.round();
+                self.counts.random.tried += rounds;
+                self.counts.coloured.tried += rounds * (self.search.round() - 1);
+                left -= rounds * self.search.round();
+            }
+            self.attempted(attempt, false);
+            self.next = Next::Steal(self.search.next(&mut || self.random.number()));
+            left -= 1;
+        }
+        since + count * world.settings.costs.attempt
+    }
+
     /// Ends the worker's life at the time `now`.
     pub(super) fn end(&mut self, now: u64) {
         if !self.has_begun {
@@ -162,7 +187,21 @@ impl Worker {
 
     fn steal(&mut self, world: &mut World, attempt: Attempt, now: u64) -> u64 {
         let stolen = world.deques[attempt.victim].steal(self.search.place(), attempt.level);
-        let count = Attempts { tried: 1, stole: u64::from(stolen.is_some()) };
+        self.attempted(attempt, stolen.is_some());
+        let Some(Stolen { oldest, others }) = stolen else {
+            return self.find(world);
+        };
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.counts.waited = now;
+        }
+        world.deques[self.me].extend(others);
+        self.next = Next::Run(oldest);
+        world.settings.costs.steal
+    }
+
+    /// Counts an attempt.
+    fn attempted(&mut self, attempt: Attempt, stole: bool) {
+        let count = Attempts { tried: 1, stole: u64::from(stole) };
         match attempt.level {
             Some(_) => self.counts.coloured += count,
             None => self.counts.random += count,
@@ -170,17 +209,7 @@ impl Worker {
         if self.search.is_forced() {
             self.counts.forced += count;
         }
-        let Some(Stolen { oldest, others }) = stolen else {
-            self.search.failed();
-            return self.find(world);
-        };
-        self.search.stole();
-        if !std::mem::replace(&mut self.has_begun, true) {
-            self.counts.waited = now;
-        }
-        world.deques[self.me].extend(others);
-        self.next = Next::Run(oldest);
-        world.settings.costs.steal
+        if stole { self.search.stole() } else { self.search.failed() }
     }
 }
 

@@ -12,10 +12,10 @@
 //! | shared: `Seat` | all members, under the seat's lock | its owner, `Seat::share` | the owner, `take_back`; a thief, `steal` |
 //!
 //! An entry moves from one place to another by a move of the value, in one thread, so none is lost or executed twice.
-//! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if that is 0,
-//! it moves the older half of what it owns there. So a thief need not wait for a victim that executes a long task, unless the
-//! victim has nothing else. Every transfer moves half of what there is: an entry is moved a number of times that is
-//! logarithmic, and constant in the mean.
+//! To spawn a task is a push on a `Vec`. Before each task a member looks at the length of its own seat; if it owns more than
+//! twice as many entries, it moves them there (`offers` of the policy). So a thief need not wait for a victim that executes a
+//! long task, unless the victim has nothing else. A thief takes half of a seat, and so does the owner when it owns
+//! nothing: an entry is moved a constant number of times in the mean.
 //!
 //! # Alone
 //!
@@ -32,7 +32,7 @@
 //! |---|---|---|---|
 //! | absent | no | a searching member | its thread, which joins the run's job (searching; busy, with the seeds) |
 //! | busy | yes | the first member; a thief, by `steal` | the member, when it owns nothing and its seat is empty (searching) |
-//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for 30 us ([`Patience`]), and the end (absent) |
+//! | searching | no | a member that joins; a busy one | `steal` (busy); no entry for 30 us ([`SpinBudget`]), and the end (absent) |
 //!
 //! *The race.* A member that searches takes an entry from a member that is about to be the last busy one; that one
 //! brings `busy` to 0 and ends the run while the thief has an entry.
@@ -45,7 +45,7 @@
 //!
 //! # Members leave and come again
 //!
-//! A member that has searched for 30 us without success leaves the run's job, so its thread does what else there is: a
+//! A member that has searched for 30 us without success leaves the run's job, and its thread is free for other work: a
 //! worker returns to its run, and a thread of the pool sleeps. The thread that has opened the job waits in the runtime
 //! meanwhile. A member that shares entries, and a thief that leaves some in a seat, asks for members again
 //! ([`call_members`](thalweg_runtime::call_members)). The runtime calls one, and each that joins calls the next as long as
@@ -82,7 +82,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Search};
 use thalweg_runtime::deque::Seat;
-use thalweg_runtime::{MemberCounts, Patience};
+use thalweg_runtime::{MemberCounts, SpinBudget};
 
 /// The payload of a panic.
 pub(crate) type Panic = Box<dyn Any + Send>;
@@ -221,7 +221,7 @@ impl<T: Send> Executor<T> {
                 if self.over.0.load(Ordering::Relaxed) {
                     return Ok(());
                 }
-                if !owned.is_empty() && seat.is_empty() {
+                if seat.wants(&owned) {
                     seat.share(&mut owned);
                     call_members();
                 }
@@ -246,7 +246,7 @@ impl<T: Send> Executor<T> {
 
     /// Steals an entry; `None` at the end of the run, and after 30 us without success. The member is not busy before.
     fn search<W: Work<Entry = T>>(&self, work: &W, thief: &mut Thief, owned: &mut Owned<T>) -> Option<T> {
-        let mut patience = Patience::default();
+        let mut budget = SpinBudget::default();
         while !self.is_over() {
             for _ in 0..self.seats.len() {
                 if let Some((entry, are_left)) = self.attempt(work, thief, owned) {
@@ -256,7 +256,7 @@ impl<T: Send> Executor<T> {
                     return Some(entry);
                 }
             }
-            if patience.is_over() {
+            if budget.is_spent() {
                 return None;
             }
         }

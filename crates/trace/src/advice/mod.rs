@@ -13,7 +13,7 @@ mod workers;
 
 use crate::Report;
 use std::fmt;
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, NodeId, shown};
 
 /// Something that a report shows about its run: what, the evidence, and what to do.
 ///
@@ -171,12 +171,12 @@ impl Report {
 
     /// A node's name in a message.
     fn quoted(&self, node: NodeId) -> String {
-        format!("`{}`", self.graph.node(node).name.escape_debug())
+        format!("`{}`", shown(&*self.graph.node(node).name))
     }
 
     /// A channel's name in a message.
     fn quoted_channel(&self, channel: ChannelId) -> String {
-        format!("`{}`", self.graph.channel_name(channel).escape_debug())
+        format!("`{}`", shown(self.graph.channel_name(channel)))
     }
 
     /// The names of some nodes in a message: at most six of them.

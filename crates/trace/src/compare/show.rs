@@ -5,6 +5,7 @@ use crate::{WorkerReport, table::Table, units};
 use std::cmp::Reverse;
 use std::fmt;
 use std::time::Duration;
+use thalweg_graph::shown;
 
 /// The most nodes, channels or names that are printed of each kind.
 const SHOWN: usize = 10;
@@ -45,7 +46,7 @@ impl Comparison {
     /// Writes the settings that differ: the times below may differ for that reason alone.
     fn write_settings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.policy.before != self.policy.after {
-            writeln!(f, "policy {}", self.policy.map(|policy| policy.escape_debug().to_string()))?;
+            writeln!(f, "policy {}", self.policy.map(|policy| shown(policy).to_string()))?;
         }
         if self.threads.before != self.threads.after {
             writeln!(f, "threads {}", self.threads.map(usize::to_string))?;
@@ -112,7 +113,7 @@ fn node_row(change: &NodeChange) -> Vec<String> {
     let each = |time: &Option<_>| time.map_or("-".to_owned(), units::time);
     let deviation = |variance: &f64| units::time(Duration::from_nanos(variance.sqrt().round() as u64));
     vec![
-        name.escape_debug().to_string(),
+        shown(name).to_string(),
         node.map(|node| node.firings.to_string()).to_string(),
         node.map(|node| units::time(node.busy)).to_string(),
         change.per_firing().map(each).to_string(),
@@ -123,7 +124,7 @@ fn node_row(change: &NodeChange) -> Vec<String> {
 
 fn wait_row(NodeChange { name, waited, longest_wait, .. }: &NodeChange) -> Vec<String> {
     vec![
-        name.escape_debug().to_string(),
+        shown(name).to_string(),
         waited.map(|waited| units::time(*waited)).to_string(),
         longest_wait.map(|cause| cause.clone().unwrap_or("nothing".to_owned())).to_string(),
     ]
@@ -131,7 +132,7 @@ fn wait_row(NodeChange { name, waited, longest_wait, .. }: &NodeChange) -> Vec<S
 
 fn channel_row(ChannelChange { name, channel }: &ChannelChange) -> Vec<String> {
     vec![
-        name.escape_debug().to_string(),
+        shown(name).to_string(),
         channel.map(|channel| channel.capacity.to_string()).to_string(),
         channel.map(|channel| units::items(channel.mean)).to_string(),
     ]
@@ -155,8 +156,8 @@ fn write_names(f: &mut impl fmt::Write, of: &str, names: &Change<Vec<String>>) -
         if names.is_empty() {
             continue;
         }
-        let shown = names.iter().take(SHOWN).map(|name| format!("`{}`", name.escape_debug()));
-        write!(f, "{of} of the {report} report alone: {}", shown.collect::<Vec<_>>().join(", "))?;
+        let quoted = names.iter().take(SHOWN).map(|name| format!("`{}`", shown(name)));
+        write!(f, "{of} of the {report} report alone: {}", quoted.collect::<Vec<_>>().join(", "))?;
         if names.len() > SHOWN {
             write!(f, " and {} more", names.len() - SHOWN)?;
         }

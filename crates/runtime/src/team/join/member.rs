@@ -5,7 +5,7 @@ use super::{Fork, Half};
 use crate::measure::clock::ticks;
 use crate::team::deque::{Owned, Seat};
 use crate::team::lending::{Wanted, Watch};
-use crate::team::patience::Patience;
+use crate::team::spin_budget::SpinBudget;
 use std::cell::{RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
@@ -93,14 +93,14 @@ impl<'s> Member<'s> {
         both(first, second)
     }
 
-    /// Pushes a half, and offers some if none is offered.
+    /// Pushes a half, and offers it and the other ones if few are offered.
     #[inline]
     fn fork(&self, half: Half) {
         let offers = self.with_owned(|owned| {
             owned.push(half);
-            !owned.alone
+            !owned.alone && self.seat.wants(owned)
         });
-        if offers && self.seat.is_empty() {
+        if offers {
             self.offer();
         }
     }
@@ -132,26 +132,26 @@ impl<'s> Member<'s> {
             assert!(newest.is(half), "the newest half is that of the innermost frame");
             return Settled::Own;
         }
-        let mut patience = Patience::default();
+        let mut budget = SpinBudget::default();
         while !is_done() {
             if self.execute_stolen() || (self.crew.help)() {
-                patience = Patience::default();
-            } else if patience.is_over() {
+                budget = SpinBudget::default();
+            } else if budget.is_spent() {
                 self.session.sleep(is_done);
-                patience = Patience::default();
+                budget = SpinBudget::default();
             }
         }
         Settled::Done
     }
 
-    /// The part of a helper: executes stolen halves until it finds none for some time, the session is over, or the helper is
-    /// wanted elsewhere.
+    /// The part of a helper: executes stolen halves until it finds none for some time, the session is over, or the helper's
+    /// run has a node for its thread.
     pub(crate) fn help(&self, wanted: Wanted<'_>) {
-        let (mut watch, mut patience) = (Watch::new(wanted), Patience::default());
+        let (mut watch, mut budget) = (Watch::new(wanted), SpinBudget::default());
         while !self.session.is_over() && !watch.calls(ticks) {
             if self.execute_stolen() {
-                patience = Patience::default();
-            } else if patience.is_over() {
+                budget = SpinBudget::default();
+            } else if budget.is_spent() {
                 return;
             }
         }

@@ -14,9 +14,9 @@
 //! | begun | in no deque; its [`Fork`] in the owner's frame | the owner or one thief, by removal from the deque | that thread, when the half has returned or panicked (done) |
 //! | done | | the owner; a thief, which stores `is_done` | |
 //!
-//! The private half of a deque needs no atomic operation. A member offers at a fork when its seat is empty, so thieves
-//! seldom wait for a member, and calls members then. In a balanced tree that no thief comes to, this happens once for each level:
-//! nothing is offered while the oldest offer is there.
+//! The private half of a deque needs no atomic operation. A member offers at a fork when its seat has few entries for those
+//! that are private (`offers` of the policy), so thieves seldom wait for a member, and calls members then. In a tree that no
+//! thief comes to this is rare: an entry moves a constant number of times in the mean, and those near the leaves not at all.
 //!
 //! # The owner's half is the newest
 //!

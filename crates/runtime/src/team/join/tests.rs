@@ -1,6 +1,7 @@
 //! Joins outside of runs, in firings, and in each other.
 
 use super::join;
+use crate::build::in_team::tests::in_team_of;
 use crate::team::tests::{comes, counts, each_is, error_of_waiting};
 use crate::{Graph, Options, panic_message, par_for, team_size};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
@@ -15,14 +16,6 @@ fn fib(n: u64) -> u64 {
     }
     let (a, b) = join(|| fib(n - 1), || fib(n - 2));
     a + b
-}
-
-/// What `work` returns in a firing of a run with this many workers, of which all others are idle.
-fn in_firing<R: Send>(threads: usize, work: impl Fn() -> R + Send + Sync) -> R {
-    let graph = Graph::new();
-    let result = graph.source(0..1u8).map(|_| work()).collect();
-    let results = graph.run(&Options::new().threads(threads)).unwrap().take(result).unwrap();
-    results.into_iter().next().expect("one firing")
 }
 
 /// The panic of `work`.
@@ -41,7 +34,7 @@ fn tree(depth: usize, leaf: &(dyn Fn() + Sync)) {
 #[test]
 fn results_are_those_of_both_halves_at_any_number_of_members() {
     for threads in [1, 2, 5] {
-        assert_eq!(in_firing(threads, || (team_size(), fib(20))), (threads, 6765));
+        assert_eq!(in_team_of(threads, || (team_size(), fib(20))), (threads, 6765));
     }
     for _ in 0..50 {
         assert_eq!(fib(16), 987);
@@ -52,7 +45,7 @@ fn results_are_those_of_both_halves_at_any_number_of_members() {
 fn five_members_execute_halves_at_the_same_time() {
     let (inside, names) = (AtomicUsize::new(0), Mutex::new(Vec::<ThreadId>::new()));
     let all_have_come = AtomicBool::new(false);
-    in_firing(5, || {
+    in_team_of(5, || {
         // Each leaf waits until five threads are in leaves.
         tree(4, &|| {
             let id = std::thread::current().id();
@@ -104,7 +97,7 @@ fn halves_may_borrow_and_change_data() {
     }
     let numbers = || (0..20_000u32).map(|at| at.wrapping_mul(2_654_435_761) >> 7);
     for threads in [1, 3, 5] {
-        let sorted = in_firing(threads, || {
+        let sorted = in_team_of(threads, || {
             let mut sorted: Vec<u32> = numbers().collect();
             sort(&mut sorted);
             sorted
@@ -140,7 +133,7 @@ fn planted(first: bool, second: bool, is_stolen: bool) -> (String, usize) {
 #[test]
 fn a_panic_continues_after_both_halves_are_done_and_the_first_one_wins() {
     for is_stolen in [false, true] {
-        in_firing(if is_stolen { 2 } else { 1 }, || {
+        in_team_of(if is_stolen { 2 } else { 1 }, || {
             for (first, second, expected) in
                 [(true, false, "first"), (false, true, "second"), (true, true, "first")]
             {
@@ -165,7 +158,7 @@ impl Drop for Bomb {
 #[test]
 fn panics_in_drops_of_results_and_payloads_are_contained() {
     for threads in [1, 2] {
-        in_firing(threads, || {
+        in_team_of(threads, || {
             let begun = AtomicBool::new(false);
             let steals = || threads == 1 || comes(&begun);
             let begins = || begun.store(true, Ordering::Release);
@@ -231,7 +224,7 @@ fn joins_nest_deeply_on_either_side() {
     }
     let deep = || {
         for threads in [1, 2] {
-            assert_eq!(in_firing(threads, || (left(1500), right(1500))), (1500, 1500));
+            assert_eq!(in_team_of(threads, || (left(1500), right(1500))), (1500, 1500));
         }
         assert_eq!((left(5000), right(5000)), (5000, 5000));
     };
@@ -241,7 +234,7 @@ fn joins_nest_deeply_on_either_side() {
 #[test]
 fn joins_and_loops_nest_in_each_other() {
     for threads in [1, 2, 5] {
-        in_firing(threads, || {
+        in_team_of(threads, || {
             let calls = counts(16 * 16 * 16);
             tree(4, &|| {});
             par_for(0..16, |a| {
@@ -314,10 +307,10 @@ fn a_coroutine_may_join_between_its_waits() {
 
 #[test]
 fn a_run_in_a_half_has_workers_of_its_own() {
-    let run = |threads: usize| in_firing(threads, || (team_size(), fib(10)));
+    let run = |threads: usize| in_team_of(threads, || (team_size(), fib(10)));
     for outer in [1, 2, 5] {
         let results =
-            in_firing(outer, || join(|| join(|| run(1), || run(2)), || join(|| run(3), || fib(10))));
+            in_team_of(outer, || join(|| join(|| run(1), || run(2)), || join(|| run(3), || fib(10))));
         assert_eq!(results, (((1, 55), (2, 55)), ((3, 55), 55)));
     }
 }
@@ -335,7 +328,7 @@ fn callers_on_many_threads_do_not_disturb_each_other() {
 #[test]
 fn a_member_that_sleeps_wakes_for_what_is_offered_later() {
     let begun = AtomicBool::new(false);
-    let (own, second) = in_firing(2, || {
+    let (own, second) = in_team_of(2, || {
         let own = std::thread::current().id();
         let second = || {
             begun.store(true, Ordering::Release);
@@ -383,7 +376,7 @@ fn panics_of_any_half_at_any_time_leave_no_half_behind() {
                 resume_unwind(Box::new("planted"));
             }
         };
-        let result = in_firing(5, || catch_unwind(AssertUnwindSafe(|| tree(8, &leaf))).is_err());
+        let result = in_team_of(5, || catch_unwind(AssertUnwindSafe(|| tree(8, &leaf))).is_err());
         assert!(result, "{planted}");
         // Each leaf is executed, since each half is.
         assert_eq!((begun.into_inner(), ended.into_inner()), (256, 256));

@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 /// The time that a member searches before it leaves.
 const SPIN: Duration = Duration::from_micros(30);
 
-/// How long a member has searched.
+/// The time that a member may still search.
 #[derive(Debug, Default)]
-pub struct Patience {
+pub struct SpinBudget {
     rounds: u32,
     since: Option<Instant>,
 }
 
-impl Patience {
+impl SpinBudget {
     /// Waits for a moment; true if the member has searched for 30 us. A model has no clock, so there no member spins.
-    pub fn is_over(&mut self) -> bool {
+    pub fn is_spent(&mut self) -> bool {
         if cfg!(loom) {
             return true;
         }

@@ -1,0 +1,100 @@
+//! Vector registers of 256 and 512 bits, with the instructions that [`lanes`](crate::affine) needs.
+//!
+//! The compiler finds these instructions in loops over arrays only where the arrays are few, so they are named here.
+
+use pulp::bytemuck::{Pod, cast};
+use pulp::x86::{V3, V4};
+
+use core::arch::x86_64::{__m128i, __m256i, __m512i};
+
+/// Entries of a table that bytes select from.
+pub(crate) const ENTRIES: usize = 32;
+
+/// Proof that the processor has certain registers.
+pub(crate) trait Registers: Copy {
+    type Vector: Pod;
+    /// Half a register.
+    type Half: Pod;
+
+    /// For each byte (below [`ENTRIES`]) the entry that it selects.
+    fn lookup(self, table: &[i8; ENTRIES], bytes: Self::Vector) -> Self::Vector;
+
+    /// The bytes as numbers of 16 bits.
+    fn widen(self, bytes: Self::Half) -> Self::Vector;
+}
+
+/// Instructions for lanes of one type. Sums and differences saturate.
+pub(crate) trait Lanes<T>: Registers {
+    fn splat(self, value: T) -> Self::Vector;
+    fn plus(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn minus(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+}
+
+impl Registers for V3 {
+    type Vector = __m256i;
+    type Half = __m128i;
+
+    #[inline(always)]
+    fn lookup(self, table: &[i8; ENTRIES], bytes: __m256i) -> __m256i {
+        let [low, high]: [__m128i; 2] = cast(*table);
+        let of = |part| self.avx2._mm256_shuffle_epi8(self.avx2._mm256_broadcastsi128_si256(part), bytes);
+        let is_high = self.avx2._mm256_cmpgt_epi8(bytes, self.avx._mm256_set1_epi8(15));
+        self.avx2._mm256_blendv_epi8(of(low), of(high), is_high)
+    }
+
+    #[inline(always)]
+    fn widen(self, bytes: __m128i) -> __m256i {
+        self.avx2._mm256_cvtepi8_epi16(bytes)
+    }
+}
+
+impl Registers for V4 {
+    type Vector = __m512i;
+    type Half = __m256i;
+
+    #[inline(always)]
+    fn lookup(self, table: &[i8; ENTRIES], bytes: __m512i) -> __m512i {
+        let [low, high]: [__m128i; 2] = cast(*table);
+        let of = |part| self.avx512bw._mm512_shuffle_epi8(self.avx512f._mm512_broadcast_i32x4(part), bytes);
+        let is_high = self.avx512bw._mm512_cmpgt_epi8_mask(bytes, self.avx512f._mm512_set1_epi8(15));
+        self.avx512bw._mm512_mask_blend_epi8(is_high, of(low), of(high))
+    }
+
+    #[inline(always)]
+    fn widen(self, bytes: __m256i) -> __m512i {
+        self.avx512bw._mm512_cvtepi8_epi16(bytes)
+    }
+}
+
+/// Implements [`Lanes`] by the instructions of a set.
+macro_rules! lanes {
+    ($registers:ty, $number:ty, $set:ident: $plus:ident, $minus:ident, $max:ident, $splats:ident: $splat:ident) => {
+        impl Lanes<$number> for $registers {
+            #[inline(always)]
+            fn splat(self, value: $number) -> Self::Vector {
+                self.$splats.$splat(value)
+            }
+
+            #[inline(always)]
+            fn plus(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                self.$set.$plus(a, b)
+            }
+
+            #[inline(always)]
+            fn minus(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                self.$set.$minus(a, b)
+            }
+
+            #[inline(always)]
+            fn max(self, a: Self::Vector, b: Self::Vector) -> Self::Vector {
+                self.$set.$max(a, b)
+            }
+        }
+    };
+}
+
+lanes!(V3, i8, avx2: _mm256_adds_epi8, _mm256_subs_epi8, _mm256_max_epi8, avx: _mm256_set1_epi8);
+lanes!(V3, i16, avx2: _mm256_adds_epi16, _mm256_subs_epi16, _mm256_max_epi16, avx: _mm256_set1_epi16);
+lanes!(V4, i8, avx512bw: _mm512_adds_epi8, _mm512_subs_epi8, _mm512_max_epi8, avx512f: _mm512_set1_epi8);
+lanes!(V4, i16, avx512bw: _mm512_adds_epi16, _mm512_subs_epi16, _mm512_max_epi16, avx512f: _mm512_set1_epi16);

@@ -1,0 +1,131 @@
+//! Owners, permissions, times and extended attributes: from a file to its entry, and back.
+
+use std::ffi::OsStr;
+use std::fs::{File, FileTimes};
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use thalweg_files::{Folder, Status};
+
+use crate::entry::{ATTRIBUTES_LIMIT, Attribute, Meta, Time};
+use crate::os;
+
+/// What an archive keeps of an entry, but for extended attributes.
+pub(crate) fn describe(name: Vec<u8>, status: &Status) -> Meta {
+    let time = Some(Time { seconds: status.seconds, nanos: status.nanos });
+    Meta { name, mode: status.mode, time, owner: status.owner, ..Meta::default() }
+}
+
+/// The extended attributes of a file or folder that the owner has set, in rising order of their names.
+///
+/// # Errors
+/// They cannot be read, or are too long for an entry.
+#[cfg(unix)]
+pub(crate) fn extended(file: &File) -> io::Result<Vec<Attribute>> {
+    use xattr::FileExt;
+    let names = match file.list_xattr() {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(Vec::new()),
+        names => names?,
+    };
+    let mut attributes = Vec::new();
+    for name in names.filter(|name| is_of_users(name.as_encoded_bytes())) {
+        // It may be gone in the meantime.
+        if let Some(value) = file.get_xattr(&name)? {
+            attributes.push(Attribute { name: os::name_bytes(&name)?, value });
+        }
+    }
+    let bytes: usize =
+        attributes.iter().map(|attribute| attribute.name.len() + attribute.value.len() + 8).sum();
+    if bytes > ATTRIBUTES_LIMIT {
+        return Err(io::Error::other(format!(
+            "the attributes have {bytes} bytes, the limit is {ATTRIBUTES_LIMIT}"
+        )));
+    }
+    attributes.sort_unstable();
+    Ok(attributes)
+}
+
+/// Not stored on this system.
+#[cfg(not(unix))]
+pub(crate) fn extended(_file: &File) -> io::Result<Vec<Attribute>> {
+    Ok(Vec::new())
+}
+
+/// Whether users may set this attribute. The others mean something to the system: capabilities, access control lists.
+fn is_of_users(name: &[u8]) -> bool {
+    !cfg!(target_os = "linux") || name.starts_with(b"user.")
+}
+
+/// What is restored beside permissions and times.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Restore {
+    pub owners: bool,
+    pub extended: bool,
+}
+
+impl Restore {
+    /// Sets the attributes of a file or folder. What cannot be set goes to `failed`.
+    pub fn set(self, file: &File, meta: &Meta, mut failed: impl FnMut(&str, io::Error)) -> io::Result<()> {
+        if self.extended {
+            for attribute in &meta.attributes {
+                set_extended(file, attribute).unwrap_or_else(|error| failed("setting attributes of", error));
+            }
+        }
+        // Before the permissions, since a change of the owner removes set-user and set-group.
+        let owned = match meta.owner.filter(|_| self.owners) {
+            None => false,
+            Some((user, group)) => {
+                let set = os::set_owner(file, user, group);
+                let owned = set.is_ok();
+                set.unwrap_or_else(|error| failed("setting the owner of", error));
+                owned
+            }
+        };
+        // For another owner, set-user and set-group would mean something else.
+        if let Some(permissions) = os::permissions(meta.mode & if owned { 0o7777 } else { 0o777 }) {
+            file.set_permissions(permissions)?;
+        }
+        file.set_times(times(meta.time))
+    }
+
+    /// Sets owner and time of the link `name`.
+    pub fn set_link(
+        self,
+        folder: &Folder,
+        name: &OsStr,
+        meta: &Meta,
+        mut failed: impl FnMut(&str, io::Error),
+    ) -> io::Result<()> {
+        if let Some((user, group)) = meta.owner.filter(|_| self.owners) {
+            let set = folder.set_owner(name, user, group);
+            set.unwrap_or_else(|error| failed("setting the owner of", error));
+        }
+        match meta.time {
+            Some(time) => folder.set_time(name, time.seconds, time.nanos),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn set_extended(file: &File, attribute: &Attribute) -> io::Result<()> {
+    if !is_of_users(&attribute.name) {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "only attributes of users are restored"));
+    }
+    xattr::FileExt::set_xattr(file, os::name(&attribute.name)?, &attribute.value)
+}
+
+#[cfg(not(unix))]
+fn set_extended(_file: &File, _attribute: &Attribute) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "attributes are not restored on this system"))
+}
+
+/// The stored modification time, or no time if this system cannot represent it.
+fn times(time: Option<Time>) -> FileTimes {
+    let Some(Time { seconds, nanos }) = time else { return FileTimes::new() };
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let whole: Option<SystemTime> =
+        if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    let time = whole.and_then(|whole| whole.checked_add(Duration::from_nanos(nanos.into())));
+    time.map_or(FileTimes::new(), |time| FileTimes::new().set_modified(time))
+}

@@ -1,0 +1,59 @@
+//! The places of files in a tree of which further names may follow, in memory in proportion to the tree.
+
+use std::ffi::OsString;
+use std::io;
+
+use thalweg_files::Folder;
+
+/// The folders of a tree, and in which of them the files are.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    /// Each folder's name, and the number of the folder that it is in.
+    folders: Vec<(usize, OsString)>,
+    /// The numbers of the open folders.
+    open: Vec<usize>,
+    /// The number of its folder and the name of each file.
+    files: Vec<(usize, OsString)>,
+}
+
+impl Names {
+    /// Enters a folder.
+    pub fn enter(&mut self, name: OsString) {
+        let outer = self.open.last().copied().unwrap_or_default();
+        self.open.push(self.folders.len());
+        self.folders.push((outer, name));
+    }
+
+    /// Leaves the current folder.
+    pub fn leave(&mut self) {
+        self.open.pop();
+    }
+
+    /// Adds a file of the current folder.
+    pub fn add(&mut self, name: OsString) {
+        self.files.push((self.open.last().copied().unwrap_or_default(), name));
+    }
+
+    /// Opens the folder of a file, by way of `outer`, in which the tree's root is. Returns it, and the file's name.
+    ///
+    /// # Errors
+    /// There is no such file, or a folder cannot be opened.
+    pub fn find(&self, file: u64, outer: &Folder) -> io::Result<(Folder, OsString)> {
+        let file = usize::try_from(file).ok().and_then(|file| self.files.get(file));
+        let (mut at, name) = file.cloned().ok_or(io::ErrorKind::NotFound)?;
+        let mut path = Vec::new();
+        loop {
+            let (above, name) = &self.folders[at];
+            path.push(name);
+            if at == 0 {
+                break;
+            }
+            at = *above;
+        }
+        let mut folder = outer.try_clone()?;
+        for name in path.into_iter().rev() {
+            folder = folder.inner(name)?;
+        }
+        Ok((folder, name))
+    }
+}

@@ -1,0 +1,65 @@
+//! Checks of the files that a verb writes.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use thalweg::graph::shown;
+
+use crate::standard;
+
+/// Refuses outputs that are one of the files `others`, which the verb reads or writes too, or that are named twice.
+/// Nothing replaces these, not even `--force`: the input would be lost.
+pub(crate) fn check_apart<'o, 'p>(
+    outputs: impl IntoIterator<Item = &'o Path>,
+    others: impl IntoIterator<Item = &'p Path>,
+) -> Result<()> {
+    let mut others: Vec<&Path> = others.into_iter().filter(|path| !standard::is_dash(path)).collect();
+    for path in outputs.into_iter().filter(|path| !standard::is_dash(path) && !is_device(path)) {
+        if let Some(other) = others.iter().find(|other| is_same(path, other)) {
+            let name = if path == *other { String::new() } else { format!(" as {}", shown(other)) };
+            bail!(
+                "refusing to overwrite {}, which this command also reads or writes{name}\nhelp: choose another name",
+                shown(path)
+            );
+        }
+        others.push(path);
+    }
+    Ok(())
+}
+
+/// Whether a path names a device or a pipe, which loses nothing when it is written.
+fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
+}
+
+/// Whether two paths name one file. They need not exist.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => matches!((real(one), real(other)), (Some(one), Some(other)) if one == other),
+        _ => false,
+    }
+}
+
+/// Device and inode, which hard links have in common.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// The real path of a file, which does not tell hard links.
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<std::path::PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_file())
+}
+
+/// The path without links and `..`, as far as its folder exists.
+fn real(path: &Path) -> Option<std::path::PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => Some(folder.join(name)),
+        _ => std::path::absolute(path).ok(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Completions for shells, and manual pages.
+#![cfg(unix)]
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::tempdir;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).stdin(Stdio::null()).output().expect("starts")
+}
+
+#[test]
+fn each_shell_has_a_script() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let output = run(&["completions", shell]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        for word in ["wordcount", "unpack", "save-report", "interpreter"] {
+            assert!(output.status.success() && text.contains(word), "{shell}: {word}");
+        }
+    }
+    assert_eq!(run(&["completions", "tcsh"]).status.code(), Some(2));
+}
+
+/// Bash runs its script, where bash is installed.
+#[test]
+fn bash_completes_verbs_options_and_values() {
+    let script = run(&["completions", "bash"]).stdout;
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("script"), script).unwrap();
+    for (words, expected) in [
+        ("thalweg wordc", "wordcount"),
+        ("thalweg dedup unp", "unpack"),
+        ("thalweg run --save-r", "--save-report"),
+        ("thalweg run --engine inter", "interpreter"),
+    ] {
+        let complete = format!(
+            "source ./script; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _thalweg thalweg \"${{COMP_WORDS[-1]}}\" \"${{COMP_WORDS[-2]}}\"; echo \"${{COMPREPLY[*]}}\""
+        );
+        let mut bash = Command::new("bash");
+        let Ok(output) = bash.args(["-c", &complete]).current_dir(folder.path()).output() else { return };
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{words}: {output:?}");
+    }
+}
+
+#[test]
+fn manual_pages_of_all_verbs() {
+    let folder = tempdir().unwrap();
+    let pages = folder.path().join("man/man1");
+    let name = pages.to_str().unwrap();
+    let output = run(&["man", name]);
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
+    for (page, words) in [
+        ("thalweg.1", "thalweg\\-wordcount(1)"),
+        ("thalweg-run.1", "\\-\\-iterations"),
+        ("thalweg-dedup.1", "thalweg\\-dedup\\-pack(1)"),
+        ("thalweg-dedup-pack.1", "Exit codes"),
+        ("thalweg-stencil-heat.1", "\\-\\-steps"),
+    ] {
+        let text = fs::read_to_string(pages.join(page)).unwrap();
+        assert!(text.contains(words) && text.contains(".SH NAME"), "{page}: {text}");
+    }
+    assert_eq!(run(&["man"]).stdout, fs::read(pages.join("thalweg.1")).unwrap());
+    let again = run(&["man", name]);
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    assert!(run(&["man", name, "--force"]).status.success());
+}

@@ -1,0 +1,204 @@
+//! The same mistake has the same exit code in every verb, and names from outside are shown escaped in every message.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::{TempDir, tempdir};
+
+const PROGRAM: &str = "void->void pipeline Main {
+    add void->int filter { work push 1 { push(7); } }; add int->void filter { work pop 1 { println(pop()); } };
+}";
+
+fn folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    write("star", "1 9\n2 9\n");
+    write("a.fa", ">a\nACGTACGTACGT\n");
+    write("a.str", PROGRAM);
+    write("old", "older");
+    folder
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", folder.join("cache"));
+    command.stdin(Stdio::null()).output().expect("starts")
+}
+
+fn check(folder: &Path, arguments: &[&str], code: i32) -> String {
+    let output = run(folder, arguments);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    assert_eq!(code != 0, text.contains("error: "), "{arguments:?}: {text}");
+    text
+}
+
+/// Every verb, with arguments up to its input file.
+const READ: [&[&str]; 13] = [
+    &["dedup", "verify"],
+    &["dedup", "stat"],
+    &["dedup", "unpack", "-o", "made"],
+    &["dedup", "pack", "-o", "made"],
+    &["wordcount"],
+    &["pagerank"],
+    &["life"],
+    &["align", "a.fa"],
+    &["check"],
+    &["graph"],
+    &["run"],
+    &["build", "-o", "made"],
+    &["show"],
+];
+
+#[test]
+fn unknown_options_and_verbs() {
+    let folder = folder();
+    for verb in
+        READ.iter().map(|verb| &verb[..]).chain([&["machine"][..], &["stencil", "heat"], &["stencil"]])
+    {
+        check(folder.path(), &[verb, &["--no-such-option"]].concat(), 2);
+    }
+    check(folder.path(), &["no-such-verb"], 2);
+    check(folder.path(), &["dedup", "no-such-verb"], 2);
+}
+
+#[test]
+fn inputs_that_are_missing_or_folders() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    for verb in READ.iter().map(|verb| &verb[..]).chain([&["machine", "--machine"][..]]) {
+        check(folder.path(), &[verb, &["missing"]].concat(), 1);
+        // `dedup pack` packs folders.
+        if !verb.contains(&"pack") {
+            check(folder.path(), &[verb, &["tree"]].concat(), 1);
+        }
+    }
+    assert!(!folder.path().join("made").exists());
+}
+
+#[test]
+fn outputs_that_exist_or_have_no_folder() {
+    let folder = folder();
+    for verb in [
+        &["dedup", "pack", "star", "-o"][..],
+        &["pagerank", "star", "-o"],
+        &["pagerank", "star", "--plot"],
+        &["life", "glider", "-g", "1", "-o"],
+        &["align", "a.fa", "a.fa", "-o"],
+        &["build", "a.str", "-o"],
+        &["machine", "-o"],
+        &["wordcount", "star", "--save-report"],
+        &["wordcount", "star", "--save-plan"],
+    ] {
+        check(folder.path(), &[verb, &["old"]].concat(), 1);
+        check(folder.path(), &[verb, &["nowhere/new"]].concat(), 1);
+        assert_eq!(fs::read_to_string(folder.path().join("old")).unwrap(), "older", "{verb:?}");
+    }
+}
+
+/// Verbs with threads, with arguments for little work.
+const THREADS: [&[&str]; 9] = [
+    &["dedup", "pack", "star", "-o", "made"],
+    &["wordcount", "star"],
+    &["run", "a.str", "-i", "1"],
+    &["kpn", "ring", "--processes", "5"],
+    &["pagerank", "star"],
+    &["life", "glider"],
+    &["align", "a.fa", "a.fa"],
+    &["stencil", "heat", "--scale", "512"],
+    &["stencil", "mg", "--scale", "128"],
+];
+
+#[test]
+fn values_outside_of_their_range() {
+    let folder = folder();
+    for verb in THREADS {
+        for threads in ["0", "4097", "-1", "many"] {
+            check(folder.path(), &[verb, &["--threads", threads]].concat(), 2);
+        }
+    }
+    for verb in THREADS.into_iter().take(4) {
+        check(folder.path(), &[verb, &["--policy", "luck"]].concat(), 2);
+        check(folder.path(), &[verb, &["--policy", "prs:C=0"]].concat(), 2);
+        check(folder.path(), &[verb, &["--save-report", "-"]].concat(), 2);
+        check(folder.path(), &[verb, &["--timeline", "t", "--timeline-events", "0"]].concat(), 2);
+    }
+    for arguments in [
+        &["pagerank", "star", "--damping", "1"][..],
+        &["pagerank", "star", "--memory", "much"],
+        &["pagerank", "star", "--plot", "-"],
+        &["pagerank", "star", "--max-iterations", "0"],
+        &["align", "a.fa", "a.fa", "--gap-open", "-1"],
+        &["align", "a.fa", "a.fa", "--match", "0"],
+        &["align", "-", "-"],
+        &["life", "glider", "--rule", "X"],
+        &["life", "glider", "--size", "0x0"],
+        &["stencil", "mg", "--scale", "3"],
+        &["stencil", "cg", "--class", "Z"],
+        &["run", "a.str", "-i", "-1"],
+        &["kpn", "pipeline", "--stages", "1"],
+        &["kpn", "aes", "--bytes", "2G"],
+        &["run", "a.str", "-O", "3"],
+        &["run", "a.str", "a.str"],
+        &["wordcount", "star", "--top", "-1"],
+        &["machine", "--measure", "--machine", "old"],
+        &["dedup", "pack", "star", "-o", "made", "--window", "much"],
+    ] {
+        check(folder.path(), arguments, 2);
+    }
+    assert!(!folder.path().join("made").exists());
+}
+
+#[test]
+fn every_help_text_has_the_exit_codes() {
+    let folder = folder();
+    let help = |verb: &[&str]| {
+        let output = run(folder.path(), &[verb, &["--help"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let verbs = |text: &str| {
+        let lines = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+        // Deeper lines are parts of descriptions.
+        let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+        let names = lines.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
+        names.filter(|name| name != "help").collect::<Vec<_>>()
+    };
+    let all = verbs(&help(&[]));
+    assert!(all.len() >= 12, "{all:?}");
+    for verb in &all {
+        let text = help(&[verb]);
+        for of_verb in verbs(&text) {
+            let text = help(&[verb, &of_verb]);
+            assert!(
+                text.contains("\nExit codes:\n") && text.contains("\nExample"),
+                "{verb} {of_verb}: {text}"
+            );
+        }
+        assert!(text.contains("\nExit codes:\n") && text.contains("\nExample"), "{verb}: {text}");
+    }
+}
+
+#[test]
+fn names_are_shown_escaped() {
+    let folder = folder();
+    let name = "evil\u{1b}[31m\nname\u{202e}";
+    for verb in READ.iter().map(|verb| &verb[..]).chain([&["machine", "--machine"][..]]) {
+        let text = check(folder.path(), &[verb, &[name]].concat(), 1);
+        assert!(!text.contains('\u{1b}'), "{verb:?}: {text:?}");
+        assert!(text.contains(r"evil\u{1b}[31m\nname\u{202e}"), "{verb:?}: {text:?}");
+    }
+    fs::write(folder.path().join(name), "void->void pipeline Main { add Nothing(); }").unwrap();
+    for verb in ["check", "run", "graph"] {
+        let text = check(folder.path(), &[verb, name], 1);
+        assert!(text.contains(r"evil\u{1b}[31m\nname") && !text.contains('\u{1b}'), "{verb}: {text:?}");
+    }
+    // A file that a program names.
+    let reads =
+        PROGRAM.replace("void->int filter { work push 1 { push(7); } }", "FileReader<int>(\"x\u{1b}[2Jy\")");
+    fs::write(folder.path().join("reads.str"), reads).unwrap();
+    let text = check(folder.path(), &["run", "reads.str", "--engine", "interpreter"], 1);
+    assert!(text.contains(r"x\u{1b}[2Jy") && !text.contains('\u{1b}'), "{text:?}");
+}

@@ -1,0 +1,20 @@
+//! Outputs that are complete or not there, and directory trees by open folders.
+//!
+//! A [`Folder`] is an open folder, and its entries are named relative to it: so no path is too long for the system, and
+//! no path changes its meaning while a tree is read or written. A [`Trail`] is the folders from a root to the current
+//! one. An [`OutFile`] or [`OutFolder`] gets its name when it is complete, and what a killed process has left of one is
+//! removed by the next.
+
+mod error;
+mod folder;
+mod output;
+mod remove;
+mod status;
+mod trail;
+
+pub use error::{Error, Result};
+pub use folder::Folder;
+pub use output::{OutFile, OutFolder, PrivateFolder, is_unfinished, on_stale, remove_unfinished, unfinished};
+pub use remove::remove_tree;
+pub use status::{Kind, Status, status};
+pub use trail::Trail;

@@ -1,0 +1,210 @@
+//! An output file.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::hidden::{self, Listed};
+use super::{parent, rename_new, stale, sync};
+use crate::error::Doing;
+use crate::{Error, Result, status};
+use thalweg_graph::shown;
+
+/// An unfinished output file. If it is dropped without [`OutFile::commit`], it is removed.
+#[derive(Debug)]
+pub struct OutFile {
+    target: Target,
+    durable: bool,
+}
+
+#[derive(Debug)]
+enum Target {
+    Hidden(Hidden),
+    /// A device, a pipe or standard output. These cannot be replaced, so they are written directly.
+    Direct(File),
+}
+
+/// Written under a hidden name in the folder of `path` and renamed at the end.
+#[derive(Debug)]
+struct Hidden {
+    file: File,
+    listed: Listed,
+    path: PathBuf,
+    force: bool,
+    executable: bool,
+    finished: bool,
+}
+
+impl OutFile {
+    /// Creates a hidden file that [`OutFile::commit`] renames to `path`. An existing file is refused, or replaced at
+    /// the end if `force` is set: the new one gets its permissions, and its owner if this user may give that. An
+    /// existing device or pipe is written directly.
+    ///
+    /// # Errors
+    /// `path` exists and is not to be replaced, is a folder, ends as the name of a folder does, or is in a folder that
+    /// cannot be written.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        let existing = fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|meta| !meta.is_file() && !meta.is_dir()) {
+            let file = OpenOptions::new().write(true).open(path).doing("creating", path)?;
+            return Ok(Self::direct(file));
+        }
+        if existing.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(Error::NotReplaceable(path.to_path_buf()));
+        }
+        if path
+            .as_os_str()
+            .as_encoded_bytes()
+            .last()
+            .is_some_and(|byte| std::path::is_separator(*byte as char))
+        {
+            return Err(Error::NamesFolder(path.to_path_buf()));
+        }
+        if !force && fs::symlink_metadata(path).is_ok() {
+            return Err(Error::Exists(path.to_path_buf()));
+        }
+        // The target of a link is replaced, not the link.
+        let path = match existing {
+            Some(_) => fs::canonicalize(path).doing("creating", path)?,
+            None => path.to_path_buf(),
+        };
+        let hidden = Hidden::create(path, force, existing.is_some())?;
+        Ok(OutFile { target: Target::Hidden(hidden), durable: true })
+    }
+
+    /// Writes directly to `file`.
+    pub fn direct(file: File) -> Self {
+        OutFile { target: Target::Direct(file), durable: false }
+    }
+
+    /// Sets whether [`OutFile::commit`] waits until the file is on the disk. It does by default, except for output
+    /// that is written directly.
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
+    }
+
+    /// Makes the file executable for those that may read it.
+    pub fn executable(mut self) -> Self {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.executable = true;
+        }
+        self
+    }
+
+    /// Device and inode of the file that is being written and of the one that it replaces, on systems that have them.
+    pub fn identities(&self) -> Vec<(u64, u64)> {
+        let replaced = match &self.target {
+            Target::Hidden(hidden) => File::open(&hidden.path).ok(),
+            Target::Direct(_) => None,
+        };
+        let files = [Some(self.file()), replaced.as_ref()].into_iter().flatten();
+        files.filter_map(|file| status(file).ok()?.identity).collect()
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &File {
+        match &self.target {
+            Target::Hidden(hidden) => &hidden.file,
+            Target::Direct(file) => file,
+        }
+    }
+
+    /// Renames the finished file to its final name.
+    ///
+    /// # Errors
+    /// The file cannot be synced or renamed; it is removed.
+    pub fn commit(self) -> Result<()> {
+        match self.target {
+            Target::Direct(mut file) => {
+                file.flush().map_err(|source| Error::Io { doing: "writing the output".into(), source })
+            }
+            Target::Hidden(hidden) => hidden.commit(self.durable),
+        }
+    }
+}
+
+impl Hidden {
+    fn create(path: PathBuf, force: bool, replaces: bool) -> Result<Self> {
+        let folder = parent(&path);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        // What replaces a secret is one: only the owner can read it until it has the permissions of the old file.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if replaces { 0o600 } else { 0o666 });
+        let _ = replaces;
+        let created = hidden::create(folder, |path| options.open(path), |file| Some(file));
+        let created = created.map_err(|error| if folder.is_dir() { error } else { no_folder(folder) });
+        let (file, listed) = created.doing("creating", &path)?;
+        if let Ok(status) = status(&file) {
+            stale::sweep(folder, &status);
+        }
+        Ok(Hidden { file, listed, path, force, executable: false, finished: false })
+    }
+
+    fn commit(mut self, durable: bool) -> Result<()> {
+        self.set_permissions().doing("setting the permissions of", &self.path)?;
+        if durable {
+            self.file.sync_all().doing("syncing to disk", &self.path)?;
+        }
+        let hidden = self.listed.path();
+        let named = if self.force { fs::rename(hidden, &self.path) } else { rename_new(hidden, &self.path) };
+        match named {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::Exists(self.path.clone()));
+            }
+            named => named.doing("renaming the finished output to", &self.path)?,
+        }
+        self.finished = true;
+        if durable {
+            sync::names(parent(&self.path)).doing("syncing the name of", &self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Sets owner and permissions of the file that is replaced, as far as this user may.
+    #[cfg(unix)]
+    fn set_permissions(&self) -> io::Result<()> {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let mut mode = self.file.metadata()?.mode() & 0o7777;
+        if let Ok(old) = fs::metadata(&self.path) {
+            let kept = fchown(&self.file, Some(old.uid()), Some(old.gid())).is_ok();
+            // As another user's, a set-user bit would mean something else.
+            mode = old.mode() & if kept { 0o7777 } else { 0o777 };
+        }
+        if self.executable {
+            mode |= (mode & 0o444) >> 2;
+        }
+        self.file.set_permissions(fs::Permissions::from_mode(mode))
+    }
+
+    #[cfg(not(unix))]
+    fn set_permissions(&self) -> io::Result<()> {
+        let _ = self.executable;
+        Ok(())
+    }
+}
+
+/// The hidden name in the system's error would not help the user.
+fn no_folder(folder: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("there is no folder `{}`", shown(folder)))
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if !self.finished {
+            // The first error is the cause.
+            let _ = fs::remove_file(self.listed.path());
+        }
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file().flush()
+    }
+}

@@ -1,0 +1,152 @@
+//! Outputs are complete or not there, and what killed processes leave goes.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use tempfile::tempdir;
+use thalweg_files::{Error, Folder, OutFile, OutFolder, PrivateFolder, remove_tree};
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("out");
+    let mut output = OutFile::create(&path, false).unwrap();
+    output.write_all(b"all").unwrap();
+    assert!(!path.exists());
+    output.commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"all");
+    assert!(matches!(OutFile::create(&path, false), Err(Error::Exists(_))));
+    drop(OutFile::create(&path, true).unwrap());
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+#[test]
+fn of_two_writers_of_one_file_both_are_told_the_truth() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("out");
+    let [mut first, mut second] = [(); 2].map(|()| OutFile::create(&path, false).unwrap());
+    first.write_all(b"first").unwrap();
+    second.write_all(b"second").unwrap();
+    second.commit().unwrap();
+    assert!(matches!(first.commit(), Err(Error::Exists(_))));
+    assert_eq!(fs::read(&path).unwrap(), b"second");
+    let mut third = OutFile::create(&path, true).unwrap();
+    third.write_all(b"third").unwrap();
+    third.commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"third");
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+#[test]
+fn of_two_writers_of_one_folder_both_are_told_the_truth() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("out");
+    let [first, second] = [(); 2].map(|()| OutFolder::create(&path, false).unwrap());
+    let done = |output: OutFolder, name: &str| {
+        let root = output.private().path().join(OutFolder::ROOT);
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join(name), b"").unwrap();
+        output.commit(|| Ok::<_, Error>(()))
+    };
+    done(second, "second").unwrap();
+    assert!(matches!(done(first, "first"), Err(Error::Exists(_))));
+    assert_eq!(names(&path), ["second"]);
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+#[test]
+fn a_name_of_a_folder_and_a_missing_folder_are_refused_at_the_start() {
+    let folder = tempdir().unwrap();
+    let slash = folder.path().join("new/");
+    assert!(matches!(OutFile::create(&slash, true), Err(Error::NamesFolder(_))));
+    let error = OutFile::create(&folder.path().join("no/file"), false).unwrap_err();
+    assert!(std::io::Error::from(error).to_string().contains("there is no folder"));
+    assert!(names(folder.path()).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_replaces_a_file_has_its_permissions_and_its_owner() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("out");
+    for mode in [0o600, 0o644, 0o6751] {
+        fs::write(&path, b"old").unwrap();
+        let root = chown(&path, Some(1234), Some(4321)).is_ok();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let output = OutFile::create(&path, true).unwrap();
+        let written = output.file().metadata().unwrap();
+        assert_eq!(written.mode() & 0o77, 0, "no other user can read it before it has the old permissions");
+        output.commit().unwrap();
+        let meta = fs::metadata(&path).unwrap();
+        assert_eq!(meta.len(), 0);
+        assert_eq!(meta.mode() & 0o7777, mode);
+        if root {
+            assert_eq!((meta.uid(), meta.gid()), (1234, 4321));
+        }
+        fs::remove_file(&path).unwrap();
+    }
+    let made = OutFile::create(&path, false).unwrap().executable();
+    made.commit().unwrap();
+    let mode = fs::metadata(&path).unwrap().mode();
+    assert_eq!(mode & 0o111, (mode & 0o444) >> 2);
+}
+
+/// A killed process leaves an output without a lock. A running one holds its lock.
+#[cfg(unix)]
+#[test]
+fn outputs_without_a_lock_go_and_others_stay() {
+    let folder = tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at(".thalweg-unfinished-1-0"), b"stale").unwrap();
+    fs::create_dir_all(at(".thalweg-unfinished-1-1/tree/inner")).unwrap();
+    fs::write(at(".thalweg-unfinished-1-1/tree/inner/file"), b"stale").unwrap();
+    fs::write(at(".thalweg-unfinished-1-2"), b"being written").unwrap();
+    let lock = File::open(at(".thalweg-unfinished-1-2")).unwrap();
+    lock.lock().unwrap();
+    fs::create_dir(at(".thalweg-unfinished-1-3")).unwrap();
+    let folder_lock = File::open(at(".thalweg-unfinished-1-3")).unwrap();
+    folder_lock.lock().unwrap();
+    std::os::unix::fs::symlink("/", at(".thalweg-unfinished-1-4")).unwrap();
+    fs::write(at(".thalweg-unfinished-notes"), b"of the user").unwrap();
+    let output = OutFile::create(&at("out"), false).unwrap();
+    let private = PrivateFolder::create(folder.path()).unwrap();
+    output.commit().unwrap();
+    private.remove().unwrap();
+    let left = [
+        ".thalweg-unfinished-1-2",
+        ".thalweg-unfinished-1-3",
+        ".thalweg-unfinished-1-4",
+        ".thalweg-unfinished-notes",
+        "out",
+    ];
+    assert_eq!(names(folder.path()), left);
+}
+
+#[cfg(unix)]
+#[test]
+fn trees_of_any_depth_and_permissions_are_removed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempdir().unwrap();
+    let root = Folder::open(folder.path()).unwrap();
+    let mut at = root.try_clone().unwrap();
+    let long = "n".repeat(200);
+    for _ in 0..300 {
+        at.create_folder(long.as_ref()).unwrap();
+        at.create_file("file".as_ref()).unwrap();
+        at = at.inner(long.as_ref()).unwrap();
+    }
+    drop(at);
+    fs::set_permissions(folder.path().join(&long).join(&long), fs::Permissions::from_mode(0o000)).unwrap();
+    std::os::unix::fs::symlink("/", folder.path().join(&long).join("link")).unwrap();
+    remove_tree(&root, long.as_ref()).unwrap();
+    assert_eq!(names(folder.path()), ["file"]);
+}
