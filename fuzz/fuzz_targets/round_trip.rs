@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use thalweg_dedup::{ChunkSizes, Limits, Params, pack_sequential, unpack_stream};
+use thalweg_dedup::{Limits, Matching, Params, pack_sequential, unpack_stream};
 
 fuzz_target!(|content: &[u8]| {
-    let chunk = ChunkSizes { min: 64, avg: 256, max: 1024 };
-    let params = Params::default().chunk(chunk).block(512, 2048).window(4096);
+    let matching = Matching { min: 32, spacing: 16 };
+    let params = Params::default().matching(matching).block(512, 2048).window(4096);
     let mut archive = Vec::new();
     pack_sequential(content, &mut archive, &params).expect("packs");
     let mut back = Vec::new();

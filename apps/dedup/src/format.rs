@@ -1,6 +1,6 @@
 //! The fixed-length parts of the archive: header, record head, footer. `FORMAT.md` is the reference.
 
-use crate::params::{BLOCK_LIMIT, BlockSizes, ChunkSizes, Codec, Params, TABLE_LIMIT};
+use crate::params::{BLOCK_LIMIT, BlockSizes, Codec, Matching, Params, TABLE_LIMIT};
 use crate::wire::{Fields, Parsed, check};
 
 /// The version of the format that this crate writes.
@@ -56,11 +56,11 @@ pub struct Header {
     pub codec: Codec,
     /// The codec's level.
     pub level: i32,
-    /// Sizes of the content-defined chunks.
-    pub chunk: ChunkSizes,
+    /// How duplicates were found. In an archive of an earlier packer, the least and the average length of chunks.
+    pub matching: Matching,
     /// The largest distance of a duplicate, in bytes of unique data.
     pub window: u64,
-    /// The maximum number of chunks in the packer's index.
+    /// The maximum number of entries in the packer's index.
     pub index_entries: u64,
     pub(crate) block: BlockSizes,
 }
@@ -72,7 +72,7 @@ impl Header {
             kind,
             codec: params.codec,
             level: params.level,
-            chunk: params.chunk,
+            matching: params.matching,
             window: params.window,
             index_entries: params.index_entries(),
             block: params.block,
@@ -87,7 +87,7 @@ impl Header {
         out.push(u8::from(self.kind == Kind::Tree));
         out.push(self.codec.tag());
         out.extend_from_slice(&(self.level as i16).to_le_bytes());
-        for size in [self.chunk.min, self.chunk.avg, self.chunk.max, self.block.min, self.block.max, 0] {
+        for size in [self.matching.min, self.matching.spacing, 0, self.block.min, self.block.max, 0] {
             out.extend_from_slice(&size.to_le_bytes());
         }
         out.extend_from_slice(&self.window.to_le_bytes());
@@ -107,7 +107,9 @@ impl Header {
         };
         let codec = codec(fields.u8()?)?;
         let level = i32::from(fields.i16()?);
-        let chunk = ChunkSizes { min: fields.u32()?, avg: fields.u32()?, max: fields.u32()? };
+        let matching = Matching { min: fields.u32()?, spacing: fields.u32()? };
+        // Earlier packers stored the largest chunk here.
+        fields.u32()?;
         let block = BlockSizes { min: fields.u32()?, max: fields.u32()? };
         if fields.u32()? != 0 {
             return Err("a reserved field is not zero".into());
@@ -116,7 +118,7 @@ impl Header {
             return Err(format!("the block size is {}, the limit is {BLOCK_LIMIT}", block.max));
         }
         let (window, index_entries) = (fields.u64()?, fields.u64()?);
-        Ok(Header { version, kind, codec, level, chunk, window, index_entries, block })
+        Ok(Header { version, kind, codec, level, matching, window, index_entries, block })
     }
 }
 

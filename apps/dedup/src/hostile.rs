@@ -8,7 +8,7 @@ use crate::entry::{Entry, Meta, Time};
 use crate::format::*;
 use crate::table::{put_duplicate, put_new};
 use crate::wire::check;
-use crate::{ChunkSizes, Codec, Error, Limits, Params, TreeSink, extract, extract_parallel, verify};
+use crate::{Codec, Error, Limits, Matching, Params, TreeSink, extract, extract_parallel, verify};
 
 const FIRST_RECORD: u64 = HEADER_BYTES as u64;
 
@@ -300,12 +300,13 @@ fn a_claimed_length_takes_no_memory_before_its_bytes_arrive() {
 
 #[test]
 fn invalid_parameters_are_refused_before_anything_is_written() {
-    let chunk = |min, avg, max| Params::default().chunk(ChunkSizes { min, avg, max });
+    let matching = |min, spacing| Params::default().matching(Matching { min, spacing });
     let bad = [
-        chunk(0, 0, 0),
-        chunk(65, 256, 1024),
-        chunk(1024, 512, 2048),
-        chunk(64, 256, u32::MAX),
+        matching(0, 64),
+        matching(u32::MAX, 64),
+        matching(128, 0),
+        matching(128, 65),
+        matching(128, 8192),
         Params::default().level(23),
         Params::default().codec(Codec::Gzip).level(10),
         Params::default().block(10, 20),

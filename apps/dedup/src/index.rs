@@ -1,100 +1,165 @@
-//! The bounded index of chunks, which evicts in stream order.
+//! The bounded index of anchors, and the history of unique data in which it finds duplicates.
 //!
-//! Positions are counted in bytes of unique data from the start of the archive, as the unpacker counts them. A chunk
-//! is evicted when it lies further back than the window, or when the index is full and it is the oldest. Both depend
-//! on the stream alone, so every run finds the same duplicates.
+//! Positions are counted in bytes of unique data from the start of the archive, as the unpacker counts them. The index
+//! and the history change in stream order only, so every run finds the same duplicates. Both have a fixed maximum size:
+//! a new anchor replaces an older one in its slot, and the history is the same ring of bytes that the unpacker has.
 
-use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
-type Hash = [u8; 32];
+use crate::params::Params;
+use crate::sample::Anchor;
+use crate::window::Window;
 
-/// The result of looking up a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lookup {
-    /// The chunk is not in the index. It counts as unique and is in the index now.
-    New,
-    /// The chunk is in the index. It begins this many bytes of unique data back.
-    Duplicate(u64),
+/// A part of a block that duplicates earlier unique data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Match {
+    pub range: Range<usize>,
+    /// The part begins this many bytes of unique data back.
+    pub distance: u64,
 }
 
-/// The positions of chunks, by hash.
+/// The positions of anchors, by hash.
 #[derive(Debug)]
 pub(crate) struct Index {
-    positions: HashMap<Hash, u64>,
-    /// The entries of `positions`, oldest first.
-    order: VecDeque<(Hash, u64)>,
-    /// Bytes of unique data so far.
-    unique: u64,
-    window: u64,
-    /// The maximum number of entries.
-    entries: usize,
+    /// In each slot, the position of an anchor in the upper 48 bits, and 16 bits of its hash, which spare most
+    /// comparisons with other anchors. 0: empty, since every anchor has bytes before it.
+    slots: Vec<u64>,
+    history: Window,
+    /// The largest distance of a match.
+    reach: u64,
+    /// The least length of a match.
+    min: usize,
 }
 
 impl Index {
-    pub fn new(window: u64, entries: u64) -> Self {
-        let entries = usize::try_from(entries).unwrap_or(usize::MAX);
-        Index { positions: HashMap::new(), order: VecDeque::new(), unique: 0, window, entries }
-    }
-
-    /// Looks up the next chunk of the stream, and inserts it if it is new.
-    pub fn look_up(&mut self, hash: &Hash, length: u32) -> Lookup {
-        self.evict_beyond_window();
-        if let Some(position) = self.positions.get(hash) {
-            return Lookup::Duplicate(self.unique - position);
-        }
-        if self.order.len() >= self.entries {
-            self.evict_oldest();
-        }
-        self.positions.insert(*hash, self.unique);
-        self.order.push_back((*hash, self.unique));
-        self.unique += u64::from(length);
-        Lookup::New
-    }
-
-    fn evict_beyond_window(&mut self) {
-        while self.order.front().is_some_and(|(_, position)| self.unique - position > self.window) {
-            self.evict_oldest();
+    pub fn new(params: &Params) -> Self {
+        let entries = usize::try_from(params.index_entries()).unwrap_or(usize::MAX);
+        let capacity = usize::try_from(params.window).unwrap_or(usize::MAX);
+        Index {
+            slots: vec![0; entries],
+            history: Window::new(capacity.max(1)),
+            reach: params.window,
+            min: params.matching.min as usize,
         }
     }
 
-    fn evict_oldest(&mut self) {
-        if let Some((hash, _)) = self.order.pop_front() {
-            self.positions.remove(&hash);
+    /// Finds a duplicate around `anchor` in `bytes`, which end with its file. The match begins at or after `from`; the
+    /// bytes from there to the match are unique.
+    pub fn find(&self, bytes: &[u8], from: usize, anchor: &Anchor) -> Option<Match> {
+        let slot = self.slots[self.slot(anchor.hash)];
+        if slot == 0 || slot as u16 != anchor.hash as u16 {
+            return None;
         }
+        let (position, at) = (slot >> 16, anchor.at as usize);
+        // The distance of all pairs of equal bytes around the anchor, so also of the first pair.
+        let distance = self.history.total() + (at - from) as u64 - position;
+        if distance > self.reach {
+            return None;
+        }
+        let before = common_suffix(&bytes[from..at], self.history.before(position)?);
+        let after = common_prefix(&bytes[at..], self.history.after(position)?);
+        (before + after >= self.min).then(|| Match { range: at - before..at + after, distance })
     }
+
+    /// Adds unique data: the bytes `range` of a block. `anchors` are those at or before the end of the range.
+    pub fn insert(&mut self, bytes: &[u8], range: Range<usize>, anchors: &[Anchor]) {
+        let start = self.history.total();
+        for anchor in anchors.iter().filter(|anchor| anchor.at as usize > range.start) {
+            let slot = self.slot(anchor.hash);
+            let position = start + (anchor.at as usize - range.start) as u64;
+            self.slots[slot] = position << 16 | u64::from(anchor.hash as u16);
+        }
+        self.history.push(&bytes[range]);
+    }
+
+    /// The slot of a hash, by its upper bits.
+    fn slot(&self, hash: u32) -> usize {
+        ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
+    }
+}
+
+/// The length of the longest common prefix of `bytes` and the concatenation of two parts.
+fn common_prefix(bytes: &[u8], [first, second]: [&[u8]; 2]) -> usize {
+    let length = equal_start(bytes, first);
+    if length < first.len() { length } else { length + equal_start(&bytes[length..], second) }
+}
+
+/// The length of the longest common suffix of `bytes` and the concatenation of two parts.
+fn common_suffix(bytes: &[u8], [first, second]: [&[u8]; 2]) -> usize {
+    let length = equal_end(bytes, second);
+    if length < second.len() { length } else { length + equal_end(&bytes[..bytes.len() - length], first) }
+}
+
+fn equal_start(a: &[u8], b: &[u8]) -> usize {
+    const STEP: usize = 32;
+    let steps = a.chunks_exact(STEP).zip(b.chunks_exact(STEP)).take_while(|(a, b)| a == b).count() * STEP;
+    steps + a[steps..].iter().zip(&b[steps..]).take_while(|(a, b)| a == b).count()
+}
+
+fn equal_end(a: &[u8], b: &[u8]) -> usize {
+    a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Matching;
 
-    #[test]
-    fn distances_count_unique_bytes_only() {
-        let mut index = Index::new(1000, 10);
-        assert_eq!(index.look_up(&[1; 32], 100), Lookup::New);
-        assert_eq!(index.look_up(&[2; 32], 50), Lookup::New);
-        assert_eq!(index.look_up(&[1; 32], 100), Lookup::Duplicate(150));
-        assert_eq!(index.look_up(&[2; 32], 50), Lookup::Duplicate(50));
+    /// An index with this window, and anchors after each 16 bytes, with their content as hash.
+    fn index(window: u64, entries: u64) -> Index {
+        let params = Params { matching: Matching { min: 32, spacing: 16 }, ..Params::default() };
+        Index::new(&params.window(window).index_bytes(entries * 8))
+    }
+
+    fn anchors(bytes: &[u8]) -> Vec<Anchor> {
+        let hash = |part: &[u8]| {
+            part.iter().fold(1u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+        };
+        (16..=bytes.len()).map(|at| Anchor { at: at as u32, hash: hash(&bytes[at - 16..at]) }).collect()
+    }
+
+    fn insert(index: &mut Index, bytes: &[u8]) {
+        index.insert(bytes, 0..bytes.len(), &anchors(bytes));
+    }
+
+    fn find(index: &Index, bytes: &[u8]) -> Option<Match> {
+        anchors(bytes).iter().find_map(|anchor| index.find(bytes, 0, anchor))
     }
 
     #[test]
-    fn a_chunk_beyond_the_window_is_new_again() {
-        let mut index = Index::new(100, 10);
-        assert_eq!(index.look_up(&[1; 32], 60), Lookup::New);
-        assert_eq!(index.look_up(&[2; 32], 40), Lookup::New);
-        assert_eq!(index.look_up(&[1; 32], 60), Lookup::Duplicate(100));
-        assert_eq!(index.look_up(&[3; 32], 1), Lookup::New);
-        assert_eq!(index.look_up(&[1; 32], 60), Lookup::New);
+    fn a_match_extends_to_both_sides() {
+        let mut index = index(1000, 1000);
+        let old: Vec<u8> = (0..200).collect();
+        insert(&mut index, &old);
+        let new = [&[255; 10][..], &old[50..150], &[255; 10]].concat();
+        // Ten bytes of unique data lie between the end of the history and the match.
+        assert_eq!(find(&index, &new), Some(Match { range: 10..110, distance: 160 }));
+        assert_eq!(find(&index, &old[50..81]), None, "shorter than the minimum");
+        assert!(find(&index, &old[50..82]).is_some());
     }
 
     #[test]
-    fn a_full_index_evicts_the_oldest_chunk() {
-        let mut index = Index::new(u64::MAX, 2);
-        for round in 0..100u8 {
-            assert_eq!(index.look_up(&[round; 32], 1), Lookup::New);
-            assert!(index.positions.len() <= 2 && index.order.len() <= 2);
+    fn no_match_begins_beyond_the_window() {
+        let old: Vec<u8> = (0..=255).collect();
+        for window in 0..300u64 {
+            let mut index = index(window, 1000);
+            insert(&mut index, &old[..100]);
+            insert(&mut index, &old[100..]);
+            let Some(found) = find(&index, &old) else { continue };
+            // The bytes before the match are unique data by then.
+            let (position, start) = (256 + found.range.start as u64, found.range.start as u64);
+            assert_eq!((found.distance <= window, position - found.distance), (true, start), "{window}");
+            assert_eq!(found.range, 256usize.saturating_sub(window as usize)..256);
         }
-        assert_eq!(index.look_up(&[98; 32], 1), Lookup::Duplicate(2));
-        assert_eq!(index.look_up(&[97; 32], 1), Lookup::New);
+    }
+
+    #[test]
+    fn a_newer_anchor_replaces_an_older_one() {
+        let mut index = index(1000, 1);
+        let old: Vec<u8> = (0..200).collect();
+        insert(&mut index, &old);
+        assert_eq!(index.slots.len(), 1);
+        assert_eq!(find(&index, &old[100..]), Some(Match { range: 0..100, distance: 100 }));
+        assert_eq!(find(&index, &old[..150]), None);
     }
 }

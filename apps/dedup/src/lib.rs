@@ -1,10 +1,14 @@
 //! Deduplicating compressor: the five-stage pipeline of PARSEC *dedup* as a real archiver.
 //!
 //! ```text
-//! read ──▶ chunk ──▶ hash ──▶ look-up ──▶ compress ──▶ write
-//! blocks   one in,   blake3   in stream   unique data   in stream
-//! ~1 MiB   many out           order       of a block    order
+//! read ──▶ sample ──▶ look-up ──▶ compress ──▶ write
+//! blocks   anchors    in stream   unique data  in stream
+//! ~4 MiB              order       of a block   order
 //! ```
+//!
+//! PARSEC cuts chunks, hashes them and looks up their hashes. Here a duplicate is any 128 bytes or more that occurred
+//! before: the look-up stage searches around sampled positions, the *anchors*, and compares bytes. So edited files
+//! shrink as copies do, and no chunk is hashed only to be found.
 //!
 //! Each stage is a pure function or a small state machine ([`stage`]), so the same code runs in a sequential loop
 //! ([`pack_sequential`]) and as a pipeline on the engine ([`pack`]). Duplicates are found in stream order, so the
@@ -40,7 +44,6 @@ mod attributes;
 mod block;
 mod codec;
 mod content;
-mod cut;
 mod entry;
 mod error;
 mod extract;
@@ -59,6 +62,7 @@ mod pool;
 mod reader;
 mod record;
 mod run;
+mod sample;
 mod sink;
 mod split;
 mod stat;
@@ -78,7 +82,7 @@ pub use extract::{extract, unpack_stream, unpack_tree, verify};
 pub use format::{FORMAT_VERSION, Footer, Header, Kind, OLDEST_VERSION};
 pub use observe::{Observer, Quiet};
 pub use pack::{Source, pack_sequential, pack_source_sequential};
-pub use params::{ChunkSizes, Codec, Limits, Params};
+pub use params::{Codec, Limits, Matching, Params};
 pub use pipeline::{extract_parallel, pack, pack_source};
 pub use reader::Archive;
 pub use run::{Run, Stop};

@@ -2,18 +2,17 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use crate::cut::pieces;
+use crate::Result;
 use crate::format::Kind;
 use crate::observe::{Observer, Quiet};
 use crate::params::Params;
 use crate::plan::Planner;
 use crate::record::encode;
+use crate::sample::sample;
 use crate::split::Splitter;
 use crate::summary::Summary;
 use crate::writer::ArchiveWriter;
-use crate::{Result, block::Block};
 
 /// The input of packing.
 pub enum Source<'a> {
@@ -73,17 +72,8 @@ pub fn pack_source_sequential<'a>(
     let mut writer = ArchiveWriter::new(output, kind, params)?;
     let mut planner = Planner::new(params);
     for block in blocks {
-        let block = block?;
-        plan(&block, params, &mut planner);
-        writer.record(encode(planner.finish(Arc::new(block)), params)?)?;
+        let group = planner.add(sample(block?, &params.matching));
+        writer.record(encode(group, params)?)?;
     }
     writer.finish().map(|(_, summary)| summary)
-}
-
-/// Cuts, hashes and looks up the chunks of one block.
-fn plan(block: &Block, params: &Params, planner: &mut Planner) {
-    for piece in pieces(block, &params.chunk) {
-        let bytes = &block.bytes()[piece.range.start as usize..piece.range.end as usize];
-        planner.piece(block, &piece, blake3::hash(bytes).as_bytes());
-    }
 }

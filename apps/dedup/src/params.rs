@@ -66,15 +66,13 @@ impl FromStr for Codec {
     }
 }
 
-/// Sizes of content-defined chunks in bytes, all even.
+/// How the packer finds duplicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkSizes {
-    /// The minimum, except for the last chunk of a file or of a block.
+pub struct Matching {
+    /// The least length of a duplicate in bytes.
     pub min: u32,
-    /// The target average.
-    pub avg: u32,
-    /// The maximum.
-    pub max: u32,
+    /// The average distance of the positions that the packer indexes and looks up, in bytes: a power of two.
+    pub spacing: u32,
 }
 
 /// Sizes of blocks: a block ends at the first content-defined cut at or after `min` bytes, or at `max` bytes. A block
@@ -89,9 +87,8 @@ pub(crate) struct BlockSizes {
 pub(crate) const BLOCK_LIMIT: u32 = 16 << 20;
 /// The maximum bytes of a table in any archive.
 pub(crate) const TABLE_LIMIT: u32 = 8 << 20;
-/// The estimated memory of one index entry: hash and position in a hash map and in a queue, and the slack of both
-/// while they grow.
-const INDEX_ENTRY_BYTES: u64 = 192;
+/// The memory of one index entry.
+const INDEX_ENTRY_BYTES: u64 = 8;
 
 /// The parameters of packing. The default codec is zstd at level 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,11 +98,11 @@ pub struct Params {
     pub codec: Codec,
     /// The level of the codec.
     pub level: i32,
-    /// Sizes of content-defined chunks.
-    pub chunk: ChunkSizes,
-    /// The largest distance of a duplicate, in bytes of unique data. The unpacker keeps as many bytes in memory.
+    /// How duplicates are found.
+    pub matching: Matching,
+    /// The largest distance of a duplicate, in bytes of unique data. Packer and unpacker keep as many bytes in memory.
     pub window: u64,
-    /// The maximum memory of the index of chunks while packing.
+    /// The maximum memory of the index while packing.
     pub index_bytes: u64,
     pub(crate) block: BlockSizes,
 }
@@ -115,10 +112,10 @@ impl Default for Params {
         Params {
             codec: Codec::Zstd,
             level: Codec::Zstd.default_level(),
-            chunk: ChunkSizes { min: 4 << 10, avg: 16 << 10, max: 64 << 10 },
-            window: 256 << 20,
-            index_bytes: 64 << 20,
-            block: BlockSizes { min: 1 << 20, max: 2 << 20 },
+            matching: Matching { min: 128, spacing: 64 },
+            window: 96 << 20,
+            index_bytes: 8 << 20,
+            block: BlockSizes { min: 4 << 20, max: 6 << 20 },
         }
     }
 }
@@ -137,9 +134,9 @@ impl Params {
         self
     }
 
-    /// Sets the chunk sizes.
-    pub fn chunk(mut self, chunk: ChunkSizes) -> Self {
-        self.chunk = chunk;
+    /// Sets how duplicates are found.
+    pub fn matching(mut self, matching: Matching) -> Self {
+        self.matching = matching;
         self
     }
 
@@ -161,9 +158,11 @@ impl Params {
         self
     }
 
-    /// The maximum number of chunks in the index.
+    /// The number of positions in the index: as many as its memory allows, and at most four for each that the window has
+    /// on average.
     pub(crate) fn index_entries(&self) -> u64 {
-        (self.index_bytes / INDEX_ENTRY_BYTES).max(1)
+        let useful = (self.window / u64::from(self.matching.spacing)).saturating_mul(4);
+        (self.index_bytes / INDEX_ENTRY_BYTES).min(useful).max(1)
     }
 
     /// Checks the parameters.
@@ -181,7 +180,7 @@ impl Params {
                 levels.end()
             ));
         }
-        self.chunk.validate()?;
+        self.matching.validate()?;
         let BlockSizes { min, max } = self.block;
         if min < 128 || max < min || max > BLOCK_LIMIT {
             return refuse(format!(
@@ -192,29 +191,15 @@ impl Params {
     }
 }
 
-impl ChunkSizes {
+impl Matching {
     fn validate(&self) -> Result<()> {
-        use fastcdc::v2020 as cdc;
-        let ChunkSizes { min, avg, max } = *self;
-        let within = |v: u32, low: usize, high: usize| (low..=high).contains(&(v as usize));
-        let valid = within(min, cdc::MINIMUM_MIN, cdc::MINIMUM_MAX)
-            && within(avg, cdc::AVERAGE_MIN, cdc::AVERAGE_MAX)
-            && within(max, cdc::MAXIMUM_MIN, cdc::MAXIMUM_MAX)
-            && min <= avg
-            && avg <= max
-            && [min, avg, max].iter().all(|v| v % 2 == 0);
-        if valid {
+        let Matching { min, spacing } = *self;
+        if (16..=65536).contains(&min) && (8..=4096).contains(&spacing) && spacing.is_power_of_two() {
             return Ok(());
         }
         refuse(format!(
-            "invalid chunk sizes {min}, {avg}, {max}, expected even numbers in rising order, from {} to {}, {} to {} \
-             and {} to {}",
-            cdc::MINIMUM_MIN,
-            cdc::MINIMUM_MAX,
-            cdc::AVERAGE_MIN,
-            cdc::AVERAGE_MAX,
-            cdc::MAXIMUM_MIN,
-            cdc::MAXIMUM_MAX
+            "duplicates of at least {min} bytes and positions every {spacing} bytes are out of range, expected 16 to \
+             65536 and a power of two from 8 to 4096"
         ))
     }
 }

@@ -1,7 +1,7 @@
 //! Packing and unpacking as pipelines on the engine.
 //!
-//! **Memory.** Every channel has a capacity in items. That does not bound bytes where an item can keep a whole block
-//! alive (a chunk) or is as large as the archive declares (a record), so those channels are also limited in bytes.
+//! **Memory.** Every channel has a capacity in items. That does not bound bytes where an item is a whole block or is as
+//! large as the archive declares (a record), so those channels are also limited in bytes.
 
 use std::io::{Read, Write};
 
@@ -9,20 +9,18 @@ use thalweg::Report;
 
 use crate::Result;
 use crate::assemble::Assembler;
-use crate::block::{Chunk, Hashed};
+use crate::block::Sampled;
 use crate::observe::{Observer, Quiet};
 use crate::pack::Source;
 use crate::params::Params;
 use crate::reader::{Archive, Decoded, RawRecord};
 use crate::run::Run;
 use crate::sink::Sink;
-use crate::stage::{ArchiveWriter, Planner, chunks, encode, hash};
+use crate::stage::{ArchiveWriter, Group, Planner, encode, sample};
 use crate::summary::Summary;
 
 /// Blocks read ahead.
 const BLOCKS: usize = 4;
-/// Chunks between the cheap stages: those of a few blocks.
-const CHUNKS: usize = 512;
 /// Blocks that wait for compression, and records that wait to be written, for each core. The paper on pipelines with
 /// work stealing found no gain for dedup beyond three.
 const TOKENS_PER_CORE: usize = 3;
@@ -60,17 +58,14 @@ pub fn pack_source<'a>(
     let blocks = thalweg::from_try_iter(blocks).named("read").capacity(BLOCKS);
     let end = run
         .read_stage(blocks)
-        .par_flat_map(|block| chunks(block, &params.chunk))
-        .named("chunk")
-        .capacity(CHUNKS)
-        .weigh(|chunk: &Chunk| chunk.bytes().len())
-        .par_map(hash)
-        .named("hash")
-        .capacity(CHUNKS)
-        .weigh(|hashed: &Hashed| hashed.chunk.bytes().len())
-        .filter_map(|hashed| planner.add(hashed))
+        .par_map(|block| sample(block, &params.matching))
+        .named("sample")
+        .capacity(tokens())
+        .weigh(|sampled: &Sampled| sampled.block.bytes().len())
+        .map(|sampled| planner.add(sampled))
         .named("look-up")
         .capacity(tokens())
+        .weigh(Group::content_bytes)
         .try_par_map(|group| encode(group, params))
         .named("compress")
         .capacity(tokens())

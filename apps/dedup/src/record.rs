@@ -42,10 +42,14 @@ thread_local! {
     static GATHERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses one group into a record: the fifth stage.
+/// Hashes the chunks of one group, and compresses its unique data into a record: the fourth stage.
 pub fn encode(group: Group, params: &Params) -> Result<Record> {
     let Group { block, sequence, plan } = group;
-    let Plan { table, unique, hash_input, counts } = plan;
+    let Plan { table, unique, mut hash_input, chunks, counts } = plan;
+    for (range, at) in chunks {
+        let hash = blake3::hash(&block.bytes[range.start as usize..range.end as usize]);
+        hash_input[at..at + 32].copy_from_slice(hash.as_bytes());
+    }
     let mut bytes = block.bytes.take_another(HEAD_BYTES + table.len() + CHECK_BYTES);
     bytes.resize(HEAD_BYTES, 0);
     let table_codec = if table.len() < SMALL_TABLE { Codec::None } else { params.codec };

@@ -51,11 +51,12 @@ impl AddAssign for Summary {
 }
 
 /// Appends one chunk to the input of the content hash. The chunk's hash replaces its bytes, so packing hashes the
-/// content only once.
-pub(crate) fn hash_chunk(hash_input: &mut Vec<u8>, length: u32, hash: &[u8; 32]) {
+/// content only once. Returns the offset of the hash.
+pub(crate) fn hash_chunk(hash_input: &mut Vec<u8>, length: u32, hash: &[u8; 32]) -> usize {
     hash_input.push(0);
     hash_input.extend_from_slice(&length.to_le_bytes());
     hash_input.extend_from_slice(hash);
+    hash_input.len() - hash.len()
 }
 
 /// Appends one encoded entry to the input of the content hash.

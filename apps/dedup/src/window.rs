@@ -1,4 +1,5 @@
-//! The last bytes of unique data, to which duplicates refer.
+//! The last bytes of unique data, to which duplicates refer: the packer finds them
+//! there, and the unpacker copies them from there.
 //!
 //! One ring buffer, so its capacity bounds the memory for any records. It grows only with the data that has arrived,
 //! so a header that declares a large window does not allocate.
@@ -69,6 +70,17 @@ impl Window {
         let first = length.min(self.ring.len() - start);
         Some([&self.ring[start..start + first], &self.ring[..length - first]])
     }
+
+    /// All bytes of the window before `position`, in two parts. `None` if it lies outside the window.
+    pub fn before(&self, position: u64) -> Option<[&[u8]; 2]> {
+        let oldest = self.total - self.ring.len() as u64;
+        self.get(oldest, usize::try_from(position.checked_sub(oldest)?).ok()?)
+    }
+
+    /// All bytes of the window from `position` on, in two parts. `None` if it lies outside the window.
+    pub fn after(&self, position: u64) -> Option<[&[u8]; 2]> {
+        self.get(position, usize::try_from(self.total.checked_sub(position)?).ok()?)
+    }
 }
 
 #[cfg(test)]
@@ -89,9 +101,14 @@ mod tests {
                     let position = all.len() - length;
                     let [a, b] = window.get(position as u64, length).unwrap();
                     assert_eq!([a, b].concat(), all[position..]);
+                    assert_eq!(window.after(position as u64), Some([a, b]));
+                    let before = window.before(position as u64).unwrap().concat();
+                    assert_eq!(before, all[all.len().saturating_sub(capacity)..position]);
                 }
                 assert!(window.get(all.len() as u64, 1).is_none());
+                assert!(window.before(all.len() as u64 + 1).is_none());
                 if all.len() > capacity {
+                    assert!(window.before((all.len() - capacity - 1) as u64).is_none());
                     assert!(window.get((all.len() - capacity - 1) as u64, 1).is_none());
                 }
             }

@@ -78,10 +78,10 @@ fn what_vanishes_is_left_out_and_the_rest_is_packed() {
 fn of_a_file_that_shrinks_or_grows_the_archive_has_what_was_read() {
     let root = tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
-    let long = vec![7; 6 << 20]; // several blocks, so it is read in several steps
+    let long = vec![7; 24 << 20]; // several blocks, so it is read in several steps
     // Whether the file is opened to append, its new length, what the failure says, and the bytes kept.
     let cases =
-        [(false, 3 << 20, "shrank", 3 << 20), (true, 0, "grew", 6 << 20), (false, 0, "changed", 6 << 20)];
+        [(false, 12 << 20, "shrank", 12 << 20), (true, 0, "grew", 24 << 20), (false, 0, "changed", 24 << 20)];
     for (append, length, how, kept) in cases {
         fs::write(at("a"), &long).unwrap();
         fs::write(at("z"), b"last").unwrap();

@@ -89,3 +89,14 @@ fn stat_checks_what_it_does_not_decompress() {
         assert!(stat(&damaged[..], &Limits::default(), &mut none).is_err(), "byte {at}");
     }
 }
+
+/// A tree of two equal files, packed when duplicates were whole chunks: 4 to 64 KiB long, with a window of 256 MiB.
+#[test]
+fn an_archive_of_an_earlier_packer_is_read() {
+    let archive = include_bytes!("fixtures/chunks.thd");
+    let summary = verify(&archive[..], &Limits::default()).unwrap();
+    assert_eq!((summary.content_bytes, summary.unique_bytes, summary.entries), (12_000, 6000, 3));
+    let found =
+        stat(&archive[..], &Limits::default(), &mut |_: &thalweg_dedup::Entry, _: u64| Ok(())).unwrap();
+    assert_eq!((found.header.matching.min, found.header.window), (4 << 10, 256 << 20));
+}

@@ -3,13 +3,13 @@
 
 use std::io::{self, Read};
 
-use thalweg_dedup::{ChunkSizes, Codec, Limits, Params, pack_sequential, unpack_stream};
+use thalweg_dedup::{Codec, Limits, Matching, Params, pack_sequential, unpack_stream};
 
 pub const CODECS: [Codec; 3] = [Codec::None, Codec::Zstd, Codec::Gzip];
 
-/// Parameters with small sizes, so that little data makes many chunks and blocks.
+/// Parameters with small sizes, so that little data makes many duplicates and blocks.
 pub fn small(codec: Codec) -> Params {
-    Params::default().codec(codec).chunk(ChunkSizes { min: 64, avg: 256, max: 1024 }).block(2048, 8192)
+    Params::default().codec(codec).matching(Matching { min: 32, spacing: 16 }).block(2048, 8192)
 }
 
 pub fn pack(content: &[u8], params: &Params) -> Vec<u8> {

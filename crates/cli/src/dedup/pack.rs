@@ -47,11 +47,11 @@ pub(crate) struct Pack {
     /// Level of the codec: zstd -100 to 22 (default 3), gzip 0 to 9 (default 6)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     level: Option<i32>,
-    /// Memory for the index of chunks. When it is full, the oldest chunks are evicted
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::parse)]
+    /// Memory for the index of positions at which duplicates may begin. New positions replace older ones
+    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size::parse)]
     index_bytes: u64,
-    /// Maximum distance of a duplicate, in bytes of unique data. Unpacking needs as much memory
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse)]
+    /// Maximum distance of a duplicate, in bytes of unique data. Packing and unpacking need as much memory
+    #[arg(long, value_name = "SIZE", default_value = "96MiB", value_parser = size::parse)]
     window: u64,
     /// Store the extended attributes of files and folders that users set (on Linux, those in the namespace `user`)
     #[arg(long)]

@@ -80,11 +80,11 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
     line("records", footer.records.to_string());
     line("codec", format!("{} level {}", header.codec.name(), header.level));
     line(
-        "chunk size",
-        format!("{} to {}, {} on average", header.chunk.min, header.chunk.max, header.chunk.avg),
+        "duplicates",
+        format!("from {} bytes on, searched every {} bytes", header.matching.min, header.matching.spacing),
     );
     line("window", size::show(header.window));
-    line("index", format!("{} chunks", header.index_entries));
+    line("index", format!("{} entries", header.index_entries));
     line("hash", footer.root.iter().map(|b| format!("{b:02x}")).collect());
     text
 }
