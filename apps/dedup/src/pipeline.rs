@@ -16,18 +16,16 @@ use crate::params::Params;
 use crate::reader::{Archive, Decoded, RawRecord};
 use crate::run::Run;
 use crate::sink::Sink;
-use crate::stage::{ArchiveWriter, Group, Planner, encode, sample};
+use crate::stage::{ArchiveWriter, Group, Planner, Record, encode, sample};
 use crate::summary::Summary;
 
 /// Blocks read ahead.
-const BLOCKS: usize = 4;
+const BLOCKS: usize = 2;
 /// Blocks that wait for compression, and records that wait to be written, for each core. The paper on pipelines with
 /// work stealing found no gain for dedup beyond three.
 const TOKENS_PER_CORE: usize = 3;
-/// Bytes in one weighed channel, for each core: several blocks of the default size.
-const BYTES_PER_CORE: usize = 8 << 20;
-/// The number of weighed channels of each pipeline.
-const WEIGHED: usize = 2;
+/// Bytes in all weighed channels of a pipeline together, for each core: several blocks of the default size.
+const BYTES_PER_CORE: usize = 16 << 20;
 
 /// Packs one stream of bytes on the engine's threads.
 ///
@@ -69,6 +67,7 @@ pub fn pack_source<'a>(
         .try_par_map(|group| encode(group, params))
         .named("compress")
         .capacity(tokens())
+        .weigh(|record: &Record| record.bytes().len())
         .for_each(|record| writer.record(record))
         .named("write");
     let report = run.execute(end, budget())?;
@@ -118,5 +117,5 @@ fn tokens() -> usize {
 /// The byte budget of a run: 1 MiB for the slots of the channels, and 4/3 of the bytes of the weighed channels,
 /// because the engine reserves a quarter for growth (which chains never need).
 fn budget() -> usize {
-    (1 << 20) + WEIGHED * BYTES_PER_CORE * cores() / 3 * 4
+    (1 << 20) + BYTES_PER_CORE * cores() / 3 * 4
 }

@@ -1,4 +1,4 @@
-//! `dedup.*`: the archiver on real files in memory, against its own sequential build (the same chunker, hash and
+//! `dedup.*`: the archiver on real files in memory, against its own sequential build (the same search for duplicates, hash and
 //! codec without the engine). The peers are `tar | zstd -3` and `tar | gzip -6` over the same files.
 
 use std::env;
