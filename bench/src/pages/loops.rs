@@ -48,8 +48,9 @@ pub(super) const SECTIONS: [Section; 8] = [
         title: "Applications",
         prefixes: &["app"],
         subject: "",
-        text: "PageRank over an R-MAT graph with 2^20 pages, beside NetworKit; and scores of Smith-Waterman for 32 by 32 pairs of\n\
-               sequences of 1500 letters, beside parasail. A peer's time is taken inside of its process, without its start.\n\
+        text: "PageRank over an R-MAT graph with 2^20 pages, beside NetworKit; and scores of Smith-Waterman for 32 by 32\n\
+               `pairs` of sequences of 1500 letters, for a protein of 400 letters with a data base (`search`), for one long `pair`,\n\
+               and an alignment (`trace`), beside parasail. A peer's time is taken inside of its process, without its start.\n\
                These peers have kernels of their own. [Figure 5.6](task-graphs.md#figure-56-speed-ups-measured) and Figure 6.5 below\n\
                have peers that call ours.",
         plots: |_| Vec::new(),
