@@ -10,6 +10,7 @@ use thalweg::graph::shown;
 use interrupt::Interrupt;
 use misuse::Misuse;
 use streamit::EmbeddedProgram;
+use watch::screen;
 
 mod align;
 mod completions;
@@ -84,7 +85,7 @@ impl Command {
     }
 
     fn parse_arguments() -> Result<Command, clap::Error> {
-        let mut command = Command::described();
+        let mut command = Command::described().color(screen::colours_of_help());
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Command::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }

@@ -40,7 +40,12 @@ fn on_terminal(folder: &Path, arguments: &[&str], variables: &[(&str, &str)]) ->
     let (mut own, other) = terminal();
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
     command.args(arguments).env("XDG_CACHE_HOME", folder.join("cache")).env_remove("NO_COLOR");
-    command.env("TERM", "xterm").envs(variables.iter().copied()).current_dir(folder).stdin(Stdio::null());
+    command
+        .env("TERM", "xterm")
+        .env("CI", "true")
+        .envs(variables.iter().copied())
+        .current_dir(folder)
+        .stdin(Stdio::null());
     let mut child = command.stdout(other.try_clone().unwrap()).stderr(other).spawn().unwrap();
     drop(command); // which has the other side too
     let mut bytes = Vec::new();

@@ -5,6 +5,7 @@ use super::payload::Payload;
 use super::run::{Engine, Run};
 use crate::interrupt::Interrupt;
 use crate::misuse::EXIT_CODES;
+use crate::watch::screen;
 use anyhow::{Context, Result, bail};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -40,7 +41,8 @@ impl EmbeddedProgram {
             .version(env!("CARGO_PKG_VERSION"))
             .about(leaked(self.about()))
             .long_about(leaked(self.long_about()))
-            .after_help(EXIT_CODES);
+            .after_help(EXIT_CODES)
+            .color(screen::colours_of_help());
         for fixed in FIXED_ARGUMENTS {
             command = command.mut_arg(fixed, |arg| arg.required(false).hide(true));
         }

@@ -54,7 +54,18 @@ impl Block {
 
 /// Whether standard error is a terminal that can show frames and progress bars: one that moves its cursor.
 pub(crate) fn is_possible() -> bool {
-    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    stderr().is_terminal() && !is_dumb()
+}
+
+/// Whether the terminal obeys no escape sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Whether help texts and messages of the parser of arguments have colours. By itself that parser takes the variable `CI`
+/// for a terminal with colours, even if `TERM` says otherwise.
+pub(crate) fn colours_of_help() -> clap::ColorChoice {
+    if is_dumb() { clap::ColorChoice::Never } else { clap::ColorChoice::Auto }
 }
 
 /// Whether messages on standard error may have colours: <https://no-color.org>.
