@@ -70,9 +70,34 @@ fn joins_twice(arena: &Arc<Arena>) -> thread::JoinHandle<()> {
     thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, Wanted::NEVER, |_, _, call| call())))
 }
 
+/// A caller that closes its job while a helper is in it, so that the helper leaves without a fence.
+///
+/// Mutations that fail: `Relaxed` in the leaving.
+#[test]
+fn loom_arena_shows_the_caller_what_a_helper_wrote_before_it_left() {
+    check(|| {
+        let arena = Arc::new(Arena::default());
+        let other = arena.clone();
+        let member = thread::spawn(move || _ = other.help(1, 0, Wanted::NEVER, |_, _, call| call()));
+        let work = Work::new();
+        let part = || {
+            work.call_once();
+            thread::yield_now(); // the caller closes the job meanwhile
+        };
+        let own = |_, _| {
+            thread::yield_now(); // the helper joins meanwhile
+            work.call();
+        };
+        let lending = Lending { part: &|_, _| part(), more: &|| false, ancestors: 0, most: 1 };
+        arena.run(lending, || {}, own, |_| false);
+        assert!(work.is_done());
+        member.join().unwrap();
+    });
+}
+
 /// Two jobs one after the other in one slot, while a member tries to join twice.
 ///
-/// Mutations that fail: `Relaxed` in the join, in the leaving, or in `is_left`; a close that does not wait; no notification.
+/// Mutations that fail: `Relaxed` in the join, or in `is_left`; a close that does not wait; no notification.
 #[test]
 fn loom_arena_lends_a_job_while_its_caller_waits() {
     check(|| {
