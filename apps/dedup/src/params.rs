@@ -194,11 +194,11 @@ impl Params {
 impl Matching {
     fn validate(&self) -> Result<()> {
         let Matching { min, spacing } = *self;
-        if (16..=65536).contains(&min) && (8..=4096).contains(&spacing) && spacing.is_power_of_two() {
+        if (32..=65536).contains(&min) && (8..=4096).contains(&spacing) && spacing.is_power_of_two() {
             return Ok(());
         }
         refuse(format!(
-            "duplicates of at least {min} bytes and positions every {spacing} bytes are out of range, expected 16 to \
+            "duplicates of at least {min} bytes and positions every {spacing} bytes are out of range, expected 32 to \
              65536 and a power of two from 8 to 4096"
         ))
     }

@@ -1,8 +1,9 @@
 //! Samples anchors: the positions at which the look-up stage searches for duplicates.
 //!
-//! A gear hash covers the last 64 bytes, and its value alone decides whether a position is an anchor. So equal content
-//! has equal anchors wherever it stands. This stage is a pure function of one block, and most of the search for
-//! duplicates: one anchor is left for the look-up stage where the hash saw 64 bytes, on average.
+//! A gear hash covers the last 64 bytes. A position is an anchor if the hash has zeros in its highest bits and the last
+//! anchor is at least a quarter of the spacing away, or if there was none in 4096 bytes. So the anchors of equal content
+//! coincide soon after its begin. This stage is a pure function of one block, and most of the search for duplicates: the
+//! look-up stage examines anchors alone, about one position in 80.
 
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ pub fn sample(block: Block, matching: &Matching) -> Sampled {
     Sampled { block: Arc::new(block), anchors }
 }
 
-/// The anchors of `bytes`, one in `spacing` bytes on average.
+/// The anchors of `bytes`: one in about 5/4 of `spacing`.
 fn anchors(bytes: &[u8], matching: &Matching) -> Vec<Anchor> {
     let spacing = matching.spacing as usize;
     // The highest bits depend on all covered bytes.

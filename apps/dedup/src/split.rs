@@ -2,7 +2,7 @@
 //!
 //! A block ends at the first content-defined cut at or after a minimum, at the first end of a file at or after that
 //! minimum, or at a maximum. So after an insertion the block boundaries soon coincide again. Only the bytes after the
-//! minimum are scanned, about a sixteenth of the input, which keeps this sequential stage short.
+//! minimum are scanned, about one byte in 64 of default blocks, which keeps this sequential stage short.
 
 use std::io::Read;
 use std::path::Path;

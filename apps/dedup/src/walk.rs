@@ -16,7 +16,7 @@ use thalweg_files::{Folder, Kind, Status, Trail, is_unfinished};
 
 use crate::attributes::{describe, extended};
 use crate::content::Content;
-use crate::entry::{Attribute, Entry};
+use crate::entry::{Attribute, Entry, Meta};
 use crate::error::Doing;
 use crate::observe::Observer;
 use crate::{Error, Result, os};
@@ -149,10 +149,12 @@ impl Walk {
     ) -> Result<Step> {
         self.trail.enter(&name).doing(|| reading(path))?;
         let opened = self.trail.here().status().doing(|| reading(path));
-        match opened.and_then(|status| Ok((status, self.names()?))) {
-            Ok((status, names)) => {
-                let mut meta = describe(stored, &status);
-                meta.attributes = self.extended(self.trail.here().as_file(), path, observer)?;
+        let read = opened.and_then(|status| {
+            let attributes = self.extended(self.trail.here().as_file(), path, observer)?;
+            Ok((Meta { attributes, ..describe(stored, &status) }, self.names()?))
+        });
+        match read {
+            Ok((meta, names)) => {
                 self.levels.push(names);
                 Ok(plain(Entry::Dir(meta)))
             }

@@ -101,14 +101,10 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(message) => return not_run(&message),
     };
-    let interrupt = match Interrupt::install() {
+    let interrupt = match prepare() {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error),
     };
-    thalweg_files::on_stale(removed_stale);
-    if let Err(error) = interrupt::survive_file_size_limit() {
-        return failure(&error);
-    }
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
         Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
@@ -129,13 +125,21 @@ fn main() -> ExitCode {
     exit_code(result, &interrupt)
 }
 
+/// Installs what handles signals, and what names outputs that killed runs have left.
+fn prepare() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::install()?;
+    thalweg_files::on_stale(removed_stale);
+    interrupt::survive_file_size_limit()?;
+    Ok(interrupt)
+}
+
 /// Runs the program embedded in this executable by `thalweg build`.
 fn run_embedded(program: EmbeddedProgram) -> ExitCode {
     let run = match program.parse() {
         Ok(run) => run,
         Err(message) => return not_run(&message),
     };
-    match Interrupt::install() {
+    match prepare() {
         Ok(interrupt) => exit_code(program.run(run, &interrupt), &interrupt),
         Err(error) => failure(&error),
     }

@@ -24,9 +24,10 @@ pub enum Error {
     /// The output already exists.
     #[error("{} already exists\nhelp: choose another name, or replace it with --force", shown(.0))]
     Exists(PathBuf),
-    /// The output exists and is neither a file nor an empty folder, so it is never replaced.
+    /// The output exists and is never replaced: a folder where the output is a file, or anything but an empty folder where
+    /// the output is a folder.
     #[error(
-        "{} already exists, and only files and empty folders are replaced\n\
+        "{} already exists, and a file replaces only a file, a folder only an empty folder\n\
          help: choose another name, or move it away",
         shown(.0)
     )]

@@ -13,9 +13,9 @@ pub(super) fn remove() -> String {
     message(were_there, &left)
 }
 
-/// The last message of a process that a second signal ends. `removed` says whether there was unfinished output.
-fn message(removed: bool, left: &[PathBuf]) -> String {
-    match (left, removed) {
+/// The last message of a process that a second signal ends. `were_there` says whether there was unfinished output.
+fn message(were_there: bool, left: &[PathBuf]) -> String {
+    match (left, were_there) {
         ([], true) => "interrupted twice: the unfinished output was removed".to_owned(),
         ([], false) => "interrupted twice: no unfinished output is left".to_owned(),
         (left, _) => {

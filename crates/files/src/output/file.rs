@@ -162,15 +162,16 @@ impl Hidden {
         Ok(())
     }
 
-    /// Sets owner and permissions of the file that is replaced, as far as this user may.
+    /// Sets owner and permissions of the file that is replaced, as far as this user may. If the file gets another group,
+    /// that group has no permissions. Set-user and set-group bits are not passed on: they were for other contents.
     #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let mut mode = self.file.metadata()?.mode() & 0o7777;
         if let Ok(old) = fs::metadata(&self.path) {
-            let kept = fchown(&self.file, Some(old.uid()), Some(old.gid())).is_ok();
-            // As another user's, a set-user bit would mean something else.
-            mode = old.mode() & if kept { 0o7777 } else { 0o777 };
+            let own = fchown(&self.file, Some(old.uid()), Some(old.gid()));
+            let kept = own.or_else(|_| fchown(&self.file, None, Some(old.gid())));
+            mode = old.mode() & if kept.is_ok() { 0o777 } else { 0o707 };
         }
         if self.executable {
             mode |= (mode & 0o444) >> 2;
