@@ -89,5 +89,4 @@ pub use run::{Run, Stop};
 pub use sink::{Discard, Sink, StreamSink};
 pub use stat::{Listing, Stat, stat};
 pub use summary::Summary;
-pub use thalweg_files::OutFile;
 pub use tree::TreeSink;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::machine;
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::{size, standard};

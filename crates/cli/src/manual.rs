@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use thalweg::graph::shown;
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::standard;

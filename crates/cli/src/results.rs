@@ -10,7 +10,7 @@ use thalweg::graph::shown;
 use thalweg::plan::Plan;
 use thalweg::trace::Timeline;
 use thalweg::{Options, Report};
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::misuse::Misuse;

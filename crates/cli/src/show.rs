@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::trace::{Comparison, Report, Timeline};
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::{outputs, standard};

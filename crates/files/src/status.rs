@@ -1,4 +1,4 @@
-//! What the system says of an entry.
+//! Metadata of an entry.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ pub enum Kind {
     Other,
 }
 
-/// What the system says of an entry.
+/// Metadata of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The kind.
@@ -50,7 +50,7 @@ mod unix {
     /// The status of an open file.
     ///
     /// # Errors
-    /// The system does not tell it.
+    /// The status cannot be read.
     pub fn status(file: &File) -> io::Result<Status> {
         Ok(from_stat(&fstat(file)?))
     }
@@ -90,7 +90,7 @@ mod other {
     /// The status of an open file.
     ///
     /// # Errors
-    /// The system does not tell it.
+    /// The status cannot be read.
     pub fn status(file: &File) -> io::Result<Status> {
         Ok(from_metadata(&file.metadata()?))
     }

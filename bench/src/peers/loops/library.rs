@@ -39,13 +39,16 @@ impl Library {
 
     fn call<F: Fn(usize) + Sync>(&self, count: usize, body: &F) -> c_int {
         /// Calls the closure behind `context`. A panic ends the process, since it cannot cross the function in C.
+        ///
+        /// # Safety
+        /// `context` is a closure of this type, and lives until the call returns.
         unsafe extern "C" fn one<F: Fn(usize)>(context: *mut c_void, at: c_long) {
-            // SAFETY: `call` passes a closure of this type, and waits for all calls.
+            // SAFETY: by the function's own contract.
             let body = unsafe { &*context.cast::<F>() };
             body(at as usize);
         }
         let context = std::ptr::from_ref(body).cast_mut().cast();
-        // SAFETY: the name ends in a zero, and `context` is what `one` expects: several threads may share a closure that is `Sync`.
+        // SAFETY: the name ends in a zero, and `context` is a closure of the type that `one` expects: several threads may share a closure that is `Sync`.
         // It lives until the function returns, which is after all calls.
         unsafe { (self.each)(self.schedule.as_ptr(), self.threads, count as c_long, one::<F>, context) }
     }

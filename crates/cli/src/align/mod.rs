@@ -14,7 +14,7 @@ use thalweg_align::{
     Aligner, Alphabet, Compare, Error, Format, Gap, Schedule, Scoring, Sequence, Watch, Work, Writer,
     compare, read_fasta, work,
 };
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;

@@ -10,10 +10,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use thalweg::Report;
 use thalweg::graph::shown;
-use thalweg_dedup::{
-    Archive, Limits, OutFile, Params, Source, Summary, TreeSink, extract_parallel, pack_source,
-};
-use thalweg_files::PrivateFolder;
+use thalweg_dedup::{Archive, Limits, Params, Source, Summary, TreeSink, extract_parallel, pack_source};
+use thalweg_files::{OutFile, PrivateFolder};
 
 use super::compare::{Differences, Survey, compare, survey};
 use super::ratio;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use thalweg_dedup::{Error, Limits, OutFile, Summary};
+use thalweg_dedup::{Error, Limits, Summary};
+use thalweg_files::OutFile;
 
 use crate::interrupt::{Guard, Interrupt};
 use crate::progress::Progress;

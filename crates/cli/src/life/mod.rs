@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{ArgGroup, Args};
 use thalweg::graph::shown;
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 
 use crate::interrupt::{Interrupt, InterruptNote};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 use thalweg::graph::shown;
-use thalweg_dedup::OutFile;
+use thalweg_files::OutFile;
 use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 
 use super::plot;

@@ -58,7 +58,7 @@ impl Folder {
     /// The status of this folder.
     ///
     /// # Errors
-    /// The system does not tell it.
+    /// The status cannot be read.
     pub fn status(&self) -> io::Result<Status> {
         Ok(from_stat(&fstat(&self.0)?))
     }
