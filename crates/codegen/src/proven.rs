@@ -1,7 +1,7 @@
 //! Bounds-check elimination: drops checks that the relation between two variables proves, such as `i - k >=
 //! 0` where `i` counts up from `k`.
 
-use crate::ir::{Code, Ex, Kind, St, Var, inner_mut, walk};
+use crate::ir::{Code, Expr, Kind, Stmt, Var, inner_mut, walk};
 use std::collections::{HashMap, HashSet};
 use thalweg_lang::hir::BinaryOp;
 
@@ -38,21 +38,21 @@ impl Facts {
         self.natural.remove(&var);
     }
 
-    fn forget_all(&mut self, stmts: &[St]) {
+    fn forget_all(&mut self, stmts: &[Stmt]) {
         walk(stmts, &mut |st| {
-            if let St::Set(var, _) | St::Random(var) | St::For { var, .. } = st {
+            if let Stmt::Set(var, _) | Stmt::Random(var) | Stmt::For { var, .. } = st {
                 self.forget(*var);
             }
         });
     }
 
-    fn is_natural(&self, ex: &Ex) -> bool {
+    fn is_natural(&self, ex: &Expr) -> bool {
         match ex {
-            Ex::Const(_) => ex.as_int().is_some_and(|value| value >= 0),
-            Ex::Var(var) => self.natural.contains(var) || self.natural.contains(&self.first(*var)),
+            Expr::Const(_) => ex.as_int().is_some_and(|value| value >= 0),
+            Expr::Var(var) => self.natural.contains(var) || self.natural.contains(&self.first(*var)),
             // Both are not negative, so the difference does not wrap.
-            Ex::Binary(BinaryOp::Sub, Kind::Int, x, y) => match (&**x, &**y) {
-                (Ex::Var(x), Ex::Var(y)) => {
+            Expr::Binary(BinaryOp::Sub, Kind::Int, x, y) => match (&**x, &**y) {
+                (Expr::Var(x), Expr::Var(y)) => {
                     let y = self.first(*y);
                     self.above.contains(&(*x, y)) && self.natural.contains(&y)
                 }
@@ -62,19 +62,19 @@ impl Facts {
         }
     }
 
-    fn through(&mut self, stmts: &mut Vec<St>) {
+    fn through(&mut self, stmts: &mut Vec<Stmt>) {
         stmts.retain_mut(|st| self.st(st));
     }
 
     /// Processes a statement; returns whether it is needed.
-    fn st(&mut self, st: &mut St) -> bool {
+    fn st(&mut self, st: &mut Stmt) -> bool {
         match st {
-            St::Check(Ex::Binary(BinaryOp::Lt, Kind::Int, x, least), ..) => {
+            Stmt::Check(Expr::Binary(BinaryOp::Lt, Kind::Int, x, least), ..) => {
                 return !(least.as_int().is_some_and(|least| least <= 0) && self.is_natural(x));
             }
-            St::Set(var, value) => {
+            Stmt::Set(var, value) => {
                 let natural = self.is_natural(value);
-                let same = if let Ex::Var(other) = value { Some(self.first(*other)) } else { None };
+                let same = if let Expr::Var(other) = value { Some(self.first(*other)) } else { None };
                 self.forget(*var);
                 if natural {
                     self.natural.insert(*var);
@@ -83,8 +83,8 @@ impl Facts {
                     self.same.insert(*var, same);
                 }
             }
-            St::Random(var) => self.forget(*var),
-            St::For { var, from, step, body, .. } => {
+            Stmt::Random(var) => self.forget(*var),
+            Stmt::For { var, from, step, body, .. } => {
                 let (natural, start) = (*step > 0 && self.is_natural(from), self.start(from));
                 self.forget(*var);
                 self.forget_all(body);
@@ -100,9 +100,9 @@ impl Facts {
                 within.through(body);
             }
             // Calls run the parts in any order.
-            St::Calls { body, .. } => self.forget_all(body),
-            St::If(..) | St::Loop(_) | St::Block(..) => {
-                let jumps = !matches!(st, St::If(..));
+            Stmt::Calls { body, .. } => self.forget_all(body),
+            Stmt::If(..) | Stmt::Loop(_) | Stmt::Block(..) => {
+                let jumps = !matches!(st, Stmt::If(..));
                 for stmts in inner_mut(st) {
                     let mut within = self.clone();
                     if jumps {
@@ -117,15 +117,15 @@ impl Facts {
         true
     }
 
-    fn start(&self, from: &Ex) -> Option<Var> {
-        if let Ex::Var(var) = from { Some(self.first(*var)) } else { None }
+    fn start(&self, from: &Expr) -> Option<Var> {
+        if let Expr::Var(var) = from { Some(self.first(*var)) } else { None }
     }
 
     /// Whether a loop leaves a variable unchanged.
-    fn stays(&self, start: Var, var: Var, body: &[St]) -> bool {
+    fn stays(&self, start: Var, var: Var, body: &[Stmt]) -> bool {
         let mut stays = start != var;
         walk(body, &mut |st| {
-            if let St::Set(set, _) | St::Random(set) | St::For { var: set, .. } = st {
+            if let Stmt::Set(set, _) | Stmt::Random(set) | Stmt::For { var: set, .. } = st {
                 stays &= *set != start;
             }
         });

@@ -1,7 +1,7 @@
 //! Scalar replacement (SROA): short runs of cells with constant indices only become variables. Then dead code
 //! is dropped.
 
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, VarInfo};
+use crate::ir::{Area, Cell, Code, Expr, Kind, Mem, MemKind, Stmt, Var, VarInfo};
 use crate::ir::{exprs_mut, inner_mut, walk, walk_exprs};
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ fn replace(code: &mut Code) {
         })
         .collect();
     let cells: Vec<usize> = code.mems.iter().map(|mem| mem.cells).collect();
-    let mut note = |area: &Area, at: &Ex, kind: Kind| {
+    let mut note = |area: &Area, at: &Expr, kind: Kind| {
         let Area::Mem(mem) = area else { return };
         let known = &mut uses[mem.0 as usize];
         let Use::Cells(kinds) = known else { return };
@@ -45,12 +45,12 @@ fn replace(code: &mut Code) {
         }
     };
     walk(&code.body, &mut |st| {
-        if let St::Store(area, at, kind, _) = st {
+        if let Stmt::Store(area, at, kind, _) = st {
             note(area, at, *kind);
         }
     });
     walk_exprs(&code.body, &mut |ex| {
-        if let Ex::Load(area, at, kind) = ex {
+        if let Expr::Load(area, at, kind) = ex {
             note(area, at, *kind);
         }
     });
@@ -74,26 +74,26 @@ fn replace(code: &mut Code) {
     rewrite(&mut code.body, &vars);
 }
 
-fn rewrite(stmts: &mut [St], vars: &HashMap<(Mem, i32), Var>) {
-    let find = |area: &Area, at: &Ex| match area {
+fn rewrite(stmts: &mut [Stmt], vars: &HashMap<(Mem, i32), Var>) {
+    let find = |area: &Area, at: &Expr| match area {
         Area::Mem(mem) => vars.get(&(*mem, at.as_int()?)).copied(),
         _ => None,
     };
-    fn down(ex: &mut Ex, find: &dyn Fn(&Area, &Ex) -> Option<Var>) {
-        if let Ex::Load(area, at, _) = ex
+    fn down(ex: &mut Expr, find: &dyn Fn(&Area, &Expr) -> Option<Var>) {
+        if let Expr::Load(area, at, _) = ex
             && let Some(var) = find(area, at)
         {
-            *ex = Ex::Var(var);
+            *ex = Expr::Var(var);
             return;
         }
         ex.each_mut(&mut |part| down(part, find));
     }
     for st in stmts {
         exprs_mut(st, &mut |ex| down(ex, &find));
-        if let St::Store(area, at, _, value) = st
+        if let Stmt::Store(area, at, _, value) = st
             && let Some(var) = find(area, at)
         {
-            *st = St::Set(var, value.clone());
+            *st = Stmt::Set(var, value.clone());
         }
         inner_mut(st).for_each(|stmts| rewrite(stmts, vars));
     }
@@ -104,8 +104,8 @@ pub(crate) fn sweep(code: &mut Code) -> bool {
     let mut read = vec![false; code.vars.len()];
     let mut loaded = vec![false; code.mems.len()];
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Var(var) => read[var.0 as usize] = true,
-        Ex::Load(Area::Mem(mem), _, _) => loaded[mem.0 as usize] = true,
+        Expr::Var(var) => read[var.0 as usize] = true,
+        Expr::Load(Area::Mem(mem), _, _) => loaded[mem.0 as usize] = true,
         _ => {}
     });
     for (var, info) in code.vars.iter().enumerate() {
@@ -120,18 +120,18 @@ pub(crate) fn sweep(code: &mut Code) -> bool {
     changed
 }
 
-fn drop_unread(stmts: &mut Vec<St>, read: &[bool], loaded: &[bool]) -> bool {
+fn drop_unread(stmts: &mut Vec<Stmt>, read: &[bool], loaded: &[bool]) -> bool {
     let before = stmts.len();
     let mut changed = false;
     for st in stmts.iter_mut() {
         inner_mut(st).for_each(|stmts| changed |= drop_unread(stmts, read, loaded));
     }
     stmts.retain(|st| match st {
-        St::Set(var, _) => read[var.0 as usize],
-        St::Store(Area::Mem(mem), ..) => loaded[mem.0 as usize],
-        St::If(_, then, otherwise) => !then.is_empty() || !otherwise.is_empty(),
-        St::For { var, body, .. } => !body.is_empty() || read[var.0 as usize],
-        St::Block(_, body) => !body.is_empty(),
+        Stmt::Set(var, _) => read[var.0 as usize],
+        Stmt::Store(Area::Mem(mem), ..) => loaded[mem.0 as usize],
+        Stmt::If(_, then, otherwise) => !then.is_empty() || !otherwise.is_empty(),
+        Stmt::For { var, body, .. } => !body.is_empty() || read[var.0 as usize],
+        Stmt::Block(_, body) => !body.is_empty(),
         _ => true,
     });
     changed || stmts.len() < before

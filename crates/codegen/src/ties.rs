@@ -14,7 +14,7 @@
 //! The nodes concerned and all nodes between them form a *span*. Its nodes alternate firing by firing, as in
 //! a feedback loop; the nodes before and after it each fire for all steady states of a call.
 
-use crate::ir::{St, walk};
+use crate::ir::{Stmt, walk};
 use crate::lower::NodeCode;
 use crate::plan::Span;
 use std::collections::BTreeMap;
@@ -148,8 +148,8 @@ fn sent(codes: &NodeCode) -> Vec<(u32, Option<i32>)> {
     let mut all = Vec::new();
     for code in codes.all() {
         walk(&code.body, &mut |st| {
-            if let St::Send { message, latency, .. } = st {
-                let known = latency.as_ref().and_then(crate::ir::Ex::as_int);
+            if let Stmt::Send { message, latency, .. } = st {
+                let known = latency.as_ref().and_then(crate::ir::Expr::as_int);
                 all.push((code.messages[*message as usize].portal, known));
             }
         });

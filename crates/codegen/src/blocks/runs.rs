@@ -1,6 +1,6 @@
 //! Finds sequences of actors that can be groups.
 
-use crate::ir::{Cell, Ex, Kind, walk_exprs};
+use crate::ir::{Cell, Expr, Kind, walk_exprs};
 use crate::lower::NodeCode;
 use crate::plan::{Plan, Port, Root, Step};
 use crate::uniformity::Varies;
@@ -78,7 +78,7 @@ fn can_be_done(codes: &[Option<NodeCode>], plan: &Plan, actor: usize) -> bool {
     }
     let Some(code) = &codes[actor.node.0 as usize] else { return true };
     let mut counts = false;
-    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Ex::Iter));
+    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Expr::Iter));
     !counts && Varies::of(&code.work).is_some()
 }
 

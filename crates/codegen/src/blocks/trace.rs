@@ -4,7 +4,7 @@
 //! executed, and each variable that differs afterwards becomes a select.
 
 use super::dag::{Dag, Node, Op, Val};
-use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, Scalar, St, compares};
+use crate::ir::{Area, Cell, Code, Expr, Kind, MemKind, Scalar, Stmt, compares};
 use crate::plan::Items;
 
 /// The most nodes of a block, and the most statements executed for it.
@@ -166,30 +166,30 @@ fn local_cells(kind: &MemKind, cells: usize) -> usize {
 }
 
 impl Firing<'_> {
-    fn stmts(&mut self, stmts: &[St]) -> Option<()> {
+    fn stmts(&mut self, stmts: &[Stmt]) -> Option<()> {
         stmts.iter().try_for_each(|st| self.st(st))
     }
 
-    fn st(&mut self, st: &St) -> Option<()> {
+    fn st(&mut self, st: &Stmt) -> Option<()> {
         self.trace.steps += 1;
         if self.trace.steps > MOST_STEPS || self.trace.dag.nodes.len() > MOST_NODES {
             return None;
         }
         match st {
-            St::Set(var, value) => {
+            Stmt::Set(var, value) => {
                 self.code.vars[var.0 as usize].field.is_none().then_some(())?;
                 self.now.vars[var.0 as usize] = self.ex(value)?;
             }
-            St::Store(area, at, kind, value) => {
+            Stmt::Store(area, at, kind, value) => {
                 let value = self.ex(value)?;
                 self.store(area, at, *kind, value)?;
             }
-            St::If(condition, then, otherwise) => match self.ex(condition)? {
+            Stmt::If(condition, then, otherwise) => match self.ex(condition)? {
                 Val::Const(_, 0) => self.stmts(otherwise)?,
                 Val::Const(..) => self.stmts(then)?,
                 condition => self.both(condition, then, otherwise)?,
             },
-            St::For { var, from, to, step, body } => {
+            Stmt::For { var, from, to, step, body } => {
                 let (mut at, to) = (self.int(from)?, self.int(to)?);
                 while if *step > 0 { at < to } else { at > to } {
                     self.now.vars[var.0 as usize] = Val::of(Scalar::Int(at));
@@ -204,7 +204,7 @@ impl Firing<'_> {
         Some(())
     }
 
-    fn store(&mut self, area: &Area, at: &Ex, _kind: Kind, value: Val) -> Option<()> {
+    fn store(&mut self, area: &Area, at: &Expr, _kind: Kind, value: Val) -> Option<()> {
         let at = usize::try_from(self.int(at)?).ok()?;
         match area {
             Area::Mem(mem) => {
@@ -222,7 +222,7 @@ impl Firing<'_> {
     }
 
     /// Executes both branches, and selects where they differ.
-    fn both(&mut self, condition: Val, then: &[St], otherwise: &[St]) -> Option<()> {
+    fn both(&mut self, condition: Val, then: &[Stmt], otherwise: &[Stmt]) -> Option<()> {
         let before = self.now.clone();
         self.stmts(then)?;
         let mut first = std::mem::replace(&mut self.now, before);
@@ -263,7 +263,7 @@ impl Firing<'_> {
     }
 
     /// An integer that must be constant.
-    fn int(&mut self, ex: &Ex) -> Option<i32> {
+    fn int(&mut self, ex: &Expr) -> Option<i32> {
         match self.ex(ex)?.scalar()? {
             Scalar::Int(value) => Some(value),
             Scalar::Bool(value) => Some(value.into()),
@@ -271,26 +271,26 @@ impl Firing<'_> {
         }
     }
 
-    fn ex(&mut self, ex: &Ex) -> Option<Val> {
+    fn ex(&mut self, ex: &Expr) -> Option<Val> {
         let none = Val::None;
         let (op, kind, of, args) = match ex {
-            Ex::Const(value) => return Some(Val::of(*value)),
-            Ex::Var(var) => return self.var(*var),
-            Ex::Load(area, at, kind) => return self.load(area, at, *kind),
-            Ex::Unary(op, kind, x) => (Op::Unary(*op), *kind, *kind, [self.ex(x)?, none, none]),
-            Ex::Binary(op, kind, x, y) => {
+            Expr::Const(value) => return Some(Val::of(*value)),
+            Expr::Var(var) => return self.var(*var),
+            Expr::Load(area, at, kind) => return self.load(area, at, *kind),
+            Expr::Unary(op, kind, x) => (Op::Unary(*op), *kind, *kind, [self.ex(x)?, none, none]),
+            Expr::Binary(op, kind, x, y) => {
                 let result = if compares(*op) { Kind::Bool } else { *kind };
                 (Op::Binary(*op), result, *kind, [self.ex(x)?, self.ex(y)?, none])
             }
-            Ex::Convert(from, to, x) => (Op::Convert, *to, *from, [self.ex(x)?, none, none]),
-            Ex::Math(function, kind, args) => {
+            Expr::Convert(from, to, x) => (Op::Convert, *to, *from, [self.ex(x)?, none, none]),
+            Expr::Math(function, kind, args) => {
                 let mut all = [none; 3];
                 for (to, arg) in all.iter_mut().zip(args) {
                     *to = self.ex(arg)?;
                 }
                 (Op::Math(*function), *kind, *kind, all)
             }
-            Ex::Select(kind, parts) => {
+            Expr::Select(kind, parts) => {
                 let [c, a, b] = &**parts;
                 match self.ex(c)? {
                     Val::Const(_, 0) => return self.ex(b),
@@ -298,7 +298,7 @@ impl Firing<'_> {
                     c => (Op::Select, *kind, *kind, [c, self.ex(a)?, self.ex(b)?]),
                 }
             }
-            Ex::Iter => return None,
+            Expr::Iter => return None,
         };
         Some(self.trace.dag.node(Node { op, kind, of, args }))
     }
@@ -312,7 +312,7 @@ impl Firing<'_> {
         }
     }
 
-    fn load(&mut self, area: &Area, at: &Ex, kind: Kind) -> Option<Val> {
+    fn load(&mut self, area: &Area, at: &Expr, kind: Kind) -> Option<Val> {
         let at = self.ex(at)?;
         match area {
             Area::In(item) => {

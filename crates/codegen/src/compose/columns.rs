@@ -2,22 +2,22 @@
 //! for all.
 
 use crate::ir::{
-    Area, Cell, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, exprs_mut, inner_mut, walk_exprs,
+    Area, Cell, Code, Expr, Kind, Mem, MemInfo, MemKind, Scalar, Stmt, exprs_mut, inner_mut, walk_exprs,
 };
 
 /// Tables read at the same index.
 struct Columns {
-    at: Ex,
+    at: Expr,
     tables: Vec<Mem>,
     /// The table of rows.
     rows: Mem,
 }
 
 /// Interleaves tables, and redirects loads to the rows.
-pub(super) fn columns(code: &mut Code, body: &mut [St]) {
-    let mut all: Vec<(Ex, Vec<Mem>)> = Vec::new();
+pub(super) fn columns(code: &mut Code, body: &mut [Stmt]) {
+    let mut all: Vec<(Expr, Vec<Mem>)> = Vec::new();
     walk_exprs(body, &mut |ex| {
-        let Ex::Load(Area::Mem(mem), at, Kind::Float) = ex else { return };
+        let Expr::Load(Area::Mem(mem), at, Kind::Float) = ex else { return };
         if at.as_int().is_some() || values(code, *mem).is_none() {
             return;
         }
@@ -43,7 +43,7 @@ fn alike(code: &Code, a: Mem, b: Mem) -> bool {
     values(code, a).map(Vec::len) == values(code, b).map(Vec::len)
 }
 
-fn rows(code: &mut Code, at: Ex, tables: Vec<Mem>) -> Columns {
+fn rows(code: &mut Code, at: Expr, tables: Vec<Mem>) -> Columns {
     let columns: Vec<&Vec<Scalar>> = tables.iter().filter_map(|table| values(code, *table)).collect();
     let count = columns.first().map_or(0, |column| column.len());
     let all: Vec<Scalar> = (0..count).flat_map(|row| columns.iter().map(move |column| column[row])).collect();
@@ -52,20 +52,20 @@ fn rows(code: &mut Code, at: Ex, tables: Vec<Mem>) -> Columns {
     Columns { at, tables, rows: Mem(code.mems.len() as u32 - 1) }
 }
 
-fn put(stmts: &mut [St], made: &[Columns]) {
+fn put(stmts: &mut [Stmt], made: &[Columns]) {
     for st in stmts {
         exprs_mut(st, &mut |ex| put_ex(ex, made));
         inner_mut(st).for_each(|stmts| put(stmts, made));
     }
 }
 
-fn put_ex(ex: &mut Ex, made: &[Columns]) {
-    if let Ex::Load(Area::Mem(mem), at, _) = ex
+fn put_ex(ex: &mut Expr, made: &[Columns]) {
+    if let Expr::Load(Area::Mem(mem), at, _) = ex
         && let Some(columns) = made.iter().find(|of| of.tables.contains(mem) && of.at == **at)
     {
         let column = columns.tables.iter().position(|table| table == mem).unwrap_or(0);
         let place = columns.at.clone().times(columns.tables.len() as i64);
-        (*mem, **at) = (columns.rows, place.plus(Ex::int(column as i64)));
+        (*mem, **at) = (columns.rows, place.plus(Expr::int(column as i64)));
         return;
     }
     ex.each_mut(&mut |part| put_ex(part, made));

@@ -1,6 +1,6 @@
 //! Writes out a filter's firings.
 
-use crate::ir::{Area, Code, Ex, Mem, MemKind, St, Var, exprs_mut, inner_mut};
+use crate::ir::{Area, Code, Expr, Mem, MemKind, Stmt, Var, exprs_mut, inner_mut};
 use crate::plan::{Items, Pattern};
 
 /// A filter's firings in one firing of the kernel.
@@ -68,38 +68,38 @@ impl<'a> Inline<'a> {
         (!self.piece.code.mems.iter().any(fields)).then_some(())
     }
 
-    fn stmts(&self, stmts: &mut [St]) -> Option<()> {
+    fn stmts(&self, stmts: &mut [Stmt]) -> Option<()> {
         stmts.iter_mut().try_for_each(|st| self.st(st))
     }
 
-    fn st(&self, st: &mut St) -> Option<()> {
+    fn st(&self, st: &mut Stmt) -> Option<()> {
         let mut can_be = Some(());
         exprs_mut(st, &mut |ex| can_be = can_be.and_then(|()| self.ex(ex)));
         can_be?;
         match st {
-            St::Set(var, _) | St::For { var, .. } => *var = self.vars[var.0 as usize],
-            St::Store(area, at, ..) => self.place(area, at)?,
-            St::If(..) => {}
+            Stmt::Set(var, _) | Stmt::For { var, .. } => *var = self.vars[var.0 as usize],
+            Stmt::Store(area, at, ..) => self.place(area, at)?,
+            Stmt::If(..) => {}
             _ => return None,
         }
         inner_mut(st).try_for_each(|stmts| self.stmts(stmts))
     }
 
-    fn ex(&self, ex: &mut Ex) -> Option<()> {
+    fn ex(&self, ex: &mut Expr) -> Option<()> {
         let mut can_be = Some(());
         ex.each_mut(&mut |part| can_be = can_be.and_then(|()| self.ex(part)));
         can_be?;
         match ex {
-            Ex::Var(var) => *var = self.vars[var.0 as usize],
-            Ex::Load(area, at, _) => self.place(area, at)?,
-            Ex::Iter => return None,
+            Expr::Var(var) => *var = self.vars[var.0 as usize],
+            Expr::Load(area, at, _) => self.place(area, at)?,
+            Expr::Iter => return None,
             _ => {}
         }
         Some(())
     }
 
     /// Translates an access to the fused code.
-    fn place(&self, area: &mut Area, at: &mut Ex) -> Option<()> {
+    fn place(&self, area: &mut Area, at: &mut Expr) -> Option<()> {
         let (side, item) = match area {
             Area::Mem(mem) => {
                 *mem = self.mems[mem.0 as usize]?;
@@ -108,11 +108,11 @@ impl<'a> Inline<'a> {
             Area::In(item) => (&self.piece.input, item),
             Area::Out(item) => (&self.piece.output, item),
         };
-        let place = place(side, self.firing, std::mem::replace(item, Ex::int(0)))?;
+        let place = place(side, self.firing, std::mem::replace(item, Expr::int(0)))?;
         match side.inside {
             None => **item = place,
             Some(number) => {
-                let cell = std::mem::replace(at, Ex::int(0));
+                let cell = std::mem::replace(at, Expr::int(0));
                 *at = place.times(side.items.cells as i64).plus(cell);
                 *area = Area::Mem(self.own[number]);
             }
@@ -122,11 +122,11 @@ impl<'a> Inline<'a> {
 }
 
 /// An item's position, counted from the first of the fused firing.
-fn place(side: &Side<'_>, firing: i64, item: Ex) -> Option<Ex> {
+fn place(side: &Side<'_>, firing: i64, item: Expr) -> Option<Expr> {
     let begin = begin(side.items, firing) - side.low;
     match (item.as_int(), &side.items.pattern) {
-        (Some(item), _) => Some(Ex::int(begin + side.items.offset(item.into()))),
-        (None, Pattern::Every(by)) => Some(item.times(*by).plus(Ex::int(begin))),
+        (Some(item), _) => Some(Expr::int(begin + side.items.offset(item.into()))),
+        (None, Pattern::Every(by)) => Some(item.times(*by).plus(Expr::int(begin))),
         _ => None,
     }
 }

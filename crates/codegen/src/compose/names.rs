@@ -1,6 +1,6 @@
 //! Renaming of variables.
 
-use crate::ir::{Code, Ex, St, Var, exprs_mut, inner_mut};
+use crate::ir::{Code, Expr, Stmt, Var, exprs_mut, inner_mut};
 use std::collections::HashMap;
 
 /// Renames a variable at each assignment outside loops and conditionals, so that unrelated values impose no
@@ -10,7 +10,7 @@ pub(super) fn apart(code: &mut Code) {
     let mut body = std::mem::take(&mut code.body);
     for st in &mut body {
         let own = match st {
-            St::Set(var, _) | St::For { var, .. } => Some(*var),
+            Stmt::Set(var, _) | Stmt::For { var, .. } => Some(*var),
             _ => None,
         };
         // The assigned expression reads the old names.
@@ -21,8 +21,8 @@ pub(super) fn apart(code: &mut Code) {
             names.insert(own, Var(code.vars.len() as u32 - 1));
         }
         match st {
-            St::Set(var, _) => *var = names[var],
-            St::For { var, body, .. } => {
+            Stmt::Set(var, _) => *var = names[var],
+            Stmt::For { var, body, .. } => {
                 *var = names[var];
                 rename(body, &names);
             }
@@ -33,10 +33,10 @@ pub(super) fn apart(code: &mut Code) {
 }
 
 /// Renames variables.
-pub(super) fn rename(stmts: &mut [St], names: &HashMap<Var, Var>) {
+pub(super) fn rename(stmts: &mut [Stmt], names: &HashMap<Var, Var>) {
     for st in stmts {
         exprs_mut(st, &mut |ex| rename_ex(ex, names));
-        if let St::Set(var, _) | St::For { var, .. } = st
+        if let Stmt::Set(var, _) | Stmt::For { var, .. } = st
             && let Some(name) = names.get(var)
         {
             *var = *name;
@@ -45,8 +45,8 @@ pub(super) fn rename(stmts: &mut [St], names: &HashMap<Var, Var>) {
     }
 }
 
-fn rename_ex(ex: &mut Ex, names: &HashMap<Var, Var>) {
-    if let Ex::Var(var) = ex
+fn rename_ex(ex: &mut Expr, names: &HashMap<Var, Var>) {
+    if let Expr::Var(var) = ex
         && let Some(name) = names.get(var)
     {
         *var = *name;

@@ -15,7 +15,7 @@
 //! before it.
 
 use super::names::rename;
-use crate::ir::{Code, Ex, St, Var, exprs, replace, walk, walk_exprs};
+use crate::ir::{Code, Expr, Stmt, Var, exprs, replace, walk, walk_exprs};
 use std::collections::{HashMap, HashSet};
 use thalweg_lang::hir::BinaryOp;
 
@@ -48,33 +48,33 @@ struct Turns<'a> {
     var: Var,
     from: i64,
     to: i64,
-    all: &'a [St],
-    before: &'a [St],
-    after: &'a [St],
+    all: &'a [Stmt],
+    before: &'a [Stmt],
+    after: &'a [Stmt],
     /// The inner loop: its variable, its first value, how far that moves with each outer iteration, and its
     /// end.
     count: Var,
     begin: i64,
     moves: i64,
     end: i64,
-    inner: &'a [St],
+    inner: &'a [Stmt],
     /// Variables that are private to an iteration.
     own: HashSet<Var>,
 }
 
 impl<'a> Turns<'a> {
-    fn of(code: &Code, st: &'a St) -> Option<Turns<'a>> {
-        let St::For { var, from, to, step: 1, body: all } = st else { return None };
-        let at = all.iter().position(|st| matches!(st, St::For { .. }))?;
+    fn of(code: &Code, st: &'a Stmt) -> Option<Turns<'a>> {
+        let Stmt::For { var, from, to, step: 1, body: all } = st else { return None };
+        let at = all.iter().position(|st| matches!(st, Stmt::For { .. }))?;
         let (before, after) = (&all[..at], &all[at + 1..]);
-        let St::For { var: count, from: begin, to: end, step: 1, body: inner } = &all[at] else {
+        let Stmt::For { var: count, from: begin, to: end, step: 1, body: inner } = &all[at] else {
             return None;
         };
-        let plain = |stmts: &[St]| stmts.iter().all(|st| matches!(st, St::Set(..)));
+        let plain = |stmts: &[Stmt]| stmts.iter().all(|st| matches!(st, Stmt::Set(..)));
         let mut simple = plain(before) && plain(inner);
-        walk(after, &mut |st| simple &= matches!(st, St::Set(..) | St::If(..)));
+        walk(after, &mut |st| simple &= matches!(st, Stmt::Set(..) | Stmt::If(..)));
         let (moves, begin) = affine(*var, before, begin)?;
-        let int = |ex: &Ex| ex.as_int().map(i64::from);
+        let int = |ex: &Expr| ex.as_int().map(i64::from);
         let (from, to, end) = (int(from)?, int(to)?, int(end)?);
         let own = changed(before).chain(changed(inner)).chain([*count]).collect();
         let turns =
@@ -92,7 +92,7 @@ impl<'a> Turns<'a> {
 
     /// Whether iterations are independent up to the end of the inner loop, and their private variables are
     /// not read after the loop.
-    fn is_independent(&self, code: &Code, whole: &St) -> bool {
+    fn is_independent(&self, code: &Code, whole: &Stmt) -> bool {
         let written: HashSet<Var> = changed(self.all).collect();
         let mut set = HashSet::from([self.var, self.count]);
         let mut own = true;
@@ -106,15 +106,15 @@ impl<'a> Turns<'a> {
         let given: HashSet<Var> = changed(self.before).collect();
         let mut asks = HashSet::new();
         walk_exprs(self.after, &mut |ex| {
-            if let Ex::Var(var) = ex {
+            if let Expr::Var(var) = ex {
                 asks.insert(*var);
             }
         });
         let known = asks.iter().all(|var| !self.own.contains(var) || given.contains(var));
-        let count = |stmts: &[St]| {
+        let count = |stmts: &[Stmt]| {
             let mut count = 0;
             walk_exprs(stmts, &mut |ex| {
-                count += usize::from(matches!(ex, Ex::Var(var) if self.own.contains(var)))
+                count += usize::from(matches!(ex, Expr::Var(var) if self.own.contains(var)))
             });
             count
         };
@@ -123,23 +123,23 @@ impl<'a> Turns<'a> {
             && count(&code.body) == count(std::slice::from_ref(whole))
     }
 
-    fn write(&self, code: &mut Code, out: &mut Vec<St>) {
+    fn write(&self, code: &mut Code, out: &mut Vec<Stmt>) {
         let names: Vec<HashMap<Var, Var>> = (0..TURNS).map(|_| self.names(code)).collect();
         let mut body = Vec::new();
-        let turn = |stmts: &[St], turn: i64, out: &mut Vec<St>| {
+        let turn = |stmts: &[Stmt], turn: i64, out: &mut Vec<Stmt>| {
             let mut stmts = stmts.to_vec();
             rename(&mut stmts, &names[turn as usize]);
-            replace(&mut stmts, self.var, &Ex::Var(self.var).plus(Ex::int(turn)));
+            replace(&mut stmts, self.var, &Expr::Var(self.var).plus(Expr::int(turn)));
             out.append(&mut stmts);
         };
-        let first = if self.moves == 0 { Ex::int(0) } else { Ex::Var(self.var) };
+        let first = if self.moves == 0 { Expr::int(0) } else { Expr::Var(self.var) };
         (0..TURNS).for_each(|at| turn(self.before, at, &mut body));
         for at in 0..TURNS {
             for place in at * self.moves..(TURNS - 1) * self.moves {
                 let mut once = Vec::new();
                 turn(self.inner, at, &mut once);
                 let count = names[at as usize][&self.count];
-                replace(&mut once, count, &first.clone().plus(Ex::int(self.begin + place)));
+                replace(&mut once, count, &first.clone().plus(Expr::int(self.begin + place)));
                 body.append(&mut once);
             }
         }
@@ -148,12 +148,12 @@ impl<'a> Turns<'a> {
             turn(self.inner, at, &mut inner);
             rename(&mut inner, &HashMap::from([(names[at as usize][&self.count], self.count)]));
         }
-        let from = first.plus(Ex::int(self.begin + (TURNS - 1) * self.moves));
-        body.push(St::For { var: self.count, from, to: Ex::int(self.end), step: 1, body: inner });
+        let from = first.plus(Expr::int(self.begin + (TURNS - 1) * self.moves));
+        body.push(Stmt::For { var: self.count, from, to: Expr::int(self.end), step: 1, body: inner });
         (0..TURNS).for_each(|at| turn(self.after, at, &mut body));
-        let (var, whole) = (self.var, Ex::int(self.whole()));
-        out.push(St::For { var, from: Ex::int(self.from), to: whole.clone(), step: TURNS as i32, body });
-        out.push(St::For { var, from: whole, to: Ex::int(self.to), step: 1, body: self.all.to_vec() });
+        let (var, whole) = (self.var, Expr::int(self.whole()));
+        out.push(Stmt::For { var, from: Expr::int(self.from), to: whole.clone(), step: TURNS as i32, body });
+        out.push(Stmt::For { var, from: whole, to: Expr::int(self.to), step: 1, body: self.all.to_vec() });
     }
 
     /// New names of an iteration's private variables.
@@ -171,16 +171,16 @@ impl<'a> Turns<'a> {
 }
 
 /// The factor of a variable in an integer, 0 or 1, and the constant added to it.
-fn affine(var: Var, before: &[St], ex: &Ex) -> Option<(i64, i64)> {
+fn affine(var: Var, before: &[Stmt], ex: &Expr) -> Option<(i64, i64)> {
     match ex {
-        Ex::Const(_) => Some((0, ex.as_int()?.into())),
-        Ex::Var(other) if *other == var => Some((1, 0)),
-        Ex::Var(other) => {
-            let at = before.iter().rposition(|st| matches!(st, St::Set(set, _) if set == other))?;
-            let St::Set(_, value) = &before[at] else { return None };
+        Expr::Const(_) => Some((0, ex.as_int()?.into())),
+        Expr::Var(other) if *other == var => Some((1, 0)),
+        Expr::Var(other) => {
+            let at = before.iter().rposition(|st| matches!(st, Stmt::Set(set, _) if set == other))?;
+            let Stmt::Set(_, value) = &before[at] else { return None };
             affine(var, &before[..at], value)
         }
-        Ex::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), crate::ir::Kind::Int, x, y) => {
+        Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), crate::ir::Kind::Int, x, y) => {
             let (moves, begin) = affine(var, before, x)?;
             let by = i64::from(y.as_int()?);
             Some((moves, if *op == BinaryOp::Add { begin + by } else { begin - by }))
@@ -190,10 +190,10 @@ fn affine(var: Var, before: &[St], ex: &Ex) -> Option<(i64, i64)> {
 }
 
 /// Variables that statements change.
-fn changed(stmts: &[St]) -> std::vec::IntoIter<Var> {
+fn changed(stmts: &[Stmt]) -> std::vec::IntoIter<Var> {
     let mut all = Vec::new();
     walk(stmts, &mut |st| {
-        if let St::Set(var, _) | St::For { var, .. } = st
+        if let Stmt::Set(var, _) | Stmt::For { var, .. } = st
             && !all.contains(var)
         {
             all.push(*var);
@@ -202,10 +202,10 @@ fn changed(stmts: &[St]) -> std::vec::IntoIter<Var> {
     all.into_iter()
 }
 
-fn reads(ex: &Ex) -> Vec<Var> {
+fn reads(ex: &Expr) -> Vec<Var> {
     let mut all = Vec::new();
-    fn down(ex: &Ex, all: &mut Vec<Var>) {
-        if let Ex::Var(var) = ex {
+    fn down(ex: &Expr, all: &mut Vec<Var>) {
+        if let Expr::Var(var) = ex {
             all.push(*var);
         }
         ex.each(&mut |part| down(part, all));

@@ -1,6 +1,6 @@
 //! Unrolls loops over items inside, so that every index is constant.
 
-use crate::ir::{Area, Code, Ex, Kind, Mem, Scalar, St, Var, exprs_mut, inner, walk, walk_exprs};
+use crate::ir::{Area, Code, Expr, Kind, Mem, Scalar, Stmt, Var, exprs_mut, inner, walk, walk_exprs};
 use std::collections::HashMap;
 use thalweg_lang::hir::BinaryOp;
 
@@ -27,31 +27,31 @@ struct Unfold<'a> {
 }
 
 impl Unfold<'_> {
-    fn stmts(&mut self, stmts: Vec<St>, out: &mut Vec<St>) -> Option<()> {
+    fn stmts(&mut self, stmts: Vec<Stmt>, out: &mut Vec<Stmt>) -> Option<()> {
         stmts.into_iter().try_for_each(|st| self.st(st, out))
     }
 
-    fn inside(&mut self, stmts: Vec<St>) -> Option<Vec<St>> {
+    fn inside(&mut self, stmts: Vec<Stmt>) -> Option<Vec<Stmt>> {
         let mut out = Vec::new();
         self.stmts(stmts, &mut out)?;
         Some(out)
     }
 
-    fn st(&mut self, mut st: St, out: &mut Vec<St>) -> Option<()> {
+    fn st(&mut self, mut st: Stmt, out: &mut Vec<Stmt>) -> Option<()> {
         self.size += 1;
         if self.size > MOST {
             return None;
         }
         exprs_mut(&mut st, &mut |ex| self.fold(ex));
         let st = match st {
-            St::Set(var, value) => {
+            Stmt::Set(var, value) => {
                 match value.as_int() {
                     Some(value) => self.known.insert(var, value),
                     None => self.known.remove(&var),
                 };
-                St::Set(var, value)
+                Stmt::Set(var, value)
             }
-            St::If(condition, then, otherwise) => {
+            Stmt::If(condition, then, otherwise) => {
                 let before = self.known.clone();
                 let first = self.inside(then)?;
                 self.known.clone_from(&before);
@@ -59,9 +59,9 @@ impl Unfold<'_> {
                 self.known = before;
                 self.forget(&first);
                 self.forget(&second);
-                St::If(condition, first, second)
+                Stmt::If(condition, first, second)
             }
-            St::For { var, from, to, step, body } => {
+            Stmt::For { var, from, to, step, body } => {
                 if let (Some(from), Some(to), true) = (from.as_int(), to.as_int(), self.must(&body)) {
                     return self.turns(var, (from, to, step), &body, out);
                 }
@@ -70,7 +70,7 @@ impl Unfold<'_> {
                 let before = self.known.clone();
                 let body = self.inside(body)?;
                 self.known = before;
-                St::For { var, from, to, step, body }
+                Stmt::For { var, from, to, step, body }
             }
             other => other,
         };
@@ -79,15 +79,15 @@ impl Unfold<'_> {
     }
 
     /// Whether a loop accesses positions that must be constant.
-    fn must(&self, body: &[St]) -> bool {
+    fn must(&self, body: &[Stmt]) -> bool {
         let is_own = |area: &Area| match area {
             Area::Mem(mem) => self.own.contains(mem),
             Area::Out(_) => true,
             Area::In(_) => false,
         };
         let mut must = false;
-        walk(body, &mut |st| must |= matches!(st, St::Store(area, ..) if is_own(area)));
-        walk_exprs(body, &mut |ex| must |= matches!(ex, Ex::Load(area, ..) if is_own(area)));
+        walk(body, &mut |st| must |= matches!(st, Stmt::Store(area, ..) if is_own(area)));
+        walk_exprs(body, &mut |ex| must |= matches!(ex, Expr::Load(area, ..) if is_own(area)));
         must
     }
 
@@ -95,15 +95,15 @@ impl Unfold<'_> {
         &mut self,
         var: Var,
         (from, to, step): (i32, i32, i32),
-        body: &[St],
-        out: &mut Vec<St>,
+        body: &[Stmt],
+        out: &mut Vec<Stmt>,
     ) -> Option<()> {
         let (mut at, to, step) = (i64::from(from), i64::from(to), i64::from(step));
         let goes_on = |at: i64| if step > 0 { at < to } else { at > to };
         for _ in 0..TURNS {
             self.known.insert(var, at as i32);
             if !goes_on(at) {
-                out.push(St::Set(var, Ex::int(at)));
+                out.push(Stmt::Set(var, Expr::int(at)));
                 return Some(());
             }
             self.stmts(body.to_vec(), out)?;
@@ -113,28 +113,28 @@ impl Unfold<'_> {
     }
 
     /// Drops what is known of variables that statements change.
-    fn forget(&mut self, stmts: &[St]) {
+    fn forget(&mut self, stmts: &[Stmt]) {
         for st in stmts {
-            if let St::Set(var, _) | St::For { var, .. } = st {
+            if let Stmt::Set(var, _) | Stmt::For { var, .. } = st {
                 self.known.remove(var);
             }
             inner(st).for_each(|stmts| self.forget(stmts));
         }
     }
 
-    fn fold(&self, ex: &mut Ex) {
+    fn fold(&self, ex: &mut Expr) {
         ex.each_mut(&mut |part| self.fold(part));
         match ex {
-            Ex::Var(var) => {
+            Expr::Var(var) => {
                 if let Some(value) = self.known.get(var) {
-                    *ex = Ex::int(i64::from(*value));
+                    *ex = Expr::int(i64::from(*value));
                 }
             }
-            Ex::Binary(op, Kind::Int, x, y) => {
+            Expr::Binary(op, Kind::Int, x, y) => {
                 if let (Some(x), Some(y)) = (x.as_int(), y.as_int())
                     && let Some(value) = value(*op, x, y)
                 {
-                    *ex = Ex::Const(Scalar::Int(value));
+                    *ex = Expr::Const(Scalar::Int(value));
                 }
             }
             _ => {}

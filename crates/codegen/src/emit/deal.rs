@@ -8,7 +8,7 @@
 use super::simd;
 use super::terms::cell_type;
 use super::weave::unweave;
-use crate::ir::{Area, Cell, Code, Ex, Kind, St, exprs_mut, inner_mut, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Kind, Stmt, exprs_mut, inner_mut, walk_exprs};
 use crate::plan::{Items, NARROW, Pattern, weaves};
 use std::fmt::Write;
 use thalweg_lang::hir::BinaryOp;
@@ -57,7 +57,7 @@ impl Deal {
             return None;
         }
         let mut told = true;
-        walk_exprs(&code.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
+        walk_exprs(&code.body, &mut |ex| told &= !matches!(ex, Expr::Iter));
         let every = common(*by, stride);
         let (rows, last) = (stride / every, (input.window - 1) * by);
         if !told || rows > ROWS || loads(&code.body) < OFTEN * rows {
@@ -73,26 +73,26 @@ impl Deal {
     }
 
     /// Redirects accesses to the rows.
-    fn rewrite(&self, stmts: &mut [St]) {
+    fn rewrite(&self, stmts: &mut [Stmt]) {
         for st in stmts {
             exprs_mut(st, &mut |ex| self.rewrite_ex(ex));
             inner_mut(st).for_each(|stmts| self.rewrite(stmts));
         }
     }
 
-    fn rewrite_ex(&self, ex: &mut Ex) {
+    fn rewrite_ex(&self, ex: &mut Expr) {
         ex.each_mut(&mut |part| self.rewrite_ex(part));
-        if let Ex::Load(Area::In(item), ..) = ex {
+        if let Expr::Load(Area::In(item), ..) = ex {
             **item = self.place(item.clone().times(self.step));
         }
     }
 
     /// The cell for the position that is `at` times `every` from a firing's first.
-    fn place(&self, at: Ex) -> Ex {
+    fn place(&self, at: Expr) -> Expr {
         let rows = self.rows();
         if let Some(at) = at.as_int() {
             let at = i64::from(at);
-            return Ex::int(at % rows * self.row + at / rows);
+            return Expr::int(at % rows * self.row + at / rows);
         }
         let (rest, part, by) = match rows {
             rows if rows.count_ones() == 1 => {
@@ -100,7 +100,7 @@ impl Deal {
             }
             rows => (BinaryOp::Rem, BinaryOp::Div, (rows, rows)),
         };
-        let of = |op, by| Ex::Binary(op, Kind::Int, Box::new(at.clone()), Box::new(Ex::int(by)));
+        let of = |op, by| Expr::Binary(op, Kind::Int, Box::new(at.clone()), Box::new(Expr::int(by)));
         of(rest, by.0).times(self.row).plus(of(part, by.1))
     }
 
@@ -186,12 +186,12 @@ impl Deal {
 }
 
 /// The number of reads of items in a firing, as far as loop bounds are constant.
-fn loads(stmts: &[St]) -> i64 {
+fn loads(stmts: &[Stmt]) -> i64 {
     let mut count = 0;
     for st in stmts {
         crate::ir::exprs(st, &mut |ex| count += loads_of(ex));
         let times = match st {
-            St::For { from, to, step, .. } => match (from.as_int(), to.as_int()) {
+            Stmt::For { from, to, step, .. } => match (from.as_int(), to.as_int()) {
                 (Some(from), Some(to)) => (i64::from(to) - i64::from(from)).abs() / i64::from(*step).abs(),
                 _ => 1,
             },
@@ -202,8 +202,8 @@ fn loads(stmts: &[St]) -> i64 {
     count
 }
 
-fn loads_of(ex: &Ex) -> i64 {
-    let mut count = i64::from(matches!(ex, Ex::Load(Area::In(_), ..)));
+fn loads_of(ex: &Expr) -> i64 {
+    let mut count = i64::from(matches!(ex, Expr::Load(Area::In(_), ..)));
     ex.each(&mut |part| count += loads_of(part));
     count
 }

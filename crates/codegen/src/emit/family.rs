@@ -13,7 +13,7 @@ use super::places::{beyond, lanes_at, narrow, one_in, one_out};
 use super::simd::{Lanes, Vectors};
 use super::terms::{bare, cell_type, mem_name, type_of, whole};
 use super::vectors::{letter, vector};
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, Scalar, St, Var, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Kind, Mem, MemKind, Scalar, Stmt, Var, walk, walk_exprs};
 use crate::plan::{Family, Items, Pattern};
 use crate::siblings::Joint;
 use crate::uniformity::Varies;
@@ -116,7 +116,7 @@ fn firings(code: &Code, varies: &Varies, (input, output): (&Items, &Items), vect
     let (mut sets, mut statements) = (vec![0; code.vars.len()], 0);
     walk(&code.body, &mut |st| {
         statements += 1;
-        if let St::Set(var, _) = st {
+        if let Stmt::Set(var, _) = st {
             sets[var.0 as usize] += 1;
         }
     });
@@ -236,25 +236,25 @@ impl Vectors<'_> {
     }
 
     /// Splits a position into the part that all lanes share, and each lane's own offset.
-    fn place_of(&self, ex: &Ex) -> (Ex, Vec<i64>) {
+    fn place_of(&self, ex: &Expr) -> (Expr, Vec<i64>) {
         let lanes = self.siblings();
         let none = || vec![0; lanes.family.joint.lanes];
         match ex {
-            Ex::Load(Area::Mem(mem), _, _) if self.varies.ex(ex) => {
-                (Ex::int(0), lanes.numbers[mem.0 as usize].clone().unwrap_or_else(none))
+            Expr::Load(Area::Mem(mem), _, _) if self.varies.ex(ex) => {
+                (Expr::int(0), lanes.numbers[mem.0 as usize].clone().unwrap_or_else(none))
             }
-            Ex::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), Kind::Int, x, y) if self.varies.ex(ex) => {
+            Expr::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), Kind::Int, x, y) if self.varies.ex(ex) => {
                 let ((a, mut all), (b, more)) = (self.place_of(x), self.place_of(y));
                 let sign = if *op == BinaryOp::Add { 1 } else { -1 };
                 all.iter_mut().zip(&more).for_each(|(at, more)| *at += sign * more);
                 let same = match (sign, b.as_int()) {
                     (1, _) => a.plus(b),
-                    (_, Some(b)) => a.plus(Ex::int(-i64::from(b))),
-                    _ => Ex::Binary(BinaryOp::Sub, Kind::Int, Box::new(a), Box::new(b)),
+                    (_, Some(b)) => a.plus(Expr::int(-i64::from(b))),
+                    _ => Expr::Binary(BinaryOp::Sub, Kind::Int, Box::new(a), Box::new(b)),
                 };
                 (same, all)
             }
-            Ex::Binary(BinaryOp::Mul, Kind::Int, x, y) if self.varies.ex(ex) => {
+            Expr::Binary(BinaryOp::Mul, Kind::Int, x, y) if self.varies.ex(ex) => {
                 let by = i64::from(y.as_int().unwrap_or(1));
                 let (same, mut all) = self.place_of(x);
                 all.iter_mut().for_each(|at| *at *= by);
@@ -265,7 +265,7 @@ impl Vectors<'_> {
     }
 
     /// A cell of an item: the text of a pointer, and each lane's distance from it.
-    fn places(&self, takes: bool, item: &Ex, at: &Ex) -> (String, Vec<i64>) {
+    fn places(&self, takes: bool, item: &Expr, at: &Expr) -> (String, Vec<i64>) {
         let lanes = self.siblings();
         let (items, base, step, own, side) = if takes {
             (self.inner.input, "in", lanes.steps.0, &lanes.family.from, "read")
@@ -285,13 +285,13 @@ impl Vectors<'_> {
     }
 
     /// Loads the items of all lanes.
-    pub(super) fn take_among(&self, item: &Ex, at: &Ex, kind: Kind) -> String {
+    pub(super) fn take_among(&self, item: &Expr, at: &Expr, kind: Kind) -> String {
         let (first, own) = self.places(true, item, at);
         lanes_at(kind, &first, &beyond(own, self.lanes))
     }
 
     /// Stores the items of all lanes that are siblings.
-    pub(super) fn give_among(&self, item: &Ex, at: &Ex, kind: Kind, value: &str) -> String {
+    pub(super) fn give_among(&self, item: &Expr, at: &Expr, kind: Kind, value: &str) -> String {
         let (first, own) = self.places(false, item, at);
         let (name, count) = (letter(kind), own.len());
         let value = match &self.mask {
@@ -323,7 +323,7 @@ impl Vectors<'_> {
     }
 
     /// A value of a table that differs.
-    pub(super) fn column(&self, mem: Mem, at: &Ex, kind: Kind) -> Option<String> {
+    pub(super) fn column(&self, mem: Mem, at: &Expr, kind: Kind) -> Option<String> {
         let lanes = self.among.as_ref()?;
         lanes.family.joint.tables[mem.0 as usize].as_ref()?;
         let (name, all) = (mem_name(self.inner.code, mem.0), lanes.vectors * self.lanes);
@@ -351,14 +351,14 @@ impl Vectors<'_> {
 
     /// A compiler barrier before the body of a loop that loads items: loaded values are not carried to the
     /// next iteration, for which there are no registers.
-    pub(super) fn forget(&mut self, body: &[St]) {
+    pub(super) fn forget(&mut self, body: &[Stmt]) {
         if self.among.is_none() || self.beside == 1 {
             return;
         }
         let mut takes = false;
         let mut nested = false;
-        walk(body, &mut |st| nested |= matches!(st, St::For { .. }));
-        walk_exprs(body, &mut |ex| takes |= matches!(ex, Ex::Load(Area::In(_), ..)));
+        walk(body, &mut |st| nested |= matches!(st, Stmt::For { .. }));
+        walk_exprs(body, &mut |ex| takes |= matches!(ex, Expr::Load(Area::In(_), ..)));
         let has_cells = self.inner.code.mems.iter().any(|mem| mem.kind == MemKind::Local);
         if takes && !nested && !has_cells {
             self.inner.depth += 1;
@@ -376,6 +376,6 @@ fn sibling(family: &Family, lane: usize) -> usize {
 
 fn uses_iter(code: &Code) -> bool {
     let mut found = false;
-    walk_exprs(&code.body, &mut |ex| found |= matches!(ex, Ex::Iter));
+    walk_exprs(&code.body, &mut |ex| found |= matches!(ex, Expr::Iter));
     found
 }

@@ -6,7 +6,7 @@
 //! whatever their bounds. Recursive functions check at their entry.
 
 use super::code::Writer;
-use crate::ir::{Code, Label, St, inner};
+use crate::ir::{Code, Label, Stmt, inner};
 
 /// Iterations between two calls of `ask`.
 const PATIENCE: u64 = 1 << 16;
@@ -20,12 +20,14 @@ const LONG: u64 = 1 << 20;
 const LONG_FIRING: u64 = 1 << 12;
 
 /// The most iterations that statements may do.
-fn weight(stmts: &[St]) -> u64 {
-    let of = |st: &St| {
+fn weight(stmts: &[Stmt]) -> u64 {
+    let of = |st: &Stmt| {
         let inside = inner(st).map(|stmts| weight(stmts)).fold(0, u64::saturating_add);
         match st {
-            St::Calls { .. } => SOME.saturating_mul(1 + inside.min(LONG)),
-            St::Loop(_) | St::For { .. } => turns(st).unwrap_or(SOME).saturating_mul(1 + inside.min(LONG)),
+            Stmt::Calls { .. } => SOME.saturating_mul(1 + inside.min(LONG)),
+            Stmt::Loop(_) | Stmt::For { .. } => {
+                turns(st).unwrap_or(SOME).saturating_mul(1 + inside.min(LONG))
+            }
             _ => inside,
         }
     };
@@ -33,20 +35,20 @@ fn weight(stmts: &[St]) -> u64 {
 }
 
 /// The number of iterations of a loop, where it is constant.
-fn turns(st: &St) -> Option<u64> {
-    let St::For { from, to, step, .. } = st else { return None };
+fn turns(st: &Stmt) -> Option<u64> {
+    let Stmt::For { from, to, step, .. } = st else { return None };
     let (from, to) = (i64::from(from.as_int()?), i64::from(to.as_int()?));
     let way = if *step > 0 { to - from } else { from - to };
     Some(u64::try_from(way).unwrap_or(0).div_ceil(step.unsigned_abs().into()))
 }
 
 /// The fuel that an iteration of a loop consumes; `None` for loops without a check.
-fn taken(st: &St) -> Option<u64> {
+fn taken(st: &Stmt) -> Option<u64> {
     let inside = inner(st).map(|stmts| weight(stmts)).fold(0, u64::saturating_add);
     let asks = match st {
-        St::Loop(_) => true,
-        St::For { .. } if inside == 0 => false,
-        St::For { .. } => turns(st).is_none_or(|turns| turns.saturating_mul(1 + inside) >= LONG),
+        Stmt::Loop(_) => true,
+        Stmt::For { .. } if inside == 0 => false,
+        Stmt::For { .. } => turns(st).is_none_or(|turns| turns.saturating_mul(1 + inside) >= LONG),
         _ => false,
     };
     asks.then(|| (1 + inside).min(PATIENCE))
@@ -61,7 +63,7 @@ fn of_firing(code: &Code) -> Option<u64> {
 /// Whether code has any checks.
 fn asks(code: &Code) -> bool {
     let mut found = of_firing(code).is_some();
-    crate::ir::walk(&code.body, &mut |st| found |= taken(st).is_some() || matches!(st, St::At(_)));
+    crate::ir::walk(&code.body, &mut |st| found |= taken(st).is_some() || matches!(st, Stmt::Label(_)));
     found
 }
 
@@ -74,7 +76,7 @@ impl Writer<'_> {
     }
 
     /// The check at the end of a loop iteration.
-    pub(super) fn turn_ends(&mut self, st: &St) {
+    pub(super) fn turn_ends(&mut self, st: &Stmt) {
         if let Some(turns) = taken(st) {
             self.take_patience(turns);
         }

@@ -42,7 +42,7 @@ impl Vectors<'_> {
     }
 
     /// A cell of an item.
-    pub(super) fn in_window(&self, item: &crate::ir::Ex, at: &crate::ir::Ex) -> String {
+    pub(super) fn in_window(&self, item: &crate::ir::Expr, at: &crate::ir::Expr) -> String {
         let items = self.inner.input;
         let place = items.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
         format!("turned[{place}]")

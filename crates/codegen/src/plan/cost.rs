@@ -4,7 +4,7 @@
 //! vectors of half that length.
 
 use super::{Items, Pattern};
-use crate::ir::{Area, Code, Ex, St, exprs, inner};
+use crate::ir::{Area, Code, Expr, Stmt, exprs, inner};
 use crate::siblings::Joint;
 use crate::uniformity::Varies;
 
@@ -40,34 +40,34 @@ pub(crate) fn loads(code: &Code, varies: &Varies) -> f64 {
     work(code, varies).loads
 }
 
-fn add(stmts: &[St], varies: &Varies, times: f64, work: &mut Work) {
+fn add(stmts: &[Stmt], varies: &Varies, times: f64, work: &mut Work) {
     for st in stmts {
         exprs(st, &mut |ex| add_ex(ex, varies, times, work));
-        if let St::Store(Area::Out(_), ..) = st {
+        if let Stmt::Store(Area::Out(_), ..) = st {
             work.stores += times;
         }
         let turns = match st {
-            St::For { from, to, step, .. } => turns(from, to, *step),
+            Stmt::For { from, to, step, .. } => turns(from, to, *step),
             _ => 1.0,
         };
         inner(st).for_each(|stmts| add(stmts, varies, times * turns, work));
     }
 }
 
-fn turns(from: &Ex, to: &Ex, step: i32) -> f64 {
+fn turns(from: &Expr, to: &Expr, step: i32) -> f64 {
     match (from.as_int(), to.as_int()) {
         (Some(from), Some(to)) => (f64::from(to - from) / f64::from(step)).ceil().max(0.0),
         _ => SOME_TURNS,
     }
 }
 
-fn add_ex(ex: &Ex, varies: &Varies, times: f64, work: &mut Work) {
+fn add_ex(ex: &Expr, varies: &Varies, times: f64, work: &mut Work) {
     match ex {
-        Ex::Load(Area::In(_), ..) => work.loads += times,
-        Ex::Load(_, at, _) if varies.ex(at) => work.apart += times,
-        Ex::Math(function, ..) if function.is_cheap() => work.ops += 2.0 * times,
-        Ex::Math(..) => work.calls += times,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) if varies.ex(ex) => {
+        Expr::Load(Area::In(_), ..) => work.loads += times,
+        Expr::Load(_, at, _) if varies.ex(at) => work.apart += times,
+        Expr::Math(function, ..) if function.is_cheap() => work.ops += 2.0 * times,
+        Expr::Math(..) => work.calls += times,
+        Expr::Binary(..) | Expr::Select(..) | Expr::Unary(..) | Expr::Convert(..) if varies.ex(ex) => {
             work.ops += times;
         }
         _ => {}

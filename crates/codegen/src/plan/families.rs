@@ -12,7 +12,7 @@
 
 use super::fused::Candidate;
 use super::{Actor, Facts, Items, Level, Place, Port, Root, Step};
-use crate::ir::{Code, St, walk};
+use crate::ir::{Code, Stmt, walk};
 use crate::lower::NodeCode;
 use crate::siblings::{Joint, outline};
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ pub(super) fn find(
 /// Whether a firing has checks that may fail.
 fn fails(code: &Code) -> bool {
     let mut found = false;
-    walk(&code.body, &mut |st| found |= matches!(st, St::Check(..)));
+    walk(&code.body, &mut |st| found |= matches!(st, Stmt::Check(..)));
     found
 }
 

@@ -8,7 +8,7 @@
 
 use super::{Actor, Facts, Items, Pattern, Place, Port, Root, Step, cost};
 use crate::compose::{Inside, Piece, Side, begin, compose};
-use crate::ir::{Cell, Code, Ex, walk_exprs};
+use crate::ir::{Cell, Code, Expr, walk_exprs};
 use crate::lower::NodeCode;
 use crate::uniformity::Varies;
 use thalweg_lang::flat::ChannelId;
@@ -99,7 +99,7 @@ fn can_be_bundled(codes: &[Option<NodeCode>], actor: &Actor) -> bool {
         items.window > 0 && items.cell != Cell::Mixed && !matches!(items.pattern, Pattern::Ring)
     };
     let mut counts = false;
-    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Ex::Iter));
+    walk_exprs(&code.work.body, &mut |ex| counts |= matches!(ex, Expr::Iter));
     let hears = !code.handlers.is_empty();
     plain(input) && plain(output) && !hears && !counts && Varies::of(&code.work).is_some()
 }

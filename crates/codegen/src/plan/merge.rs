@@ -13,7 +13,7 @@
 //! cannot be observed.
 
 use super::{Actor, Facts, Place, loops};
-use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, Var, VarInfo, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Kind, MemKind, Stmt, Var, VarInfo, walk, walk_exprs};
 use crate::lower::NodeCode;
 use crate::uniformity::has_no_state;
 use std::collections::HashMap;
@@ -216,7 +216,7 @@ fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
 
 fn can_be_merged(code: &NodeCode) -> bool {
     let mut told = true;
-    walk_exprs(&code.work.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
+    walk_exprs(&code.work.body, &mut |ex| told &= !matches!(ex, Expr::Iter));
     let keeps = code.work.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)))
         || code.work.vars.iter().any(|var| var.field.is_some());
     told && !keeps && code.prework.is_none() && code.handlers.is_empty() && has_no_state(&code.work)
@@ -227,10 +227,10 @@ const CHEAP: usize = 24;
 
 fn is_cheap(code: &Code) -> bool {
     let (mut operations, mut turns) = (0, false);
-    walk(&code.body, &mut |st| turns |= matches!(st, St::For { .. }));
+    walk(&code.body, &mut |st| turns |= matches!(st, Stmt::For { .. }));
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Math(..) => operations += CHEAP,
-        Ex::Const(_) | Ex::Var(_) => {}
+        Expr::Math(..) => operations += CHEAP,
+        Expr::Const(_) | Expr::Var(_) => {}
         _ => operations += 1,
     });
     !turns && operations < CHEAP
@@ -242,20 +242,20 @@ fn passing((cell, cells): (Cell, usize), items: u64) -> Code {
         Cell::Of(kind) => kind,
         Cell::Mixed => Kind::Int,
     };
-    let move_item = |item: Ex| {
+    let move_item = |item: Expr| {
         let cell = |cell: usize| {
-            let (at, item) = (Box::new(Ex::int(cell as i64)), Box::new(item.clone()));
-            St::Store(Area::Out(item.clone()), *at.clone(), kind, Ex::Load(Area::In(item), at, kind))
+            let (at, item) = (Box::new(Expr::int(cell as i64)), Box::new(item.clone()));
+            Stmt::Store(Area::Out(item.clone()), *at.clone(), kind, Expr::Load(Area::In(item), at, kind))
         };
-        (0..cells).map(cell).collect::<Vec<St>>()
+        (0..cells).map(cell).collect::<Vec<Stmt>>()
     };
     let mut code = Code::default();
     if items == 1 {
-        code.body = move_item(Ex::int(0));
+        code.body = move_item(Expr::int(0));
     } else {
         code.vars.push(VarInfo { kind: Kind::Int, name: "item".into(), field: None });
-        let (var, from, to) = (Var(0), Ex::int(0), Ex::int(items as i64));
-        code.body = vec![St::For { var, from, to, step: 1, body: move_item(Ex::Var(var)) }];
+        let (var, from, to) = (Var(0), Expr::int(0), Expr::int(items as i64));
+        code.body = vec![Stmt::For { var, from, to, step: 1, body: move_item(Expr::Var(var)) }];
     }
     code
 }

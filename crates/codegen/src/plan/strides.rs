@@ -1,7 +1,7 @@
 //! Whether several firings of one filter are done at once: by the distance of their items, and by their work.
 
 use super::{Items, Pattern};
-use crate::ir::{Area, Cell, Code, Ex, St, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Stmt, walk, walk_exprs};
 use crate::uniformity::Varies;
 
 /// The largest stride at which items are picked out of vectors.
@@ -30,17 +30,17 @@ pub(crate) fn stride(items: &Items, lanes: usize) -> Option<i64> {
 pub(crate) fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
     let (mut work, mut apart) = (0, 0);
     walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(_), ..) = st {
+        if let Stmt::Store(Area::Out(_), ..) = st {
             apart += usize::from(output > NARROW);
         }
     });
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
-        Ex::Load(_, at, _) if varies.ex(at) => apart += 1,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => {
+        Expr::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
+        Expr::Load(_, at, _) if varies.ex(at) => apart += 1,
+        Expr::Binary(..) | Expr::Select(..) | Expr::Unary(..) | Expr::Convert(..) => {
             work += usize::from(varies.ex(ex))
         }
-        Ex::Math(function, ..) => {
+        Expr::Math(function, ..) => {
             work += usize::from(function.is_cheap() && varies.ex(ex)) * 2;
         }
         _ => {}

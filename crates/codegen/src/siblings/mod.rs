@@ -11,7 +11,7 @@
 
 mod parts;
 
-use crate::ir::{Area, Cell, Code, Ex, Mem, MemInfo, MemKind, Scalar, St, Var, VarInfo};
+use crate::ir::{Area, Cell, Code, Expr, Mem, MemInfo, MemKind, Scalar, Stmt, Var, VarInfo};
 use std::collections::HashMap;
 
 pub(crate) use parts::parts;
@@ -38,7 +38,7 @@ pub(crate) fn join(codes: &[&Code]) -> Option<Joint> {
         tables: HashMap::new(),
         joint: Joint { code: Code::default(), tables: Vec::new(), lanes: codes.len() },
     };
-    let bodies: Vec<&[St]> = codes.iter().map(|code| &code.body[..]).collect();
+    let bodies: Vec<&[Stmt]> = codes.iter().map(|code| &code.body[..]).collect();
     joiner.joint.code.labels = first.labels;
     joiner.joint.code.body = joiner.stmts(&bodies)?;
     Some(joiner.joint)
@@ -74,39 +74,39 @@ fn same<T: PartialEq>(all: &[T]) -> Option<&T> {
 }
 
 impl Joiner<'_> {
-    fn stmts(&mut self, bodies: &[&[St]]) -> Option<Vec<St>> {
+    fn stmts(&mut self, bodies: &[&[Stmt]]) -> Option<Vec<Stmt>> {
         let lengths: Vec<usize> = bodies.iter().map(|body| body.len()).collect();
         let count = *same(&lengths)?;
         (0..count).map(|at| self.st(&bodies.iter().map(|body| &body[at]).collect::<Vec<_>>())).collect()
     }
 
-    fn st(&mut self, all: &[&St]) -> Option<St> {
+    fn st(&mut self, all: &[&Stmt]) -> Option<Stmt> {
         Some(match all[0] {
-            St::Set(..) => {
+            Stmt::Set(..) => {
                 let (vars, values) =
-                    (parts_of!(all, St::Set(x, _) => *x), parts_of!(all, St::Set(_, x) => x));
+                    (parts_of!(all, Stmt::Set(x, _) => *x), parts_of!(all, Stmt::Set(_, x) => x));
                 let value = self.ex(&values)?;
-                St::Set(self.var(&vars)?, value)
+                Stmt::Set(self.var(&vars)?, value)
             }
-            St::Store(_, _, kind, _) => {
-                let kinds = parts_of!(all, St::Store(_, _, x, _) => *x);
+            Stmt::Store(_, _, kind, _) => {
+                let kinds = parts_of!(all, Stmt::Store(_, _, x, _) => *x);
                 same(&kinds)?;
-                let area = self.area(&parts_of!(all, St::Store(x, ..) => x))?;
-                let at = self.ex(&parts_of!(all, St::Store(_, x, ..) => x))?;
-                St::Store(area, at, *kind, self.ex(&parts_of!(all, St::Store(_, _, _, x) => x))?)
+                let area = self.area(&parts_of!(all, Stmt::Store(x, ..) => x))?;
+                let at = self.ex(&parts_of!(all, Stmt::Store(_, x, ..) => x))?;
+                Stmt::Store(area, at, *kind, self.ex(&parts_of!(all, Stmt::Store(_, _, _, x) => x))?)
             }
-            St::If(..) => {
-                let condition = self.ex(&parts_of!(all, St::If(x, _, _) => x))?;
-                let then = self.stmts(&parts_of!(all, St::If(_, x, _) => &x[..]))?;
-                St::If(condition, then, self.stmts(&parts_of!(all, St::If(_, _, x) => &x[..]))?)
+            Stmt::If(..) => {
+                let condition = self.ex(&parts_of!(all, Stmt::If(x, _, _) => x))?;
+                let then = self.stmts(&parts_of!(all, Stmt::If(_, x, _) => &x[..]))?;
+                Stmt::If(condition, then, self.stmts(&parts_of!(all, Stmt::If(_, _, x) => &x[..]))?)
             }
-            St::For { step, .. } => {
-                same(&parts_of!(all, St::For { step, .. } => *step))?;
-                let from = self.ex(&parts_of!(all, St::For { from, .. } => from))?;
-                let var = self.var(&parts_of!(all, St::For { var, .. } => *var))?;
-                let to = self.ex(&parts_of!(all, St::For { to, .. } => to))?;
-                let body = self.stmts(&parts_of!(all, St::For { body, .. } => &body[..]))?;
-                St::For { var, from, to, step: *step, body }
+            Stmt::For { step, .. } => {
+                same(&parts_of!(all, Stmt::For { step, .. } => *step))?;
+                let from = self.ex(&parts_of!(all, Stmt::For { from, .. } => from))?;
+                let var = self.var(&parts_of!(all, Stmt::For { var, .. } => *var))?;
+                let to = self.ex(&parts_of!(all, Stmt::For { to, .. } => to))?;
+                let body = self.stmts(&parts_of!(all, Stmt::For { body, .. } => &body[..]))?;
+                Stmt::For { var, from, to, step: *step, body }
             }
             _ => return None,
         })
@@ -180,51 +180,51 @@ impl Joiner<'_> {
         Mem(self.joint.code.mems.len() as u32 - 1)
     }
 
-    fn ex(&mut self, all: &[&Ex]) -> Option<Ex> {
+    fn ex(&mut self, all: &[&Expr]) -> Option<Expr> {
         Some(match all[0] {
-            Ex::Const(_) => self.constant(&parts_of!(all, Ex::Const(x) => *x))?,
-            Ex::Var(_) => Ex::Var(self.var(&parts_of!(all, Ex::Var(x) => *x))?),
-            Ex::Load(_, _, kind) => {
-                same(&parts_of!(all, Ex::Load(_, _, x) => *x))?;
-                let area = self.area(&parts_of!(all, Ex::Load(x, ..) => x))?;
-                Ex::Load(area, Box::new(self.ex(&parts_of!(all, Ex::Load(_, x, _) => &**x))?), *kind)
+            Expr::Const(_) => self.constant(&parts_of!(all, Expr::Const(x) => *x))?,
+            Expr::Var(_) => Expr::Var(self.var(&parts_of!(all, Expr::Var(x) => *x))?),
+            Expr::Load(_, _, kind) => {
+                same(&parts_of!(all, Expr::Load(_, _, x) => *x))?;
+                let area = self.area(&parts_of!(all, Expr::Load(x, ..) => x))?;
+                Expr::Load(area, Box::new(self.ex(&parts_of!(all, Expr::Load(_, x, _) => &**x))?), *kind)
             }
-            Ex::Unary(op, kind, _) => {
-                same(&parts_of!(all, Ex::Unary(op, kind, _) => (*op, *kind)))?;
-                Ex::Unary(*op, *kind, Box::new(self.ex(&parts_of!(all, Ex::Unary(_, _, x) => &**x))?))
+            Expr::Unary(op, kind, _) => {
+                same(&parts_of!(all, Expr::Unary(op, kind, _) => (*op, *kind)))?;
+                Expr::Unary(*op, *kind, Box::new(self.ex(&parts_of!(all, Expr::Unary(_, _, x) => &**x))?))
             }
-            Ex::Binary(op, kind, ..) => {
-                same(&parts_of!(all, Ex::Binary(op, kind, ..) => (*op, *kind)))?;
-                let x = self.ex(&parts_of!(all, Ex::Binary(_, _, x, _) => &**x))?;
-                let y = self.ex(&parts_of!(all, Ex::Binary(_, _, _, y) => &**y))?;
-                Ex::Binary(*op, *kind, Box::new(x), Box::new(y))
+            Expr::Binary(op, kind, ..) => {
+                same(&parts_of!(all, Expr::Binary(op, kind, ..) => (*op, *kind)))?;
+                let x = self.ex(&parts_of!(all, Expr::Binary(_, _, x, _) => &**x))?;
+                let y = self.ex(&parts_of!(all, Expr::Binary(_, _, _, y) => &**y))?;
+                Expr::Binary(*op, *kind, Box::new(x), Box::new(y))
             }
-            Ex::Convert(from, to, _) => {
-                same(&parts_of!(all, Ex::Convert(from, to, _) => (*from, *to)))?;
-                Ex::Convert(*from, *to, Box::new(self.ex(&parts_of!(all, Ex::Convert(_, _, x) => &**x))?))
+            Expr::Convert(from, to, _) => {
+                same(&parts_of!(all, Expr::Convert(from, to, _) => (*from, *to)))?;
+                Expr::Convert(*from, *to, Box::new(self.ex(&parts_of!(all, Expr::Convert(_, _, x) => &**x))?))
             }
-            Ex::Math(function, kind, args) => {
-                same(&parts_of!(all, Ex::Math(f, kind, args) => (*f, *kind, args.len())))?;
-                let of = |at: usize| Some(parts_of!(all, Ex::Math(_, _, args) => &args[at]));
+            Expr::Math(function, kind, args) => {
+                same(&parts_of!(all, Expr::Math(f, kind, args) => (*f, *kind, args.len())))?;
+                let of = |at: usize| Some(parts_of!(all, Expr::Math(_, _, args) => &args[at]));
                 let args = (0..args.len()).map(|at| self.ex(&of(at)?)).collect::<Option<Vec<_>>>()?;
-                Ex::Math(*function, *kind, args)
+                Expr::Math(*function, *kind, args)
             }
-            Ex::Select(kind, _) => {
-                same(&parts_of!(all, Ex::Select(kind, _) => *kind))?;
-                let of = |at: usize| Some(parts_of!(all, Ex::Select(_, parts) => &parts[at]));
-                Ex::Select(*kind, Box::new([self.ex(&of(0)?)?, self.ex(&of(1)?)?, self.ex(&of(2)?)?]))
+            Expr::Select(kind, _) => {
+                same(&parts_of!(all, Expr::Select(kind, _) => *kind))?;
+                let of = |at: usize| Some(parts_of!(all, Expr::Select(_, parts) => &parts[at]));
+                Expr::Select(*kind, Box::new([self.ex(&of(0)?)?, self.ex(&of(1)?)?, self.ex(&of(2)?)?]))
             }
-            Ex::Iter => {
-                parts_of!(all, Ex::Iter => ());
-                Ex::Iter
+            Expr::Iter => {
+                parts_of!(all, Expr::Iter => ());
+                Expr::Iter
             }
         })
     }
 
-    fn constant(&mut self, all: &[Scalar]) -> Option<Ex> {
+    fn constant(&mut self, all: &[Scalar]) -> Option<Expr> {
         let kind = *same(&all.iter().map(|value| value.kind()).collect::<Vec<_>>())?;
         if same(all).is_some() {
-            return Some(Ex::Const(all[0]));
+            return Some(Expr::Const(all[0]));
         }
         let bits = all.iter().map(|value| (kind as u32, bits(*value))).collect::<Vec<_>>();
         let mem = match self.known.get(&bits) {
@@ -238,7 +238,7 @@ impl Joiner<'_> {
                 mem
             }
         };
-        Some(Ex::Load(Area::Mem(mem), Box::new(Ex::int(0)), kind))
+        Some(Expr::Load(Area::Mem(mem), Box::new(Expr::int(0)), kind))
     }
 }
 
@@ -253,18 +253,18 @@ fn bits(value: Scalar) -> u32 {
 /// A fingerprint of a code: equal for all codes that can be joined.
 pub(crate) fn outline(code: &Code) -> String {
     use std::fmt::Write;
-    fn ex(x: &Ex, text: &mut String) {
+    fn ex(x: &Expr, text: &mut String) {
         let _ = match x {
-            Ex::Const(value) => write!(text, "c{:?}", value.kind()),
-            Ex::Var(_) => write!(text, "v"),
-            Ex::Load(Area::Mem(_), _, kind) => write!(text, "m{kind:?}"),
-            Ex::Load(_, _, kind) => write!(text, "i{kind:?}"),
-            Ex::Unary(op, kind, _) => write!(text, "u{op:?}{kind:?}"),
-            Ex::Binary(op, kind, ..) => write!(text, "b{op:?}{kind:?}"),
-            Ex::Convert(from, to, _) => write!(text, "t{from:?}{to:?}"),
-            Ex::Math(function, kind, _) => write!(text, "f{function:?}{kind:?}"),
-            Ex::Select(kind, _) => write!(text, "s{kind:?}"),
-            Ex::Iter => write!(text, "n"),
+            Expr::Const(value) => write!(text, "c{:?}", value.kind()),
+            Expr::Var(_) => write!(text, "v"),
+            Expr::Load(Area::Mem(_), _, kind) => write!(text, "m{kind:?}"),
+            Expr::Load(_, _, kind) => write!(text, "i{kind:?}"),
+            Expr::Unary(op, kind, _) => write!(text, "u{op:?}{kind:?}"),
+            Expr::Binary(op, kind, ..) => write!(text, "b{op:?}{kind:?}"),
+            Expr::Convert(from, to, _) => write!(text, "t{from:?}{to:?}"),
+            Expr::Math(function, kind, _) => write!(text, "f{function:?}{kind:?}"),
+            Expr::Select(kind, _) => write!(text, "s{kind:?}"),
+            Expr::Iter => write!(text, "n"),
         };
         text.push('(');
         x.each(&mut |part| ex(part, text));
@@ -273,13 +273,13 @@ pub(crate) fn outline(code: &Code) -> String {
     let mut text = String::new();
     crate::ir::walk(&code.body, &mut |st| {
         let name = match st {
-            St::Set(..) => "set",
-            St::Store(..) => "store",
-            St::If(_, then, _) => {
+            Stmt::Set(..) => "set",
+            Stmt::Store(..) => "store",
+            Stmt::If(_, then, _) => {
                 let _ = write!(text, "{}", then.len());
                 "if"
             }
-            St::For { body, .. } => {
+            Stmt::For { body, .. } => {
                 let _ = write!(text, "{}", body.len());
                 "for"
             }

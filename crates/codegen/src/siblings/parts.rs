@@ -4,7 +4,7 @@
 //! values are used, and `a - k * b` becomes `a + (-k) * b` with the constant or table `k` negated. This keeps
 //! the bits: subtracting equals adding the negated operand, and negating a factor negates the product.
 
-use crate::ir::{Area, Code, Ex, Kind, Mem, MemInfo, MemKind, Scalar, St, Var};
+use crate::ir::{Area, Code, Expr, Kind, Mem, MemInfo, MemKind, Scalar, Stmt, Var};
 use crate::ir::{exprs, exprs_mut, inner_mut, replace, walk, walk_exprs};
 use crate::scalars::sweep;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub(crate) fn parts(code: &Code, cells: usize) -> Option<Vec<Code>> {
     }
     let mut known = true;
     walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(_), at, ..) = st {
+        if let Stmt::Store(Area::Out(_), at, ..) = st {
             known &= at.as_int().is_some_and(|at| (0..cells as i32).contains(&at));
         }
     });
@@ -47,20 +47,20 @@ struct Needed {
 
 impl Needed {
     /// Marks what an expression reads; returns whether any of it is new.
-    fn read(&mut self, ex: &Ex) -> bool {
+    fn read(&mut self, ex: &Expr) -> bool {
         let mut new = match ex {
-            Ex::Var(var) => !std::mem::replace(&mut self.vars[var.0 as usize], true),
-            Ex::Load(Area::Mem(mem), ..) => !std::mem::replace(&mut self.mems[mem.0 as usize], true),
+            Expr::Var(var) => !std::mem::replace(&mut self.vars[var.0 as usize], true),
+            Expr::Load(Area::Mem(mem), ..) => !std::mem::replace(&mut self.mems[mem.0 as usize], true),
             _ => false,
         };
         ex.each(&mut |part| new |= self.read(part));
         new
     }
 
-    fn has(&self, st: &St) -> bool {
+    fn has(&self, st: &Stmt) -> bool {
         match st {
-            St::Set(var, _) => self.vars[var.0 as usize],
-            St::Store(Area::Mem(mem), ..) => self.mems[mem.0 as usize],
+            Stmt::Set(var, _) => self.vars[var.0 as usize],
+            Stmt::Store(Area::Mem(mem), ..) => self.mems[mem.0 as usize],
             _ => true,
         }
     }
@@ -77,7 +77,7 @@ fn drop_unneeded(code: &mut Code) {
             }
         });
     }
-    fn drop_in(stmts: &mut Vec<St>, needed: &Needed) {
+    fn drop_in(stmts: &mut Vec<Stmt>, needed: &Needed) {
         stmts.retain(|st| needed.has(st));
         stmts.iter_mut().flat_map(inner_mut).for_each(|stmts| drop_in(stmts, needed));
     }
@@ -85,8 +85,8 @@ fn drop_unneeded(code: &mut Code) {
     while sweep(code) {}
 }
 
-fn keep(stmts: &mut Vec<St>, part: i32) {
-    stmts.retain(|st| !matches!(st, St::Store(Area::Out(_), at, ..) if at.as_int() != Some(part)));
+fn keep(stmts: &mut Vec<Stmt>, part: i32) {
+    stmts.retain(|st| !matches!(st, Stmt::Store(Area::Out(_), at, ..) if at.as_int() != Some(part)));
     stmts.iter_mut().flat_map(inner_mut).for_each(|stmts| keep(stmts, part));
 }
 
@@ -94,12 +94,12 @@ fn keep(stmts: &mut Vec<St>, part: i32) {
 fn counts(code: &Code) -> (Vec<u32>, Vec<u32>) {
     let (mut set, mut read) = (vec![0; code.vars.len()], vec![0; code.vars.len()]);
     walk(&code.body, &mut |st| {
-        if let St::Set(var, _) | St::For { var, .. } | St::Random(var) = st {
+        if let Stmt::Set(var, _) | Stmt::For { var, .. } | Stmt::Random(var) = st {
             set[var.0 as usize] += 1;
         }
     });
     walk_exprs(&code.body, &mut |ex| {
-        if let Ex::Var(var) = ex {
+        if let Expr::Var(var) = ex {
             read[var.0 as usize] += 1;
         }
     });
@@ -114,12 +114,12 @@ fn forward(code: &mut Code) {
     code.body = body;
 }
 
-fn forward_in(code: &Code, stmts: &mut Vec<St>, set: &[u32], read: &[u32]) {
+fn forward_in(code: &Code, stmts: &mut Vec<Stmt>, set: &[u32], read: &[u32]) {
     let mut at = 0;
     while at < stmts.len() {
         inner_mut(&mut stmts[at]).for_each(|stmts| forward_in(code, stmts, set, read));
         let (before, rest) = stmts.split_at_mut(at + 1);
-        if let St::Set(var, value) = &before[at]
+        if let Stmt::Set(var, value) = &before[at]
             && set[var.0 as usize] == 1
             && can_move(code, value, rest)
             && reads(rest, *var) == read[var.0 as usize]
@@ -133,10 +133,10 @@ fn forward_in(code: &Code, stmts: &mut Vec<St>, set: &[u32], read: &[u32]) {
 }
 
 /// Whether a value is cheap and unchanged by these statements.
-fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
+fn can_move(code: &Code, value: &Expr, rest: &[Stmt]) -> bool {
     match value {
-        Ex::Load(Area::In(item), at, _) => stays(item, rest) && stays(at, rest),
-        Ex::Load(Area::Mem(mem), at, _) => {
+        Expr::Load(Area::In(item), at, _) => stays(item, rest) && stays(at, rest),
+        Expr::Load(Area::Mem(mem), at, _) => {
             matches!(code.mems[mem.0 as usize].kind, MemKind::Table(_)) && stays(at, rest)
         }
         _ => false,
@@ -144,20 +144,20 @@ fn can_move(code: &Code, value: &Ex, rest: &[St]) -> bool {
 }
 
 /// Whether the statements change nothing that an index depends on.
-fn stays(index: &Ex, rest: &[St]) -> bool {
-    let mut fixed = !matches!(index, Ex::Load(..) | Ex::Iter);
-    if let Ex::Var(var) = index {
+fn stays(index: &Expr, rest: &[Stmt]) -> bool {
+    let mut fixed = !matches!(index, Expr::Load(..) | Expr::Iter);
+    if let Expr::Var(var) = index {
         walk(rest, &mut |st| {
-            fixed &= !matches!(st, St::Set(set, _) | St::For { var: set, .. } if set == var)
+            fixed &= !matches!(st, Stmt::Set(set, _) | Stmt::For { var: set, .. } if set == var)
         });
     }
     index.each(&mut |part| fixed &= stays(part, rest));
     fixed
 }
 
-fn reads(stmts: &[St], var: Var) -> u32 {
+fn reads(stmts: &[Stmt], var: Var) -> u32 {
     let mut count = 0;
-    walk_exprs(stmts, &mut |ex| count += u32::from(matches!(ex, Ex::Var(read) if *read == var)));
+    walk_exprs(stmts, &mut |ex| count += u32::from(matches!(ex, Expr::Var(read) if *read == var)));
     count
 }
 
@@ -165,7 +165,7 @@ fn reads(stmts: &[St], var: Var) -> u32 {
 fn add_negated(code: &mut Code) {
     let mut body = std::mem::take(&mut code.body);
     let mut negated = HashMap::new();
-    fn through(stmts: &mut [St], code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
+    fn through(stmts: &mut [Stmt], code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
         for st in stmts {
             exprs_mut(st, &mut |ex| add_in(ex, code, negated));
             inner_mut(st).for_each(|stmts| through(stmts, code, negated));
@@ -175,10 +175,10 @@ fn add_negated(code: &mut Code) {
     code.body = body;
 }
 
-fn add_in(ex: &mut Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
+fn add_in(ex: &mut Expr, code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
     ex.each_mut(&mut |part| add_in(part, code, negated));
-    let Ex::Binary(op @ BinaryOp::Sub, Kind::Float, _, taken) = ex else { return };
-    let Ex::Binary(BinaryOp::Mul, Kind::Float, x, y) = &mut **taken else { return };
+    let Expr::Binary(op @ BinaryOp::Sub, Kind::Float, _, taken) = ex else { return };
+    let Expr::Binary(BinaryOp::Mul, Kind::Float, x, y) = &mut **taken else { return };
     for factor in [x, y] {
         if let Some(other) = negative(factor, code, negated) {
             **factor = other;
@@ -189,11 +189,11 @@ fn add_in(ex: &mut Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) {
 }
 
 /// A constant, or a table's cell, negated.
-fn negative(ex: &Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) -> Option<Ex> {
+fn negative(ex: &Expr, code: &mut Code, negated: &mut HashMap<Mem, Mem>) -> Option<Expr> {
     let minus = |value: &Scalar| if let Scalar::Float(x) = value { Some(Scalar::Float(-x)) } else { None };
     match ex {
-        Ex::Const(value) => minus(value).map(Ex::Const),
-        Ex::Load(Area::Mem(mem), at, Kind::Float) => {
+        Expr::Const(value) => minus(value).map(Expr::Const),
+        Expr::Load(Area::Mem(mem), at, Kind::Float) => {
             let MemInfo { kind: MemKind::Table(values), cell, cells, name } = &code.mems[mem.0 as usize]
             else {
                 return None;
@@ -209,7 +209,7 @@ fn negative(ex: &Ex, code: &mut Code, negated: &mut HashMap<Mem, Mem>) -> Option
                     other
                 }
             };
-            Some(Ex::Load(Area::Mem(other), at.clone(), Kind::Float))
+            Some(Expr::Load(Area::Mem(other), at.clone(), Kind::Float))
         }
         _ => None,
     }

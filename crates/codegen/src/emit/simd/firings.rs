@@ -4,7 +4,7 @@ use super::Vectors;
 use crate::compose::turns;
 use crate::emit::code::{Writer, alternates};
 use crate::emit::window;
-use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, St, Var, walk};
+use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, Stmt, Var, walk};
 use crate::plan::{Items, NARROW, Pattern, pays, stride, weaves};
 use crate::uniformity::Varies;
 use std::fmt::Write;
@@ -87,7 +87,7 @@ fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
     let whole = output.pattern == Pattern::Every(1) && output.group == 1 && dense && few;
     let mut known = true;
     walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(item), at, ..) = st {
+        if let Stmt::Store(Area::Out(item), at, ..) = st {
             known &= item.as_int().is_some() && at.as_int().is_some();
         }
     });

@@ -18,7 +18,7 @@ mod stmts;
 use super::code::Writer;
 use super::terms::mem_name;
 use super::vectors::vector;
-use crate::ir::{Cell, Code, Mem, MemKind, St, Var, walk};
+use crate::ir::{Cell, Code, Mem, MemKind, Stmt, Var, walk};
 use crate::plan::{Family, Items};
 use crate::uniformity::Varies;
 
@@ -113,7 +113,7 @@ impl Vectors<'_> {
         let code = self.inner.code;
         let mut used = vec![false; code.vars.len()];
         walk(&code.body, &mut |st| {
-            if let St::Set(var, _) | St::For { var, .. } = st {
+            if let Stmt::Set(var, _) | Stmt::For { var, .. } = st {
                 used[var.0 as usize] = true;
             }
         });

@@ -5,8 +5,8 @@ mod unroll;
 
 use super::assigned::{Does, does};
 use super::{Bind, Lower, Outcome, strip};
-use crate::ir::{Label, St, Var};
-use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
+use crate::ir::{Label, Stmt, Var};
+use thalweg_lang::hir::{self, BinaryOp, ExprKind, Place, Root, StmtKind, Type};
 
 /// The cost limit of a loop that is unrolled: expressions and statements after unrolling.
 pub(super) const CHEAP: u64 = 160;
@@ -25,7 +25,7 @@ struct Count<'a> {
     local: u32,
     var: Var,
     op: BinaryOp,
-    bound: &'a Expr,
+    bound: &'a hir::Expr,
     step: i32,
 }
 
@@ -39,9 +39,9 @@ struct Ends {
 impl<'a> Lower<'a> {
     pub(super) fn repeat(
         &mut self,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         body_first: bool,
     ) -> Outcome<()> {
         let what = does(body, self.filter, self.program);
@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Recognises a loop that counts a variable up or down.
-    fn counts(&mut self, condition: &'a Expr, step: &'a [Stmt], what: &Does) -> Option<Count<'a>> {
+    fn counts(&mut self, condition: &'a hir::Expr, step: &'a [hir::Stmt], what: &Does) -> Option<Count<'a>> {
         let ExprKind::Binary(op, first, bound) = &condition.kind else { return None };
         let ExprKind::Read(place) = &first.kind else { return None };
         let Root::Local(local) = place.root else { return None };
@@ -81,9 +81,9 @@ impl<'a> Lower<'a> {
     fn counted(
         &mut self,
         count: &Count<'a>,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         what: &Does,
     ) -> Outcome<()> {
         let Some((from, to)) = self.bounds(count, body, what)? else {
@@ -127,9 +127,9 @@ impl<'a> Lower<'a> {
     /// A loop of which nothing is known.
     fn endless(
         &mut self,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         body_first: bool,
         what: &Does,
     ) -> Outcome<()> {
@@ -164,15 +164,15 @@ impl<'a> Lower<'a> {
             Ok(())
         })?;
         self.alive = true;
-        self.emit(St::Loop(stmts));
+        self.emit(Stmt::Loop(stmts));
         self.alive = false;
         self.close(brk)?;
         let loops = self.out.pop();
-        self.out.push(St::Block(brk, loops.into_iter().collect()));
+        self.out.push(Stmt::Block(brk, loops.into_iter().collect()));
         Ok(())
     }
 
-    fn leave_unless(&mut self, condition: Option<&'a Expr>, label: Label) -> Outcome<()> {
+    fn leave_unless(&mut self, condition: Option<&'a hir::Expr>, label: Label) -> Outcome<()> {
         let Some(condition) = condition else { return Ok(()) };
         let holds = self.scalar(condition)?;
         let fails = self.unary_scalar(thalweg_lang::hir::UnaryOp::Not, holds);
@@ -188,13 +188,13 @@ impl<'a> Lower<'a> {
 }
 
 /// The constant by which a statement steps a local.
-fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
-    let constant = |expr: &Expr| match &expr.kind {
+fn step_of(stmt: &hir::Stmt, place: &Place) -> Option<i32> {
+    let constant = |expr: &hir::Expr| match &expr.kind {
         ExprKind::Constant(thalweg_lang::value::Value::Int(by)) => Some(*by),
         _ => None,
     };
     match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Step { place: stepped, by, .. }, .. }) => {
+        StmtKind::Expr(hir::Expr { kind: ExprKind::Step { place: stepped, by, .. }, .. }) => {
             (stepped == place).then_some(*by)
         }
         StmtKind::Update { place: stepped, op, value, via: Type::Int } if stepped == place => match op {
@@ -202,7 +202,7 @@ fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
             BinaryOp::Sub => constant(value)?.checked_neg(),
             _ => None,
         },
-        StmtKind::Assign(stepped, Expr { kind: ExprKind::Binary(op, first, second), .. })
+        StmtKind::Assign(stepped, hir::Expr { kind: ExprKind::Binary(op, first, second), .. })
             if stepped == place =>
         {
             let same = matches!(&first.kind, ExprKind::Read(read) if read == place);
