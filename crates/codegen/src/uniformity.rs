@@ -1,7 +1,7 @@
 //! Uniformity analysis: which values differ between firings that are done at once.
 
 use crate::ir::{Area, Cell, Code, Expr, Kind, Mem, MemKind, Stmt, Var, exprs, inner, walk, walk_exprs};
-use crate::siblings::Joint;
+use crate::isomorphic::Joint;
 use thalweg_lang::hir::BinaryOp;
 
 /// The most cells of locals that differ; each is a vector: half a megabyte of stack.
@@ -9,7 +9,7 @@ const MOST_CELLS: usize = 8192;
 
 /// Variables and runs of cells that differ between lanes.
 #[derive(Clone)]
-pub(crate) struct Varies {
+pub(crate) struct Divergence {
     vars: Vec<bool>,
     mems: Vec<bool>,
     /// Tables of one number for each lane, which positions of items may contain.
@@ -18,16 +18,17 @@ pub(crate) struct Varies {
     state: bool,
 }
 
-impl Varies {
+impl Divergence {
     /// The analysis of a firing; `None` where firings cannot be done at once.
-    pub(crate) fn of(code: &Code) -> Option<Varies> {
+    pub(crate) fn of(code: &Code) -> Option<Divergence> {
         let (vars, mems) = (vec![false; code.vars.len()], vec![false; code.mems.len()]);
-        let mut varies = Varies { vars, places: mems.clone(), mems, state: false };
+        let mut divergence = Divergence { vars, places: mems.clone(), mems, state: false };
         if !has_no_state(code) {
             return None;
         }
-        while varies.spread(&code.body, false) {}
-        (varies.fits_on_stack(code) && varies.can_be_done(code, &code.body, false)).then_some(varies)
+        while divergence.spread(&code.body, false) {}
+        (divergence.fits_on_stack(code) && divergence.can_be_done(code, &code.body, false))
+            .then_some(divergence)
     }
 
     /// Whether the stack has room for the locals of all lanes.
@@ -38,13 +39,13 @@ impl Varies {
     }
 
     /// The result if everything differs.
-    pub(crate) fn all(code: &Code) -> Varies {
+    pub(crate) fn all(code: &Code) -> Divergence {
         let (vars, mems) = (vec![true; code.vars.len()], vec![true; code.mems.len()]);
-        Varies { vars, places: vec![false; mems.len()], mems, state: true }
+        Divergence { vars, places: vec![false; mems.len()], mems, state: true }
     }
 
     /// The analysis of isomorphic filters; `same` are the fields with equal integers in all at the beginning.
-    pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Varies> {
+    pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Divergence> {
         let code = &joint.code;
         let own = |field: u32, kind| kind == Kind::Float || !same.contains(&field);
         let vars = code.vars.iter().map(|var| var.field.is_some_and(|(field, _)| own(field, var.kind)));
@@ -56,10 +57,10 @@ impl Varies {
             .zip(&joint.tables)
             .map(|(mem, table)| table.is_some() && mem.cells == 1 && mem.cell == Cell::Of(Kind::Int));
         let (vars, mems, places) = (vars.collect(), mems.collect(), places.collect());
-        let mut varies = Varies { vars, mems, places, state: true };
-        while varies.spread(&code.body, false) {}
-        let fits = varies.fits_on_stack(code) && code.large_cells() == 0;
-        (fits && varies.can_be_done(code, &code.body, false)).then_some(varies)
+        let mut divergence = Divergence { vars, mems, places, state: true };
+        while divergence.spread(&code.body, false) {}
+        let fits = divergence.fits_on_stack(code) && code.large_cells() == 0;
+        (fits && divergence.can_be_done(code, &code.body, false)).then_some(divergence)
     }
 
     /// Whether a position is uniform but for a constant offset of each lane.

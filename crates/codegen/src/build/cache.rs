@@ -12,7 +12,7 @@
 //! ```
 
 use super::Library;
-use crate::blocks::outline::{self, Outlines};
+use crate::unrolled::outline::{self, Outlines};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

@@ -10,12 +10,12 @@ mod load;
 pub use cache::Cache;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
-    Address, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State, Turned,
+    Address, BatchesEnd, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State,
 };
 
 use crate::Refusal;
-use crate::blocks::outline::Outlines;
 use crate::key::Key;
+use crate::unrolled::outline::Outlines;
 use cache::Kept;
 use child::Ended;
 use flags::FLAGS;

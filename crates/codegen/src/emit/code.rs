@@ -172,7 +172,7 @@ impl Writer<'_> {
                 self.line("const int64_t before = counted + first < 0 ? -first : counted;");
             }
         }
-        self.patience();
+        self.fuel();
     }
 
     /// Loads scalar fields into variables, from the first firing to the last.
@@ -293,7 +293,7 @@ impl Writer<'_> {
     }
 
     /// The body of a loop.
-    fn turn(&mut self, st: &Stmt, body: &[Stmt]) {
+    fn iteration(&mut self, st: &Stmt, body: &[Stmt]) {
         self.inside(body);
         self.depth += 1;
         self.turn_ends(st);
@@ -321,12 +321,12 @@ impl Writer<'_> {
                 let (from, to) = (self.ex(from), self.ex(to));
                 let text = format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from));
                 self.line(text);
-                self.turn(st, body);
+                self.iteration(st, body);
                 self.line("}");
             }
             Stmt::Loop(body) => {
                 self.line("for (;;) {");
-                self.turn(st, body);
+                self.iteration(st, body);
                 self.line("}");
             }
             Stmt::Block(label, body) => {
@@ -361,7 +361,7 @@ impl Writer<'_> {
         self.inside(body);
         self.line(format!("at{}: ;", back.0));
         let to = self.ex(to);
-        // In one line, so that `alike` keeps these numbers.
+        // In one line, so that `merging` keeps these numbers.
         self.line(format!("    switch ({}) {{ {} }}", bare(&to), cases.join(" ")));
         self.line("}");
     }
@@ -385,14 +385,14 @@ impl Writer<'_> {
 
     fn check(&mut self, condition: &Expr, site: u32, args: &[Expr]) {
         let which = self.which;
-        let mut told: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
-        told.resize(2, "0".into());
+        let mut shown: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
+        shown.resize(2, "0".into());
         let condition = self.ex(condition);
         self.line(format!("if (__builtin_expect({}, 0))", bare(&condition)));
         let text = format!(
             "    fail(env, node, {which}, {site}, fields->fired + f + 1, {}, {});",
-            bare(&told[0]),
-            bare(&told[1])
+            bare(&shown[0]),
+            bare(&shown[1])
         );
         self.line(text);
     }

@@ -174,19 +174,19 @@ impl Does {
             }
             StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
                 self.expr(condition);
-                self.turn(body);
+                self.iteration(body);
             }
             StmtKind::For { init, condition, step, body } => {
                 self.stmts(init);
                 condition.iter().for_each(|condition| self.expr(condition));
                 self.stmts(step);
-                self.turn(body);
+                self.iteration(body);
             }
             _ => {}
         }
     }
 
-    fn turn(&mut self, body: &[hir::Stmt]) {
+    fn iteration(&mut self, body: &[hir::Stmt]) {
         self.depth += 1;
         self.stmts(body);
         self.depth -= 1;

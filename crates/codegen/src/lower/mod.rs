@@ -37,7 +37,7 @@ use crate::ir::{
 };
 use cursor::Cursor;
 use known::Known;
-use loops::WORTH;
+use loops::UNROLL_LIMIT;
 use std::collections::HashMap;
 use std::rc::Rc;
 use thalweg_lang::hir::{self, Body, Root, StreamBody};
@@ -68,13 +68,13 @@ enum Which {
     Work,
 }
 
-/// Lowers a firing; loops over short arrays may be unrolled to `worth` statements.
+/// Lowers a firing; loops over short arrays may be unrolled to `unroll_limit` statements.
 fn lower(
     program: &hir::Program,
     tree: &Tree,
     filter: &tree::Filter,
     which: Which,
-    worth: u64,
+    unroll_limit: u64,
 ) -> Outcome<Code> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
         return Err("the filter has no source code".into());
@@ -92,7 +92,7 @@ fn lower(
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), rates)?;
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
-    lower.worth = worth;
+    lower.unroll_limit = unroll_limit;
     lower.firing(work)?;
     Ok(lower.code)
 }
@@ -164,7 +164,7 @@ struct Lower<'a> {
     /// The cost of inlining attempts that were undone.
     spent: usize,
     /// The most statements of an unrolled loop that turns a short array into variables.
-    worth: u64,
+    unroll_limit: u64,
     known: Known,
     taken: Cursor,
     given: Cursor,
@@ -213,7 +213,7 @@ impl<'a> Lower<'a> {
             out: Vec::new(),
             emitted: 0,
             spent: 0,
-            worth: WORTH,
+            unroll_limit: UNROLL_LIMIT,
             known: Known::default(),
             taken: Cursor::default(),
             given: Cursor::default(),

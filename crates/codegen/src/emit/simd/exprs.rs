@@ -14,7 +14,7 @@ impl Vectors<'_> {
     /// An expression as a vector.
     pub(in crate::emit) fn vx(&self, ex: &Expr) -> String {
         let kind = ex.kind(self.inner.code);
-        if !self.varies.ex(ex) {
+        if !self.divergence.ex(ex) {
             let value = self.inner.ex(ex);
             return match kind {
                 Kind::Bool => format!("all_i(-(int32_t){value})"),
@@ -41,7 +41,7 @@ impl Vectors<'_> {
 
     /// An operand; it may stay a scalar if the other one is a vector.
     fn operand(&self, ex: &Expr, kind: Kind) -> String {
-        if kind != Kind::Bool && !self.varies.ex(ex) { self.inner.ex(ex) } else { self.vx(ex) }
+        if kind != Kind::Bool && !self.divergence.ex(ex) { self.inner.ex(ex) } else { self.vx(ex) }
     }
 
     fn binary(&self, op: BinaryOp, kind: Kind, x: &Expr, y: &Expr) -> String {
@@ -78,7 +78,7 @@ impl Vectors<'_> {
                     return value;
                 }
                 let (name, k) = (mem_name(self.inner.code, mem.0), self.k);
-                match (self.varies.mem(*mem), self.varies.ex(at)) {
+                match (self.divergence.mem(*mem), self.divergence.ex(at)) {
                     (true, false) => format!("{name}_{k}[{}]", bare(&self.inner.ex(at))),
                     (own, _) => {
                         let element =

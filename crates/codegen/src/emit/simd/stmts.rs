@@ -1,11 +1,11 @@
 //! C text of statements for all lanes: conditions as masks, and stores of output.
 
 use super::Vectors;
+use crate::emit::interleave::interleave;
 use crate::emit::terms::{bare, mem_name, whole};
 use crate::emit::vectors::{letter, list, load, vector};
-use crate::emit::weave::weave;
 use crate::ir::{Area, Cell, Expr, Kind, Stmt};
-use crate::plan::weaves;
+use crate::plan::interleaves;
 
 impl Vectors<'_> {
     pub(in crate::emit) fn stmts(&mut self, stmts: &[Stmt]) {
@@ -23,7 +23,7 @@ impl Vectors<'_> {
 
     fn st(&mut self, st: &Stmt) {
         match st {
-            Stmt::Set(var, value) if self.varies.var(*var) => self.each(|writer| {
+            Stmt::Set(var, value) if self.divergence.var(*var) => self.each(|writer| {
                 let (name, value) = (writer.name(*var), writer.vx(value));
                 writer.kept(&name, &value)
             }),
@@ -32,7 +32,7 @@ impl Vectors<'_> {
                 self.line(text);
             }
             Stmt::Store(area, at, kind, value) => self.store(area, at, *kind, value),
-            Stmt::If(condition, then, otherwise) if self.varies.ex(condition) => {
+            Stmt::If(condition, then, otherwise) if self.divergence.ex(condition) => {
                 self.both(condition, then, otherwise);
             }
             Stmt::If(condition, then, otherwise) => {
@@ -51,7 +51,7 @@ impl Vectors<'_> {
                 self.inside(body);
                 self.line("}");
             }
-            // `Varies::of` rejects all other statements.
+            // `Divergence::of` rejects all other statements.
             _ => {}
         }
     }
@@ -101,10 +101,10 @@ impl Vectors<'_> {
     fn store(&mut self, area: &Area, at: &Expr, kind: Kind, value: &Expr) {
         match area {
             Area::Out(item) => self.each(|writer| writer.give(item, at, kind, value)),
-            Area::Mem(mem) if self.varies.mem(*mem) => self.each(|writer| {
+            Area::Mem(mem) if self.divergence.mem(*mem) => self.each(|writer| {
                 let (name, k) = (mem_name(writer.inner.code, mem.0), writer.k);
                 let value = writer.vx(value);
-                if writer.varies.ex(at) {
+                if writer.divergence.ex(at) {
                     let at = writer.vx(at);
                     let only = writer.mask.as_ref().map_or(String::new(), |mask| format!("if ({mask}_{k}[l]) "));
                     let ty = vector(kind);
@@ -153,9 +153,9 @@ impl Vectors<'_> {
     pub(super) fn put_together(&mut self) {
         let (Some(cells), Cell::Of(kind)) = (self.picked, self.inner.output.cell) else { return };
         let lanes = self.lanes as i64;
-        if weaves(cells) {
+        if interleaves(cells) {
             for k in 0..self.beside as i64 {
-                self.line(weave(kind, cells, k, k * lanes * cells));
+                self.line(interleave(kind, cells, k, k * lanes * cells));
             }
             return;
         }

@@ -77,14 +77,14 @@ impl<'a> Lower<'a> {
     pub(super) fn counting(
         &mut self,
         count: &Count<'a>,
-        (from, to, turns): (Expr, Expr, Option<u64>),
+        (from, to, iterations): (Expr, Expr, Option<u64>),
         body: &'a [hir::Stmt],
         what: &Does,
     ) -> Outcome<()> {
         let leaves = what.breaks || what.returns;
         let inside = self.inside(count, &from, &to);
         let before = (self.taken.clone(), self.given.clone());
-        let moved = if (what.pops || what.pushes) && turns.is_some() && !leaves {
+        let moved = if (what.pops || what.pushes) && iterations.is_some() && !leaves {
             self.moved_in_a_turn(count.var, inside, body, what)?
         } else {
             [None, None]
@@ -94,15 +94,15 @@ impl<'a> Lower<'a> {
             if leaves {
                 lower.make_even(brk, what.pops, what.pushes);
             }
-            lower.emit_count(count, brk, (from.clone(), to, turns), (body, what), moved, inside)?;
-            lower.know_last(count, &from, turns.filter(|_| !leaves));
+            lower.emit_count(count, brk, (from.clone(), to, iterations), (body, what), moved, inside)?;
+            lower.know_last(count, &from, iterations.filter(|_| !leaves));
             lower.close(brk)
         })?;
-        if let (Some(turns), false) = (turns, leaves) {
+        if let (Some(iterations), false) = (iterations, leaves) {
             let ours = [(true, before.0, what.pops), (false, before.1, what.pushes)];
             for ((takes, before, moves), moved) in ours.into_iter().zip(moved) {
                 if let (true, Some(moved)) = (moves, moved) {
-                    let fixed = before.fixed + moved * turns as i64;
+                    let fixed = before.fixed + moved * iterations as i64;
                     *self.cursor(takes) = Cursor { dynamic: before.dynamic, fixed };
                 }
             }
@@ -113,10 +113,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Records the value of the loop variable after the last iteration.
-    pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Expr, turns: Option<u64>) {
-        match (from.as_int(), turns) {
-            (Some(from), Some(turns)) => {
-                let last = i64::from(from) + turns as i64 * i64::from(count.step);
+    pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Expr, iterations: Option<u64>) {
+        match (from.as_int(), iterations) {
+            (Some(from), Some(iterations)) => {
+                let last = i64::from(from) + iterations as i64 * i64::from(count.step);
                 self.known.set(count.var, Some(Scalar::Int(last as i32)), (last, last));
             }
             _ => self.known.forget(count.var),
@@ -150,7 +150,7 @@ impl<'a> Lower<'a> {
                 }
             }
             let ends = Ends { brk: lower.label(), cont: lower.label() };
-            lower.turn(ends, body)?;
+            lower.iteration(ends, body)?;
             let mut moved = [None, None];
             for ((moved, own), takes) in moved.iter_mut().zip(own).zip([true, false]) {
                 let cursor = lower.cursor(takes);
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
         &mut self,
         count: &Count<'a>,
         brk: Label,
-        (from, to, turns): (Expr, Expr, Option<u64>),
+        (from, to, iterations): (Expr, Expr, Option<u64>),
         (body, what): (&'a [hir::Stmt], &Does),
         moved: [Option<i64>; 2],
         inside: Range,
@@ -184,8 +184,8 @@ impl<'a> Lower<'a> {
             let (low, high) = self.cursor_range(&cursor);
             let var = self.own_cursor(takes);
             self.settle_cursor(var, takes);
-            if let (Some(moved), Some(turns)) = (moved, turns) {
-                self.known.set(var, None, (low, high + moved * (turns as i64 - 1)));
+            if let (Some(moved), Some(iterations)) = (moved, iterations) {
+                self.known.set(var, None, (low, high + moved * (iterations as i64 - 1)));
             }
             *own = Some(var);
         }
@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
             self.make_even(cont, what.pops, what.pushes);
         }
         let before = std::mem::take(&mut self.out);
-        let done = self.turn(Ends { brk, cont }, body);
+        let done = self.iteration(Ends { brk, cont }, body);
         let mut stmts = done?;
         strip(&mut stmts, cont);
         self.enclose(cont, stmts);

@@ -12,13 +12,13 @@ use thalweg_lang::hir::{self, BinaryOp, ExprKind, Place, Root, StmtKind, Type};
 pub(super) const CHEAP: u64 = 160;
 
 /// The same limit where unrolling turns a short array into scalars.
-pub(super) const WORTH: u64 = 2500;
+pub(super) const UNROLL_LIMIT: u64 = 2500;
 
 /// The most cells of an array that may become scalars.
 const SHORT: usize = 64;
 
 /// The most iterations of a loop that is unrolled only because all its conditions are constant.
-const TURNS: usize = 64;
+const MOST_ITERATIONS: usize = 64;
 
 /// A counted loop.
 struct Count<'a> {
@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
         if !what.pops && !what.pushes || what.size < 64 {
             let mark = self.mark();
             let (stmts, done) =
-                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, TURNS))?;
+                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, MOST_ITERATIONS))?;
             if done {
                 self.out.extend(stmts);
                 return Ok(());
@@ -89,28 +89,28 @@ impl<'a> Lower<'a> {
         let Some((from, to)) = self.bounds(count, body, what)? else {
             return self.endless(condition, step, body, false, what);
         };
-        let turns = match (from.as_int(), to.as_int()) {
-            (Some(from), Some(to)) => Some(turns(from, to, count.step)),
+        let iterations = match (from.as_int(), to.as_int()) {
+            (Some(from), Some(to)) => Some(iterations(from, to, count.step)),
             _ => None,
         };
-        if turns == Some(0) {
+        if iterations == Some(0) {
             return Ok(());
         }
-        let cost = turns.map(|turns| turns.saturating_mul(what.size as u64));
+        let cost = iterations.map(|iterations| iterations.saturating_mul(what.size as u64));
         let short = what.indexed.iter().any(|local| *local != count.local && self.is_short(*local));
-        if let (Some(turns), Some(cost)) = (turns, cost)
-            && (turns == 1 || cost <= if short { self.worth } else { CHEAP })
+        if let (Some(iterations), Some(cost)) = (iterations, cost)
+            && (iterations == 1 || cost <= if short { self.unroll_limit } else { CHEAP })
         {
             let mark = self.mark();
             let (stmts, done) =
-                self.aside(|lower| lower.unroll(condition, step, body, false, what, turns as usize))?;
+                self.aside(|lower| lower.unroll(condition, step, body, false, what, iterations as usize))?;
             if done {
                 self.out.extend(stmts);
                 return Ok(());
             }
             self.rewind(mark);
         }
-        self.counting(count, (from, to, turns), body, what)
+        self.counting(count, (from, to, iterations), body, what)
     }
 
     fn is_short(&mut self, local: u32) -> bool {
@@ -151,7 +151,7 @@ impl<'a> Lower<'a> {
             if what.breaks {
                 lower.make_even(cont, what.pops, what.pushes);
             }
-            let mut stmts = lower.turn(Ends { brk, cont }, body)?;
+            let mut stmts = lower.iteration(Ends { brk, cont }, body)?;
             strip(&mut stmts, cont);
             lower.enclose(cont, stmts);
             if body_first && lower.alive {
@@ -217,7 +217,7 @@ fn step_of(stmt: &hir::Stmt, place: &Place) -> Option<i32> {
 }
 
 /// The number of iterations of a loop.
-fn turns(from: i32, to: i32, step: i32) -> u64 {
+fn iterations(from: i32, to: i32, step: i32) -> u64 {
     let (from, to, step) = (i64::from(from), i64::from(to), i64::from(step));
     let way = if step > 0 { to - from } else { from - to };
     if way <= 0 { 0 } else { way.unsigned_abs().div_ceil(step.unsigned_abs()) }

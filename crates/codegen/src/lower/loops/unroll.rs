@@ -23,7 +23,7 @@ impl<'a> Lower<'a> {
             self.make_even(brk, what.pops, what.pushes);
         }
         let (mut stmts, done) = self.aside(|lower| {
-            let done = lower.turns(brk, (condition, step, body), body_first, what, most)?;
+            let done = lower.iterations(brk, (condition, step, body), body_first, what, most)?;
             lower.close(brk)?;
             Ok(done)
         })?;
@@ -34,7 +34,7 @@ impl<'a> Lower<'a> {
         Ok(done)
     }
 
-    fn turns(
+    fn iterations(
         &mut self,
         brk: Label,
         (condition, step, body): (Option<&'a hir::Expr>, &'a [hir::Stmt], &'a [hir::Stmt]),
@@ -43,22 +43,22 @@ impl<'a> Lower<'a> {
         most: usize,
     ) -> Outcome<bool> {
         let start = self.emitted;
-        for turn in 0.. {
-            if let (Some(condition), false) = (condition, body_first && turn == 0) {
+        for iteration in 0.. {
+            if let (Some(condition), false) = (condition, body_first && iteration == 0) {
                 match self.scalar(condition)?.constant() {
                     Some(Scalar::Bool(true)) => {}
                     Some(_) => return Ok(true),
                     None => return Ok(false),
                 }
             }
-            if turn >= most || (self.emitted - start) as u64 > self.worth {
+            if iteration >= most || (self.emitted - start) as u64 > self.unroll_limit {
                 return Ok(false);
             }
             let cont = self.label();
             if what.breaks {
                 self.make_even(cont, what.pops, what.pushes);
             }
-            let mut stmts = self.turn(Ends { brk, cont }, body)?;
+            let mut stmts = self.iteration(Ends { brk, cont }, body)?;
             strip(&mut stmts, cont);
             self.enclose(cont, stmts);
             if !self.alive {
@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a loop's body, up to the label of `continue`.
-    pub(super) fn turn(&mut self, ends: Ends, body: &'a [hir::Stmt]) -> Outcome<Vec<Stmt>> {
+    pub(super) fn iteration(&mut self, ends: Ends, body: &'a [hir::Stmt]) -> Outcome<Vec<Stmt>> {
         let (stmts, ()) = self.aside(|lower| {
             lower.frame().loops.push((ends.brk, ends.cont));
             let done = lower.stmts(body);
