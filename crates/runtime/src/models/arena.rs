@@ -253,11 +253,11 @@ fn loom_arena_calls_its_caller_again() {
     });
 }
 
-/// A helper is called away by its run and leaves work, with or without another one that comes. The caller does what is left.
+/// A run recalls a helper, which leaves work, with or without another one that comes. The caller does what is left.
 ///
 /// Mutation that fails: a caller that frees its slot without helpers though it is open.
 #[test]
-fn loom_arena_helper_leaves_work_when_it_is_wanted() {
+fn loom_arena_helper_leaves_work_when_it_is_recalled() {
     check(|| {
         let arena = Arc::new(Arena::default());
         let member = thread::spawn({
@@ -274,7 +274,7 @@ fn loom_arena_helper_leaves_work_when_it_is_wanted() {
 ///
 /// Mutation that fails: a drop that does not read `OPEN` after the last helper has left.
 #[test]
-fn loom_arena_caller_that_panics_waits_for_helpers_that_are_wanted() {
+fn loom_arena_caller_that_panics_waits_for_helpers_that_are_recalled() {
     check(|| {
         let arena = Arc::new(Arena::default());
         let member = thread::spawn({

@@ -10,8 +10,8 @@
 //! A member that is done with its own stretch of a static schedule spins for some time before it takes that of another
 //! member, which may be about to begin.
 //!
-//! A helper that its own run may want ([`Wanted`](crate::team::lending::Wanted)) executes short ranges only, of each schedule.
-//! When it leaves, its rest is there for others, and the job has work for a member that comes later ([`Deal::is_left`]).
+//! A helper that its own run may recall ([`Recall`](crate::team::lending::Recall)) executes short ranges only, of each schedule.
+//! When it leaves, its rest is there for others, and the job has work for a member that comes later ([`Iterations::is_left`]).
 
 use super::Schedule;
 use crate::measure::clock::{ticks, ticks_per_ns};
@@ -25,7 +25,7 @@ use thalweg_policy::tasks::StealOrder;
 const PATIENCE: f64 = 20_000.0;
 
 /// The iterations that no member has taken.
-pub(super) struct Deal {
+pub(super) struct Iterations {
     left: Left,
     /// The next iteration of the schedules dynamic and guided.
     next: CachePadded<AtomicUsize>,
@@ -47,7 +47,7 @@ enum Left {
     },
 }
 
-impl Deal {
+impl Iterations {
     /// All iterations of a loop. The stretches of the team's members have these lengths, of which the schedules dynamic and
     /// guided use the number of members alone.
     pub(super) fn new(
@@ -56,7 +56,7 @@ impl Deal {
         range: &Range<usize>,
         (lengths, members): (impl ExactSizeIterator<Item = u64>, usize),
         grain: usize,
-    ) -> Deal {
+    ) -> Iterations {
         let shares = move || Shares::by_lengths(range.start as u64..range.end as u64, lengths);
         let front = |parts| Left::Front { end: range.end, grain, parts };
         let left = match schedule {
@@ -67,7 +67,7 @@ impl Deal {
             Schedule::Guided => front(Some(2 * members.max(1))),
         };
         let next = CachePadded::new(AtomicUsize::new(range.start));
-        Deal {
+        Iterations {
             left,
             next,
             length: range.len(),
@@ -191,12 +191,14 @@ mod tests {
         for schedule in ALL {
             for (range, members, grain) in [(0..1, 1, 1), (5..105, 3, 7), (0..1000, 4, 1), (3..5, 4, 1)] {
                 for seed in 0..20 {
-                    let deal = deal(schedule, &range, (members, 4), grain);
+                    let iterations = iterations(schedule, &range, (members, 4), grain);
                     let mut random = fast_random(seed);
                     let mut taken: Vec<Range<usize>> = Vec::new();
                     let turns = std::iter::repeat_with(|| random() as usize);
                     taken.extend(
-                        turns.map_while(|turn| deal.take(turn % 4, (1 + turn / 4 % 9, false), &mut |_| ())),
+                        turns.map_while(|turn| {
+                            iterations.take(turn % 4, (1 + turn / 4 % 9, false), &mut |_| ())
+                        }),
                     );
                     taken.sort_by_key(|range| range.start);
                     assert!(taken.iter().cloned().flatten().eq(range.clone()), "{schedule:?} {taken:?}");
@@ -205,9 +207,14 @@ mod tests {
         }
     }
 
-    fn deal(schedule: Schedule, range: &Range<usize>, (members, size): (usize, usize), grain: usize) -> Deal {
+    fn iterations(
+        schedule: Schedule,
+        range: &Range<usize>,
+        (members, size): (usize, usize),
+        grain: usize,
+    ) -> Iterations {
         let lengths = super::super::even(size, members, range.len() as u64);
-        Deal::new(schedule, StealOrder::Longest, range, (lengths, members), grain)
+        Iterations::new(schedule, StealOrder::Longest, range, (lengths, members), grain)
     }
 
     fn fast_random(seed: u64) -> impl FnMut() -> u64 {
@@ -222,14 +229,15 @@ mod tests {
     fn members_begin_with_the_same_stretches_each_time() {
         for schedule in [Schedule::Static, Schedule::Hybrid] {
             for _ in 0..2 {
-                let deal = deal(schedule, &(0..90), (3, 3), 1);
-                let first = [2, 0, 1].map(|member| deal.take(member, (5, false), &mut |_| ()).unwrap().start);
+                let iterations = iterations(schedule, &(0..90), (3, 3), 1);
+                let first =
+                    [2, 0, 1].map(|member| iterations.take(member, (5, false), &mut |_| ()).unwrap().start);
                 assert_eq!(first, [60, 0, 30], "{schedule:?}");
             }
         }
-        let deal = deal(Schedule::Static, &(0..90), (3, 3), 1);
+        let iterations = iterations(Schedule::Static, &(0..90), (3, 3), 1);
         assert_eq!(
-            deal.take(1, (1, false), &mut |_| ()),
+            iterations.take(1, (1, false), &mut |_| ()),
             Some(30..60),
             "a static stretch is taken as a whole"
         );
@@ -237,50 +245,51 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_part_alone_cancels_a_loop() {
-        struct InDrop<'d>(&'d Deal);
+        struct InDrop<'d>(&'d Iterations);
         impl Drop for InDrop<'_> {
             fn drop(&mut self) {
                 self.0.cancelled_by_panic(|| assert_eq!(self.0.take(0, (1, false), &mut |_| ()), Some(0..1)));
             }
         }
-        let deal = deal(Schedule::Dynamic, &(0..9), (2, 2), 1);
+        let iterations = iterations(Schedule::Dynamic, &(0..9), (2, 2), 1);
         let panics = |part: &dyn Fn()| {
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(part)).expect_err("it panics");
         };
         panics(&|| {
-            let _in_drop = InDrop(&deal);
+            let _in_drop = InDrop(&iterations);
             panic!("planted");
         });
         assert_eq!(
-            deal.take(1, (1, false), &mut |_| ()),
+            iterations.take(1, (1, false), &mut |_| ()),
             Some(1..2),
             "the loop in the drop has not panicked"
         );
-        panics(&|| deal.cancelled_by_panic(|| panic!("planted")));
-        assert_eq!(deal.take(1, (1, false), &mut |_| ()), None);
+        panics(&|| iterations.cancelled_by_panic(|| panic!("planted")));
+        assert_eq!(iterations.take(1, (1, false), &mut |_| ()), None);
     }
 
     #[test]
     fn a_member_that_leaves_gives_its_rest_back() {
         for schedule in ALL {
-            let (deal, mut taken) = (deal(schedule, &(10..1010), (3, 4), 1), Vec::new());
-            assert!(!deal.is_left(), "no member has left");
-            let mut rest = deal.take(1, (7, true), &mut |_| ()).unwrap_or_default();
-            taken.extend(deal.next_of(&mut rest, 7, true).into_iter().flatten());
+            let (iterations, mut taken) = (iterations(schedule, &(10..1010), (3, 4), 1), Vec::new());
+            assert!(!iterations.is_left(), "no member has left");
+            let mut rest = iterations.take(1, (7, true), &mut |_| ()).unwrap_or_default();
+            taken.extend(iterations.next_of(&mut rest, 7, true).into_iter().flatten());
             assert!(taken.len() <= 7, "{schedule:?} {taken:?}");
-            deal.leave(1, rest);
-            assert!(deal.is_left());
-            taken.extend(std::iter::from_fn(|| deal.take(0, (9, false), &mut |_| ())).flatten());
+            iterations.leave(1, rest);
+            assert!(iterations.is_left());
+            taken.extend(std::iter::from_fn(|| iterations.take(0, (9, false), &mut |_| ())).flatten());
             taken.sort_unstable();
-            assert!(taken.into_iter().eq(10..1010) && !deal.is_left(), "{schedule:?}");
+            assert!(taken.into_iter().eq(10..1010) && !iterations.is_left(), "{schedule:?}");
         }
     }
 
     #[test]
     fn guided_ranges_become_shorter() {
-        let deal = deal(Schedule::Guided, &(0..100), (2, 2), 3);
-        let lengths: Vec<_> =
-            std::iter::from_fn(|| deal.take(0, (1, false), &mut |_| ())).map(|range| range.len()).collect();
+        let iterations = iterations(Schedule::Guided, &(0..100), (2, 2), 3);
+        let lengths: Vec<_> = std::iter::from_fn(|| iterations.take(0, (1, false), &mut |_| ()))
+            .map(|range| range.len())
+            .collect();
         assert_eq!((lengths[0], lengths.iter().sum::<usize>()), (25, 100));
         assert!(lengths.windows(2).all(|pair| pair[0] >= pair[1]) && lengths.contains(&3), "{lengths:?}");
     }
