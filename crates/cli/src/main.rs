@@ -163,7 +163,10 @@ fn removed_stale(output: &Path) {
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => interrupt.exit_code(&error).unwrap_or_else(|| failure(&error)),
+        Err(error) => {
+            interrupt.end_if_interrupted(&error);
+            failure(&error)
+        }
     }
 }
 

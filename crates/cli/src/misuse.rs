@@ -12,7 +12,7 @@ Exit codes:
   1    it has failed: a file is missing or wrong, cannot be written, or exceeds a limit
   2    the arguments are wrong, and nothing was begun; of `dedup pack` and
        `unpack` also: entries that the warnings name are not as they were
-  130  a signal has ended it (Ctrl-C, SIGTERM, SIGHUP)";
+  130  Ctrl-C has ended it; 143 SIGTERM, 129 SIGHUP (as a shell reports these)";
 
 /// The arguments are wrong in themselves: a value outside of its range, or options that exclude each other.
 #[derive(Debug)]

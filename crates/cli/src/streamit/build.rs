@@ -40,23 +40,25 @@ pub(crate) struct Build {
     force: bool,
 }
 
+/// The last message of an interrupted build.
+const NOTHING_WRITTEN: InterruptNote = InterruptNote("interrupted: nothing was written");
+
 impl Build {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         self.files.check_not_source(&self.output)?;
         self.check_output()?;
         let (sources, compiled) = self.files.compile()?;
         let config = Config { level: level(self.optimise), ..Config::default() };
-        // With a guard, a signal ends the C compiler before this process exits.
-        let guard = interrupt.guard();
+        // With a guard, a signal ends the C compiler, and removes the unfinished executable, before this process exits.
+        let _guard = interrupt.guard();
         let code = object(&compiled, &config, &|| interrupt.stop().is_requested());
-        ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written"));
-        drop(guard);
+        ensure!(!interrupt.stop().is_requested(), NOTHING_WRITTEN);
         let code = code.map_err(|refusal| refusal.to_string());
         if let Err(why) = &code {
             standard::eprint(&format!("note: {why}; the executable will use the interpreter"));
         }
         let name = compiled.tree.root.name.to_string();
-        self.write(&Payload { name, sources, code })
+        self.write(&Payload { name, sources, code }, interrupt)
     }
 
     /// Refuses to replace a file that `thalweg build` did not write, unless `--force` is given.
@@ -72,7 +74,7 @@ impl Build {
     }
 
     /// Writes the executable under a temporary name and renames it.
-    fn write(&self, payload: &Payload) -> Result<()> {
+    fn write(&self, payload: &Payload, interrupt: &Interrupt) -> Result<()> {
         let path = &self.output;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", shown(path));
@@ -84,6 +86,7 @@ impl Build {
         mask_paths(&mut this);
         file.file().write_all(&this).with_context(writing)?;
         payload.append(&mut file.file().try_clone()?).with_context(writing)?;
+        ensure!(!interrupt.stop().is_requested(), NOTHING_WRITTEN);
         Ok(file.commit()?)
     }
 }
