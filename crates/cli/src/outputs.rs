@@ -1,11 +1,26 @@
 //! Checks of the files that a verb writes.
 
+use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use thalweg::graph::shown;
+use thalweg_files::OutFile;
 
+use crate::interrupt::Interrupt;
 use crate::standard;
+
+/// Writes a file, completely or not at all, or standard output for `-`. An existing file is replaced if `force` is set.
+pub(crate) fn write(path: &Path, force: bool, bytes: &[u8], interrupt: &Interrupt) -> Result<()> {
+    if standard::is_dash(path) {
+        return standard::print_by(|| io::stdout().write_all(bytes));
+    }
+    let _guard = interrupt.guard();
+    let mut file = OutFile::create(path, force)?.durable(false);
+    file.write_all(bytes).with_context(|| format!("writing {}", shown(path)))?;
+    interrupt.stop().check()?;
+    Ok(file.commit()?)
+}
 
 /// Refuses outputs that are one of the files `others`, which the verb reads or writes too, or that are named twice.
 /// Nothing replaces these, not even `--force`: the input would be lost.

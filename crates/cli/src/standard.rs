@@ -35,7 +35,7 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
         interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
-    ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
     if meta.is_file() && !is_dash(path) {
         return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
     }

@@ -339,7 +339,7 @@ fn a_large_window_is_not_allocated_at_once() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("file"), b"x").unwrap();
     let packed = good(folder.path(), &["pack", "file", "-o", "a.thd", "--window", "64GiB"]);
-    assert!(stderr(&packed).contains("--window-limit 68719476736"), "{}", stderr(&packed));
+    assert!(stderr(&packed).contains("--window-limit 64GiB"), "{}", stderr(&packed));
     let refused = bad(folder.path(), &["verify", "a.thd"]);
     assert!(refused.contains("--window-limit"), "{refused}");
     let limited = format!(
@@ -356,7 +356,7 @@ fn errors_name_the_invalid_argument() {
     for (arguments, why) in [
         (&["pack", "nothing", "-o", "a"][..], "nothing"),
         (&["pack", "file", "-o", "no/such/folder/a"], "no/such/folder"),
-        (&["pack", "file", "-o", "a", "--codec", "lzma"], "zstd, gzip, none"),
+        (&["pack", "file", "-o", "a", "--codec", "lzma"], "zstd, gzip or none"),
         (&["pack", "file", "-o", "a", "--level", "99"], "-100 to 22"),
         (&["pack", "file", "-o", "a", "--index-bytes", "many"], "64MiB"),
         (&["pack", "file", "-o", "a", "--threads", "0"], "threads 0"),
@@ -414,13 +414,4 @@ fn what_cannot_be_read_is_named_and_the_rest_is_packed() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(!names(folder.path()).iter().any(|name| name.contains("b.thd") || name.starts_with('.')));
     fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
-}
-
-#[test]
-fn help_has_examples() {
-    let folder = tempdir().unwrap();
-    for verb in ["pack", "unpack", "verify", "stat", "demo"] {
-        let help = String::from_utf8(good(folder.path(), &[verb, "--help"]).stdout).unwrap();
-        assert!(help.contains("Examples:") && help.contains(&format!("thalweg dedup {verb} ")), "{help}");
-    }
 }

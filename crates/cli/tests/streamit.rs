@@ -335,7 +335,10 @@ fn invalid_numbers_are_refused_with_the_valid_range() {
         (["--threads", "100000"], "100000 threads: at most"),
         (["--iterations", "-2"], "invalid value '-2' for '--iterations <N>'"),
         (["--budget", "much"], "write it like 64MiB"),
-        (["--in", "x"], "--in replaces the only file that a program reads, but this program reads 0 files"),
+        (
+            ["--in", "x"],
+            "--input replaces the only file that a program reads, but this program reads 0 files",
+        ),
     ] {
         let output = run(folder.path(), &arguments);
         assert!(
@@ -447,9 +450,11 @@ fn each_form_of_a_graph_is_written_to_stdout_or_a_file() {
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(has), "{form}: {text}");
-        assert!(graph(&["--form", form, "--output", "drawing"]).status.success());
+        assert!(graph(&["--format", form, "--output", "drawing", "-f"]).status.success());
         assert_eq!(fs::read_to_string(folder.path().join("drawing")).unwrap(), text);
     }
+    let refused = graph(&["--output", "drawing"]);
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("already exists"), "{refused:?}");
     let output = graph(&["--output", "nowhere/drawing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("nowhere/drawing"), "{}", stderr(&output));
@@ -462,7 +467,7 @@ fn source_files_are_not_overwritten() {
     fs::hard_link(folder.path().join("program.str"), folder.path().join("hard")).unwrap();
     symlink("program.str", folder.path().join("soft")).unwrap();
     for output in ["program.str", "./program.str", "hard", "soft"] {
-        for verb in [&["graph"][..], &["build", "--force"]] {
+        for verb in [&["graph", "--force"][..], &["build", "--force"]] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
             command.args(verb).args(["program.str", "-o", output]).current_dir(folder.path());
             let done = command.env("XDG_CACHE_HOME", folder.path().join("cache")).output().unwrap();

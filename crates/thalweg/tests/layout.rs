@@ -59,7 +59,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-stencils", &["thalweg"]),
     (
         "thalweg-codegen",
-        &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
+        &[
+            "thalweg",
+            "thalweg-analysis",
+            "thalweg-files",
+            "thalweg-lang",
+            "thalweg-lang-testgen",
+            "thalweg-str",
+        ],
     ),
     (
         "thalweg-cli",

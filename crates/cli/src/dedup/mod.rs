@@ -23,12 +23,15 @@ mod unpack;
 mod verify;
 
 /// Pack files into a deduplicated, compressed archive, and unpack them again.
+///
+/// An archive stores data that occurs several times once, and compresses the rest. It holds a directory tree, a file or a
+/// stream.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup pack photos -o photos.thd
   thalweg dedup unpack photos.thd -o restored
   thalweg dedup verify photos.thd
-  thalweg dedup demo                               packs, unpacks and compares the Rust toolchain")]
+  thalweg dedup demo                         pack and unpack the Rust toolchain")]
 pub(crate) struct Dedup {
     #[command(subcommand)]
     verb: Verb,
@@ -58,8 +61,8 @@ impl Dedup {
 /// Limits for reading an archive.
 #[derive(Debug, Args)]
 struct ReadLimits {
-    /// Refuse archives that need more memory than this for earlier data
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse)]
+    /// Refuse archives that need more memory than this for earlier data: those that were packed with a larger --window
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse)]
     window_limit: u64,
 }
 
@@ -86,22 +89,19 @@ impl OutputLimit {
 
 /// Options of verbs that write to disk.
 #[derive(Debug, Args)]
-struct OutputOptions {
-    /// Replace an existing file or an empty folder (other folders are never replaced)
-    #[arg(short, long)]
-    force: bool,
+struct Disk {
     /// Do not wait until the finished output is on the disk
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_sync: bool,
 }
 
-impl OutputOptions {
+impl Disk {
     /// Creates the output file, or opens standard output for `-`.
-    fn file(&self, path: &Path) -> Result<OutFile> {
+    fn file(&self, path: &Path, force: bool) -> Result<OutFile> {
         if standard::is_dash(path) {
             return Ok(OutFile::direct(standard::stdout()?));
         }
-        Ok(OutFile::create(path, self.force)?.durable(!self.no_sync))
+        Ok(OutFile::create(path, force)?.durable(!self.no_sync))
     }
 
     /// A guard to hold while `path` is written. Pipes and devices need none: they are written directly, so an

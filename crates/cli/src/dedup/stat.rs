@@ -16,7 +16,7 @@ use crate::{size, standard};
 ///
 /// Reads the whole archive and checks its checksums, but does not decompress the data.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup stat photos.thd
   thalweg dedup stat --list photos.thd | grep jpg")]
 pub(crate) struct Stat {

@@ -9,7 +9,7 @@ use clap::Args;
 use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::{Failures, OutputLimit, OutputOptions, ReadLimits, report};
+use super::{Disk, Failures, OutputLimit, ReadLimits, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::outputs;
@@ -25,7 +25,7 @@ use crate::standard::{self, Input};
 /// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
 /// is named in a warning, and the exit code is 2. On a file system without hard links, unpacking a tree that has them fails.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
   thalweg dedup unpack src.tar.thd -o - | tar x   to standard output
   ssh host cat logs.thd | thalweg dedup unpack - -o logs")]
@@ -44,8 +44,11 @@ pub(crate) struct Unpack {
     /// Restore the extended attributes that users set
     #[arg(long)]
     xattrs: bool,
+    /// Replace an existing file, or an empty folder. Other folders are never replaced
+    #[arg(short, long)]
+    force: bool,
     #[command(flatten)]
-    disk: OutputOptions,
+    disk: Disk,
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
@@ -60,7 +63,7 @@ impl Unpack {
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
         outputs::check_apart([self.output.as_path()], [self.archive.as_path()])?;
         let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
-        let _guard = OutputOptions::guard(&self.output, interrupt);
+        let _guard = Disk::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);
         let started = Instant::now();
         let failures = Failures::new(&progress);
@@ -74,7 +77,7 @@ impl Unpack {
 
     fn tree(&self, failures: &Failures) -> Result<TreeSink> {
         let failures = failures.clone();
-        let sink = TreeSink::create(&self.output, self.disk.force)?
+        let sink = TreeSink::create(&self.output, self.force)?
             .durable(!self.disk.no_sync)
             .extended_attributes(self.xattrs)
             .on_failure(move |error| failures.add(error));
@@ -94,7 +97,7 @@ impl Unpack {
         let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
-                let mut sink = StreamSink::new(self.disk.file(&self.output)?);
+                let mut sink = StreamSink::new(self.disk.file(&self.output, self.force)?);
                 let done = extract_parallel(archive, &mut sink, run)?;
                 sink.finish()?.commit()?;
                 Ok(done)

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use thalweg::graph::shown;
 use thalweg::machine::Processor;
+use thalweg_files::PrivateFolder;
 
 /// Bytes of C from which on compiling at `-O3` takes minutes.
 const LONG: usize = 1_500_000;
@@ -145,11 +146,11 @@ fn compiled(
     text: &str,
     compiler: &Compiler,
     interrupted: &dyn Fn() -> bool,
-) -> Result<(tempfile::TempDir, PathBuf), Refusal> {
+) -> Result<(PrivateFolder, PathBuf), Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::Failed(format!("cannot write the C source to a temporary folder: {error}"))
     };
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = PrivateFolder::create(&std::env::temp_dir()).map_err(|error| failed(error.into()))?;
     let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
     std::fs::write(&source, text).map_err(failed)?;
     compiler.compile((&source, &path), effort(text), interrupted)?;
