@@ -8,9 +8,9 @@ use thalweg_files::Folder;
 /// The folders of a tree, and in which of them the files are.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Each folder's name, and the number of the folder that it is in.
+    /// The name of each folder below the root, and the number of the folder that it is in. The root has the number 0.
     folders: Vec<(usize, OsString)>,
-    /// The numbers of the open folders.
+    /// The numbers of the open folders below the root.
     open: Vec<usize>,
     /// The number of its folder and the name of each file.
     files: Vec<(usize, OsString)>,
@@ -20,8 +20,8 @@ impl Names {
     /// Enters a folder.
     pub fn enter(&mut self, name: OsString) {
         let outer = self.open.last().copied().unwrap_or_default();
-        self.open.push(self.folders.len());
         self.folders.push((outer, name));
+        self.open.push(self.folders.len());
     }
 
     /// Leaves the current folder.
@@ -34,23 +34,20 @@ impl Names {
         self.files.push((self.open.last().copied().unwrap_or_default(), name));
     }
 
-    /// Opens the folder of a file, by way of `outer`, in which the tree's root is. Returns it, and the file's name.
+    /// Opens the folder of a file, by way of the root. Returns it, and the file's name.
     ///
     /// # Errors
     /// There is no such file, or a folder cannot be opened.
-    pub fn find(&self, file: u64, outer: &Folder) -> io::Result<(Folder, OsString)> {
+    pub fn find(&self, file: u64, root: Folder) -> io::Result<(Folder, OsString)> {
         let file = usize::try_from(file).ok().and_then(|file| self.files.get(file));
         let (mut at, name) = file.cloned().ok_or(io::ErrorKind::NotFound)?;
         let mut path = Vec::new();
-        loop {
-            let (above, name) = &self.folders[at];
+        while at > 0 {
+            let (above, name) = &self.folders[at - 1];
             path.push(name);
-            if at == 0 {
-                break;
-            }
             at = *above;
         }
-        let mut folder = outer.try_clone()?;
+        let mut folder = root;
         for name in path.into_iter().rev() {
             folder = folder.inner(name)?;
         }

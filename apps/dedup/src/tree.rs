@@ -4,8 +4,8 @@
 //! entries relative to open folders, and never opens anything that already exists, but for folders of its own on the way
 //! to a file that gets a further name. So no link can redirect a write.
 //!
-//! The tree is synced to disk before it is renamed, and the folder of the output afterwards. So after a crash of the
-//! machine, the output is a complete tree or does not exist.
+//! The tree has all its attributes, those of the root too, before it is synced to disk. Then it is renamed, and the folder
+//! of the output is synced. So after a crash of the machine, the output is a complete tree or does not exist.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -26,11 +26,11 @@ use crate::{Error, Result, os};
 /// A sink that writes a tree.
 pub struct TreeSink {
     output: OutFolder,
-    /// From the private folder of the output to the current folder.
+    /// From the root, which is the hidden folder of the output, to the current folder.
     trail: Trail,
     /// The attributes of each open folder, set when it is closed.
     open: Vec<Meta>,
-    root: Option<(Folder, Meta)>,
+    root: Option<Meta>,
     file: Option<(File, Meta)>,
     names: Names,
     restore: Restore,
@@ -54,10 +54,10 @@ impl TreeSink {
     pub fn create(output: &Path, force: bool) -> Result<Self> {
         let output = OutFolder::create(output, force)?;
         let doing = || format!("creating {}", shown(output.path()));
-        let private = output.private().open().doing(doing)?;
+        let root = output.private().open().doing(doing)?;
         // A new folder belongs to this user.
-        let superuser = private.status().doing(doing)?.owner.is_some_and(|(user, _)| user == 0);
-        let trail = Trail::new(private, output.path()).doing(doing)?;
+        let superuser = root.status().doing(doing)?.owner.is_some_and(|(user, _)| user == 0);
+        let trail = Trail::new(root, output.path()).doing(doing)?;
         Ok(TreeSink {
             output,
             trail,
@@ -99,20 +99,14 @@ impl TreeSink {
     /// Renames the finished tree to its final name.
     ///
     /// # Errors
-    /// It cannot be synced or renamed, and is removed.
+    /// The attributes of the root cannot be set, or the tree cannot be synced or renamed. It is removed.
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
-        let path = self.output.path().to_owned();
-        let TreeSink { output, root, restore, mut failures, .. } = self;
-        output.commit(|| {
-            let Some((folder, meta)) = root else { return Ok(()) };
-            set_folder(restore, &folder, &meta, &path, &mut failures)
-        })
-    }
-
-    /// The name that an entry of the current folder gets. The root has an empty name.
-    fn name<'n>(&self, name: &'n [u8]) -> &'n [u8] {
-        if self.open.is_empty() { OutFolder::ROOT.as_bytes() } else { name }
+        if let Some(meta) = self.root.take() {
+            let path = self.output.path();
+            set_folder(self.restore, self.trail.here(), &meta, path, &mut self.failures)?;
+        }
+        Ok(self.output.commit()?)
     }
 
     /// Calls `with` on the current folder and the name of an entry in it.
@@ -122,7 +116,7 @@ impl TreeSink {
         name: &[u8],
         with: impl FnOnce(&Folder, &OsStr) -> io::Result<T>,
     ) -> Result<T> {
-        let made = os::name(self.name(name)).and_then(|name| with(self.trail.here(), &name));
+        let made = os::name(name).and_then(|name| with(self.trail.here(), &name));
         made.doing(|| format!("{what} {}", self.show(name)))
     }
 
@@ -149,12 +143,15 @@ impl TreeSink {
         Ok(())
     }
 
+    /// Creates a folder, except for the root, which is there.
     fn open_dir(&mut self, meta: &Meta) -> Result<()> {
-        self.at("creating", &meta.name, |folder, name| folder.create_folder(name))?;
-        let doing = || format!("creating {}", shown_bytes(&meta.name));
-        let name = os::name(self.name(&meta.name)).doing(doing)?;
-        self.trail.enter(&name).doing(doing)?;
-        self.names.enter(name);
+        if !self.open.is_empty() {
+            self.at("creating", &meta.name, |folder, name| folder.create_folder(name))?;
+            let doing = || format!("creating {}", shown_bytes(&meta.name));
+            let name = os::name(&meta.name).doing(doing)?;
+            self.trail.enter(&name).doing(doing)?;
+            self.names.enter(name);
+        }
         self.open.push(meta.clone());
         Ok(())
     }
@@ -163,14 +160,18 @@ impl TreeSink {
     /// because the permissions may forbid to write into the folder, and each new entry changes its time.
     fn close_dir(&mut self) -> Result<()> {
         let Some(meta) = self.open.pop() else { return Ok(()) };
+        if self.open.is_empty() {
+            self.root = Some(meta);
+            return Ok(());
+        }
         let path = self.trail.path().to_owned();
         let folder = self.trail.leave().doing(|| format!("leaving {}", shown(&path)))?;
         self.names.leave();
-        if self.open.is_empty() {
-            self.root = Some((folder, meta));
-            return Ok(());
+        set_folder(self.restore, &folder, &meta, &path, &mut self.failures)?;
+        match folder.as_file().filter(|_| self.output.syncs_each()) {
+            Some(folder) => folder.sync_all().doing(|| format!("writing {}", shown(&path))),
+            None => Ok(()),
         }
-        set_folder(self.restore, &folder, &meta, &path, &mut self.failures)
     }
 
     fn link(&mut self, meta: &Meta, target: &[u8]) -> Result<()> {
@@ -187,7 +188,7 @@ impl TreeSink {
 
     fn hard_link(&self, name: &[u8], file: u64) -> Result<()> {
         self.at("creating the hard link", name, |folder, name| {
-            let (from, old) = self.names.find(file, &self.output.private().open()?)?;
+            let (from, old) = self.names.find(file, self.output.private().open()?)?;
             folder.create_hard_link(name, &from, &old)
         })
     }
