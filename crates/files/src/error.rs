@@ -51,7 +51,8 @@ impl Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Io { source, .. } => source,
+            // The text has the cause too: not every reader of an I/O error asks for its source.
+            Error::Io { doing, source } => io::Error::new(source.kind(), format!("{doing}: {source}")),
             Error::Exists(_) => io::Error::new(io::ErrorKind::AlreadyExists, error),
             Error::NotReplaceable(_) | Error::NamesFolder(_) => {
                 io::Error::new(io::ErrorKind::InvalidInput, error)

@@ -102,7 +102,11 @@ fn a_name_of_a_folder_and_a_missing_folder_are_refused_at_the_start() {
     let slash = folder.path().join("new/");
     assert!(matches!(OutFile::create(&slash, true), Err(Error::NamesFolder(_))));
     let error = OutFile::create(&folder.path().join("no/file"), false).unwrap_err();
-    assert!(std::io::Error::from(error).to_string().contains("there is no folder"));
+    let error = std::io::Error::from(error);
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let (file, missing) = (folder.path().join("no/file"), folder.path().join("no"));
+    let text = format!("creating {}: there is no folder `{}`", file.display(), missing.display());
+    assert_eq!(error.to_string(), text);
     assert!(names(folder.path()).is_empty());
 }
 
