@@ -105,7 +105,8 @@ impl Kept {
         self.folder.join(format!("{name}.so"))
     }
 
-    /// Writes a file atomically.
+    /// Writes a file atomically, which only its owner can read and write, as it is code that a process will load. (The
+    /// outputs of `thalweg_files` have the permissions that the user gives new files.)
     fn put(&self, bytes: &[u8], to: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
