@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -24,6 +25,10 @@ impl<F: FnOnce() + Send> Observer for Changes<F> {
         if let Some(change) = self.change.take() {
             change();
         }
+    }
+
+    fn skipped(&mut self, path: &Path, why: &str) {
+        self.failures.lock().unwrap().push(format!("skipped {}: {why}", path.display()));
     }
 
     fn failed(&mut self, why: Error) -> Result<()> {
@@ -72,6 +77,40 @@ fn what_vanishes_is_left_out_and_the_rest_is_packed() {
     for (failure, name) in failures.iter().zip(["file", "folder", "link"]) {
         assert_eq!(*failure, format!("reading {}", at(name).display()));
     }
+}
+
+/// The walk has found their names before they change, and finds their kinds afterwards.
+#[test]
+fn what_changes_its_kind_is_packed_as_what_it_is() {
+    let root = tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    for name in ["a", "b", "c", "d", "e"] {
+        fs::write(at(name), name).unwrap();
+    }
+    fs::create_dir(at("f")).unwrap();
+    symlink("a", at("g")).unwrap();
+    let (failures, place) = pack(root.path(), || {
+        for name in ["b", "c", "d", "e", "g"] {
+            fs::remove_file(at(name)).unwrap();
+        }
+        fs::create_dir(at("b")).unwrap();
+        fs::write(at("b/inside"), b"x").unwrap();
+        symlink("a", at("c")).unwrap();
+        assert!(Command::new("mkfifo").arg(at("d")).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(at("e")).unwrap();
+        fs::remove_dir(at("f")).unwrap();
+        fs::write(at("f"), b"now a file").unwrap();
+        fs::write(at("g"), b"now a file too").unwrap();
+    });
+    let out = place.path().join("out");
+    assert_eq!(names(&out), ["a", "b", "c", "f", "g"]);
+    assert_eq!(names(&out.join("b")), ["inside"]);
+    assert_eq!(fs::read_link(out.join("c")).unwrap(), Path::new("a"));
+    assert_eq!(fs::read(out.join("f")).unwrap(), b"now a file");
+    assert!(fs::symlink_metadata(out.join("g")).unwrap().is_file());
+    let skipped =
+        ["d", "e"].map(|name| format!("skipped {}: it is not a file, folder or link", at(name).display()));
+    assert_eq!(failures, skipped);
 }
 
 #[test]

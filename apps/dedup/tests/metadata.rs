@@ -9,8 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tempfile::tempdir;
 use thalweg_dedup::{
-    Archive, Entry, Error, Limits, Params, Quiet, Source, Summary, TreeSink, extract, pack_source_sequential,
-    stat, unpack_stream, unpack_tree, verify,
+    Archive, Attribute, Entry, Error, Limits, Meta, Params, Quiet, Sink, Source, Summary, TreeSink, extract,
+    pack_source_sequential, stat, unpack_stream, unpack_tree, verify,
 };
 use thalweg_files::Folder;
 
@@ -120,6 +120,26 @@ fn owners_and_special_bits_are_restored_by_the_superuser_or_on_request() {
     let default = place.path().join("default");
     unpack(&archive, &default, |sink| sink).unwrap();
     assert_eq!(found(&default, "file"), found(if superuser { &same } else { &own }, "file"));
+}
+
+/// No tree with other attributes than those of the archive gets its name.
+#[test]
+fn a_tree_whose_root_cannot_get_its_attributes_leaves_nothing() {
+    let place = tempdir().unwrap();
+    let sink = || TreeSink::create(&place.path().join("out"), false).unwrap().extended_attributes(true);
+    let refused = Attribute { name: b"system.unknown".to_vec(), value: b"x".to_vec() };
+    let root = Meta { mode: 0o755, attributes: vec![refused], ..Meta::default() };
+    let mut first = sink();
+    let mut second = sink().on_failure(|_| ());
+    for sink in [&mut first, &mut second] {
+        sink.entry(&Entry::Dir(root.clone()), 0).unwrap();
+        sink.entry(&Entry::Up, 0).unwrap();
+    }
+    let error = first.commit().unwrap_err();
+    assert!(error.to_string().contains("setting attributes of"), "{error}");
+    assert!(!place.path().join("out").exists());
+    second.commit().unwrap();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
 #[test]

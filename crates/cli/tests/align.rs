@@ -3,8 +3,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 

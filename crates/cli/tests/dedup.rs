@@ -217,23 +217,40 @@ fn a_bomb_of_references_ends_within_the_limit() {
 #[test]
 fn two_processes_that_write_one_output_do_no_harm() {
     let folder = folder_with_archive();
-    for (arguments, output) in [
-        (&["pack", "file", "-o", "one.thd"][..], "one.thd"),
-        (&["pack", "file", "-fo", "two.thd"], "two.thd"),
-        (&["unpack", "file.thd", "-o", "copy"], "copy"),
-    ] {
+    let at = |name: &str| folder.path().join(name);
+    for name in ["tree/a/b", "empty"] {
+        fs::create_dir_all(at(name)).unwrap();
+    }
+    for name in ["tree/a/first", "tree/a/b/second", "tree/third"] {
+        fs::write(at(name), content()).unwrap();
+    }
+    good(folder.path(), &["pack", "tree", "-o", "tree.thd"]);
+    let files = |root: &str| {
+        let found = good(folder.path(), &["pack", root, "-o", "-"]);
+        (names(&at(root)), found.stdout)
+    };
+    let outputs = ["pack file -o one.thd", "pack file -fo two.thd", "unpack file.thd -o copy"];
+    let trees = ["unpack tree.thd -o new", "unpack tree.thd -fo empty"];
+    for command in outputs.into_iter().chain(trees) {
+        let arguments: Vec<&str> = command.split(' ').collect();
+        let output = arguments[arguments.len() - 1];
         let children = [(); 3]
-            .map(|()| thalweg(folder.path(), arguments).stderr(Stdio::piped()).spawn().expect("starts"));
+            .map(|()| thalweg(folder.path(), &arguments).stderr(Stdio::piped()).spawn().expect("starts"));
         let ended = children.map(|child| child.wait_with_output().unwrap());
         let succeeded = ended.iter().filter(|output| output.status.success()).count();
         assert!(succeeded >= 1 && (succeeded == 1 || output == "two.thd"), "{ended:?}");
         for failed in ended.iter().filter(|output| !output.status.success()) {
             assert!(stderr(failed).contains("already exists"), "{failed:?}");
         }
-        let good = fs::read(folder.path().join(if output == "copy" { "file" } else { "file.thd" })).unwrap();
-        assert!(fs::read(folder.path().join(output)).unwrap() == good, "{output}");
+        if at(output).is_dir() {
+            assert!(files(output) == files("tree"), "{output}");
+        } else {
+            let good = fs::read(at(if output == "copy" { "file" } else { "file.thd" })).unwrap();
+            assert!(fs::read(at(output)).unwrap() == good, "{output}");
+        }
     }
-    assert_eq!(names(folder.path()), ["copy", "file", "file.thd", "one.thd", "two.thd"]);
+    let expected = ["copy", "empty", "file", "file.thd", "new", "one.thd", "tree", "tree.thd", "two.thd"];
+    assert_eq!(names(folder.path()), expected);
 }
 
 #[test]
@@ -331,6 +348,27 @@ fn a_closed_pipe_is_an_error() {
         let message = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{message}");
         assert!(message.contains("Broken pipe") && !message.contains("panicked"), "{message}");
+    }
+}
+
+/// Of a single file and of a tree, by the space that they take.
+#[cfg(target_os = "linux")]
+#[test]
+fn zeros_become_holes_on_request() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempdir().unwrap();
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    let image = fs::File::create(folder.path().join("tree/image")).unwrap();
+    image.set_len(8 << 20).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&image, &content(), 2_000_001).unwrap();
+    for (input, archive) in [("tree", "tree.thd"), ("tree/image", "image.thd")] {
+        good(folder.path(), &["pack", input, "-o", archive]);
+        let output = format!("{archive}-unpacked");
+        good(folder.path(), &["unpack", archive, "-o", &output, "--no-sync", "--sparse"]);
+        let output = folder.path().join(output);
+        let image = if output.is_dir() { output.join("image") } else { output };
+        assert!(fs::read(&image).unwrap() == fs::read(folder.path().join("tree/image")).unwrap());
+        assert!(fs::metadata(image).unwrap().blocks() * 512 < 4 << 20, "{archive}");
     }
 }
 

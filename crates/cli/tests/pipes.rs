@@ -4,8 +4,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};

@@ -9,6 +9,7 @@ mod error;
 mod folder;
 mod output;
 mod remove;
+mod sparse;
 mod status;
 mod trail;
 
@@ -16,5 +17,6 @@ pub use error::{Error, Result};
 pub use folder::Folder;
 pub use output::{OutFile, OutFolder, PrivateFolder, is_unfinished, on_stale, remove_unfinished, unfinished};
 pub use remove::remove_tree;
+pub use sparse::SparseFile;
 pub use status::{Kind, Status, status};
 pub use trail::Trail;

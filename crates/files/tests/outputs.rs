@@ -51,15 +51,49 @@ fn of_two_writers_of_one_folder_both_are_told_the_truth() {
     let path = folder.path().join("out");
     let [first, second] = [(); 2].map(|()| OutFolder::create(&path, false).unwrap());
     let done = |output: OutFolder, name: &str| {
-        let root = output.private().path().join(OutFolder::ROOT);
-        fs::create_dir(&root).unwrap();
-        fs::write(root.join(name), b"").unwrap();
-        output.commit(|| Ok::<_, Error>(()))
+        fs::write(output.private().path().join(name), b"").unwrap();
+        output.commit()
     };
     done(second, "second").unwrap();
     assert!(matches!(done(first, "first"), Err(Error::Exists(_))));
     assert_eq!(names(&path), ["second"]);
     assert_eq!(names(folder.path()), ["out"]);
+    // Both may replace an empty folder. The first one fills it.
+    fs::remove_dir_all(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let [first, second, third] = [(); 3].map(|()| OutFolder::create(&path, true).unwrap());
+    done(second, "second").unwrap();
+    assert!(matches!(done(first, "first"), Err(Error::NotReplaceable(_))));
+    assert_eq!(names(&path), ["second"]);
+    fs::remove_dir_all(&path).unwrap();
+    fs::write(&path, b"a file").unwrap();
+    assert!(matches!(done(third, "third"), Err(Error::NotReplaceable(_))));
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
+/// A folder whose owner may not change it can be renamed beside itself, so nothing is left to do after the renaming.
+#[cfg(unix)]
+#[test]
+fn an_output_folder_has_its_permissions_before_it_has_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("out");
+    for (mode, committed) in [(0o000, true), (0o555, true), (0o000, false)] {
+        let output = OutFolder::create(&path, false).unwrap();
+        let private = output.private().path();
+        assert_eq!(fs::metadata(private).unwrap().permissions().mode() & 0o7777, 0o700);
+        fs::write(private.join("file"), b"").unwrap();
+        fs::set_permissions(private, fs::Permissions::from_mode(mode)).unwrap();
+        if committed {
+            output.commit().unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, mode);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+            fs::remove_dir_all(&path).unwrap();
+        } else {
+            drop(output);
+        }
+        assert!(names(folder.path()).is_empty());
+    }
 }
 
 #[test]
@@ -68,7 +102,11 @@ fn a_name_of_a_folder_and_a_missing_folder_are_refused_at_the_start() {
     let slash = folder.path().join("new/");
     assert!(matches!(OutFile::create(&slash, true), Err(Error::NamesFolder(_))));
     let error = OutFile::create(&folder.path().join("no/file"), false).unwrap_err();
-    assert!(std::io::Error::from(error).to_string().contains("there is no folder"));
+    let error = std::io::Error::from(error);
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+    let (file, missing) = (folder.path().join("no/file"), folder.path().join("no"));
+    let text = format!("creating {}: there is no folder `{}`", file.display(), missing.display());
+    assert_eq!(error.to_string(), text);
     assert!(names(folder.path()).is_empty());
 }
 

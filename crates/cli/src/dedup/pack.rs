@@ -25,7 +25,7 @@ use crate::{outputs, size, standard};
 /// An archive of a tree stores names, contents, symbolic and hard links, permissions with set-user, set-group and sticky
 /// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
 /// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
-/// names of owners, and holes (they become zeros). Sockets, pipes and devices are skipped with a warning.
+/// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are skipped with a warning.
 ///
 /// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
 /// file what was read, and the exit code is 2.

@@ -23,7 +23,7 @@ use crate::standard::{self, Input};
 ///
 /// Of a tree, permissions and modification times are restored. The superuser also restores owners, and with them set-user,
 /// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
-/// is named in a warning, and the exit code is 2. On a file system without hard links, unpacking a tree that has them fails.
+/// is named in a warning, and the exit code is 2. On a file system without hard links, these become copies, with a warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
@@ -47,6 +47,9 @@ pub(crate) struct Unpack {
     /// Replace an existing file, or an empty folder. Other folders are never replaced
     #[arg(short, long)]
     force: bool,
+    /// Make holes of blocks of zeros, so they take no space on the disk (as in images of disks)
+    #[arg(long)]
+    sparse: bool,
     #[command(flatten)]
     disk: Disk,
     #[command(flatten)]
@@ -80,6 +83,8 @@ impl Unpack {
         let sink = TreeSink::create(&self.output, self.force)?
             .durable(!self.disk.no_sync)
             .extended_attributes(self.xattrs)
+            .sparse(self.sparse)
+            .limit(self.limit.limit.unwrap_or(u64::MAX))
             .on_failure(move |error| failures.add(error));
         Ok(match (self.same_owner, self.no_same_owner) {
             (true, _) => sink.owners(true),
@@ -97,7 +102,7 @@ impl Unpack {
         let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
-                let mut sink = StreamSink::new(self.disk.file(&self.output, self.force)?);
+                let mut sink = StreamSink::new(self.disk.file(&self.output, self.force)?.sparse(self.sparse));
                 let done = extract_parallel(archive, &mut sink, run)?;
                 sink.finish()?.commit()?;
                 Ok(done)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::hidden::{self, Listed};
 use super::{parent, rename_new, stale, sync};
 use crate::error::Doing;
-use crate::{Error, Result, status};
+use crate::{Error, Result, SparseFile, status};
 use thalweg_graph::shown;
 
 /// An unfinished output file. If it is dropped without [`OutFile::commit`], it is removed.
@@ -27,7 +27,7 @@ enum Target {
 /// Written under a hidden name in the folder of `path` and renamed at the end.
 #[derive(Debug)]
 struct Hidden {
-    file: File,
+    file: SparseFile,
     listed: Listed,
     path: PathBuf,
     force: bool,
@@ -84,6 +84,14 @@ impl OutFile {
         self
     }
 
+    /// Sets whether blocks of zeros become holes. They do not by default, and never in output that is written directly.
+    pub fn sparse(mut self, sparse: bool) -> Self {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.file.set_holes(sparse);
+        }
+        self
+    }
+
     /// Makes the file executable for those that may read it.
     pub fn executable(mut self) -> Self {
         if let Target::Hidden(hidden) = &mut self.target {
@@ -105,7 +113,7 @@ impl OutFile {
     /// The open file.
     pub fn file(&self) -> &File {
         match &self.target {
-            Target::Hidden(hidden) => &hidden.file,
+            Target::Hidden(hidden) => hidden.file.file(),
             Target::Direct(file) => file,
         }
     }
@@ -139,13 +147,14 @@ impl Hidden {
         if let Ok(status) = status(&file) {
             stale::sweep(folder, &status);
         }
-        Ok(Hidden { file, listed, path, force, executable: false, finished: false })
+        Ok(Hidden { file: SparseFile::new(file), listed, path, force, executable: false, finished: false })
     }
 
     fn commit(mut self, durable: bool) -> Result<()> {
+        self.file.finish().doing("writing", &self.path)?;
         self.set_permissions().doing("setting the permissions of", &self.path)?;
         if durable {
-            self.file.sync_all().doing("syncing to disk", &self.path)?;
+            self.file.file().sync_all().doing("syncing to disk", &self.path)?;
         }
         let hidden = self.listed.path();
         let named = if self.force { fs::rename(hidden, &self.path) } else { rename_new(hidden, &self.path) };
@@ -167,16 +176,17 @@ impl Hidden {
     #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-        let mut mode = self.file.metadata()?.mode() & 0o7777;
+        let file = self.file.file();
+        let mut mode = file.metadata()?.mode() & 0o7777;
         if let Ok(old) = fs::metadata(&self.path) {
-            let own = fchown(&self.file, Some(old.uid()), Some(old.gid()));
-            let kept = own.or_else(|_| fchown(&self.file, None, Some(old.gid())));
+            let own = fchown(file, Some(old.uid()), Some(old.gid()));
+            let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
             mode = old.mode() & if kept.is_ok() { 0o777 } else { 0o707 };
         }
         if self.executable {
             mode |= (mode & 0o444) >> 2;
         }
-        self.file.set_permissions(fs::Permissions::from_mode(mode))
+        file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
     #[cfg(not(unix))]
@@ -202,7 +212,10 @@ impl Drop for Hidden {
 
 impl Write for OutFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file().write(bytes)
+        match &mut self.target {
+            Target::Hidden(hidden) => hidden.file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -62,7 +62,7 @@ fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Opt
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::{Error, OutFile, OutFolder, status};
+    use crate::{OutFile, OutFolder, status};
     use std::fs;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,8 +89,7 @@ mod tests {
                             file.unwrap().durable(false).commit().unwrap();
                             let folder = path.join(format!("folder-{thread}-{number}"));
                             let folder = OutFolder::create(&folder, false).unwrap().durable(false);
-                            fs::create_dir(folder.private().path().join(OutFolder::ROOT)).unwrap();
-                            folder.commit(|| Ok::<_, Error>(())).unwrap();
+                            folder.commit().unwrap();
                         }
                     })
                 })
