@@ -64,7 +64,12 @@ impl Content {
         Err(Error::Changed(format!("{} {how}; the archive has {read} bytes of it", shown(&self.path))))
     }
 
-    /// The error of a read that failed after some bytes.
+    /// The error of a read that ends the run.
+    pub fn unreadable(&self, source: io::Error) -> Error {
+        Error::io(format!("reading {} at byte offset {}", shown(&self.path), self.read), source)
+    }
+
+    /// The error of a read that failed after some bytes, which the archive has.
     pub fn failed(&self, source: io::Error) -> Error {
         let doing = format!("reading {} (the archive has its first {} bytes)", shown(&self.path), self.read);
         Error::io(doing, source)

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::tempdir;
 use thalweg_dedup::{
-    Error, Limits, Observer, Params, Result, Source, pack_source_sequential, unpack_tree, verify,
+    Error, Limits, Observer, Params, Result, Source, pack_source_sequential, unpack_stream, unpack_tree,
+    verify,
 };
 
 /// Changes the tree once, when the first bytes of content have been read, and keeps the failures.
@@ -141,6 +142,44 @@ fn of_a_file_that_shrinks_or_grows_the_archive_has_what_was_read() {
         assert_eq!(fs::read(place.path().join("out/a")).unwrap(), long[..kept], "{how}");
         assert_eq!(fs::read(place.path().join("out/z")).unwrap(), b"last");
     }
+}
+
+#[test]
+fn a_single_file_that_shrinks_or_grows_is_reported_as_one_of_a_tree() {
+    struct Strict<F>(F);
+    impl<F: FnMut(u64) + Send> Observer for Strict<F> {
+        fn bytes(&mut self, count: u64) {
+            (self.0)(count);
+        }
+    }
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a");
+    let long = vec![7; 24 << 20];
+    let cases =
+        [(Some(12 << 20), "shrank", 12 << 20), (Some(30 << 20), "grew", 24 << 20), (None, "", 24 << 20)];
+    for (length, how, kept) in cases {
+        fs::write(&path, &long).unwrap();
+        let failures = Arc::default();
+        let change = || {
+            length
+                .into_iter()
+                .for_each(|n| File::options().write(true).open(&path).unwrap().set_len(n).unwrap())
+        };
+        let observer = Changes { change: Some(change), failures: Arc::clone(&failures) };
+        let source = Source::file(File::open(&path).unwrap(), &path).unwrap();
+        let mut archive = Vec::new();
+        pack_source_sequential(source, &mut archive, &Params::default(), Box::new(observer)).unwrap();
+        let mut back = Vec::new();
+        unpack_stream(&archive[..], &mut back, &Limits::default()).unwrap();
+        assert!(back == long[..kept], "{how}");
+        let failures = failures.lock().unwrap();
+        assert_eq!(failures.len(), usize::from(length.is_some()), "{failures:?}");
+        assert!(failures.iter().all(|failure| failure.contains(how)), "{failures:?}");
+    }
+    let source = Source::file(File::open(&path).unwrap(), &path).unwrap();
+    let end = |_: u64| File::options().write(true).open(&path).unwrap().set_len(5).unwrap();
+    let ended = pack_source_sequential(source, Vec::new(), &Params::default(), Box::new(Strict(end)));
+    assert!(matches!(ended, Err(Error::Changed(why)) if why.contains("shrank")));
 }
 
 /// Files of the kernel have the length 0.

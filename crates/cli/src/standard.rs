@@ -28,6 +28,15 @@ pub(crate) struct Input {
 
 /// Opens a file, or standard input for `-`.
 pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
+    let (file, length) = open(path, interrupt)?;
+    if length.is_some() {
+        return Ok(Input { bytes: Box::new(file), length });
+    }
+    Ok(Input { bytes: Box::new(interrupt.input(file)), length })
+}
+
+/// Opens a file, or standard input for `-`. Returns its length too, unless reads of it may block, and of standard input.
+pub(crate) fn open(path: &Path, interrupt: &Interrupt) -> Result<(File, Option<u64>)> {
     let opening = || format!("opening {}", shown(path));
     let file = if is_dash(path) {
         stdin().context("opening standard input")?
@@ -36,10 +45,8 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
     };
     let meta = file.metadata().with_context(opening)?;
     ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
-    if meta.is_file() && !is_dash(path) {
-        return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
-    }
-    Ok(Input { bytes: Box::new(interrupt.input(file)), length: None })
+    let length = (meta.is_file() && !is_dash(path)).then_some(meta.len());
+    Ok((file, length))
 }
 
 /// Unbuffered standard input. The callers read in large pieces.

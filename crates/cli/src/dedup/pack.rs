@@ -1,6 +1,6 @@
 //! `thalweg dedup pack`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,7 +14,6 @@ use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::misuse::Misuse;
 use crate::progress::Progress;
-use crate::standard::Input;
 use crate::{outputs, size, standard};
 
 /// Pack a file, a directory tree or standard input.
@@ -28,7 +27,7 @@ use crate::{outputs, size, standard};
 /// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are skipped with a warning.
 ///
 /// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
-/// file what was read, and the exit code is 2.
+/// file what was read, and the exit code is 2. The same holds of a single file that changes.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder
@@ -82,8 +81,11 @@ impl Pack {
         let _guard = Disk::guard(&self.output, interrupt);
         let mut output = self.disk.file(&self.output, self.force)?;
         let (source, progress, run) = match input {
-            Some(Input { bytes, length }) => {
-                (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
+            Some((file, Some(length))) => {
+                (Source::file(file, &self.input)?, self.engine.progress(Some(length)), run)
+            }
+            Some((file, None)) => {
+                (Source::stream(interrupt.input(file)), self.engine.progress(None), run.blocking_input(true))
             }
             None => {
                 let tree = Source::Tree {
@@ -129,8 +131,8 @@ impl Pack {
         }
     }
 
-    /// Opens the input. Returns `None` for a tree.
-    fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
+    /// Opens the input, and returns its length too if it is a regular file. Returns `None` for a tree.
+    fn input(&self, interrupt: &Interrupt) -> Result<Option<(File, Option<u64>)>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);
             let meta = meta.with_context(|| format!("reading {}", shown(&self.input)))?;
@@ -138,7 +140,7 @@ impl Pack {
                 return Ok(None);
             }
         }
-        standard::input(&self.input, interrupt).map(Some)
+        standard::open(&self.input, interrupt).map(Some)
     }
 }
 
