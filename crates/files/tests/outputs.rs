@@ -133,9 +133,17 @@ fn what_replaces_a_file_has_its_permissions_and_its_owner() {
         fs::remove_file(&path).unwrap();
     }
     let made = OutFile::create(&path, false).unwrap().executable();
+    assert_eq!(made.file().metadata().unwrap().mode() & 0o777, 0o600, "no other user can open and lock it");
     made.commit().unwrap();
     let mode = fs::metadata(&path).unwrap().mode();
     assert_eq!(mode & 0o111, (mode & 0o444) >> 2);
+    OutFile::create(&path, true).unwrap().commit().unwrap();
+    fs::remove_file(&path).unwrap();
+    OutFile::create(&path, false).unwrap().commit().unwrap();
+    fs::write(folder.path().join("any"), b"").unwrap();
+    let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().mode();
+    assert_eq!(mode("out"), mode("any"), "a new file has the permissions of any other");
+    assert_eq!(names(folder.path()), ["any", "out"]);
 }
 
 /// A killed process leaves an output without a lock. A running one holds its lock.

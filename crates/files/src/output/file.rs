@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::hidden::{self, Listed};
+#[cfg(unix)]
+use super::new_mode::new_mode;
 use super::{parent, rename_new, stale, sync};
 use crate::error::Doing;
 use crate::{Error, Result, SparseFile, status};
@@ -68,7 +70,7 @@ impl OutFile {
             Some(_) => fs::canonicalize(path).doing("creating", path)?,
             None => path.to_path_buf(),
         };
-        let hidden = Hidden::create(path, force, existing.is_some())?;
+        let hidden = Hidden::create(path, force)?;
         Ok(OutFile { target: Target::Hidden(hidden), durable: true })
     }
 
@@ -133,14 +135,14 @@ impl OutFile {
 }
 
 impl Hidden {
-    fn create(path: PathBuf, force: bool, replaces: bool) -> Result<Self> {
+    fn create(path: PathBuf, force: bool) -> Result<Self> {
         let folder = parent(&path);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        // What replaces a secret is one: only the owner can read it until it has the permissions of the old file.
+        // What replaces a secret is one, and another user could hold its lock: see `hidden.rs`. So only the owner can open it
+        // until it is complete.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if replaces { 0o600 } else { 0o666 });
-        let _ = replaces;
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let created = hidden::create(folder, |path| options.open(path), |file| Some(file));
         let created = created.map_err(|error| if folder.is_dir() { error } else { no_folder(folder) });
         let (file, listed) = created.doing("creating", &path)?;
@@ -171,18 +173,20 @@ impl Hidden {
         Ok(())
     }
 
-    /// Sets owner and permissions of the file that is replaced, as far as this user may. If the file gets another group,
-    /// that group has no permissions. Set-user and set-group bits are not passed on: they were for other contents.
+    /// Sets the permissions of a new file, or owner and permissions of the file that is replaced, as far as this user may. If
+    /// the file gets another group, that group has no permissions. Set-user and set-group bits are not passed on: they were
+    /// for other contents.
     #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let file = self.file.file();
-        let mut mode = file.metadata()?.mode() & 0o7777;
-        if let Ok(old) = fs::metadata(&self.path) {
+        let mut mode = if let Ok(old) = fs::metadata(&self.path) {
             let own = fchown(file, Some(old.uid()), Some(old.gid()));
             let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
-            mode = old.mode() & if kept.is_ok() { 0o777 } else { 0o707 };
-        }
+            old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
+        } else {
+            new_mode(parent(&self.path))? & 0o666
+        };
         if self.executable {
             mode |= (mode & 0o444) >> 2;
         }

@@ -5,13 +5,16 @@
 //! be taken is stale: its writer is gone.
 //!
 //! The race: a process that removes stale outputs may take the lock of a new output after its creation and before its
-//! writer takes the lock, and remove it. So the writer looks at the name again when it has the lock, and begins anew if
-//! the name is gone. After that no other process can take the lock.
+//! writer takes the lock, and remove it. So the writer looks at the name again when it has the lock, and begins anew with
+//! another name if the name is gone or the lock is taken. After that no other process can take the lock.
+//!
+//! The writer never waits for a lock, and creates outputs that other users cannot open: in a shared folder another user
+//! could hold the lock of each new output for any time.
 //!
 //! On a system or file system without locks nothing is ever stale, since taking the lock fails.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -19,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const PREFIX: &str = ".thalweg-unfinished-";
+/// The most outputs that are created until one can be locked.
+const TRIES: usize = 1000;
 
 /// The hidden outputs of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -64,10 +69,28 @@ impl Drop for Listed {
 }
 
 /// Creates a hidden output in `folder` by `make`, and locks it.
+///
+/// # Errors
+/// The output cannot be created, or another process takes the lock of each one.
 pub(super) fn create<T>(
     folder: &Path,
     make: impl Fn(&Path) -> io::Result<T>,
     file: impl Fn(&T) -> Option<&File>,
+) -> io::Result<(T, Listed)> {
+    for _ in 0..TRIES {
+        let (made, listed) = create_unlocked(folder, &make)?;
+        if !file(&made).is_some_and(|file| is_lost(file, listed.path())) {
+            return Ok((made, listed));
+        }
+    }
+    let taken = format!("another process has taken the locks of {TRIES} new files");
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, taken))
+}
+
+/// Creates a hidden output in `folder` by `make`, which any process may remove.
+pub(super) fn create_unlocked<T>(
+    folder: &Path,
+    make: impl Fn(&Path) -> io::Result<T>,
 ) -> io::Result<(T, Listed)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -76,7 +99,6 @@ pub(super) fn create<T>(
         let listed = Listed(folder.join(format!("{PREFIX}{}-{number}", process::id())));
         list().push(listed.0.clone());
         match make(&listed.0) {
-            Ok(made) if file(&made).is_some_and(|file| is_lost(file, &listed.0)) => {}
             Ok(made) => return Ok((made, listed)),
             // Another process with this id, on another machine or in a container, may write to the same folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -85,10 +107,14 @@ pub(super) fn create<T>(
     }
 }
 
-/// Locks a new output. Returns whether another process has removed it in the meantime.
+/// Locks a new output. Returns whether another process has taken it, which removes what it has locked. Without locks no
+/// process removes it.
 fn is_lost(file: &File, path: &Path) -> bool {
-    // Waits for a process that has the lock, which removes the output. Without locks no process removes it.
-    file.lock().is_ok() && !is_at(file, path)
+    match file.try_lock() {
+        Ok(()) => !is_at(file, path),
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => false,
+    }
 }
 
 /// Whether `path` names the open `file`, which may be a folder.
@@ -111,6 +137,40 @@ pub(super) fn is_at(_file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    /// Another process takes the locks of the first `count` outputs. Returns how many it has taken at the end.
+    fn create_against(count: usize) -> (io::Result<bool>, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let locks = Mutex::new(Vec::new());
+        let make = |path: &Path| {
+            let file = File::create_new(path)?;
+            let mut locks = locks.lock().unwrap();
+            if locks.len() < count {
+                let other = File::open(path)?;
+                other.lock()?;
+                locks.push(other);
+            }
+            Ok(file)
+        };
+        let created = create(folder.path(), make, |file| Some(file));
+        (created.map(|(_, listed)| listed.path().exists()), locks.lock().unwrap().len())
+    }
+
+    #[test]
+    fn a_lock_of_another_process_is_not_waited_for() {
+        let (done, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let (created, locks) = create_against(3);
+            done.send((created.unwrap(), locks)).unwrap();
+            let (created, _) = create_against(usize::MAX);
+            done.send((created.unwrap_err().kind() == io::ErrorKind::ResourceBusy, TRIES)).unwrap();
+        });
+        let next = || ended.recv_timeout(Duration::from_secs(60)).expect("creating an output does not wait");
+        assert_eq!(next(), (true, 3));
+        assert_eq!(next(), (true, TRIES));
+    }
 
     #[test]
     fn only_our_names_are_ours() {

@@ -10,6 +10,8 @@
 mod file;
 mod folder;
 mod hidden;
+#[cfg(unix)]
+mod new_mode;
 mod private;
 mod stale;
 mod sync;

@@ -40,7 +40,7 @@ fn sweep_now(folder: &Path, own: &Status) {
 
 /// Removes the output `name` if it is stale.
 fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Option<()> {
-    let status = folder.stat(name).ok()?;
+    let status = folder.stat(name).ok().filter(|status| status.owner == own.owner)?;
     let inner;
     let file = match status.kind {
         Kind::File => &folder.open_file(name).ok()?,
@@ -52,9 +52,7 @@ fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Opt
     };
     // Held until the output is gone, so its name cannot be that of another writer's output.
     match file.try_lock() {
-        Ok(()) if status.owner == own.owner && is_at(file, &path.join(name)) => {
-            remove_tree(folder, name).ok()
-        }
+        Ok(()) if is_at(file, &path.join(name)) => remove_tree(folder, name).ok(),
         Ok(()) | Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
     }
 }
