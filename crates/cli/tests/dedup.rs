@@ -120,6 +120,26 @@ fn a_tree_round_trips_and_is_listed() {
     assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "out"]).contains("already exists"));
 }
 
+/// As with gzip, the attributes of a single file are those of its archive.
+#[test]
+fn a_single_secret_file_stays_secret_and_keeps_its_time() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let secret = fs::File::create(at("secret")).unwrap();
+    secret.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+    secret.set_modified(std::time::UNIX_EPOCH).unwrap();
+    good(folder.path(), &["pack", "secret", "-o", "secret.thd"]);
+    good(folder.path(), &["unpack", "secret.thd", "-o", "back"]);
+    let found = |name: &str| fs::metadata(at(name)).map(|meta| (meta.mode() & 0o7777, meta.mtime())).unwrap();
+    assert_eq!((found("secret.thd"), found("back")), ((0o600, 0), (0o600, 0)));
+    // Not those of standard input, which need not be those of any file.
+    let mut command = thalweg(folder.path(), &["pack", "-", "-o", "new.thd"]);
+    let packed = command.stdin(fs::File::open(at("secret")).unwrap()).status().unwrap();
+    fs::write(at("any"), b"").unwrap();
+    assert!(packed.success() && found("new.thd").0 == found("any").0 && found("new.thd").1 > 0);
+}
+
 #[test]
 fn an_archive_written_into_its_own_tree_is_skipped() {
     let folder = tempdir().unwrap();

@@ -146,6 +146,29 @@ fn what_replaces_a_file_has_its_permissions_and_its_owner() {
     assert_eq!(names(folder.path()), ["any", "out"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_made_of_a_file_has_its_permissions_owner_and_time() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let folder = tempdir().unwrap();
+    let (secret, path) = (folder.path().join("secret"), folder.path().join("out"));
+    fs::write(&secret, b"secret").unwrap();
+    let root = chown(&secret, Some(1234), Some(4321)).is_ok();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o4600)).unwrap();
+    File::open(&secret).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    for replaced in [false, true] {
+        let output = OutFile::create(&path, replaced).unwrap().like(fs::metadata(&secret).unwrap());
+        output.commit().unwrap();
+        let meta = fs::metadata(&path).unwrap();
+        let mode = if replaced { 0o640 } else { 0o600 };
+        assert_eq!((meta.len(), meta.mode() & 0o7777, meta.mtime()), (0, mode, 0));
+        if root {
+            assert_eq!((meta.uid(), meta.gid()), (1234, 4321));
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    }
+}
+
 /// A killed process leaves an output without a lock. A running one holds its lock.
 #[cfg(unix)]
 #[test]

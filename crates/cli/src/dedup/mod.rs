@@ -1,6 +1,6 @@
 //! `thalweg dedup`: one file per verb.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +102,13 @@ impl Disk {
             return Ok(OutFile::direct(standard::stdout()?));
         }
         Ok(OutFile::create(path, force)?.durable(!self.no_sync))
+    }
+
+    /// Creates the output file of what is read from `input`, which gets the attributes of a file that the user has named.
+    fn file_from(&self, path: &Path, force: bool, input: &Path, meta: &Metadata) -> Result<OutFile> {
+        let output = self.file(path, force)?;
+        let is_named = meta.is_file() && !standard::is_dash(input);
+        Ok(if is_named { output.like(meta.clone()) } else { output })
     }
 
     /// A guard to hold while `path` is written. Pipes and devices need none: they are written directly, so an

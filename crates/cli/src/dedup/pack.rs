@@ -1,6 +1,6 @@
 //! `thalweg dedup pack`.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::misuse::Misuse;
 use crate::progress::Progress;
+use crate::standard::Opened;
 use crate::{outputs, size, standard};
 
 /// Pack a file, a directory tree or standard input.
@@ -25,6 +26,11 @@ use crate::{outputs, size, standard};
 /// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
 /// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
 /// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are skipped with a warning.
+///
+/// An archive of a file or of standard input stores the content alone. As with gzip, the archive itself gets permissions,
+/// modification time and, where this user may give it, owner of the file, and `unpack` gives those of the archive to the
+/// file. They are lost where the archive comes from a pipe, or is copied without them. What replaces a file keeps its
+/// permissions and owner.
 ///
 /// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
 /// file what was read, and the exit code is 2. The same holds of a single file that changes.
@@ -79,12 +85,15 @@ impl Pack {
         self.note_window();
         let input = self.input(interrupt)?;
         let _guard = Disk::guard(&self.output, interrupt);
-        let mut output = self.disk.file(&self.output, self.force)?;
+        let mut output = match &input {
+            Some(input) => self.disk.file_from(&self.output, self.force, &self.input, &input.meta)?,
+            None => self.disk.file(&self.output, self.force)?,
+        };
         let (source, progress, run) = match input {
-            Some((file, Some(length))) => {
+            Some(Opened { file, length: Some(length), .. }) => {
                 (Source::file(file, &self.input)?, self.engine.progress(Some(length)), run)
             }
-            Some((file, None)) => {
+            Some(Opened { file, .. }) => {
                 (Source::stream(interrupt.input(file)), self.engine.progress(None), run.blocking_input(true))
             }
             None => {
@@ -131,8 +140,8 @@ impl Pack {
         }
     }
 
-    /// Opens the input, and returns its length too if it is a regular file. Returns `None` for a tree.
-    fn input(&self, interrupt: &Interrupt) -> Result<Option<(File, Option<u64>)>> {
+    /// Opens the input. Returns `None` for a tree.
+    fn input(&self, interrupt: &Interrupt) -> Result<Option<Opened>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);
             let meta = meta.with_context(|| format!("reading {}", shown(&self.input)))?;

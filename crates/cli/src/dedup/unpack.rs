@@ -1,5 +1,6 @@
 //! `thalweg dedup unpack`.
 
+use std::fs::Metadata;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -23,7 +24,9 @@ use crate::standard::{self, Input};
 ///
 /// Of a tree, permissions and modification times are restored. The superuser also restores owners, and with them set-user,
 /// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
-/// is named in a warning, and the exit code is 2. On a file system without hard links, these become copies, with a warning.
+/// is named in a warning, and the exit code is 2. A single file gets permissions, modification time and, where this user may
+/// give it, owner of its archive. On a file system without hard links, these become copies, with a
+/// warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
@@ -65,12 +68,15 @@ impl Unpack {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
         outputs::check_apart([self.output.as_path()], [self.archive.as_path()])?;
-        let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
+        let opened = standard::open(&self.archive, interrupt)?;
+        let meta = opened.meta.clone();
+        let Input { bytes, length } = opened.into_input(interrupt);
         let _guard = Disk::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);
         let started = Instant::now();
         let failures = Failures::new(&progress);
-        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()), &failures);
+        let run = run.blocking_input(length.is_none());
+        let unpacked = self.unpack(progress.read(bytes), &meta, run, &failures);
         progress.end(&unpacked);
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", shown(&self.archive)))?;
         let took = started.elapsed();
@@ -93,16 +99,19 @@ impl Unpack {
         })
     }
 
+    /// Unpacks the archive that `input` reads from a file with this metadata.
     fn unpack(
         &self,
         input: impl Read + Send,
+        meta: &Metadata,
         run: Run,
         failures: &Failures,
     ) -> Result<(Summary, thalweg::Report)> {
         let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
-                let mut sink = StreamSink::new(self.disk.file(&self.output, self.force)?.sparse(self.sparse));
+                let output = self.disk.file_from(&self.output, self.force, &self.archive, meta)?;
+                let mut sink = StreamSink::new(output.sparse(self.sparse));
                 let done = extract_parallel(archive, &mut sink, run)?;
                 sink.finish()?.commit()?;
                 Ok(done)

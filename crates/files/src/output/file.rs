@@ -33,6 +33,7 @@ struct Hidden {
     listed: Listed,
     path: PathBuf,
     force: bool,
+    model: Option<Box<Metadata>>,
     executable: bool,
     finished: bool,
 }
@@ -94,6 +95,16 @@ impl OutFile {
         self
     }
 
+    /// Gives the finished file the modification time of another one and, unless it replaces a file, the permissions of that
+    /// one, and its owner if this user may give that: so what is made of a secret is one. Output that is written directly
+    /// stays as it is.
+    pub fn like(mut self, model: Metadata) -> Self {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.model = Some(Box::new(model));
+        }
+        self
+    }
+
     /// Makes the file executable for those that may read it.
     pub fn executable(mut self) -> Self {
         if let Target::Hidden(hidden) = &mut self.target {
@@ -149,12 +160,13 @@ impl Hidden {
         if let Ok(status) = status(&file) {
             stale::sweep(folder, &status);
         }
-        Ok(Hidden { file: SparseFile::new(file), listed, path, force, executable: false, finished: false })
+        let file = SparseFile::new(file);
+        Ok(Hidden { file, listed, path, force, model: None, executable: false, finished: false })
     }
 
     fn commit(mut self, durable: bool) -> Result<()> {
         self.file.finish().doing("writing", &self.path)?;
-        self.set_permissions().doing("setting the permissions of", &self.path)?;
+        self.set_attributes().doing("setting the attributes of", &self.path)?;
         if durable {
             self.file.file().sync_all().doing("syncing to disk", &self.path)?;
         }
@@ -173,14 +185,23 @@ impl Hidden {
         Ok(())
     }
 
-    /// Sets the permissions of a new file, or owner and permissions of the file that is replaced, as far as this user may. If
-    /// the file gets another group, that group has no permissions. Set-user and set-group bits are not passed on: they were
-    /// for other contents.
+    fn set_attributes(&self) -> io::Result<()> {
+        self.set_permissions()?;
+        match &self.model {
+            Some(model) => self.file.file().set_modified(model.modified()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets the permissions of a new file, or owner and permissions of the file that is replaced or of the model, as far as
+    /// this user may. If the file gets another group, that group has no permissions. Set-user and set-group bits are not
+    /// passed on: they were for other contents.
     #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let file = self.file.file();
-        let mut mode = if let Ok(old) = fs::metadata(&self.path) {
+        let model = fs::metadata(&self.path).ok().or_else(|| self.model.as_deref().cloned());
+        let mut mode = if let Some(old) = model {
             let own = fchown(file, Some(old.uid()), Some(old.gid()));
             let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
             old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
