@@ -120,6 +120,27 @@ fn a_tree_round_trips_and_is_listed() {
     assert!(bad(folder.path(), &["unpack", "t.thd", "-o", "out"]).contains("already exists"));
 }
 
+#[test]
+fn standard_output_that_is_the_input_is_refused() {
+    let folder = folder_with_archive();
+    for (verb, name) in [("pack", "file"), ("unpack", "file.thd")] {
+        let before = fs::read(folder.path().join(name)).unwrap();
+        for from_stdin in [false, true] {
+            let mut command = thalweg(folder.path(), &[verb, if from_stdin { "-" } else { name }, "-o", "-"]);
+            let open = |append| fs::File::options().read(true).append(append).open(folder.path().join(name));
+            let stdin = if from_stdin { Stdio::from(open(false).unwrap()) } else { Stdio::null() };
+            let output = command.stdin(stdin).stdout(open(true).unwrap()).output().unwrap();
+            let message = stderr(&output);
+            assert!(output.status.code() == Some(1) && message.contains("are one file"), "{verb}: {message}");
+            assert!(fs::read(folder.path().join(name)).unwrap() == before);
+        }
+    }
+    // One device may be both.
+    let device = || fs::File::options().read(true).write(true).open("/dev/null").unwrap();
+    let mut command = thalweg(folder.path(), &["pack", "-", "-o", "-"]);
+    assert!(command.stdin(device()).stdout(device()).status().unwrap().success());
+}
+
 /// As with gzip, the attributes of a single file are those of its archive.
 #[test]
 fn a_single_secret_file_stays_secret_and_keeps_its_time() {

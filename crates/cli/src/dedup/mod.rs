@@ -13,7 +13,7 @@ use thalweg_files::OutFile;
 
 use crate::interrupt::{Guard, Interrupt};
 use crate::progress::Progress;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 mod compare;
 mod demo;
@@ -107,6 +107,7 @@ impl Disk {
     /// Creates the output file of what is read from `input`, which gets the attributes of a file that the user has named.
     fn file_from(&self, path: &Path, force: bool, input: &Path, meta: &Metadata) -> Result<OutFile> {
         let output = self.file(path, force)?;
+        outputs::check_not_input(&output, meta)?;
         let is_named = meta.is_file() && !standard::is_dash(input);
         Ok(if is_named { output.like(meta.clone()) } else { output })
     }
