@@ -14,7 +14,7 @@ use std::mem;
 use std::path::Path;
 
 use thalweg::graph::{shown, shown_bytes};
-use thalweg_files::{Folder, OutFolder, SparseFile, Trail, status};
+use thalweg_files::{Folder, OutFolder, SparseFile, Trail, new_mode, status};
 
 use crate::attributes::{Restore, describe, extended};
 use crate::entry::{Entry, Meta};
@@ -64,6 +64,7 @@ impl TreeSink {
         let root = output.private().open().doing(doing)?;
         // A new folder belongs to this user.
         let superuser = root.status().doing(doing)?.owner.is_some_and(|(user, _)| user == 0);
+        let new_mode = new_mode(output.private().path()).doing(doing)?;
         let trail = Trail::new(root, output.path()).doing(doing)?;
         Ok(TreeSink {
             output,
@@ -74,7 +75,7 @@ impl TreeSink {
             file: None,
             names: Names::default(),
             link: Folder::create_hard_link,
-            restore: Restore { owners: superuser, extended: false },
+            restore: Restore { owners: superuser, permissions: superuser, new_mode, extended: false },
             sparse: false,
             written: 0,
             limit: u64::MAX,
@@ -92,6 +93,13 @@ impl TreeSink {
     /// user is the superuser.
     pub fn owners(mut self, owners: bool) -> Self {
         self.restore.owners = owners;
+        self
+    }
+
+    /// Sets whether all permissions are restored, or those alone that the system leaves to a new entry: the others are in the
+    /// umask. All are by default if this user is the superuser.
+    pub fn permissions(mut self, all: bool) -> Self {
+        self.restore.permissions = all;
         self
     }
 

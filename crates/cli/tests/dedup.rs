@@ -121,6 +121,31 @@ fn a_tree_round_trips_and_is_listed() {
 }
 
 #[test]
+fn the_umask_limits_permissions_unless_all_are_to_be_restored() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("tree/inner")).unwrap();
+    fs::write(at("tree/inner/file"), b"x").unwrap();
+    for (name, mode) in [("tree", 0o777), ("tree/inner", 0o755), ("tree/inner/file", 0o664)] {
+        fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    good(folder.path(), &["pack", "tree", "-o", "tree.thd"]);
+    for (option, modes) in
+        [("--no-same-permissions", [0o740, 0o740, 0o640]), ("--same-permissions", [0o777, 0o755, 0o664])]
+    {
+        let line = format!("umask 037; exec \"$THALWEG\" dedup unpack tree.thd -o out {option}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(folder.path()).env("THALWEG", env!("CARGO_BIN_EXE_thalweg"));
+        assert!(shell.status().unwrap().success());
+        let mode = |name| fs::metadata(at(name)).unwrap().mode() & 0o7777;
+        assert_eq!(["out", "out/inner", "out/inner/file"].map(mode), modes, "{option}");
+        assert_eq!(names(&at("out")), ["inner"]);
+        fs::remove_dir_all(at("out")).unwrap();
+    }
+}
+
+#[test]
 fn standard_output_that_is_the_input_is_refused() {
     let folder = folder_with_archive();
     for (verb, name) in [("pack", "file"), ("unpack", "file.thd")] {

@@ -137,7 +137,7 @@ impl Demo {
         let file = File::open(archive)?;
         let progress = self.engine.progress(file.metadata().ok().map(|meta| meta.len()));
         let archive = Archive::open(progress.read(file), &Limits::default())?;
-        let mut sink = TreeSink::create(copy, false)?.durable(false);
+        let mut sink = TreeSink::create(copy, false)?.durable(false).permissions(true);
         let done = extract_parallel(archive, &mut sink, self.engine.run(Graphs::Several, interrupt)?);
         progress.end(&done);
         let done = done?;

@@ -22,11 +22,11 @@ use crate::standard::{self, Input};
 /// content is written to standard output at once: every byte has passed its checksum, and the exit code
 /// tells whether the content is complete.
 ///
-/// Of a tree, permissions and modification times are restored. The superuser also restores owners, and with them set-user,
-/// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
-/// is named in a warning, and the exit code is 2. A single file gets permissions, modification time and, where this user may
-/// give it, owner of its archive. On a file system without hard links, these become copies, with a
-/// warning.
+/// Of a tree, permissions and modification times are restored. As with tar, the superuser restores all permissions, and other
+/// users restore those that the umask leaves, or all with --same-permissions. The superuser also restores owners, and with
+/// them set-user, set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot
+/// be restored is named in a warning, and the exit code is 2. A single file gets permissions, modification time and, where
+/// this user may give it, owner of its archive. On a file system without hard links, these become copies, with a warning.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
@@ -44,6 +44,12 @@ pub(crate) struct Unpack {
     /// Leave all to this user, without these bits (default for other users)
     #[arg(long, conflicts_with = "same_owner")]
     no_same_owner: bool,
+    /// Restore all permissions (default for the superuser)
+    #[arg(long)]
+    same_permissions: bool,
+    /// Restore permissions without those in the umask (default for other users)
+    #[arg(long, conflicts_with = "same_permissions")]
+    no_same_permissions: bool,
     /// Restore the extended attributes that users set
     #[arg(long)]
     xattrs: bool,
@@ -92,9 +98,14 @@ impl Unpack {
             .sparse(self.sparse)
             .limit(self.limit.limit.unwrap_or(u64::MAX))
             .on_failure(move |error| failures.add(error));
-        Ok(match (self.same_owner, self.no_same_owner) {
+        let sink = match (self.same_owner, self.no_same_owner) {
             (true, _) => sink.owners(true),
             (_, true) => sink.owners(false),
+            _ => sink,
+        };
+        Ok(match (self.same_permissions, self.no_same_permissions) {
+            (true, _) => sink.permissions(true),
+            (_, true) => sink.permissions(false),
             _ => sink,
         })
     }

@@ -5,8 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::hidden::{self, Listed};
-#[cfg(unix)]
-use super::new_mode::new_mode;
 use super::{parent, rename_new, stale, sync};
 use crate::error::Doing;
 use crate::{Error, Result, SparseFile, status};
@@ -206,7 +204,7 @@ impl Hidden {
             let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
             old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
         } else {
-            new_mode(parent(&self.path))? & 0o666
+            super::new_mode(parent(&self.path))? & 0o666
         };
         if self.executable {
             mode |= (mode & 0o444) >> 2;

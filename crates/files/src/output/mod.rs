@@ -10,7 +10,6 @@
 mod file;
 mod folder;
 mod hidden;
-#[cfg(unix)]
 mod new_mode;
 mod private;
 mod stale;
@@ -19,6 +18,7 @@ mod sync;
 pub use file::OutFile;
 pub use folder::OutFolder;
 pub use hidden::{is_unfinished, remove_unfinished, unfinished};
+pub use new_mode::new_mode;
 pub use private::PrivateFolder;
 pub use stale::on_stale;
 

@@ -1,11 +1,7 @@
 //! The permissions that the system leaves to new entries.
 
-use std::fs::{self, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
-
-use super::hidden;
 
 /// The permissions that the system leaves to a new file or folder in `folder`: those that are not in the umask, or those of
 /// the folder's default access control list.
@@ -15,7 +11,12 @@ use super::hidden;
 ///
 /// # Errors
 /// No file can be created in `folder`.
+#[cfg(unix)]
 pub fn new_mode(folder: &Path) -> io::Result<u32> {
+    use super::hidden;
+    use std::fs::{self, OpenOptions};
+    use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o777);
     let (file, listed) = hidden::create_unlocked(folder, |path| options.open(path))?;
@@ -25,4 +26,10 @@ pub fn new_mode(folder: &Path) -> io::Result<u32> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => mode,
     }
+}
+
+/// All permissions, which this system does not have.
+#[cfg(not(unix))]
+pub fn new_mode(_folder: &Path) -> io::Result<u32> {
+    Ok(0o777)
 }
