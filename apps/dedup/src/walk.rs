@@ -138,7 +138,10 @@ impl Walk {
         let status = self.trail.here().stat(&name).doing(|| reading(&path))?;
         match status.kind {
             Kind::File if status.identity.is_some_and(|file| self.leave_out.contains(&file)) => {
-                observer.skipped(&path, "it is the archive that this run writes or replaces");
+                // The user has never seen a hidden name of this run.
+                if !is_unfinished(&name) {
+                    observer.skipped(&path, "it is the archive that this run writes or replaces");
+                }
                 Ok(None)
             }
             _ if is_unfinished(&name) => {
