@@ -193,10 +193,13 @@ fn an_archive_written_into_its_own_tree_is_skipped() {
     let output = good(folder.path(), &["pack", ".", "-o", "all.thd"]);
     assert_eq!(stderr(&output), "", "no name that the user has not seen");
     // The old archive too, and what a killed run has left.
-    fs::write(folder.path().join(".thalweg-unfinished-1-0"), b"half").unwrap();
-    fs::File::open(folder.path().join(".thalweg-unfinished-1-0")).unwrap();
+    let hidden = thalweg_files::OutFile::create(&folder.path().join("x"), false).unwrap();
+    let name = names(folder.path()).remove(0);
+    drop(hidden);
+    fs::write(folder.path().join(&name), b"half").unwrap();
     let output = good(folder.path(), &["pack", ".", "-fo", "all.thd"]);
     assert!(stderr(&output).contains("skipped ./all.thd: it is the archive"), "{}", stderr(&output));
+    assert!(stderr(&output).contains(&format!("/{name}, which a killed run")), "{}", stderr(&output));
     good(folder.path(), &["unpack", "all.thd", "-o", "out"]);
     assert_eq!(names(&folder.path().join("out")), ["file"]);
     assert_eq!(names(folder.path()), ["all.thd", "file", "out"]);

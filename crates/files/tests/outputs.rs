@@ -169,34 +169,41 @@ fn what_is_made_of_a_file_has_its_permissions_owner_and_time() {
     }
 }
 
-/// A killed process leaves an output without a lock. A running one holds its lock.
+/// The end of the names of hidden outputs of this machine.
+#[cfg(unix)]
+fn machine() -> String {
+    let folder = tempdir().unwrap();
+    let _output = OutFile::create(&folder.path().join("out"), false).unwrap();
+    names(folder.path())[0].splitn(5, '-').last().unwrap().to_owned()
+}
+
+/// A killed process leaves an output without a lock. A running one holds its lock. Locks of another machine may not be seen.
 #[cfg(unix)]
 #[test]
 fn outputs_without_a_lock_go_and_others_stay() {
     let folder = tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    fs::write(at(".thalweg-unfinished-1-0"), b"stale").unwrap();
-    fs::create_dir_all(at(".thalweg-unfinished-1-1/tree/inner")).unwrap();
-    fs::write(at(".thalweg-unfinished-1-1/tree/inner/file"), b"stale").unwrap();
-    fs::write(at(".thalweg-unfinished-1-2"), b"being written").unwrap();
-    let lock = File::open(at(".thalweg-unfinished-1-2")).unwrap();
+    let machine = machine();
+    let hidden = |number: usize| at(&format!(".thalweg-unfinished-1-{number}-{machine}"));
+    fs::write(hidden(0), b"stale").unwrap();
+    fs::create_dir_all(hidden(1).join("tree/inner")).unwrap();
+    fs::write(hidden(1).join("tree/inner/file"), b"stale").unwrap();
+    fs::write(hidden(2), b"being written").unwrap();
+    let lock = File::open(hidden(2)).unwrap();
     lock.lock().unwrap();
-    fs::create_dir(at(".thalweg-unfinished-1-3")).unwrap();
-    let folder_lock = File::open(at(".thalweg-unfinished-1-3")).unwrap();
+    fs::create_dir(hidden(3)).unwrap();
+    let folder_lock = File::open(hidden(3)).unwrap();
     folder_lock.lock().unwrap();
-    std::os::unix::fs::symlink("/", at(".thalweg-unfinished-1-4")).unwrap();
+    std::os::unix::fs::symlink("/", hidden(4)).unwrap();
+    let foreign = format!(".thalweg-unfinished-1-5-not-{machine}");
+    fs::write(at(&foreign), b"perhaps being written").unwrap();
     fs::write(at(".thalweg-unfinished-notes"), b"of the user").unwrap();
     let output = OutFile::create(&at("out"), false).unwrap();
     let private = PrivateFolder::create(folder.path()).unwrap();
     output.commit().unwrap();
     private.remove().unwrap();
-    let left = [
-        ".thalweg-unfinished-1-2",
-        ".thalweg-unfinished-1-3",
-        ".thalweg-unfinished-1-4",
-        ".thalweg-unfinished-notes",
-        "out",
-    ];
+    let mut left: Vec<_> = (2..5).map(|number| format!(".thalweg-unfinished-1-{number}-{machine}")).collect();
+    left.extend([foreign, ".thalweg-unfinished-notes".into(), "out".into()]);
     assert_eq!(names(folder.path()), left);
 }
 

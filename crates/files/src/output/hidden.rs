@@ -1,8 +1,8 @@
 //! Hidden outputs: names, locks, and the list of those of this process.
 //!
-//! The name is `.thalweg-unfinished-`, the id of the process, `-` and a number. The process that writes an output holds
-//! a lock on it (`flock`, which the system releases when the process ends in any way). So a hidden output whose lock can
-//! be taken is stale: its writer is gone.
+//! The name is `.thalweg-unfinished-`, the id of the process, `-`, a number, `-` and the name of the machine. The process
+//! that writes an output holds a lock on it (`flock`, which the system releases when the process ends in any way). So a
+//! hidden output whose lock can be taken is stale: its writer is gone.
 //!
 //! The race: a process that removes stale outputs may take the lock of a new output after its creation and before its
 //! writer takes the lock, and remove it. So the writer looks at the name again when it has the lock, and begins anew with
@@ -10,6 +10,9 @@
 //!
 //! The writer never waits for a lock, and creates outputs that other users cannot open: in a shared folder another user
 //! could hold the lock of each new output for any time.
+//!
+//! A network file system may keep the locks of each machine apart. So a process removes nothing that another machine has
+//! written: what was left there goes when a process of that machine writes to the folder again.
 //!
 //! On a system or file system without locks nothing is ever stale, since taking the lock fails.
 
@@ -19,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 const PREFIX: &str = ".thalweg-unfinished-";
 /// The most outputs that are created until one can be locked.
@@ -30,10 +33,40 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Whether an entry with this name is an unfinished output, of any process.
 pub fn is_unfinished(name: &OsStr) -> bool {
-    let numbers =
-        name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|rest| rest.split_once('-'));
+    machine_of(name).is_some()
+}
+
+/// Whether an entry with this name is an unfinished output of this machine.
+pub(super) fn is_of_this_machine(name: &OsStr) -> bool {
+    machine_of(name) == Some(machine())
+}
+
+/// The name of the machine that writes the unfinished output with this name.
+fn machine_of(name: &OsStr) -> Option<&str> {
+    let mut parts = name.to_str()?.strip_prefix(PREFIX)?.splitn(3, '-');
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    numbers.is_some_and(|(process, number)| digits(process) && digits(number))
+    let numbers = [parts.next()?, parts.next()?];
+    parts.next().filter(|machine| !machine.is_empty() && numbers.into_iter().all(digits))
+}
+
+/// The name of this machine.
+fn machine() -> &'static str {
+    static MACHINE: OnceLock<String> = OnceLock::new();
+    MACHINE.get_or_init(|| {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
+        let name: String = system_name().chars().map(plain).collect();
+        if name.is_empty() { "localhost".into() } else { name }
+    })
+}
+
+#[cfg(unix)]
+fn system_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn system_name() -> String {
+    std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
 /// The paths of the unfinished outputs of this process.
@@ -96,11 +129,11 @@ pub(super) fn create_unlocked<T>(
     loop {
         // Relaxed: only the number must be unique.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let listed = Listed(folder.join(format!("{PREFIX}{}-{number}", process::id())));
+        let listed = Listed(folder.join(format!("{PREFIX}{}-{number}-{}", process::id(), machine())));
         list().push(listed.0.clone());
         match make(&listed.0) {
             Ok(made) => return Ok((made, listed)),
-            // Another process with this id, on another machine or in a container, may write to the same folder.
+            // Another process with this id, in another container, may write to the same folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
@@ -174,16 +207,18 @@ mod tests {
 
     #[test]
     fn only_our_names_are_ours() {
-        for name in [".thalweg-unfinished-1-0", ".thalweg-unfinished-4711-12"] {
+        for name in [".thalweg-unfinished-1-0-a", ".thalweg-unfinished-4711-12-our-host.example"] {
             assert!(is_unfinished(OsStr::new(name)), "{name}");
         }
         for name in [
-            ".thalweg-unfinished-1-",
-            ".thalweg-unfinished--1",
-            ".thalweg-unfinished-1-0.txt",
+            ".thalweg-unfinished-1-0",
+            ".thalweg-unfinished-1-0-",
+            ".thalweg-unfinished--1-a",
+            ".thalweg-unfinished-1--a",
+            ".thalweg-unfinished-1-0.txt-a",
             ".thalweg-unfinished",
-            ".thalweg-1-0",
-            "thalweg-unfinished-1-0",
+            ".thalweg-1-0-a",
+            "thalweg-unfinished-1-0-a",
         ] {
             assert!(!is_unfinished(OsStr::new(name)), "{name}");
         }

@@ -6,7 +6,7 @@ use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::hidden::{is_at, is_unfinished};
+use super::hidden::{is_at, is_of_this_machine};
 use crate::remove::remove_tree;
 use crate::{Folder, Kind, Status};
 
@@ -18,8 +18,8 @@ pub fn on_stale(report: fn(&Path)) {
     let _ = REPORT.set(report);
 }
 
-/// Removes the stale outputs in `folder` of the user that owns the new output `own`; once for each folder, as a process
-/// may create thousands of outputs in one. An output that cannot be removed stays.
+/// Removes the stale outputs in `folder` of this machine and of the user that owns the new output `own`; once for each
+/// folder, as a process may create thousands of outputs in one. An output that cannot be removed stays.
 pub(super) fn sweep(folder: &Path, own: &Status) {
     static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -32,7 +32,7 @@ pub(super) fn sweep(folder: &Path, own: &Status) {
 fn sweep_now(folder: &Path, own: &Status) {
     let Ok(open) = Folder::open(folder) else { return };
     for name in open.names().unwrap_or_default() {
-        if is_unfinished(&name) && remove_stale(&open, folder, &name, own) == Some(()) {
+        if is_of_this_machine(&name) && remove_stale(&open, folder, &name, own) == Some(()) {
             REPORT.get().inspect(|report| report(&folder.join(&name)));
         }
     }
