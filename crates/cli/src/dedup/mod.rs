@@ -1,6 +1,7 @@
 //! `thalweg dedup`: one file per verb.
 
 use std::fs::{self, Metadata};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -96,9 +97,15 @@ struct Disk {
 }
 
 impl Disk {
-    /// Creates the output file, or opens standard output for `-`.
+    /// Creates the output file, or opens standard output for `-`. A terminal, which may take data for commands, is refused
+    /// unless `force` is set.
     fn file(&self, path: &Path, force: bool) -> Result<OutFile> {
         if standard::is_dash(path) {
+            ensure!(
+                force || !io::stdout().is_terminal(),
+                "refusing to write binary data to a terminal\n\
+                 help: name a file with -o, send standard output to another command, or give --force"
+            );
             return Ok(OutFile::direct(standard::stdout()?));
         }
         Ok(OutFile::create(path, force)?.durable(!self.no_sync))

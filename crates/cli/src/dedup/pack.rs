@@ -66,7 +66,7 @@ pub(crate) struct Pack {
     /// Write no archive if an entry cannot be read, or changes while it is read
     #[arg(long)]
     strict: bool,
-    /// Replace an existing archive
+    /// Replace an existing archive, and write one to a terminal
     #[arg(short, long)]
     force: bool,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub(crate) struct Unpack {
     /// Restore the extended attributes that users set
     #[arg(long)]
     xattrs: bool,
-    /// Replace an existing file, or an empty folder. Other folders are never replaced
+    /// Replace an existing file or an empty folder, and write to a terminal. Other folders are never replaced
     #[arg(short, long)]
     force: bool,
     /// Make holes of blocks of zeros, so they take no space on the disk (as in images of disks)
