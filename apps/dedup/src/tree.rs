@@ -14,7 +14,7 @@ use std::mem;
 use std::path::Path;
 
 use thalweg::graph::{shown, shown_bytes};
-use thalweg_files::{Folder, OutFolder, SparseFile, Trail, new_mode, status};
+use thalweg_files::{Folder, Kind, OutFolder, SparseFile, Trail, new_mode, status};
 
 use crate::attributes::{Restore, describe, extended};
 use crate::entry::{Entry, Meta};
@@ -242,6 +242,9 @@ impl TreeSink {
         let path = self.show(&meta.name);
         let doing = || format!("setting attributes of {path}");
         let name = os::name(&meta.name).doing(doing)?;
+        if meta.shared {
+            self.names.add(name.clone());
+        }
         let failed = |what: &str, source| self.failures.add(what, &path, source);
         self.restore.set_link(self.trail.here(), &name, meta, failed).doing(doing)?;
         self.failures.check()
@@ -265,9 +268,14 @@ impl TreeSink {
         }
     }
 
-    /// Copies a file of this tree, with its attributes.
+    /// Copies a file or symbolic link of this tree, with its attributes.
     fn copy(&mut self, name: &OsStr, from: &Folder, old: &OsStr, offset: u64) -> Result<()> {
         let doing = || format!("copying {}", shown(Path::new(old)));
+        let found = from.stat(old).doing(doing)?;
+        if found.kind == Kind::Link {
+            let target = from.target(old).and_then(|target| os::name_bytes(&target)).doing(doing)?;
+            return self.link(&describe(os::name_bytes(name).doing(doing)?, &found), &target);
+        }
         let mut source = from.open_file(old).doing(doing)?;
         let status = status(&source).doing(doing)?;
         self.written = self.written.saturating_add(status.size);
@@ -413,6 +421,19 @@ mod tests {
             assert_eq!(warnings.len(), copies, "{warnings:?}");
             assert!(warnings[0].starts_with("creating a copy in place of the hard link"), "{warnings:?}");
         }
+    }
+
+    #[test]
+    fn a_further_name_of_a_symbolic_link_becomes_a_copy_too() {
+        let place = tempfile::tempdir().unwrap();
+        let out = place.path().join("out");
+        let sink = TreeSink::create(&out, false).unwrap().durable(false).on_failure(|_| ());
+        let mut sink = TreeSink { link: |_, _, _, _| Err(io::ErrorKind::Unsupported.into()), ..sink };
+        let first = Entry::Link { meta: meta("a", 0o777, true), target: b"nowhere".to_vec() };
+        write(&mut sink, &[Entry::Dir(meta("", 0o755, false)), first, link("b", 0), Entry::Up]).unwrap();
+        sink.commit().unwrap();
+        assert_eq!(fs::read_link(out.join("b")).unwrap(), Path::new("nowhere"));
+        assert_eq!(fs::symlink_metadata(out.join("b")).unwrap().mtime(), 1_000);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) struct Walk {
     started: bool,
 }
 
-/// The files with several names, of which one has been packed.
+/// The files and links with several names, of which one has been packed.
 #[derive(Default)]
 struct Shared {
     /// By device and inode: the number of the file, and how many of its names have not been found yet.
@@ -150,10 +150,15 @@ impl Walk {
             }
             Kind::Folder => self.folder(&name, stored, &path).map(Some),
             Kind::Link => {
+                if let Some(file) = self.shared.find(&status) {
+                    let step = plain(Entry::HardLink { name: stored, file });
+                    return Ok(Some(Found { step, unread: None }));
+                }
                 let target = self.trail.here().target(&name).doing(|| reading(&path))?;
                 let target = os::name_bytes(&target).doing(|| reading(&path))?;
-                let step = plain(Entry::Link { meta: describe(stored, &status), target });
-                Ok(Some(Found { step, unread: None }))
+                let shared = self.shared.add(&status);
+                let meta = Meta { shared, ..describe(stored, &status) };
+                Ok(Some(Found { step: plain(Entry::Link { meta, target }), unread: None }))
             }
             Kind::File => self.file(&name, stored, path).map(Some),
             Kind::Other => {

@@ -44,6 +44,8 @@ fn hard_links_are_names_of_one_file_again() {
     fs::write(at("a/other"), b"another").unwrap();
     fs::hard_link(at("a/other"), at("z")).unwrap();
     fs::hard_link(at("a/b/c/first"), at("zz")).unwrap();
+    symlink("a/other", at("l")).unwrap();
+    fs::hard_link(at("l"), at("zl")).unwrap();
     // Another name is outside of the tree.
     let outside = tempdir().unwrap();
     fs::write(at("m"), b"shared with the outside").unwrap();
@@ -60,6 +62,10 @@ fn hard_links_are_names_of_one_file_again() {
     assert_eq!(fs::metadata(out.join("zz")).unwrap().nlink(), 4);
     assert_eq!(fs::metadata(out.join("m")).unwrap().nlink(), 1);
     assert_eq!(fs::read(out.join("zz")).unwrap(), b"one file");
+    let link = |name: &str| {
+        (fs::symlink_metadata(out.join(name)).unwrap().ino(), fs::read_link(out.join(name)).unwrap())
+    };
+    assert_eq!((link("l"), link("l").1), (link("zl"), "a/other".into()));
     let mut links = Vec::new();
     let mut list = |entry: &Entry, _: u64| {
         if let Entry::HardLink { name, file } = entry {
@@ -68,7 +74,7 @@ fn hard_links_are_names_of_one_file_again() {
         Ok(())
     };
     stat(&archive[..], &Limits::default(), &mut list).unwrap();
-    let expected = [("second", 0), ("third", 0), ("z", 1), ("zz", 0)];
+    let expected = [("second", 0), ("third", 0), ("z", 1), ("zl", 2), ("zz", 0)];
     assert_eq!(links, expected.map(|(name, file)| (name.to_owned(), file)));
 }
 

@@ -108,10 +108,18 @@ fn a_tree_round_trips_and_is_listed() {
     fs::write(tree.join("a/again"), content()).unwrap();
     std::os::unix::fs::symlink("a/again", tree.join("link")).unwrap();
     fs::hard_link(tree.join("a/again"), tree.join("z")).unwrap();
+    fs::hard_link(tree.join("link"), tree.join("zl")).unwrap();
     good(folder.path(), &["pack", "tree", "-o", "t.thd"]);
     let listed = good(folder.path(), &["stat", "--list", "t.thd"]).stdout;
     let listed = String::from_utf8(listed).unwrap();
-    for line in ["3000000 a/again", "a/b/\n", "3000000 a/b/file", "link -> a/again", "z link to a/again"] {
+    for line in [
+        "3000000 a/again",
+        "a/b/\n",
+        "3000000 a/b/file",
+        "link -> a/again",
+        "z link to a/again",
+        "zl link to link",
+    ] {
         assert!(listed.contains(line), "{line:?} in {listed}");
     }
     good(folder.path(), &["unpack", "t.thd", "-o", "out"]);

@@ -93,7 +93,7 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
 #[derive(Default)]
 struct Paths {
     open: Vec<String>,
-    /// The paths of files of which further names may follow.
+    /// The paths of files and links of which further names may follow.
     shared: Vec<String>,
     started: bool,
 }
@@ -122,8 +122,12 @@ impl Paths {
                 }
                 line
             }
-            Entry::Link { target, .. } => {
-                format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target))
+            Entry::Link { meta, target } => {
+                let line = format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target));
+                if meta.shared {
+                    self.shared.push(path);
+                }
+                line
             }
             Entry::HardLink { file, .. } => {
                 let first = usize::try_from(*file).ok().and_then(|file| self.shared.get(file));
