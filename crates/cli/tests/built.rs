@@ -90,8 +90,12 @@ fn a_second_signal_ends_it_and_removes_the_output() {
         wait_for_output(&mut child, folder.path());
         sleep(Duration::from_millis(200));
         send(&child, Signal::INT);
-        sleep(Duration::from_millis(400)); // later than signals of one event
+        // A stopped process lets time pass, so that the signals are two events.
+        sleep(Duration::from_millis(2));
+        send(&child, Signal::STOP);
+        sleep(Duration::from_millis(400));
         send(&child, Signal::TERM);
+        send(&child, Signal::CONT);
         let (code, message) = ended(child);
         assert_eq!(code, None, "it died of the signal: {message}");
         // The long firing may not have begun, and then the first signal is enough.

@@ -97,6 +97,12 @@ fn cases() -> u64 {
     std::env::var("THALWEG_CASES").map_or(CASES, |text| text.parse().expect("a number"))
 }
 
+/// Whether a file was read; prints why not.
+fn readable<T>(read: Result<T, impl std::fmt::Display>, path: &Path) -> bool {
+    read.inspect_err(|error| eprintln!("{}: {error}\n{}", path.display(), fs::read_to_string(path).unwrap()))
+        .is_ok()
+}
+
 /// Pseudo-random numbers.
 struct Random(u64);
 
@@ -239,8 +245,8 @@ impl Place {
             Kind::Stream if !killed => expected[0].1.starts_with(&fs::read(path).unwrap()),
             Kind::Generation if !killed => text().contains("x = ") && text().trim_end().ends_with('!'),
             Kind::Fixed | Kind::Stream | Kind::Generation => contents(path) == expected,
-            Kind::Report => Report::from_json(&text()).is_ok(),
-            Kind::Timeline => Timeline::from_json(&text(), &self.report.graph).is_ok(),
+            Kind::Report => readable(Report::from_json(&text()), path),
+            Kind::Timeline => readable(Timeline::from_json(&text(), &self.report.graph), path),
             Kind::Program => {
                 let mut program = Command::new(path);
                 program.current_dir(self.folder.path()).args(["--output", "made"]).stdin(Stdio::null());

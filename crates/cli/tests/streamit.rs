@@ -95,7 +95,10 @@ fn errors_name_the_file() {
         (&["--in", "short.wav"], "the file `short.wav`: the WAV file is truncated"),
         (&["--in", "odd.wav"], "the file `odd.wav`: it is not a WAV file"),
         (&["--in", "long.wav"], "the file `long.wav`: it is not a WAV file"),
-        (&["--in", "odd", "--out", "no/folder"], "the file `no/folder`: there is no folder `no`"),
+        (
+            &["--in", "odd", "--out", "no/folder"],
+            "the file `no/folder`: creating no/folder: there is no folder `no`",
+        ),
         (&["--in", "odd", "--out", "."], "the file `.`: it is a directory"),
     ];
     for (arguments, words) in cases {
