@@ -11,6 +11,7 @@ use thalweg_kpn::{
 
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::misuse::Misuse;
 use crate::{size, standard};
 
 /// Run a process network of the Nornir paper, and check its result.
@@ -210,7 +211,7 @@ struct Work {
 /// How the network runs.
 #[derive(Debug, Args)]
 struct Run {
-    /// Run each process on a thread of its own, which the operating system schedules, for comparison
+    /// Run each process on a thread of its own, which the operating system schedules, for comparison: at most 4096
     #[arg(long, conflicts_with_all = ["threads", "policy", "plan", "machine"])]
     one_to_one: bool,
     /// Do not compute the result by a sequential loop too
@@ -236,11 +237,29 @@ impl Kpn {
             Network::Aes(network) => ("aes", &network.run),
             Network::H264(network) => ("h264", &network.run),
         };
+        run.check_one_to_one(self.network.processes())?;
         run.execute(name, || self.network.job(), interrupt)
     }
 }
 
+/// The most processes with threads of their own: as many as the engine has threads at most.
+const MOST_ONE_TO_ONE: u64 = 4096;
+
 impl Network {
+    /// How many processes the network has, or may have.
+    fn processes(&self) -> u64 {
+        match self {
+            Network::PingPong(_) => 2,
+            Network::Ring(Ring { processes, .. }) => (*processes).into(),
+            Network::Pipeline(Pipeline { stages, .. }) => (*stages).into(),
+            Network::ScatterGather(ScatterGather { workers, .. }) => u64::from(*workers) + 1,
+            Network::Layered(Layered { layers, most, .. }) => u64::from(*layers) * u64::from(*most) + 2,
+            Network::Aes(Aes { workers, .. }) => u64::from(*workers) + 2,
+            // Two of the stages are parallel.
+            Network::H264(Encoder { workers, .. }) => 2 * u64::from(*workers),
+        }
+    }
+
     /// The network, with its result.
     fn job(&self) -> Job {
         match self {
@@ -282,6 +301,19 @@ impl Pipeline {
 }
 
 impl Run {
+    /// Refuses more threads than the engine has at most. (A million would use up the system's.)
+    fn check_one_to_one(&self, processes: u64) -> Result<()> {
+        let fits = !self.one_to_one || processes <= MOST_ONE_TO_ONE;
+        ensure!(
+            fits,
+            Misuse::new(format!(
+                "--one-to-one: {processes} processes are more than {MOST_ONE_TO_ONE} threads\n\
+                 help: choose fewer processes, or leave out --one-to-one"
+            ))
+        );
+        Ok(())
+    }
+
     /// Runs a network, and prints its size, result and time.
     fn execute(&self, name: &str, job: impl Fn() -> Job, interrupt: &Interrupt) -> Result<()> {
         let options = self.engine.options(Graphs::One, interrupt)?;

@@ -173,6 +173,11 @@ impl Kind {
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             bail!("creating {}: there is no folder `{}`\nhelp: create it first", shown(path), shown(folder));
         }
+        ensure!(
+            !thalweg_files::names_folder(path),
+            "{}: it names a folder\nhelp: name the file in it",
+            writing()
+        );
         let Ok(meta) = fs::metadata(path) else { return Ok(()) };
         ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
         if meta.is_file() && meta.len() > 0 && !self.is_in(path).with_context(writing)? {

@@ -133,6 +133,8 @@ fn values_outside_of_their_range() {
         &["align", "a.fa", "a.fa", "--gap-open", "-1"],
         &["align", "a.fa", "a.fa", "--match", "0"],
         &["align", "-", "-"],
+        &["kpn", "ring", "--processes", "4097", "--one-to-one"],
+        &["kpn", "layered", "--layers", "1000", "--one-to-one"],
         &["life", "glider", "--rule", "X"],
         &["life", "glider", "--size", "0x0"],
         &["stencil", "mg", "--scale", "3"],

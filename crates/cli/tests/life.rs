@@ -181,3 +181,15 @@ fn an_animation_shows_each_generation() {
     }
     assert!(text.contains(" ▀▄") && text.contains("▀▀▀"), "{text:?}");
 }
+
+#[test]
+fn a_picture_beyond_the_memory_is_refused() {
+    let folder = tempdir().unwrap();
+    for view in ["1000000000x1000000000", "300000x300000"] {
+        let output = run(folder.path(), &["glider", "-g", "1", "--frames", "made", "--view", view]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains("bytes of memory, more than") && message.contains("help: "), "{message}");
+        assert!(!folder.path().join("made").exists());
+    }
+}

@@ -159,6 +159,7 @@ fn mistakes_are_found_before_the_run() {
         ),
         (&["wordcount", "text", "--save-report", "tree"], "tree is a folder, expected a file"),
         (&["wordcount", "text", "--timeline", "none/t"], "creating none/t: there is no folder `none`"),
+        (&["wordcount", "text", "--timeline", "new/"], "new/: it names a folder\nhelp: name the file in it"),
         (&["wordcount", "text", "--timeline", "-"], "not written to standard output\nhelp: name a file"),
         (&["wordcount", "text", "--timeline-events", "9"], "--timeline <FILE>"),
         (

@@ -496,3 +496,30 @@ fn options_without_effect_on_the_interpreter_are_noted() {
         assert_eq!((stderr(&output).as_str(), output.status.code()), (note, Some(0)), "{arguments:?}");
     }
 }
+
+#[test]
+fn output_does_not_replace_the_input() {
+    let folder = folder_with(SCALE);
+    fs::write(folder.path().join("data"), [0; 40]).unwrap();
+    for engine in ENGINES {
+        let output = run(folder.path(), &[&["--input", "data", "-o", "data"], engine].concat());
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert!(stderr(&output).contains("refusing to overwrite data"), "{}", stderr(&output));
+        assert_eq!(fs::read(folder.path().join("data")).unwrap(), [0; 40]);
+    }
+}
+
+#[test]
+fn a_program_is_read_from_standard_input() {
+    for (text, code, words) in [(COUNT, 0, ""), ("void->void pipeline Main {", 1, "standard input:1:")] {
+        for arguments in [&["check", "-"][..], &["run", "-", "--iterations", "3"], &["graph", "-"]] {
+            let folder = folder_with("");
+            fs::write(folder.path().join("text"), text).unwrap();
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+            command.args(arguments).stdin(fs::File::open(folder.path().join("text")).unwrap());
+            let output = command.output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+        }
+    }
+}

@@ -16,7 +16,8 @@ mod trail;
 pub use error::{Error, Result};
 pub use folder::Folder;
 pub use output::{
-    OutFile, OutFolder, PrivateFolder, is_unfinished, new_mode, on_stale, remove_unfinished, unfinished,
+    OutFile, OutFolder, PrivateFolder, is_unfinished, names_folder, new_mode, on_stale, remove_unfinished,
+    unfinished,
 };
 pub use remove::remove_tree;
 pub use sparse::SparseFile;

@@ -52,10 +52,15 @@ impl Sources {
     /// # Errors
     /// The file cannot be read, or is no text.
     pub fn read(&mut self, path: &Path) -> std::io::Result<u32> {
-        let bytes = read_text(path)?;
+        self.read_from(thalweg_graph::shown(path).to_string(), File::open(path)?)
+    }
+
+    /// Reads a text, such as standard input, and returns its number. Errors are those of [`Sources::read`].
+    pub fn read_from(&mut self, name: impl Into<String>, text: impl Read) -> std::io::Result<u32> {
+        let bytes = read_text(text)?;
         let text = String::from_utf8(bytes)
             .unwrap_or_else(|error| error.as_bytes().iter().map(|byte| char::from(*byte)).collect());
-        Ok(self.add(thalweg_graph::shown(path).to_string(), text))
+        Ok(self.add(name, text))
     }
 
     /// The files, by number.
@@ -86,9 +91,8 @@ impl Sources {
     }
 }
 
-/// Reads a file, unless it is no text.
-fn read_text(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+/// Reads all bytes, unless they are no text.
+fn read_text(mut file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // A device may have no end, so its begin is examined before the rest is read.
     file.by_ref().take(BEGIN).read_to_end(&mut bytes)?;

@@ -49,6 +49,12 @@ impl View {
         (self.top..bottom).step_by(2).map(|y| columns().map(|x| character(x, y)).collect()).collect()
     }
 
+    /// The bytes that [`View::png`] needs for the pixels of a picture, at most `u128::MAX`.
+    pub fn png_bytes(self, side: usize) -> u128 {
+        let pixels = |cells: usize| (cells as u128).saturating_mul(side as u128);
+        pixels(self.width).div_ceil(8).saturating_mul(pixels(self.height))
+    }
+
     /// The window as a PNG file in black and white: living cells are black squares of `side` pixels.
     ///
     /// # Errors

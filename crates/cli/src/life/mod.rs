@@ -122,7 +122,7 @@ impl Life {
         // From here on a signal ends the run after a generation.
         let _guard = interrupt.guard();
         let output = self.output.as_deref().map(|path| self.create(path)).transpose()?;
-        let pictures = self.show.begin(&world, self.force)?;
+        let pictures = self.show.begin(&world, limit, self.force)?;
         let outcome = self.evolve(world, pictures, limit, interrupt)?;
         let summary = outcome.summary();
         if let Some(mut output) = output {

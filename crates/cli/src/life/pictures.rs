@@ -12,6 +12,7 @@ use thalweg::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_stencils::life::{Life, View};
 
+use crate::memory::Limit;
 use crate::watch::screen;
 
 /// Columns and rows of the pictures of a plane, at least.
@@ -74,7 +75,18 @@ struct Files {
 
 impl Show {
     /// Prepares what is asked for.
-    pub fn begin(&self, world: &Life, force: bool) -> Result<Pictures> {
+    pub fn begin(&self, world: &Life, limit: Limit, force: bool) -> Result<Pictures> {
+        let view = self.window(world);
+        let bytes = view.png_bytes(self.pixels.into());
+        ensure!(
+            self.frames.is_none() || bytes <= limit.bytes.into(),
+            "a picture of {}x{} cells takes {bytes} bytes of memory, more than the limit of {}{}\n\
+             help: choose another --view or fewer --pixels",
+            view.width,
+            view.height,
+            limit.bytes,
+            limit.note()
+        );
         let animation = self.animate.then(|| (Duration::from_secs(1) / self.fps, Instant::now()));
         ensure!(
             animation.is_none() || screen::is_possible() && screen::begin(),
@@ -92,7 +104,7 @@ impl Show {
             }
             Ok::<_, anyhow::Error>(Files { folder, every: self.every, pixels: self.pixels.into(), force })
         });
-        Ok(Pictures { view: self.window(world), animation, files: files.transpose()? })
+        Ok(Pictures { view, animation, files: files.transpose()? })
     }
 
     fn window(&self, world: &Life) -> View {

@@ -66,6 +66,11 @@ impl Build {
         if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
             bail!("creating {}: there is no folder `{}`\nhelp: create it first", shown(path), shown(folder));
         }
+        ensure!(
+            !thalweg_files::names_folder(path),
+            "{} names a folder\nhelp: name the file in it",
+            shown(path)
+        );
         let exists = path.symlink_metadata().is_ok();
         let is_ours = || File::open(path).is_ok_and(|mut file| Payload::is_in(&mut file));
         if exists && !self.force && !is_ours() {

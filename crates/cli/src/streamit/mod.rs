@@ -31,7 +31,7 @@ use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 /// The source files of a program.
 #[derive(Debug, Args)]
 pub(crate) struct SourceFiles {
-    /// The source files of the program, which share one name space
+    /// The source files of the program, which share one name space; `-` is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
@@ -56,7 +56,13 @@ impl SourceFiles {
             };
             ensure!(new, twice());
             ensure!(!path.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
-            sources.read(path).with_context(|| format!("reading {}", shown(path)))?;
+            let reading = || format!("reading {}", shown(path));
+            if standard::is_dash(path) {
+                let stdin = standard::stdin().with_context(reading)?;
+                sources.read_from("standard input", stdin).with_context(reading)?;
+            } else {
+                sources.read(path).with_context(reading)?;
+            }
         }
         match compile(&sources) {
             Ok(compiled) => Ok((sources, compiled)),

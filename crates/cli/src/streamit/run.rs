@@ -6,7 +6,7 @@ use super::{SourceFiles, print_errors};
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::misuse::Misuse;
 use crate::progress::Progress;
-use crate::standard;
+use crate::{outputs, standard};
 use anyhow::{Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use std::fs::File;
@@ -99,6 +99,7 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(_)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
+        outputs::check_apart(self.output.as_deref(), self.input.as_deref())?;
         self.check_repeat_input(&compiled)?;
         self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();

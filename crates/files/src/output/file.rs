@@ -53,12 +53,7 @@ impl OutFile {
         if existing.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Error::NotReplaceable(path.to_path_buf()));
         }
-        if path
-            .as_os_str()
-            .as_encoded_bytes()
-            .last()
-            .is_some_and(|byte| std::path::is_separator(*byte as char))
-        {
+        if names_folder(path) {
             return Err(Error::NamesFolder(path.to_path_buf()));
         }
         if !force && fs::symlink_metadata(path).is_ok() {
@@ -217,6 +212,11 @@ impl Hidden {
         let _ = self.executable;
         Ok(())
     }
+}
+
+/// Whether a path ends with a separator: it names a folder, which need not exist.
+pub fn names_folder(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|byte| std::path::is_separator(*byte as char))
 }
 
 /// The hidden name in the system's error would not help the user.

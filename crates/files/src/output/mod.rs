@@ -15,7 +15,7 @@ mod private;
 mod stale;
 mod sync;
 
-pub use file::OutFile;
+pub use file::{OutFile, names_folder};
 pub use folder::OutFolder;
 pub use hidden::{is_unfinished, remove_unfinished, unfinished};
 pub use new_mode::new_mode;
