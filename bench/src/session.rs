@@ -1,5 +1,7 @@
 //! One session of the benchmark: its options and results, and how a figure is run and shown.
 
+use tempfile::TempDir;
+
 use crate::line::{Entry, Line, Measure};
 use crate::peers::external::{self, Program};
 use crate::race::{Contestant, Record, Role, Rules, race};
@@ -36,6 +38,8 @@ pub struct Session {
     pub results: Results,
     /// The errors so far.
     pub errors: Vec<String>,
+    /// Folders that are removed after the results are written, since that takes longer than some figures.
+    pub folders: Vec<TempDir>,
 }
 
 impl Session {
@@ -47,7 +51,7 @@ impl Session {
         notes.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
         let results = Results::new(&notes);
         println!("{}", Line::heading());
-        Self { options, calibration, results, errors: Vec::new() }
+        Self { options, calibration, results, errors: Vec::new(), folders: Vec::new() }
     }
 
     /// Whether the filters select the figure `name`.

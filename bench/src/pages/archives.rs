@@ -17,8 +17,8 @@ near-copies.
 - **Costs.** Size of the archive, or of all files of the repository. Wall clock. Processor time, of user and system, of all
   processes. Peak of resident memory, added up over the processes of a pipe. Medians of runs in turn.
 - **Conditions.** Files are on a disk, their pages in the system's cache. `tar` and `zstd` do not wait for the disk, so `ours` has
-  `--no-sync`; `ours(sync)` is the default, which waits. borg waits too. Archives and unpacked trees are removed before the next
-  run, which is not timed, and neither is the creation of a repository.
+  `--no-sync`; `ours(sync)` is the default, which waits. borg waits too. The creation of a repository is not timed. Nothing is
+  removed during a race, since files that were just removed can slow down the creation of others.
 - **Settings.** As many threads as the figure's name says; borg and `tar` have one. `zstd-long` is `-T2 --long=27`, a window of
   128 MiB, `zstd` is `-T2` alone. borg: `--encryption none --compression zstd,3`. restic has its default compression, of the
   class of zstd level 3, and encrypts, which cannot be switched off. `tar` has `--sort=name`.
@@ -26,6 +26,9 @@ near-copies.
   content decides; each can restore any of its backups. Ours and `tar` make one file, and a near-copy needs a new one.
 - **Checks.** The first archive of each contestant, and every unpacked tree of the sections on unpacking, is compared with the
   original: names, permissions, contents.
+
+A table has a row for each contestant and a column for each cost; a cell is a figure of the name
+`archives.<tree>.<operation>.<cost>.t<threads>`, where `run` is a number below.
 ";
 
 /// The sections of one tree: packing, with a near-copy, unpacking.

@@ -4,10 +4,10 @@
 //! Files are in a temporary folder, and their pages in the system's cache. The first archive of each contestant is unpacked
 //! and compared with the tree, and so is every unpacked tree.
 
-mod ground;
+mod fixture;
 mod tools;
 
-use ground::Ground;
+use fixture::Fixture;
 use tools::Tool;
 
 use crate::corpus::{sources, toolchain};
@@ -64,16 +64,22 @@ pub fn run(session: &mut Session) {
         if selected.is_empty() {
             continue;
         }
-        let ground = match Ground::new(&folder, session.options.quick, session.options.threads) {
-            Ok(ground) => ground,
+        let fixture = match Fixture::new(&folder, session.options.quick, session.options.threads) {
+            Ok(fixture) => fixture,
             Err(error) => {
                 eprintln!("error: archives.{tree}: {error}");
                 session.errors.push(format!("archives.{tree}: {error}"));
                 continue;
             }
         };
-        session.note(&format!("archives.{tree}: {}", ground.about));
-        selected.into_iter().for_each(|race| one(session, tree, &ground, race));
+        session.note(&format!("archives.{tree}: {}", fixture.about));
+        for race in selected {
+            match fixture.clear() {
+                Ok(()) => one(session, tree, &fixture, race),
+                Err(error) => session.errors.push(format!("archives.{tree}: {error}")),
+            }
+        }
+        session.folders.push(fixture.into_folder());
     }
 }
 
@@ -84,17 +90,17 @@ fn selects(session: &Session, tree: &str, race: &Race) -> bool {
 }
 
 /// Runs a race of the contestants whose programs are installed, and names the others.
-fn one(session: &mut Session, tree: &str, ground: &Ground, race: Race) {
+fn one(session: &mut Session, tree: &str, fixture: &Fixture, race: Race) {
     let (name, costs) = (format!("archives.{tree}.{}", race.operation), race.costs());
     let (entrants, left_out) = with_programs(race.entrants, is_installed);
     left_out.iter().for_each(|remark| session.note(&format!("{name}: {remark}")));
     let contestants = entrants.into_iter().enumerate().map(|(number, (contestant, role, tool))| {
-        let mut archive = ground.archive(number, tool);
-        let subject = if race.is_of_pair { &ground.pair } else { &ground.original };
+        let mut archive = fixture.archive(number, tool);
+        let input = if race.is_of_pair { &fixture.pair } else { &fixture.original };
         let mut run = move || match race.job {
-            Job::Pack if contestant.ends_with(SECOND) => archive.add(&ground.original, &ground.near),
-            Job::Pack => archive.pack(subject),
-            Job::Unpack => archive.unpack(subject),
+            Job::Pack if contestant.ends_with(SECOND) => archive.add(&fixture.original, &fixture.near),
+            Job::Pack => archive.pack(input),
+            Job::Unpack => archive.unpack(input),
         };
         Contestant::new(contestant, role, 1, move || run().map(Some))
     });

@@ -23,7 +23,7 @@ pub enum Tool {
 }
 
 /// Where an archiver works.
-pub struct Place {
+pub struct Workspace {
     /// The command `thalweg`.
     pub thalweg: PathBuf,
     /// Worker threads.
@@ -32,7 +32,7 @@ pub struct Place {
     pub folder: PathBuf,
 }
 
-impl Place {
+impl Workspace {
     /// The archive: a file, or the folder of a repository.
     pub fn archive(&self) -> PathBuf {
         self.folder.join("archive")
@@ -53,15 +53,15 @@ impl Tool {
     }
 
     /// Creates a repository, if the tool has one.
-    pub fn create(self, place: &Place) -> Option<Command> {
+    pub fn create(self, workspace: &Workspace) -> Option<Command> {
         match self {
             Tool::Borg => {
-                let mut borg = borg(place);
-                borg.args(["init", "--encryption", "none"]).arg(place.archive());
+                let mut borg = borg(workspace);
+                borg.args(["init", "--encryption", "none"]).arg(workspace.archive());
                 Some(borg)
             }
             Tool::Restic => {
-                let mut restic = restic(place);
+                let mut restic = restic(workspace);
                 restic.arg("init");
                 Some(restic)
             }
@@ -70,19 +70,19 @@ impl Tool {
     }
 
     /// Packs a tree.
-    pub fn pack(self, place: &Place, tree: &Path) -> Vec<Command> {
-        let archive = place.archive();
+    pub fn pack(self, workspace: &Workspace, tree: &Path) -> Vec<Command> {
+        let archive = workspace.archive();
         match self {
             Tool::Copy => vec![copy(tree, &archive)],
             Tool::Ours { codec, level, more } => {
-                let mut ours = Command::new(&place.thalweg);
+                let mut ours = Command::new(&workspace.thalweg);
                 ours.args(["dedup", "pack", "--codec", codec, "--level", &level.to_string()]).args(more);
-                ours.args(["--threads", &place.threads.to_string(), "-o"]).arg(archive).arg(tree);
+                ours.args(["--threads", &workspace.threads.to_string(), "-o"]).arg(archive).arg(tree);
                 vec![ours]
             }
             Tool::Zstd { level, long } => {
                 let mut zstd = Command::new("zstd");
-                zstd.args(["-q", &format!("-{level}"), &format!("-T{}", place.threads)]);
+                zstd.args(["-q", &format!("-{level}"), &format!("-T{}", workspace.threads)]);
                 zstd.args(long.map(|long| format!("--long={long}"))).arg("-o").arg(archive);
                 vec![tar(tree), zstd]
             }
@@ -90,13 +90,13 @@ impl Tool {
                 vec![tar(tree), in_shell(&format!("exec gzip -{level} >\"$0\""), &archive)]
             }
             Tool::Borg => {
-                let mut borg = borg(place);
+                let mut borg = borg(workspace);
                 borg.args(["create", "--compression", "zstd,3"]).arg(in_borg(&archive, tree)).arg(".");
                 borg.current_dir(tree);
                 vec![borg]
             }
             Tool::Restic => {
-                let mut restic = restic(place);
+                let mut restic = restic(workspace);
                 restic.args(["backup", "--compression", "auto", "."]).current_dir(tree);
                 vec![restic]
             }
@@ -104,13 +104,13 @@ impl Tool {
     }
 
     /// Unpacks the archive of `tree`, or what was packed last, into an empty folder.
-    pub fn unpack(self, place: &Place, tree: &Path, into: &Path) -> Vec<Command> {
-        let archive = place.archive();
+    pub fn unpack(self, workspace: &Workspace, tree: &Path, into: &Path) -> Vec<Command> {
+        let archive = workspace.archive();
         match self {
             Tool::Copy => vec![copy(&archive.join("."), into)],
             Tool::Ours { more, .. } => {
-                let mut ours = Command::new(&place.thalweg);
-                ours.args(["dedup", "unpack", "-f", "--threads", &place.threads.to_string()]);
+                let mut ours = Command::new(&workspace.thalweg);
+                ours.args(["dedup", "unpack", "-f", "--threads", &workspace.threads.to_string()]);
                 ours.args(more.iter().filter(|option| **option == "--no-sync"));
                 ours.arg("-o").arg(into).arg(archive);
                 vec![ours]
@@ -122,12 +122,12 @@ impl Tool {
             }
             Tool::Gzip { .. } => vec![in_shell("exec gzip -dc <\"$0\"", &archive), untar(into)],
             Tool::Borg => {
-                let mut borg = borg(place);
+                let mut borg = borg(workspace);
                 borg.arg("extract").arg(in_borg(&archive, tree)).current_dir(into);
                 vec![borg]
             }
             Tool::Restic => {
-                let mut restic = restic(place);
+                let mut restic = restic(workspace);
                 restic.args(["restore", "latest", "--target"]).arg(into);
                 vec![restic]
             }
@@ -162,9 +162,9 @@ fn in_shell(line: &str, file: &Path) -> Command {
     shell
 }
 
-fn borg(place: &Place) -> Command {
+fn borg(workspace: &Workspace) -> Command {
     let mut borg = Command::new("borg");
-    borg.env("BORG_BASE_DIR", place.folder.join("base"));
+    borg.env("BORG_BASE_DIR", workspace.folder.join("base"));
     borg.env("BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK", "yes");
     borg
 }
@@ -174,10 +174,10 @@ fn in_borg(repository: &Path, tree: &Path) -> String {
     format!("{}::{}", repository.display(), tree.file_name().unwrap_or_default().display())
 }
 
-fn restic(place: &Place) -> Command {
+fn restic(workspace: &Workspace) -> Command {
     let mut restic = Command::new("restic");
-    restic.env("RESTIC_PASSWORD", "bench").env("RESTIC_CACHE_DIR", place.folder.join("base"));
-    restic.env("GOMAXPROCS", place.threads.to_string());
-    restic.arg("-q").arg("-r").arg(place.archive());
+    restic.env("RESTIC_PASSWORD", "bench").env("RESTIC_CACHE_DIR", workspace.folder.join("base"));
+    restic.env("GOMAXPROCS", workspace.threads.to_string());
+    restic.arg("-q").arg("-r").arg(workspace.archive());
     restic
 }
