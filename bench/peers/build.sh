@@ -68,3 +68,12 @@ else
     rm -f target/openmp
     echo "missing: a C compiler with OpenMP (apt-get install gcc)"
 fi
+
+# Archivers are installed programs; nothing is built.
+for pair in tar:tar zstd:zstd borg:borgbackup restic:restic; do
+    if command -v "${pair%:*}" >/dev/null; then
+        echo "installed: ${pair%:*}"
+    else
+        echo "missing: ${pair%:*} (apt-get install ${pair#*:})"
+    fi
+done

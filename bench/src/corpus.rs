@@ -1,10 +1,14 @@
-//! Real files that exist on every machine with this benchmark: the folder of the installed Rust toolchain.
+//! Real files that exist on every machine with this benchmark: the folder of the installed Rust toolchain, and the
+//! sources of crates.
+
+pub mod tree;
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::peers::process::is_installed;
 use crate::race::Outcome;
 use crate::row::timed;
 
@@ -42,7 +46,7 @@ impl Corpus {
     /// Times `tar | command` over the same files; `None` if either program is missing.
     pub fn tar(&self, command: &str) -> Outcome {
         let tool = command.split(' ').next().unwrap_or(command);
-        if !["tar", tool].into_iter().all(installed) {
+        if !["tar", tool].into_iter().all(is_installed) {
             return Ok(None);
         }
         let mut outcome = Ok(());
@@ -70,15 +74,18 @@ fn text(error: std::io::Error) -> String {
     error.to_string()
 }
 
-fn installed(tool: &str) -> bool {
-    Command::new(tool).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-}
-
 /// The toolchain's folder.
 pub fn toolchain() -> PathBuf {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output();
     let path = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     PathBuf::from(path.unwrap_or_default())
+}
+
+/// The folder of the sources that cargo has downloaded.
+pub fn sources() -> PathBuf {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    home.unwrap_or_default().join("registry/src")
 }
 
 /// Adds all files below `folder`; unreadable entries are skipped.

@@ -125,7 +125,7 @@ pub fn split_prepared<S>(
     let start = parts.iter().map(|&(_, start, _)| start).min().expect("at least one share");
     let end = parts.iter().map(|&(_, _, end)| end).max().expect("at least one share");
     let checksum = parts.iter().fold(0, |h, &((part, len), ..)| join(h, part, len));
-    Row { seconds: (end - start).as_secs_f64(), checksum }
+    Row::new((end - start).as_secs_f64(), checksum)
 }
 
 #[cfg(test)]

@@ -174,6 +174,7 @@ fn number(value: f64, measure: Measure) -> String {
     let unit = measure.unit();
     match measure {
         Measure::Speed => format!("{value:.3}"),
+        Measure::Bytes if value >= 1e6 => format!("{:.2} MB", value / 1e6),
         _ => format!("{value:.2} {unit}"),
     }
 }

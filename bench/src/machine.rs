@@ -15,6 +15,10 @@ pub fn describe() -> Vec<(&'static str, String)> {
         ("rustc", version("rustc", &["--version"])),
         ("go", version("go", &["version"])),
         ("c++", version("c++", &["--version"])),
+        ("tar", version("tar", &["--version"])),
+        ("zstd", version("zstd", &["--version"])),
+        ("borg", version("borg", &["--version"])),
+        ("restic", version("restic", &["version"])),
     ]
 }
 

@@ -24,6 +24,7 @@ mod variants;
 mod wait;
 mod work;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -60,17 +61,21 @@ struct Arguments {
     /// Executes an application in this process: what `locality.*` run
     #[arg(long = "app", hide = true, num_args = 3.., value_names = ["CONTESTANT", "JOB"])]
     app: Vec<String>,
+    /// Executes a program and writes what it has cost: what `archives.*` run
+    #[arg(long, hide = true, num_args = 2.., allow_hyphen_values = true, value_names = ["REPORT", "PROGRAM"])]
+    process: Vec<OsString>,
     #[command(subcommand)]
     other: Option<Other>,
 }
 
 #[derive(Subcommand)]
 enum Other {
-    /// Measure the papers' sweeps, which a run of everything leaves out: about 15 minutes on 2 cores
+    /// Measure what a run of everything leaves out, the papers' sweeps and archivers: about 25 minutes on 2 cores
     ///
     /// The random network at work divisions 10 to 10^5, the pipeline with messages of 8 to 2048 bytes,
     /// scatter-gather with 8 to 256 workers, the H.264 encoder with 1 to 512, and the hybrid scheduler's figures
-    /// (`sweep hybrid.`) by queues, work, batches, threads up to all processors, frequency and selectivity.
+    /// (`sweep hybrid.`) by queues, work, batches, threads up to all processors, frequency and selectivity. `sweep
+    /// archives.` measures `thalweg dedup` beside tar with zstd, borg and restic, as far as these are installed.
     Sweep(Measure),
     /// Write docs/results: tables and plots of the results, with the papers' figures. Measures nothing
     Pages(Pages),
@@ -114,6 +119,7 @@ Examples:
   thalweg-bench chain.s4.w0 --runs 11
   thalweg-bench sweep layers        the random network at all its work divisions
   thalweg-bench sweep hybrid.7a     threads of the operating system against one, on one processor
+  thalweg-bench sweep archives. --runs 5
   thalweg-bench pages               docs/results, from all recorded results";
 
 impl Measure {
@@ -148,6 +154,9 @@ fn main() -> ExitCode {
     }
     if !arguments.app.is_empty() {
         return child(figures::app(&arguments.app));
+    }
+    if !arguments.process.is_empty() {
+        return child(peers::process::child(&arguments.process));
     }
     match &arguments.other {
         _ if arguments.list => {

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn contestants_take_turns() {
-        let run = || Ok(Some(Row { seconds: 1.0, checksum: 7 }));
+        let run = || Ok(Some(Row::new(1.0, 7)));
         let contestants = ["a", "b"].map(|name| Contestant::new(name, Role::Peer, 1, run).expecting(7));
         let order: Vec<_> =
             race(contestants.into(), RULES, &mut Vec::new()).iter().map(|r| r.contestant).collect();
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_wrong_result_is_an_error_and_excludes_the_contestant() {
         let mut checksums = [7, 8, 7].into_iter();
-        let run = move || Ok(Some(Row { seconds: 1.0, checksum: checksums.next().unwrap() }));
+        let run = move || Ok(Some(Row::new(1.0, checksums.next().unwrap())));
         let mut errors = Vec::new();
         let records = race(vec![Contestant::new("a", Role::Peer, 1, run).expecting(7)], RULES, &mut errors);
         assert!(records.is_empty());

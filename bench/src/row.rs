@@ -12,13 +12,33 @@ pub struct Row {
     pub seconds: f64,
     /// The checksum of the results.
     pub checksum: u64,
+    /// What else whole programs cost; zero for all other runs.
+    pub costs: Costs,
+}
+
+/// The costs of programs that ran as processes of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Costs {
+    /// Seconds of processor time, of user and system.
+    pub cpu: f64,
+    /// Bytes: the peak of resident memory, added up over the programs of a pipeline.
+    pub memory: f64,
+    /// Bytes of the output.
+    pub size: f64,
+}
+
+impl Row {
+    /// A run without costs other than its time.
+    pub fn new(seconds: f64, checksum: u64) -> Self {
+        Self { seconds, checksum, costs: Costs::default() }
+    }
 }
 
 /// Times a run that returns a checksum.
 pub fn timed(run: impl FnOnce() -> u64) -> Row {
     let start = Instant::now();
     let checksum = run();
-    Row { seconds: start.elapsed().as_secs_f64(), checksum }
+    Row::new(start.elapsed().as_secs_f64(), checksum)
 }
 
 /// Repeats a short job, one run after the other; the row has the median of their times.
@@ -32,7 +52,7 @@ pub fn median_of(jobs: u64, mut job: impl FnMut() -> (Duration, u64)) -> Row {
         checksum = sum;
     }
     times.sort_unstable();
-    Row { seconds: times[times.len() / 2].as_secs_f64(), checksum }
+    Row::new(times[times.len() / 2].as_secs_f64(), checksum)
 }
 
 /// The time of one run, and its checksum.

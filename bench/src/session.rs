@@ -1,9 +1,12 @@
 //! One session of the benchmark: its options and results, and how a figure is run and shown.
 
+use tempfile::TempDir;
+
 use crate::line::{Entry, Line, Measure};
 use crate::peers::external::{self, Program};
 use crate::race::{Contestant, Record, Role, Rules, race};
 use crate::results::Results;
+use crate::row::Row;
 use crate::targets;
 use crate::work::Calibration;
 
@@ -22,6 +25,9 @@ pub struct Options {
     pub peers: bool,
 }
 
+/// A cost of a whole program: its name in a figure's, its measure, and its value in seconds or bytes.
+pub type Cost = (&'static str, Measure, fn(&Row) -> f64);
+
 /// One session.
 pub struct Session {
     /// The options.
@@ -32,6 +38,8 @@ pub struct Session {
     pub results: Results,
     /// The errors so far.
     pub errors: Vec<String>,
+    /// Folders that are removed after the results are written, since that takes longer than some figures.
+    pub folders: Vec<TempDir>,
 }
 
 impl Session {
@@ -43,7 +51,7 @@ impl Session {
         notes.iter().for_each(|(name, value)| eprintln!("{name}: {value}"));
         let results = Results::new(&notes);
         println!("{}", Line::heading());
-        Self { options, calibration, results, errors: Vec::new() }
+        Self { options, calibration, results, errors: Vec::new(), folders: Vec::new() }
     }
 
     /// Whether the filters select the figure `name`.
@@ -69,6 +77,30 @@ impl Session {
 
     /// Runs the figure `name` and shows its line.
     pub fn figure(&mut self, name: &str, measure: Measure, threads: usize, contestants: Vec<Contestant>) {
+        let (entries, records) = self.race(name, threads, contestants);
+        self.show(&Line::new(name, measure, &entries, &records), &records);
+    }
+
+    /// Runs one race of whole programs, and shows a line for each of these costs: `name`, the cost, the threads.
+    pub fn costs(&mut self, name: &str, costs: &[Cost], threads: usize, contestants: Vec<Contestant>) {
+        let (entries, records) = self.race(name, threads, contestants);
+        for (cost, measure, of) in costs {
+            let valued = |record: &Record| {
+                let row = Row { seconds: of(&record.row), ..record.row };
+                Record { row, ..record.clone() }
+            };
+            let records: Vec<Record> = records.iter().map(valued).collect();
+            let name = format!("{name}.{cost}.t{threads}");
+            self.show(&Line::new(&name, *measure, &entries, &records), &records);
+        }
+    }
+
+    fn race(
+        &mut self,
+        name: &str,
+        threads: usize,
+        contestants: Vec<Contestant>,
+    ) -> (Vec<Entry>, Vec<Record>) {
         let rules = Rules { runs: self.options.runs, threads };
         let entries: Vec<Entry> = contestants.iter().map(entry).collect();
         let mut errors = Vec::new();
@@ -77,7 +109,7 @@ impl Session {
             eprintln!("error: {name}: {error}");
             self.errors.push(format!("{name}: {error}"));
         }
-        self.show(&Line::new(name, measure, &entries, &records), &records);
+        (entries, records)
     }
 
     /// Shows the line of the figure `name`, whose values are counts of the virtual host: the first is ours.

@@ -44,7 +44,7 @@ fn measured(style: &str, nodes: usize, at: usize) -> Outcome {
     let text = String::from_utf8_lossy(&output.stdout);
     let value = text.split_whitespace().nth(at).and_then(|word| word.parse().ok());
     match value {
-        Some(seconds) => Ok(Some(Row { seconds, checksum: 0 })),
+        Some(seconds) => Ok(Some(Row::new(seconds, 0))),
         None => Err(format!("{}: {text:?} {}", output.status, String::from_utf8_lossy(&output.stderr))),
     }
 }

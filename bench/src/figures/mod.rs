@@ -2,6 +2,7 @@
 
 mod aes;
 mod apps;
+mod archives;
 mod chain;
 mod channel;
 mod compile;

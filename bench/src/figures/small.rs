@@ -146,9 +146,9 @@ fn first(session: &mut Session) {
             above.push(in_a_process("run", threads)? - in_a_process("spawn", threads)?);
         }
         above.sort_by(f64::total_cmp);
-        Ok(Some(Row { seconds: above[above.len() / 2].max(0.0), checksum: 0 }))
+        Ok(Some(Row::new(above[above.len() / 2].max(0.0), 0)))
     };
-    let spawn = move || Ok(Some(Row { seconds: in_a_process("spawn", threads)?, checksum: 0 }));
+    let spawn = move || Ok(Some(Row::new(in_a_process("spawn", threads)?, 0)));
     let all =
         vec![Contestant::new("ours", Role::Ours, 1, above), Contestant::new("spawn", Role::Aside, 1, spawn)];
     session.figure(&name, Measure::NsPerItem, threads, all);

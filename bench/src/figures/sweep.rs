@@ -1,8 +1,9 @@
-//! The papers' sweeps, for which a run of everything has no time: the figures of `kpn` at more points, and those of
-//! `hybrid` and `locality`.
+//! Figures for which a run of everything has no time: the papers' sweeps, which are those of `kpn` at more points, `hybrid`
+//! and `locality`; and `archives`.
 
 use thalweg_kpn::H264;
 
+use super::archives;
 use super::h264::encoder;
 use super::hybrid;
 use super::kpn::{Sent, line, random_layers, scatter};
@@ -40,6 +41,7 @@ pub fn run(session: &mut Session) {
     }
     hybrid::run(session);
     locality::run(session);
+    archives::run(session);
 }
 
 /// The message sizes of Figure 14, from 8 to 2048 bytes.

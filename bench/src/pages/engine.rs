@@ -128,7 +128,7 @@ fn threads(data: &Data) -> Option<String> {
 /// The costs per item of all contestants in these figures.
 fn of_items(data: &Data, names: &[&str]) -> Option<String> {
     let found = data.figures.iter().filter(|figure| names.contains(&&*figure.name));
-    bars("nanoseconds per item, logarithmic", &found.flat_map(of_figure).collect::<Vec<_>>())
+    bars("nanoseconds per item, logarithmic", "ns", &found.flat_map(of_figure).collect::<Vec<_>>())
 }
 
 fn of_figure(figure: &Figure) -> impl Iterator<Item = Bar> {

@@ -3,6 +3,7 @@
 //! A page is a function of the recorded results ([`data`]) and of `bench/paper/*.tsv` ([`paper`]): the same files
 //! produce the same pages, to the byte.
 
+mod archives;
 mod data;
 mod engine;
 mod hybrid;
@@ -73,7 +74,11 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
     let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
+    let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
+    let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
+    let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
     files.extend([
+        ("archives.md".into(), archivers),
         ("task-graphs.md".into(), tasks),
         ("processes.md".into(), processes),
         ("engine.md".into(), engine),
@@ -118,6 +123,8 @@ fn page(data: &Data, head: &str, sections: &[Section], files: &mut Vec<(String, 
         let mut papers = paper::on(section.subject);
         let table = if section.subject == "policies" {
             table::policies(&figures)
+        } else if section.subject == archives::SUBJECT {
+            table::costs(&figures, number_of)
         } else if locality::is_counted(section.subject) {
             let table = table::counts(&figures, &papers);
             papers.retain(|statement| statement.point.is_none());

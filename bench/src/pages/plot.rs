@@ -1,5 +1,7 @@
 //! Plots, as SVG for light and dark pages.
 
+pub mod curves;
+
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
@@ -117,7 +119,8 @@ impl Lines<'_> {
             .x_desc(self.x)
             .y_desc(self.y)
             .draw()?;
-        for ((series, colour), place) in self.series.iter().zip(colours(&self.series)).zip(self.places()) {
+        let others: Vec<bool> = self.series.iter().map(|series| series.other).collect();
+        for ((series, colour), place) in self.series.iter().zip(colours(&others)).zip(self.places()) {
             let at = |x: f64| ticks.partition_point(|tick| *tick < x) as i32;
             let points: Vec<_> = series.points.iter().map(|(x, y)| (at(*x), *y)).collect();
             chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
@@ -136,11 +139,10 @@ fn end(series: &Series) -> f64 {
 }
 
 /// Our series have the colours in turn, the others are grey.
-fn colours(series: &[Series]) -> Vec<RGBColor> {
+fn colours(others: &[bool]) -> Vec<RGBColor> {
     let mut next = COLOURS[..5].iter().copied().cycle();
-    let colour =
-        |series: &Series| if series.other { GREY } else { next.next().expect("the iterator cycles") };
-    series.iter().map(colour).collect()
+    let colour = |other: &bool| if *other { GREY } else { next.next().expect("the iterator cycles") };
+    others.iter().map(colour).collect()
 }
 
 /// Moves values down until no two are nearer than `gap`; keeps their order.
@@ -166,18 +168,19 @@ pub struct Bar {
     pub other: bool,
 }
 
-/// Bars on a logarithmic scale, from top to bottom, with their values.
-pub fn bars(what: &str, bars: &[Bar]) -> Option<String> {
+/// Bars on a logarithmic scale, from top to bottom, with their values in a unit.
+pub fn bars(what: &str, unit: &str, bars: &[Bar]) -> Option<String> {
     let values = || bars.iter().map(|bar| bar.value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
     let low = 10f64.powf((least / 2.0).log10().floor());
-    (!bars.is_empty())
-        .then(|| picture(76 + BAR * bars.len() as u32, |area| draw_bars(area, what, bars, low..most * 1.5)))
+    (!bars.is_empty()).then(|| {
+        picture(76 + BAR * bars.len() as u32, |area| draw_bars(area, (what, unit), bars, low..most * 1.5))
+    })
 }
 
 fn draw_bars(
     area: &DrawingArea<SVGBackend, Shift>,
-    what: &str,
+    (what, unit): (&str, &str),
     bars: &[Bar],
     range: std::ops::Range<f64>,
 ) -> Drawn {
@@ -217,7 +220,7 @@ fn draw_bars(
         chart.draw_series([shape])?;
         let style = style.clone().pos(Pos::new(HPos::Left, VPos::Center));
         let end = (bar.value, SegmentValue::CenterOf(row));
-        let value = super::table::number(bar.value, "ns");
+        let value = super::table::number(bar.value, unit);
         chart.draw_series([EmptyElement::at(end) + Text::new(value, (6, 0), style)])?;
     }
     Ok(())
@@ -257,7 +260,7 @@ mod tests {
             let words = ["system", "size", "speed", "8 B", "prefers-color-scheme"];
             assert!(words.iter().all(|word| svg.contains(word)), "{svg}");
         }
-        let svg = bars("time (ns)", &[Bar { name: "peer".into(), value: 12.5, other: true }]).unwrap();
+        let svg = bars("time (ns)", "ns", &[Bar { name: "peer".into(), value: 12.5, other: true }]).unwrap();
         assert!(["peer", "12.50 ns", "time (ns)"].iter().all(|word| svg.contains(word)), "{svg}");
     }
 }

@@ -109,7 +109,7 @@ fn transaction(data: &Data) -> Vec<Plot> {
     }
     let papers = paper::on("transaction").into_iter().filter_map(|statement| statement.point);
     all.extend(papers.map(|(_, value, name)| Bar { name: name.into(), value, other: true }));
-    let svg = bars("nanoseconds per transaction, logarithmic", &all);
+    let svg = bars("nanoseconds per transaction, logarithmic", "ns", &all);
     vec![Plot { file: "transaction", shows: "Nanoseconds per transaction, ours, peers and the paper", svg }]
 }
 

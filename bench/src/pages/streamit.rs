@@ -72,7 +72,7 @@ fn programs(data: &Data) -> Option<String> {
         Some([bar("ours", "ours", false), bar("C by hand", "c", true), bar("plain", "plain", true)])
     };
     let all: Vec<Bar> = data.starting("str.").filter_map(of).flatten().flatten().collect();
-    bars("nanoseconds per item, logarithmic", &all)
+    bars("nanoseconds per item, logarithmic", "ns", &all)
 }
 
 fn queues(data: &Data) -> Option<String> {

@@ -104,6 +104,51 @@ pub fn counts(figures: &[&Figure], papers: &[Statement]) -> String {
     matrix(&cells)
 }
 
+/// The columns of costs, with their words in figures' names.
+const COSTS: [(&str, &str); 4] =
+    [("size", "size"), ("time", "wall clock"), ("cpu", "processor"), ("memory", "memory")];
+
+/// The costs of whole programs, in figures whose names end in an operation, a cost and a number of threads: a row for each
+/// contestant of an operation, and a column for each cost.
+pub fn costs(figures: &[&Figure], number_of: impl Fn(usize) -> usize) -> String {
+    let mut cells = Vec::new();
+    for (cost, column) in COSTS {
+        for figure in figures {
+            let [.., operation, of, _] = &figure.name.split('.').collect::<Vec<_>>()[..] else { continue };
+            let Some(run) = figure.run.filter(|_| *of == cost) else { continue };
+            let noisy = if figure.noisy { ", noisy" } else { "" };
+            for value in &figure.values {
+                let row = row_of(operation, &value.name);
+                cells.push((row.clone(), column.to_owned(), with_verdict(figure, value)));
+                cells.push((row, "run".to_owned(), format!("{}{noisy}", number_of(run))));
+            }
+        }
+    }
+    // The run stands in the last column.
+    cells.sort_by_key(|(_, column, _)| column == "run");
+    if cells.is_empty() { "Not measured.\n".into() } else { matrix(&cells) }
+}
+
+/// The name of a row: a contestant, with its level, or with the word for a pair of trees.
+fn row_of(operation: &str, contestant: &str) -> String {
+    let name = contestant.replace('|', " to ");
+    match operation.strip_prefix("level") {
+        Some(level) => format!("{name}, level {level}"),
+        None if operation == "unpack_pair" => format!("{name}, with the near-copy"),
+        None => name,
+    }
+}
+
+/// A value, and whether it reaches its target.
+fn with_verdict(figure: &Figure, value: &Value) -> String {
+    let number = number(value.value, &figure.unit);
+    match figure.verdict() {
+        "-" => number,
+        _ if value.role != "ours" => number,
+        verdict => format!("{number}: {verdict}"),
+    }
+}
+
 /// A table from cells with the names of their rows and columns, in the order in which these come first.
 fn matrix(cells: &[(String, String, String)]) -> String {
     let mut rows: Vec<&str> = cells.iter().map(|cell| &*cell.0).collect();
@@ -163,7 +208,7 @@ pub fn runs(data: &Data, used: &[usize]) -> String {
 
 /// A target as it was kept, `<=15000` or `<=1.3x bare-ring`, for the page.
 fn target(kept: &str, unit: &str) -> String {
-    let text = kept.replace("<=", "≤ ").replace(">=", "≥ ");
+    let text = kept.replace("<=", "≤ ").replace(">=", "≥ ").replace('|', " to ");
     let long = text.split_once(' ').and_then(|(sign, value)| Some((sign, value.parse::<f64>().ok()?)));
     match long.filter(|(_, value)| unit == "ns" && *value >= 1e4) {
         Some((sign, value)) => format!("{sign} {} us", value / 1e3),
@@ -185,6 +230,7 @@ pub fn number(value: f64, unit: &str) -> String {
         "%" => format!("{value:.1} %"),
         "ns" if value >= 1e6 => number(value / 1e6, "ms"),
         "ns" if value >= 1e4 => number(value / 1e3, "us"),
+        "B" if value >= 1e6 => format!("{:.2} MB", value / 1e6),
         _ if value >= 100.0 => format!("{value:.0} {unit}"),
         _ => format!("{value:.2} {unit}"),
     }

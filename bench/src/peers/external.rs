@@ -133,5 +133,5 @@ impl Program {
 
 fn parse(text: &str) -> Option<Row> {
     let (seconds, checksum) = text.trim().split_once(' ')?;
-    Some(Row { seconds: seconds.parse().ok()?, checksum: checksum.parse().ok()? })
+    Some(Row::new(seconds.parse().ok()?, checksum.parse().ok()?))
 }

@@ -5,6 +5,7 @@ pub mod crossbeam;
 pub mod external;
 pub mod link;
 pub mod loops;
+pub mod process;
 pub mod rayon;
 pub mod rtrb;
 pub mod std_mpsc;

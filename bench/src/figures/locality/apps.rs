@@ -122,7 +122,7 @@ pub fn child(arguments: &[String]) -> Result<(), String> {
     };
     let (system, job, threads) =
         parsed().ok_or_else(|| format!("no contestant, or no job: {arguments:?}"))?;
-    let Row { seconds, checksum } = job.run(system, threads)?;
+    let Row { seconds, checksum, .. } = job.run(system, threads)?;
     println!("{seconds} {checksum}");
     Ok(())
 }

@@ -84,7 +84,7 @@ fn contestants(handoff: Handoff) -> Vec<Contestant<'static>> {
 /// The fastest of several processes.
 fn best(process: impl Fn() -> Result<f64, String>) -> Result<Option<Row>, String> {
     let times: Result<Vec<f64>, String> = (0..PROCESSES).map(|_| process()).collect();
-    Ok(times?.into_iter().min_by(f64::total_cmp).map(|seconds| Row { seconds, checksum: 0 }))
+    Ok(times?.into_iter().min_by(f64::total_cmp).map(|seconds| Row::new(seconds, 0)))
 }
 
 impl Handoff {

@@ -105,9 +105,9 @@ fn systems() -> impl Iterator<Item = (&'static str, Role, Result<Program, String
 /// The process of a contestant of this program: executes the job of the arguments, and prints its time and checksum.
 pub fn child(arguments: &[String]) -> Result<(), String> {
     let row = match arguments {
-        [name, job, numbers @ ..] if job == "handoff" => Handoff::parse(numbers)
-            .and_then(|handoff| handoff.run(name))
-            .map(|seconds| Row { seconds, checksum: 0 }),
+        [name, job, numbers @ ..] if job == "handoff" => {
+            Handoff::parse(numbers).and_then(|handoff| handoff.run(name)).map(|seconds| Row::new(seconds, 0))
+        }
         [_, job, numbers @ ..] if job == "bytes" => Some(tasks::bytes(numbers)?),
         [name, job @ ..] => LoopJob::parse(job).and_then(|(job, threads)| match &**name {
             "rayon" => Some(job.run(&Rayon::new(threads))),
@@ -116,7 +116,8 @@ pub fn child(arguments: &[String]) -> Result<(), String> {
         }),
         [] => None,
     };
-    let Row { seconds, checksum } = row.ok_or_else(|| format!("no contestant, or no job: {arguments:?}"))?;
+    let Row { seconds, checksum, .. } =
+        row.ok_or_else(|| format!("no contestant, or no job: {arguments:?}"))?;
     println!("{seconds} {checksum}");
     Ok(())
 }

@@ -82,7 +82,7 @@ pub(super) fn bytes(arguments: &[String]) -> Result<Row, String> {
     let [side, threads] = arguments else { return Err("expected SIDE THREADS".into()) };
     let parse = |text: &String| text.parse::<u32>().map_err(|error| format!("{text}: {error}"));
     let seconds = tasks::keyed_bytes(parse(side)?, parse(threads)? as usize)?;
-    Ok(Row { seconds, checksum: 0 })
+    Ok(Row::new(seconds, 0))
 }
 
 fn ours(items: u64, run: impl Fn() -> Row + 'static) -> Contestant<'static> {
