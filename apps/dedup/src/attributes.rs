@@ -60,6 +60,10 @@ fn is_of_users(name: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Restore {
     pub owners: bool,
+    /// Whether all permissions are, or those alone that `new_mode` has.
+    pub permissions: bool,
+    /// The permissions that the system leaves to a new entry.
+    pub new_mode: u32,
     pub extended: bool,
 }
 
@@ -81,11 +85,16 @@ impl Restore {
                 owned
             }
         };
-        // For another owner, set-user and set-group would mean something else.
-        if let Some(permissions) = os::permissions(meta.mode & if owned { 0o7777 } else { 0o777 }) {
+        if let Some(permissions) = os::permissions(self.mode(meta.mode, owned)) {
             file.set_permissions(permissions)?;
         }
         file.set_times(times(meta.time))
+    }
+
+    fn mode(self, stored: u32, owned: bool) -> u32 {
+        let permissions = stored & if self.permissions { 0o777 } else { self.new_mode };
+        // For another owner, set-user and set-group would mean something else.
+        permissions | if owned { stored & 0o7000 } else { 0 }
     }
 
     /// Sets owner and time of the link `name`.

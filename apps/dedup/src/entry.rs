@@ -49,7 +49,7 @@ pub struct Meta {
     pub owner: Option<(u32, u32)>,
     /// Extended attributes, in rising order of their names.
     pub attributes: Vec<Attribute>,
-    /// Whether further names of the file may follow as hard links. These count such files from 0.
+    /// Whether further names of the file or link may follow as hard links. These count such entries from 0.
     pub shared: bool,
 }
 
@@ -67,11 +67,11 @@ pub enum Entry {
         /// The target, which is never followed.
         target: Vec<u8>,
     },
-    /// A further name of a file before it.
+    /// A further name of a file or symbolic link before it.
     HardLink {
         /// The name within its folder.
         name: Vec<u8>,
-        /// The number of the file among those with [`Meta::shared`].
+        /// The number of the file or link among those with [`Meta::shared`].
         file: u64,
     },
     /// The end of a folder.
@@ -119,7 +119,7 @@ impl Entry {
                 Ok(Entry::Link { meta, target: fields.bytes(NAME_LIMIT)?.to_vec() })
             }
             LINK => {
-                let meta = get_meta(fields, version, 0)?;
+                let meta = get_meta(fields, version, IS_SHARED)?;
                 Ok(Entry::Link { meta, target: fields.bytes(NAME_LIMIT)?.to_vec() })
             }
             HARD_LINK if version >= WITH_OWNERS => {
@@ -139,9 +139,9 @@ impl Entry {
         }
     }
 
-    /// Whether it is a file of which further names may follow.
+    /// Whether it is a file or link of which further names may follow.
     pub(crate) fn is_shared(&self) -> bool {
-        matches!(self, Entry::File(meta) if meta.shared)
+        matches!(self, Entry::File(meta) | Entry::Link { meta, .. } if meta.shared)
     }
 
     /// About the bytes of its encoding.
@@ -296,6 +296,7 @@ mod tests {
             Entry::File(Meta { shared: true, ..meta() }),
             Entry::File(plain.clone()),
             link(meta()),
+            link(Meta { shared: true, ..meta() }),
             link(plain),
             Entry::HardLink { name: b"h".to_vec(), file: u64::MAX },
             Entry::Up,

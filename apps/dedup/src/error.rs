@@ -2,6 +2,8 @@
 
 use std::io;
 
+use thalweg::trace::format_bytes_exactly as exact;
+
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -67,8 +69,9 @@ pub enum Error {
     },
     /// Unpacking needs more memory than its limit.
     #[error(
-        "the archive needs a window of {needed} bytes (header, byte offset 40), the limit is {limit}\n\
-         help: raise the limit with --window-limit if that much memory is available"
+        "the archive needs a window of {} (header, byte offset 40), the limit is {}\n\
+         help: raise the limit with --window-limit {} if that much memory is available",
+        exact(*needed), exact(*limit), exact(*needed)
     )]
     Window {
         /// The window in the header.
@@ -78,8 +81,9 @@ pub enum Error {
     },
     /// The output would exceed its limit.
     #[error(
-        "the output exceeds the limit of {limit} bytes (record at byte offset {offset})\n\
-         help: raise the limit with --limit if this much output is expected"
+        "the output exceeds the limit of {} (record at byte offset {offset})\n\
+         help: raise the limit with --limit if this much output is expected",
+        exact(*limit)
     )]
     OutputLimit {
         /// The limit.

@@ -47,6 +47,7 @@ mod content;
 mod entry;
 mod error;
 mod extract;
+mod failures;
 mod format;
 #[cfg(test)]
 mod hostile;

@@ -1,9 +1,15 @@
 //! Sequential packing: the reference for the bytes of the archive, and the baseline of one core without an engine.
 
+use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use thalweg::graph::shown;
+use thalweg_files::{Status, status};
 
 use crate::Result;
+use crate::content::Content;
+use crate::error::Doing;
 use crate::format::Kind;
 use crate::observe::{Observer, Quiet};
 use crate::params::Params;
@@ -16,8 +22,17 @@ use crate::writer::ArchiveWriter;
 
 /// The input of packing.
 pub enum Source<'a> {
-    /// A stream of bytes: a file, a pipe, a slice.
+    /// A stream of bytes: a pipe, a slice.
     Stream(Box<dyn Read + Send + 'a>),
+    /// A regular file, packed as a stream. Its length is that of `before`: a change while it is read is a failure.
+    File {
+        /// The file, at its beginning.
+        file: File,
+        /// Its status when it was opened.
+        before: Status,
+        /// Its path, for messages.
+        path: PathBuf,
+    },
     /// A directory tree.
     Tree {
         /// The root folder.
@@ -35,10 +50,19 @@ impl<'a> Source<'a> {
         Source::Stream(Box::new(input))
     }
 
+    /// A regular file that was opened at `path`.
+    ///
+    /// # Errors
+    /// Its status cannot be read.
+    pub fn file(file: File, path: &Path) -> Result<Self> {
+        let before = status(&file).doing(|| format!("reading {}", shown(path)))?;
+        Ok(Source::File { file, before, path: path.to_owned() })
+    }
+
     /// The kind of the archive.
     pub fn kind(&self) -> Kind {
         match self {
-            Source::Stream(_) => Kind::Stream,
+            Source::Stream(_) | Source::File { .. } => Kind::Stream,
             Source::Tree { .. } => Kind::Tree,
         }
     }
@@ -47,6 +71,9 @@ impl<'a> Source<'a> {
     pub fn split(self, params: &Params, observer: Box<dyn Observer + 'a>) -> Result<Splitter<'a>> {
         match self {
             Source::Stream(input) => Ok(Splitter::stream(input, params, observer)),
+            Source::File { file, before, path } => {
+                Ok(Splitter::file(Content::new(file, before, path), params, observer))
+            }
             Source::Tree { root, leave_out, attributes } => {
                 Splitter::tree(&root, leave_out, attributes, params, observer)
             }

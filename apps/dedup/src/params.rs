@@ -62,7 +62,7 @@ impl FromStr for Codec {
         [Codec::None, Codec::Zstd, Codec::Gzip]
             .into_iter()
             .find(|c| c.name() == name)
-            .ok_or_else(|| Error::Params(format!("unknown codec {name:?}, expected one of zstd, gzip, none")))
+            .ok_or_else(|| Error::Params(format!("unknown codec {name:?}\nhelp: use zstd, gzip or none")))
     }
 }
 
@@ -172,19 +172,17 @@ impl Params {
     pub fn validate(&self) -> Result<()> {
         let levels = self.codec.levels();
         if !levels.contains(&self.level) {
-            return refuse(format!(
-                "level {} is out of range for codec {}, expected {} to {}",
-                self.level,
-                self.codec.name(),
-                levels.start(),
-                levels.end()
-            ));
+            let (level, codec) = (self.level, self.codec.name());
+            let (first, last) = (levels.start(), levels.end());
+            let help =
+                if first == last { "leave the level out".into() } else { format!("use {first} to {last}") };
+            return refuse(format!("level {level} is out of range for codec {codec}\nhelp: {help}"));
         }
         self.matching.validate()?;
         let BlockSizes { min, max } = self.block;
         if min < 128 || max < min || max > BLOCK_LIMIT {
             return refuse(format!(
-                "block sizes {min} to {max} are out of range, expected 128 to {BLOCK_LIMIT}"
+                "block sizes {min} to {max} are out of range\nhelp: use 128 to {BLOCK_LIMIT}, the smaller one first"
             ));
         }
         Ok(())
@@ -198,8 +196,8 @@ impl Matching {
             return Ok(());
         }
         refuse(format!(
-            "duplicates of at least {min} bytes and positions every {spacing} bytes are out of range, expected 32 to \
-             65536 and a power of two from 8 to 4096"
+            "duplicates of at least {min} bytes and positions every {spacing} bytes are out of range\n\
+             help: use 32 to 65536 bytes, and a power of two from 8 to 4096"
         ))
     }
 }

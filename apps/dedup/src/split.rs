@@ -49,6 +49,11 @@ impl<'a> Splitter<'a> {
         Self::new(Some(Open::Stream(Box::new(input))), None, params, observer)
     }
 
+    /// Splits one regular file.
+    pub(crate) fn file(content: Content, params: &Params, observer: Box<dyn Observer + 'a>) -> Self {
+        Self::new(Some(Open::File(content)), None, params, observer)
+    }
+
     /// Splits the files of the tree below `root`, one after the other. Skips the files with device and inode in
     /// `leave_out`, such as the archive being written. Reads extended attributes if `attributes` is set.
     pub fn tree(
@@ -127,6 +132,8 @@ impl<'a> Splitter<'a> {
                     content.check().or_else(|changed| self.observer.failed(changed))?;
                     true
                 }
+                // Without a tree there is nothing else to pack.
+                Err(error) if self.walk.is_none() => return Err(content.unreadable(error)),
                 Err(error) => {
                     self.observer.failed(content.failed(error))?;
                     true

@@ -5,12 +5,14 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::tempdir;
 use thalweg_dedup::{
-    Error, Limits, Observer, Params, Result, Source, pack_source_sequential, unpack_tree, verify,
+    Error, Limits, Observer, Params, Result, Source, pack_source_sequential, unpack_stream, unpack_tree,
+    verify,
 };
 
 /// Changes the tree once, when the first bytes of content have been read, and keeps the failures.
@@ -24,6 +26,10 @@ impl<F: FnOnce() + Send> Observer for Changes<F> {
         if let Some(change) = self.change.take() {
             change();
         }
+    }
+
+    fn skipped(&mut self, path: &Path, why: &str) {
+        self.failures.lock().unwrap().push(format!("skipped {}: {why}", path.display()));
     }
 
     fn failed(&mut self, why: Error) -> Result<()> {
@@ -74,6 +80,40 @@ fn what_vanishes_is_left_out_and_the_rest_is_packed() {
     }
 }
 
+/// The walk has found their names before they change, and finds their kinds afterwards.
+#[test]
+fn what_changes_its_kind_is_packed_as_what_it_is() {
+    let root = tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    for name in ["a", "b", "c", "d", "e"] {
+        fs::write(at(name), name).unwrap();
+    }
+    fs::create_dir(at("f")).unwrap();
+    symlink("a", at("g")).unwrap();
+    let (failures, place) = pack(root.path(), || {
+        for name in ["b", "c", "d", "e", "g"] {
+            fs::remove_file(at(name)).unwrap();
+        }
+        fs::create_dir(at("b")).unwrap();
+        fs::write(at("b/inside"), b"x").unwrap();
+        symlink("a", at("c")).unwrap();
+        assert!(Command::new("mkfifo").arg(at("d")).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(at("e")).unwrap();
+        fs::remove_dir(at("f")).unwrap();
+        fs::write(at("f"), b"now a file").unwrap();
+        fs::write(at("g"), b"now a file too").unwrap();
+    });
+    let out = place.path().join("out");
+    assert_eq!(names(&out), ["a", "b", "c", "f", "g"]);
+    assert_eq!(names(&out.join("b")), ["inside"]);
+    assert_eq!(fs::read_link(out.join("c")).unwrap(), Path::new("a"));
+    assert_eq!(fs::read(out.join("f")).unwrap(), b"now a file");
+    assert!(fs::symlink_metadata(out.join("g")).unwrap().is_file());
+    let skipped =
+        ["d", "e"].map(|name| format!("skipped {}: it is not a file, folder or link", at(name).display()));
+    assert_eq!(failures, skipped);
+}
+
 #[test]
 fn of_a_file_that_shrinks_or_grows_the_archive_has_what_was_read() {
     let root = tempdir().unwrap();
@@ -102,6 +142,44 @@ fn of_a_file_that_shrinks_or_grows_the_archive_has_what_was_read() {
         assert_eq!(fs::read(place.path().join("out/a")).unwrap(), long[..kept], "{how}");
         assert_eq!(fs::read(place.path().join("out/z")).unwrap(), b"last");
     }
+}
+
+#[test]
+fn a_single_file_that_shrinks_or_grows_is_reported_as_one_of_a_tree() {
+    struct Strict<F>(F);
+    impl<F: FnMut(u64) + Send> Observer for Strict<F> {
+        fn bytes(&mut self, count: u64) {
+            (self.0)(count);
+        }
+    }
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a");
+    let long = vec![7; 24 << 20];
+    let cases =
+        [(Some(12 << 20), "shrank", 12 << 20), (Some(30 << 20), "grew", 24 << 20), (None, "", 24 << 20)];
+    for (length, how, kept) in cases {
+        fs::write(&path, &long).unwrap();
+        let failures = Arc::default();
+        let change = || {
+            length
+                .into_iter()
+                .for_each(|n| File::options().write(true).open(&path).unwrap().set_len(n).unwrap())
+        };
+        let observer = Changes { change: Some(change), failures: Arc::clone(&failures) };
+        let source = Source::file(File::open(&path).unwrap(), &path).unwrap();
+        let mut archive = Vec::new();
+        pack_source_sequential(source, &mut archive, &Params::default(), Box::new(observer)).unwrap();
+        let mut back = Vec::new();
+        unpack_stream(&archive[..], &mut back, &Limits::default()).unwrap();
+        assert!(back == long[..kept], "{how}");
+        let failures = failures.lock().unwrap();
+        assert_eq!(failures.len(), usize::from(length.is_some()), "{failures:?}");
+        assert!(failures.iter().all(|failure| failure.contains(how)), "{failures:?}");
+    }
+    let source = Source::file(File::open(&path).unwrap(), &path).unwrap();
+    let end = |_: u64| File::options().write(true).open(&path).unwrap().set_len(5).unwrap();
+    let ended = pack_source_sequential(source, Vec::new(), &Params::default(), Box::new(Strict(end)));
+    assert!(matches!(ended, Err(Error::Changed(why)) if why.contains("shrank")));
 }
 
 /// Files of the kernel have the length 0.

@@ -9,8 +9,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tempfile::tempdir;
 use thalweg_dedup::{
-    Archive, Entry, Error, Limits, Params, Quiet, Source, Summary, TreeSink, extract, pack_source_sequential,
-    stat, unpack_stream, unpack_tree, verify,
+    Archive, Attribute, Entry, Error, Limits, Meta, Params, Quiet, Sink, Source, Summary, TreeSink, extract,
+    pack_source_sequential, stat, unpack_stream, unpack_tree, verify,
 };
 use thalweg_files::Folder;
 
@@ -44,6 +44,8 @@ fn hard_links_are_names_of_one_file_again() {
     fs::write(at("a/other"), b"another").unwrap();
     fs::hard_link(at("a/other"), at("z")).unwrap();
     fs::hard_link(at("a/b/c/first"), at("zz")).unwrap();
+    symlink("a/other", at("l")).unwrap();
+    fs::hard_link(at("l"), at("zl")).unwrap();
     // Another name is outside of the tree.
     let outside = tempdir().unwrap();
     fs::write(at("m"), b"shared with the outside").unwrap();
@@ -60,6 +62,10 @@ fn hard_links_are_names_of_one_file_again() {
     assert_eq!(fs::metadata(out.join("zz")).unwrap().nlink(), 4);
     assert_eq!(fs::metadata(out.join("m")).unwrap().nlink(), 1);
     assert_eq!(fs::read(out.join("zz")).unwrap(), b"one file");
+    let link = |name: &str| {
+        (fs::symlink_metadata(out.join(name)).unwrap().ino(), fs::read_link(out.join(name)).unwrap())
+    };
+    assert_eq!((link("l"), link("l").1), (link("zl"), "a/other".into()));
     let mut links = Vec::new();
     let mut list = |entry: &Entry, _: u64| {
         if let Entry::HardLink { name, file } = entry {
@@ -68,7 +74,7 @@ fn hard_links_are_names_of_one_file_again() {
         Ok(())
     };
     stat(&archive[..], &Limits::default(), &mut list).unwrap();
-    let expected = [("second", 0), ("third", 0), ("z", 1), ("zz", 0)];
+    let expected = [("second", 0), ("third", 0), ("z", 1), ("zl", 2), ("zz", 0)];
     assert_eq!(links, expected.map(|(name, file)| (name.to_owned(), file)));
 }
 
@@ -120,6 +126,26 @@ fn owners_and_special_bits_are_restored_by_the_superuser_or_on_request() {
     let default = place.path().join("default");
     unpack(&archive, &default, |sink| sink).unwrap();
     assert_eq!(found(&default, "file"), found(if superuser { &same } else { &own }, "file"));
+}
+
+/// No tree with other attributes than those of the archive gets its name.
+#[test]
+fn a_tree_whose_root_cannot_get_its_attributes_leaves_nothing() {
+    let place = tempdir().unwrap();
+    let sink = || TreeSink::create(&place.path().join("out"), false).unwrap().extended_attributes(true);
+    let refused = Attribute { name: b"system.unknown".to_vec(), value: b"x".to_vec() };
+    let root = Meta { mode: 0o755, attributes: vec![refused], ..Meta::default() };
+    let mut first = sink();
+    let mut second = sink().on_failure(|_| ());
+    for sink in [&mut first, &mut second] {
+        sink.entry(&Entry::Dir(root.clone()), 0).unwrap();
+        sink.entry(&Entry::Up, 0).unwrap();
+    }
+    let error = first.commit().unwrap_err();
+    assert!(error.to_string().contains("setting attributes of"), "{error}");
+    assert!(!place.path().join("out").exists());
+    second.commit().unwrap();
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
 }
 
 #[test]

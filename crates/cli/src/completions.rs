@@ -8,12 +8,13 @@ use crate::standard;
 
 /// Print a script that completes commands and options in a shell.
 ///
-/// The script goes to standard output. It completes verbs, options, their values and file names.
+/// The script goes to standard output. It completes verbs, options, their values and file names. Zsh finds it in a folder
+/// that ~/.zshrc adds to `fpath` before `compinit`; fish in ~/.config/fish/completions.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  thalweg completions bash > ~/.local/share/bash-completion/completions/thalweg
-  thalweg completions zsh > ~/.zfunc/_thalweg      ~/.zshrc needs `fpath+=~/.zfunc` before compinit
-  thalweg completions fish > ~/.config/fish/completions/thalweg.fish")]
+#[command(after_long_help = "Examples:
+  thalweg completions bash >> ~/.bash_completion
+  mkdir -p ~/.zfunc && thalweg completions zsh > ~/.zfunc/_thalweg
+  thalweg completions fish > thalweg.fish")]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,

@@ -24,25 +24,26 @@ const DEFAULT_POLICY: &str = "auto";
 
 /// Threads, policy, plan and report.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Engine options")]
 pub(crate) struct Engine {
     #[command(flatten)]
     threads: Threads,
     /// Plan the run for the machine that FILE describes (`thalweg machine` writes such files), and not for this one: as many
     /// worker threads as it has cores, and claims and messages that fit into its first-level caches; `-` is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     machine: Option<PathBuf>,
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
+    #[arg(long, hide_short_help = true, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
     policy: String,
     #[command(flatten)]
     plan: PlanOptions,
     /// Pin each worker thread to a core
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pin: bool,
-    #[command(flatten)]
-    pub results: Results,
-    /// While the run goes on, show what each node does or waits for, instead of a progress bar
+    /// While the run goes on, show on standard error what each node does or waits for, instead of a progress bar
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    pub results: Results,
     /// The runs that `--watch` shows.
     #[arg(skip)]
     runs: Runs,

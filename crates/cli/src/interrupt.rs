@@ -2,21 +2,26 @@
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
 //! run, and the verb removes the output and returns. A second signal ends the process at once, and its message names what
-//! stays. Without a guard there is nothing to remove, and the first signal ends the process at once, even during a blocking
-//! call. The exit code is 130 in all cases. A signal that the process was started to ignore, as `nohup` does with SIGHUP, stays ignored.
+//! stays. Without a guard the first signal ends the process at once, even during a blocking call.
+//!
+//! One event may send several signals: a terminal signals a command and its wrapper, which relays the signal. So signals
+//! that arrive soon after the first one ([`APART`]) are part of it.
+//!
+//! On Unix the process ends by the signal, not with an exit code: a shell then reports 128 and the signal's number, and
+//! ends its own loop if the user has pressed Ctrl-C. A signal that the process was started to ignore, as `nohup` does with
+//! SIGHUP, stays ignored.
 //!
 //! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
 //! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
 use std::path::Path;
-use std::process::{ExitCode, exit};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-#[cfg(unix)]
-use std::time::Duration;
+use std::process::exit;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use thalweg_dedup::Stop;
 use thalweg_lang::files::Input;
 #[cfg(not(unix))]
@@ -27,8 +32,11 @@ use crate::watch::screen;
 
 mod unfinished;
 
-/// The exit code that shells report for a process ended by Ctrl-C.
-const EXIT: u8 = 130;
+/// SIGINT, for systems without signals.
+const CTRL_C: i32 = 2;
+
+/// How much later than the first signal a second one arrives.
+const APART: Duration = Duration::from_millis(300);
 
 /// The state of signal handling.
 #[derive(Clone, Debug)]
@@ -38,34 +46,62 @@ pub(crate) struct Interrupt {
     guards: Arc<Mutex<usize>>,
     /// The read end of a pipe. The first signal closes the write end, which wakes every `poll` on the read end.
     alarm: Arc<PipeReader>,
+    trigger: Arc<Mutex<Option<PipeWriter>>>,
+    first: Arc<OnceLock<FirstSignal>>,
+}
+
+/// The signal that has requested a stop.
+#[derive(Debug)]
+struct FirstSignal {
+    signal: i32,
+    at: Instant,
 }
 
 impl Interrupt {
     /// Installs the signal handler of this process. Must be called only once.
     pub fn install() -> Result<Self> {
         let (alarm, trigger) = io::pipe().context("creating a pipe")?;
-        let this = Interrupt { stop: Stop::new(), guards: Arc::default(), alarm: Arc::new(alarm) };
-        let (signalled, mut trigger) = (this.clone(), Some(trigger));
-        on_signals(move || {
-            signalled.signal();
-            drop(trigger.take());
-        })
-        .context("installing the handler of Ctrl-C and of other signals")?;
+        let this = Interrupt {
+            stop: Stop::new(),
+            guards: Arc::default(),
+            alarm: Arc::new(alarm),
+            trigger: Arc::new(Mutex::new(Some(trigger))),
+            first: Arc::default(),
+        };
+        let signalled = this.clone();
+        on_signals(move |signal| signalled.signal(signal)).map_err(|error| {
+            anyhow!(
+                "installing the handler of Ctrl-C and of other signals: {error}\n\
+                 help: it needs a few open files and a thread (`ulimit -n`, `ulimit -u`)"
+            )
+        })?;
         Ok(this)
     }
 
     /// Handles one signal, on the thread of the signal handler.
-    fn signal(&self) {
+    fn signal(&self, signal: i32) {
         let guards = self.guards();
-        if *guards == 0 {
+        let is_first = self.first.set(FirstSignal { signal, at: Instant::now() }).is_ok();
+        if is_first && *guards > 0 {
+            self.stop.stop();
+            drop(self.trigger.lock().unwrap_or_else(PoisonError::into_inner).take());
+        } else if is_first {
             eprint_over_bar("interrupted");
-            exit(EXIT.into());
-        }
-        if self.stop.is_requested() {
+            thalweg_files::remove_unfinished();
+            self.end();
+        } else if self.first.get().is_some_and(|first| first.at.elapsed() >= APART) {
             eprint_over_bar(&unfinished::remove());
-            exit(EXIT.into());
+            self.end();
         }
-        self.stop.stop();
+    }
+
+    /// Ends the process by the first signal, as if it had no handler.
+    fn end(&self) -> ! {
+        _ = io::stdout().flush(); // a failure cannot be reported any more
+        let signal = self.first.get().map_or(CTRL_C, |first| first.signal);
+        #[cfg(unix)]
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        exit(128 + signal)
     }
 
     /// The token that the first signal triggers if there is a guard.
@@ -79,13 +115,13 @@ impl Interrupt {
         Guard { guards: self.guards.clone() }
     }
 
-    /// If a signal has stopped the run that failed with `error`, prints the last message and returns the exit code.
-    pub fn exit_code(&self, error: &anyhow::Error) -> Option<ExitCode> {
+    /// If a signal has stopped the run that failed with `error`, prints the last message and ends the process.
+    pub fn end_if_interrupted(&self, error: &anyhow::Error) {
         let removed = InterruptNote("interrupted: the unfinished output was removed");
-        self.stop.is_requested().then(|| {
+        if self.stop.is_requested() {
             eprint(error.downcast_ref().unwrap_or(&removed).0);
-            ExitCode::from(EXIT)
-        })
+            self.end();
+        }
     }
 
     fn guards(&self) -> MutexGuard<'_, usize> {
@@ -133,34 +169,23 @@ impl Interrupt {
     }
 }
 
-/// Calls a function for each signal that asks the process to end, on a thread of its own. Signals that are ignored stay
+/// Calls a function with each signal that asks the process to end, on a thread of its own. Signals that are ignored stay
 /// ignored.
 #[cfg(unix)]
-fn on_signals(mut call: impl FnMut() + Send + 'static) -> io::Result<()> {
+fn on_signals(call: impl Fn(i32) + Send + 'static) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::low_level::pipe;
-    let (mut signals, signalled) = io::pipe()?;
     let ignored = ignored_signals();
-    for signal in [SIGHUP, SIGINT, SIGTERM] {
-        if ignored >> (signal - 1) & 1 == 0 {
-            pipe::register(signal, std::os::fd::OwnedFd::from(signalled.try_clone()?))?;
-        }
-    }
-    // Reading fails at once if all signals are ignored, since no handler has the other end.
-    let wait = move || {
-        drop(signalled);
-        while signals.read_exact(&mut [0]).is_ok() {
-            call();
-        }
-    };
+    let handled = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let mut signals = signal_hook::iterator::Signals::new(handled)?;
+    let wait = move || signals.forever().for_each(call);
     std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
     Ok(())
 }
 
 /// Calls a function for each Ctrl-C, on a thread of its own.
 #[cfg(not(unix))]
-fn on_signals(call: impl FnMut() + Send + 'static) -> Result<()> {
-    Ok(ctrlc::set_handler(call)?)
+fn on_signals(call: impl Fn(i32) + Send + 'static) -> io::Result<()> {
+    ctrlc::set_handler(move || call(CTRL_C)).map_err(io::Error::other)
 }
 
 /// The signals that this process ignores: bit `n - 1` is signal `n`. Systems other than Linux do not say it in a file,

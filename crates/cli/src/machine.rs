@@ -1,16 +1,15 @@
 //! `thalweg machine`.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::machine;
-use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 /// The most bytes of a description: ten times the largest that a machine prints.
 const MOST_BYTES: u64 = 64 << 20;
@@ -26,7 +25,7 @@ const HELP: &str =
 ///
 /// With --machine, a description is read and checked instead, and printed in its usual form.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg machine
   thalweg machine --measure -o here.machine
   thalweg machine --machine server.machine
@@ -62,8 +61,8 @@ impl Machine {
         };
         let text = machine.to_string();
         match &self.output {
-            Some(path) if !standard::is_dash(path) => write(path, self.force, &text, interrupt),
-            _ => standard::print(&text),
+            Some(path) => outputs::write(path, self.force, text.as_bytes(), interrupt),
+            None => standard::print(&text),
         }
     }
 
@@ -94,13 +93,4 @@ pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machin
         let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
         anyhow!("{}, line {}: {}{help}", shown(path), error.line, error.what)
     })
-}
-
-/// Writes a description, completely or not at all.
-fn write(path: &Path, force: bool, text: &str, interrupt: &Interrupt) -> Result<()> {
-    let _guard = interrupt.guard();
-    let mut file = OutFile::create(path, force)?;
-    file.write_all(text.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
-    interrupt.stop().check()?;
-    Ok(file.commit()?)
 }

@@ -16,6 +16,7 @@ mod align;
 mod completions;
 mod dedup;
 mod engine;
+mod footer;
 mod interrupt;
 mod kpn;
 mod life;
@@ -47,11 +48,11 @@ mod wordcount;
     name = "thalweg",
     version,
     arg_required_else_help = true,
-    after_help = "Examples:
-  thalweg dedup pack photos -o photos.thd          pack a folder, `dedup unpack` restores it
+    after_long_help = "Examples:
+  thalweg dedup pack photos -o photos.thd
   thalweg wordcount --top 20 book.txt
   thalweg check program.str && thalweg run program.str --iterations 100
-  thalweg run program.str --report                 and say where the time went"
+  thalweg run program.str --iterations 100 --report"
 )]
 struct Command {
     #[command(subcommand)]
@@ -60,7 +61,6 @@ struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Pack files into a deduplicated, compressed archive, and unpack them again.
     Dedup(dedup::Dedup),
     Wordcount(wordcount::Wordcount),
     Kpn(kpn::Kpn),
@@ -81,7 +81,7 @@ enum Verb {
 impl Command {
     /// The command with its verbs, options and help texts.
     fn described() -> clap::Command {
-        misuse::with_exit_codes(Command::command())
+        footer::with_exit_codes(Command::command())
     }
 
     fn parse_arguments() -> Result<Command, clap::Error> {
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
         Verb::Stencil(stencil) => stencil.run(),
         Verb::Align(align) => align.run(&interrupt),
         Verb::Check(check) => check.run(),
-        Verb::Graph(graph) => graph.run(),
+        Verb::Graph(graph) => graph.run(&interrupt),
         Verb::Run(run) => run.run(&interrupt),
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
@@ -163,7 +163,10 @@ fn removed_stale(output: &Path) {
 fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => interrupt.exit_code(&error).unwrap_or_else(|| failure(&error)),
+        Err(error) => {
+            interrupt.end_if_interrupted(&error);
+            failure(&error)
+        }
     }
 }
 

@@ -1,11 +1,27 @@
 //! Checks of the files that a verb writes.
 
+use std::fs::Metadata;
+use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use thalweg::graph::shown;
+use thalweg_files::OutFile;
 
+use crate::interrupt::Interrupt;
 use crate::standard;
+
+/// Writes a file, completely or not at all, or standard output for `-`. An existing file is replaced if `force` is set.
+pub(crate) fn write(path: &Path, force: bool, bytes: &[u8], interrupt: &Interrupt) -> Result<()> {
+    if standard::is_dash(path) {
+        return standard::print_by(|| io::stdout().write_all(bytes));
+    }
+    let _guard = interrupt.guard();
+    let mut file = OutFile::create(path, force)?.durable(false);
+    file.write_all(bytes).with_context(|| format!("writing {}", shown(path)))?;
+    interrupt.stop().check()?;
+    Ok(file.commit()?)
+}
 
 /// Refuses outputs that are one of the files `others`, which the verb reads or writes too, or that are named twice.
 /// Nothing replaces these, not even `--force`: the input would be lost.
@@ -27,6 +43,15 @@ pub(crate) fn check_apart<'o, 'p>(
     Ok(())
 }
 
+/// Refuses an output that is the open file with this metadata, as standard input or output may be. It would hold itself.
+pub(crate) fn check_not_input(output: &OutFile, input: &Metadata) -> Result<()> {
+    let written = output.file().metadata().context("reading the output's status")?;
+    if is_one_file(&written, input) {
+        bail!("the output and the input are one file\nhelp: choose another output");
+    }
+    Ok(())
+}
+
 /// Whether a path names a device or a pipe, which loses nothing when it is written.
 fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
@@ -39,6 +64,18 @@ fn is_same(one: &Path, other: &Path) -> bool {
         (None, None) => matches!((real(one), real(other)), (Some(one), Some(other)) if one == other),
         _ => false,
     }
+}
+
+#[cfg(unix)]
+fn is_one_file(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.is_file() && (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+/// Metadata do not identify a file on this system.
+#[cfg(not(unix))]
+fn is_one_file(_one: &Metadata, _other: &Metadata) -> bool {
+    false
 }
 
 /// Device and inode, which hard links have in common.

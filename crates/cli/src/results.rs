@@ -18,22 +18,24 @@ use crate::{outputs, standard};
 
 /// Where the report, the timeline and the plan of a run go.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Report options")]
 pub(crate) struct Results {
     /// Print counts, and a report of where the time went, on standard error
     #[arg(long)]
     report: bool,
-    /// Write the report as JSON
+    /// Write the report as JSON, which `thalweg show` reads. Replaces an older report, and no other file
     #[arg(long, value_name = "FILE")]
     save_report: Option<PathBuf>,
-    /// Write what each thread did, and when, as JSON that Perfetto (ui.perfetto.dev) opens
+    /// Write what each thread did, and when, as JSON that Perfetto (ui.perfetto.dev) opens. Replaces an older timeline, and
+    /// no other file
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// Write the plan that the run follows, which --plan reads
-    #[arg(long, value_name = "FILE")]
-    save_plan: Option<PathBuf>,
     /// How many events of each thread the timeline keeps, the latest ones
-    #[arg(long, value_name = "N", default_value_t = 65_536, requires = "timeline", value_parser = events)]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 65_536, requires = "timeline", value_parser = events)]
     timeline_events: usize,
+    /// Write the plan that the run follows, which --plan reads. Replaces an older plan, and no other file
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
+    save_plan: Option<PathBuf>,
 }
 
 /// Parses a number of events. More than 2^26 are 3 GB for each thread, and a mistake.
@@ -168,9 +170,11 @@ impl Kind {
     fn check_replaceable(self, path: &Path) -> Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let writing = || format!("writing {}", shown(path));
-        ensure!(folder.is_none_or(Path::is_dir), "{}: no such folder", writing());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            bail!("creating {}: there is no folder `{}`\nhelp: create it first", shown(path), shown(folder));
+        }
         let Ok(meta) = fs::metadata(path) else { return Ok(()) };
-        ensure!(!meta.is_dir(), "{}: it is a folder", writing());
+        ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
         if meta.is_file() && meta.len() > 0 && !self.is_in(path).with_context(writing)? {
             bail!(
                 "refusing to overwrite {}, which is {}\nhelp: choose another name, or delete the file",

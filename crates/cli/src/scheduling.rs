@@ -12,18 +12,19 @@ use crate::{machine, standard};
 
 /// How work is divided among threads.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Scheduling options")]
 pub(crate) struct Scheduling {
     /// How the work is divided among threads (default: loops for pagerank, tasks for align). The result does not depend on
     /// it
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide_short_help = true, value_name = "NAME")]
     pub schedule: Option<Schedule>,
-    /// Print how many accesses to blocks went to the memory of other threads, and the steals. They are those of the threads
+    /// Print on standard error how many accesses to blocks went to the memory of other threads, and the steals. They are those of the threads
     /// that ran, whose places are assumed: no thread is pinned
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub counts: bool,
     /// Count accesses for the memory domains of the machine that FILE describes (`thalweg machine` writes such files), over
     /// which the threads are spread; `-` is standard input (default: this machine)
-    #[arg(long, value_name = "FILE", requires = "counts")]
+    #[arg(long, hide_short_help = true, value_name = "FILE", requires = "counts")]
     machine: Option<PathBuf>,
 }
 

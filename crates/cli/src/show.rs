@@ -1,13 +1,12 @@
 //! `thalweg show`.
 
-use std::io::{Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::trace::{Comparison, Report, Timeline};
-use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;
 use crate::{outputs, standard};
@@ -24,7 +23,7 @@ use crate::{outputs, standard};
 /// A report is the JSON of `Report::to_json`, a timeline that of `Timeline::to_json`. The command distinguishes them by
 /// their content, so their order and their names are free.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg show report.json
   thalweg show before.json after.json
   thalweg show report.json timeline.json -o page.html
@@ -87,7 +86,7 @@ impl Show {
 
     fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
         match &self.output {
-            Some(path) => write_page(path, self.force, &report, interrupt),
+            Some(path) => outputs::write(path, self.force, report.to_html().as_bytes(), interrupt),
             None if self.plan || self.next_plan => standard::print(&self.plan_text(&report)?),
             None => standard::print(&report.to_string()),
         }
@@ -128,6 +127,12 @@ impl<'a> Document<'a> {
     fn read(path: &'a Path, interrupt: &Interrupt) -> Result<Document<'a>> {
         let mut text = String::new();
         let read = standard::input(path, interrupt)?.bytes.read_to_string(&mut text);
+        if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+            bail!(
+                "{} is not UTF-8 text\nhelp: name a file that --save-report or --timeline has written",
+                shown(path)
+            );
+        }
         read.with_context(|| format!("reading {}", shown(path)))?;
         Ok(Document { path, text })
     }
@@ -141,17 +146,4 @@ impl<'a> Document<'a> {
         let timeline = Timeline::from_json(&self.text, &report.graph);
         timeline.with_context(|| format!("reading {}", shown(&self.path)))
     }
-}
-
-/// Writes a page, completely or not at all.
-fn write_page(path: &Path, force: bool, report: &Report, interrupt: &Interrupt) -> Result<()> {
-    let page = report.to_html();
-    if standard::is_dash(path) {
-        return standard::print(&page);
-    }
-    let _guard = interrupt.guard();
-    let mut file = OutFile::create(path, force)?;
-    file.write_all(page.as_bytes()).with_context(|| format!("writing {}", shown(path)))?;
-    interrupt.stop().check()?;
-    Ok(file.commit()?)
 }

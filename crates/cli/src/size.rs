@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(format!("{text} is too large")) }
 }
 
-pub(crate) use thalweg::trace::format_bytes as show;
+pub(crate) use thalweg::trace::{format_bytes as show, format_bytes_exactly as exact};
 
 #[cfg(test)]
 mod tests {
@@ -34,6 +34,9 @@ mod tests {
             ("2GB", 2 << 30),
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
+        }
+        for bytes in [0, 1000, 3 << 19, 2 << 30, 1 << 53] {
+            assert_eq!(parse(&exact(bytes)), Ok(bytes), "{bytes}");
         }
         for text in ["", "K", "1X", "-1", "1e9T", "..", "99999999999T"] {
             assert!(parse(text).is_err(), "{text}");

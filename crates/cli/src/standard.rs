@@ -1,6 +1,6 @@
 //! Standard input and output for binary data, and messages to standard error.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -26,8 +26,30 @@ pub(crate) struct Input {
     pub length: Option<u64>,
 }
 
-/// Opens a file, or standard input for `-`.
+/// An open file, or standard input.
+pub(crate) struct Opened {
+    pub file: File,
+    pub meta: Metadata,
+    /// See [`Input::length`].
+    pub length: Option<u64>,
+}
+
+impl Opened {
+    pub fn into_input(self, interrupt: &Interrupt) -> Input {
+        let Opened { file, length, .. } = self;
+        let bytes: Box<dyn Read + Send> =
+            if length.is_some() { Box::new(file) } else { Box::new(interrupt.input(file)) };
+        Input { bytes, length }
+    }
+}
+
+/// Opens a file to read it, or standard input for `-`.
 pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
+    Ok(open(path, interrupt)?.into_input(interrupt))
+}
+
+/// Opens a file, or standard input for `-`.
+pub(crate) fn open(path: &Path, interrupt: &Interrupt) -> Result<Opened> {
     let opening = || format!("opening {}", shown(path));
     let file = if is_dash(path) {
         stdin().context("opening standard input")?
@@ -35,11 +57,9 @@ pub(crate) fn input(path: &Path, interrupt: &Interrupt) -> Result<Input> {
         interrupt.open(path, File::options().read(true)).with_context(opening)?
     };
     let meta = file.metadata().with_context(opening)?;
-    ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
-    if meta.is_file() && !is_dash(path) {
-        return Ok(Input { bytes: Box::new(file), length: Some(meta.len()) });
-    }
-    Ok(Input { bytes: Box::new(interrupt.input(file)), length: None })
+    ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
+    let length = (meta.is_file() && !is_dash(path)).then_some(meta.len());
+    Ok(Opened { file, meta, length })
 }
 
 /// Unbuffered standard input. The callers read in large pieces.

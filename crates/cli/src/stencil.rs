@@ -33,12 +33,11 @@ const CUBE: usize = 2048;
 /// `--scale S` divides the lengths of table 5.1 of "Locality-Aware Concurrency Platforms" (Maglalang, 2017) by S. Its own
 /// sizes (scale 1) take up to 240 GiB. Memory is announced, and refused before it is used if it exceeds `--memory`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  thalweg stencil heat                             40960 x 1024 cells, 5 steps
-  thalweg stencil heat --scale 64 --steps 1000
-  thalweg stencil fdtd --threads 1
-  thalweg stencil cg --class A
-  thalweg stencil mg --class B")]
+#[command(after_long_help = "Examples:
+  thalweg stencil heat --scale 512 --steps 100   1280 x 32 cells, 100 steps
+  thalweg stencil fdtd --scale 512 --threads 1
+  thalweg stencil cg --class S                   the smallest class
+  thalweg stencil mg --class S")]
 pub(crate) struct Stencil {
     #[command(subcommand)]
     program: Program,
@@ -47,20 +46,20 @@ pub(crate) struct Stencil {
 #[derive(Debug, Subcommand)]
 enum Program {
     /// Heat in a plate with cold edges: a sine wave decays at the rate of theory.
-    #[command(after_help = "Example:
-  thalweg stencil heat --scale 64 --steps 1000")]
+    #[command(after_long_help = "Example:
+  thalweg stencil heat --scale 512 --steps 100")]
     Heat(Plate),
     /// A field in a cavity, in the time domain: it resonates at the frequency of theory.
-    #[command(after_help = "Example:
-  thalweg stencil fdtd --threads 1")]
+    #[command(after_long_help = "Example:
+  thalweg stencil fdtd --scale 512 --threads 1")]
     Fdtd(Plate),
     /// The NAS benchmark CG: conjugate gradients on a random sparse matrix.
-    #[command(after_help = "Example:
-  thalweg stencil cg --class A")]
+    #[command(after_long_help = "Example:
+  thalweg stencil cg --class S")]
     Cg(Nas),
     /// The NAS benchmark MG: a multigrid method in a periodic cube.
-    #[command(after_help = "Example:
-  thalweg stencil mg --class B")]
+    #[command(after_long_help = "Example:
+  thalweg stencil mg --class S")]
     Mg(Nas),
 }
 

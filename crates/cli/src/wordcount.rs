@@ -23,7 +23,7 @@ use crate::standard::{self, Input};
 /// other bytes separate words. Words are compared and printed as bytes, so the text need not be UTF-8. A word
 /// ends at the end of its file, and a run of more than 65536 bytes counts as several words.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg wordcount book.txt --top 20
   thalweg wordcount --ignore-case *.txt > counts
   zcat access.log.gz | thalweg wordcount | head")]
@@ -69,7 +69,7 @@ impl Wordcount {
             let mut length = None;
             if !standard::is_dash(path) {
                 let meta = fs::metadata(path).with_context(|| format!("reading {}", shown(path)))?;
-                ensure!(!meta.is_dir(), "{} is a folder\nhelp: name its files", shown(path));
+                ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name its files", shown(path));
                 length = Some(meta.len()).filter(|_| meta.is_file());
             }
             all = all.zip(length).map(|(all, length)| all + length);

@@ -1,4 +1,4 @@
-//! Completions for shells, and manual pages.
+//! Completions for shells.
 #![cfg(unix)]
 
 use std::fs;
@@ -43,27 +43,4 @@ fn bash_completes_verbs_options_and_values() {
         let Ok(output) = bash.args(["-c", &complete]).current_dir(folder.path()).output() else { return };
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{words}: {output:?}");
     }
-}
-
-#[test]
-fn manual_pages_of_all_verbs() {
-    let folder = tempdir().unwrap();
-    let pages = folder.path().join("man/man1");
-    let name = pages.to_str().unwrap();
-    let output = run(&["man", name]);
-    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
-    for (page, words) in [
-        ("thalweg.1", "thalweg\\-wordcount(1)"),
-        ("thalweg-run.1", "\\-\\-iterations"),
-        ("thalweg-dedup.1", "thalweg\\-dedup\\-pack(1)"),
-        ("thalweg-dedup-pack.1", "Exit codes"),
-        ("thalweg-stencil-heat.1", "\\-\\-steps"),
-    ] {
-        let text = fs::read_to_string(pages.join(page)).unwrap();
-        assert!(text.contains(words) && text.contains(".SH NAME"), "{page}: {text}");
-    }
-    assert_eq!(run(&["man"]).stdout, fs::read(pages.join("thalweg.1")).unwrap());
-    let again = run(&["man", name]);
-    assert_eq!(again.status.code(), Some(1), "{again:?}");
-    assert!(run(&["man", name, "--force"]).status.success());
 }

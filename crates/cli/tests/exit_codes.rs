@@ -145,40 +145,12 @@ fn values_outside_of_their_range() {
         &["wordcount", "star", "--top", "-1"],
         &["machine", "--measure", "--machine", "old"],
         &["dedup", "pack", "star", "-o", "made", "--window", "much"],
+        &["dedup", "pack", "star", "-o", "made", "--level", "99"],
+        &["dedup", "pack", "star", "-o", "made", "--codec", "lz4"],
     ] {
         check(folder.path(), arguments, 2);
     }
     assert!(!folder.path().join("made").exists());
-}
-
-#[test]
-fn every_help_text_has_the_exit_codes() {
-    let folder = folder();
-    let help = |verb: &[&str]| {
-        let output = run(folder.path(), &[verb, &["--help"]].concat());
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let verbs = |text: &str| {
-        let lines = text.lines().skip_while(|line| *line != "Commands:").skip(1);
-        // Deeper lines are parts of descriptions.
-        let lines = lines.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
-        let names = lines.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
-        names.filter(|name| name != "help").collect::<Vec<_>>()
-    };
-    let all = verbs(&help(&[]));
-    assert!(all.len() >= 12, "{all:?}");
-    for verb in &all {
-        let text = help(&[verb]);
-        for of_verb in verbs(&text) {
-            let text = help(&[verb, &of_verb]);
-            assert!(
-                text.contains("\nExit codes:\n") && text.contains("\nExample"),
-                "{verb} {of_verb}: {text}"
-            );
-        }
-        assert!(text.contains("\nExit codes:\n") && text.contains("\nExample"), "{verb}: {text}");
-    }
 }
 
 #[test]

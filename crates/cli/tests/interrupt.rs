@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -44,10 +45,18 @@ fn wait_for_unfinished(child: &mut Child, folder: &Path) {
     }
 }
 
-/// Sends a signal. Checks that the command ends soon, with the message and exit code of an interrupt.
-fn interrupt(mut child: Child, signal: &str) -> Output {
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Sends a signal. Checks that the command ends by it soon, with the message of an interrupt.
+fn interrupt(child: Child, signal: &str) -> Output {
+    send(signal, &child);
+    ended(child, signal)
+}
+
+/// Checks that the command ends by a signal soon, with the message of an interrupt.
+fn ended(mut child: Child, signal: &str) -> Output {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(10) {
@@ -59,14 +68,15 @@ fn interrupt(mut child: Child, signal: &str) -> Output {
     // Standard input was open until here.
     let output = child.wait_with_output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{message}");
+    let number = [("HUP", 1), ("INT", 2), ("TERM", 15)].iter().find(|(name, _)| *name == signal).unwrap().1;
+    assert_eq!(output.status.signal(), Some(number), "{message}");
     assert!(message.contains("interrupted") && !message.contains("error"), "{message}");
     output
 }
 
 #[test]
 fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
-    for signal in ["-INT", "-TERM", "-HUP"] {
+    for signal in ["INT", "TERM", "HUP"] {
         for threads in ["1", "4"] {
             let folder = tempdir().unwrap();
             fs::write(folder.path().join("mine"), b"mine").unwrap();
@@ -84,10 +94,10 @@ fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn ignored_signals_stay_ignored() {
-    for signal in ["HUP", "INT", "TERM"] {
+    for signals in ["HUP", "INT", "TERM", "HUP INT TERM"] {
         let folder = tempdir().unwrap();
         let mut command = Command::new("sh");
-        command.args(["-c", "trap '' $0 && exec \"$@\"", signal, env!("CARGO_BIN_EXE_thalweg")]);
+        command.args(["-c", "trap '' $0 && exec \"$@\"", signals, env!("CARGO_BIN_EXE_thalweg")]);
         let mut child = command
             .args(["dedup", "pack", "-", "-o", "made"])
             .current_dir(folder.path())
@@ -96,15 +106,14 @@ fn ignored_signals_stay_ignored() {
             .spawn()
             .unwrap();
         wait_for_unfinished(&mut child, folder.path());
-        let send = |signal: &str| Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
-        for _ in 0..2 {
-            assert!(send(signal).unwrap().success());
+        for signal in [signals, signals].iter().flat_map(|signals| signals.split(' ')) {
+            send(signal, &child);
         }
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"more").unwrap();
         drop(input);
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{signal}: {output:?}");
+        assert!(output.status.success() && output.stderr.is_empty(), "{signals}: {output:?}");
         assert_eq!(names(folder.path()), ["made"]);
     }
 }
@@ -148,7 +157,7 @@ fn a_busy_pack_is_stopped_and_leaves_no_file() {
     let mut child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
     wait_for_unfinished(&mut child, folder.path());
     sleep(Duration::from_millis(200));
-    interrupt(child, "-INT");
+    interrupt(child, "INT");
     assert!(names(folder.path()).is_empty());
 }
 
@@ -163,7 +172,7 @@ fn unpacking_a_slow_pipe_is_stopped_and_leaves_no_file() {
         let mut child = spawn(folder.path(), &["unpack", "-", "-o", "out"]);
         child.stdin.as_mut().unwrap().write_all(&packed[..packed.len() - 50]).unwrap();
         wait_for_unfinished(&mut child, folder.path());
-        interrupt(child, "-INT");
+        interrupt(child, "INT");
         assert_eq!(names(folder.path()), ["tree"]);
     }
 }
@@ -177,7 +186,7 @@ fn verbs_without_output_files_end_at_once() {
         let child = spawn(folder.path(), arguments);
         // The handler is installed before the first read, but a moment after the start.
         sleep(Duration::from_millis(200));
-        interrupt(child, "-TERM");
+        interrupt(child, "TERM");
     }
     assert!(names(folder.path()).is_empty());
 }
@@ -191,26 +200,35 @@ fn a_demo_is_stopped_and_leaves_no_file() {
     File::create(tree.join("large")).unwrap().set_len(128 << 20).unwrap();
     let mut child = spawn(folder.path(), &["demo", "tree", "--threads", "1"]);
     wait_for_unfinished(&mut child, folder.path());
-    interrupt(child, "-INT");
+    interrupt(child, "INT");
     assert_eq!(names(folder.path()), ["tree"]);
 }
 
-/// The process still writes what it has computed when the second signal arrives.
+/// A board that takes a while to write, which goes on after a signal.
+fn spawn_life(folder: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    wait_for_unfinished(&mut child, folder);
+    child
+}
+
+/// A stopped process lets time pass, so that the second signal arrives later, while the process still writes.
 #[test]
 fn a_second_signal_removes_an_unfinished_file() {
     for _ in 0..20 {
         let folder = tempdir().unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-        command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
-        command.current_dir(folder.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        wait_for_unfinished(&mut child, folder.path());
-        let id = child.id().to_string();
-        for signal in ["INT", "TERM"] {
-            assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        let child = spawn_life(folder.path());
+        send("INT", &child);
+        sleep(Duration::from_millis(2));
+        send("STOP", &child);
+        sleep(Duration::from_millis(400));
+        for signal in ["TERM", "CONT"] {
+            send(signal, &child);
         }
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        assert_eq!(output.status.signal(), Some(2), "the first signal counts: {output:?}");
         let message = String::from_utf8(output.stderr).unwrap();
         let left = names(folder.path());
         // The process may have ended before the second signal.
@@ -221,6 +239,48 @@ fn a_second_signal_removes_an_unfinished_file() {
         }
     }
     panic!("no second signal came in time");
+}
+
+/// As when a wrapper relays the signal that the terminal has sent to both.
+#[test]
+fn signals_that_come_together_are_one() {
+    for _ in 0..10 {
+        let folder = tempdir().unwrap();
+        let child = spawn_life(folder.path());
+        for signal in ["INT", "TERM", "INT", "HUP"] {
+            send(signal, &child);
+        }
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(!message.contains("twice"), "{message}");
+        assert!(output.status.signal().is_some(), "it dies of any of them: {message}");
+    }
+}
+
+/// A shell ends its loop when a command has died of Ctrl-C, but not when the command has returned an exit code.
+#[test]
+fn ctrl_c_ends_the_loop_of_a_shell() {
+    let folder = tempdir().unwrap();
+    let script = "for i in 1 2; do echo $i; \"$0\" wordcount -; done";
+    let mut shell = Command::new("bash");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_thalweg")]).current_dir(folder.path());
+    let mut shell = match shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() {
+        Ok(shell) => shell,
+        Err(_) => return eprintln!("skipped: bash is missing"),
+    };
+    let mut begun = [0; 2];
+    shell.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+    sleep(Duration::from_millis(300));
+    // Both get the signal, as from a terminal. The shell waits for its child before it acts.
+    send("INT", &shell);
+    let children = Command::new("pkill").args(["-INT", "-P", &shell.id().to_string()]).status();
+    if !children.is_ok_and(|status| status.success()) {
+        shell.kill().unwrap();
+        return eprintln!("skipped: pkill is missing");
+    }
+    let output = shell.wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(2), "{output:?}");
+    assert!(output.stdout.is_empty(), "no second run: {output:?}");
 }
 
 /// User and system time of a process, in ticks of 10 ms.

@@ -1,4 +1,5 @@
-//! SIGKILL at a random moment. The output is whole or not there, and what is left goes with the next run.
+//! Signals at random moments, of which SIGKILL lets no process clean up. An output is whole or not there, a signal that can
+//! be handled leaves nothing unfinished, and what SIGKILL leaves goes with the next run.
 //!
 //! ```text
 //! THALWEG_CASES=100000 cargo test -p thalweg-cli --release --test all kills
@@ -6,19 +7,89 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tempfile::tempdir;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::{TempDir, tempdir};
+use thalweg::trace::{Report, Timeline};
 
 /// The default of `THALWEG_CASES`.
-const CASES: u64 = 300;
+const CASES: u64 = 1000;
+
+/// Places that run at the same time, as many as the smallest machine for these tests has cores.
+const PLACES: u64 = 2;
+
+const PROGRAM: &str = "void->void pipeline Main {
+    add FileReader<float>(\"in\"); add Work(); add FileWriter<float>(\"out\");
+}
+float->float filter Work() {
+    work pop 1 push 1 { float x = pop(); for (int i = 0; i < 40; i++) x = x * 0.999 + sin(x); push(x); }
+}";
+
+/// A command, and how often it is drawn, in relation to the others.
+struct Verb {
+    arguments: &'static [&'static str],
+    writes: &'static [(&'static str, Kind)],
+    share: u64,
+    /// Without compiled code from earlier runs.
+    cold: bool,
+}
+
+/// What a file that a command writes must be after a signal, if it is there.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The same as after an undisturbed run.
+    Fixed,
+    /// As `Fixed`, but a signal that is not SIGKILL ends the stream early.
+    Stream,
+    /// As `Fixed`, but a signal that is not SIGKILL ends the game of life at an earlier generation.
+    Generation,
+    Report,
+    Timeline,
+    /// An executable that does the same as an undisturbed one.
+    Program,
+}
+
+const VERBS: &[Verb] = &[
+    verb(8, &["dedup", "pack", "tree", "-fo", "a.thd"], &[("a.thd", Kind::Fixed)]),
+    verb(4, &["dedup", "pack", "tree", "-fo", "b.thd", "--no-sync"], &[("b.thd", Kind::Fixed)]),
+    verb(12, &["dedup", "unpack", "good.thd", "-o", "copy", "--no-sync"], &[("copy", Kind::Fixed)]),
+    verb(
+        8,
+        &["run", "p.str", "--save-report", "r.json", "--timeline", "t.json", "--threads", "2"],
+        &[("out", Kind::Stream), ("r.json", Kind::Report), ("t.json", Kind::Timeline)],
+    ),
+    verb(2, &["run", "p.str", "--engine", "interpreter"], &[("out", Kind::Stream)]),
+    Verb { cold: true, ..verb(1, &["run", "p.str"], &[("out", Kind::Stream)]) },
+    Verb { cold: true, ..verb(1, &["build", "p.str", "-o", "program"], &[("program", Kind::Program)]) },
+    verb(4, &["wordcount", "words", "--save-report", "w.json"], &[("w.json", Kind::Report)]),
+    verb(4, &["align", "a.fa", "a.fa", "-fo", "align"], &[("align", Kind::Fixed)]),
+    verb(
+        4,
+        &["pagerank", "--rmat", "12", "-fo", "ranks", "--plot", "plot.svg"],
+        &[("ranks", Kind::Fixed), ("plot.svg", Kind::Fixed)],
+    ),
+    verb(4, &["life", "acorn", "-g", "100", "--until-settled", "-fo", "life"], &[("life", Kind::Generation)]),
+];
+
+const fn verb(
+    share: u64,
+    arguments: &'static [&'static str],
+    writes: &'static [(&'static str, Kind)],
+) -> Verb {
+    Verb { arguments, writes, share, cold: false }
+}
 
 fn thalweg(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
+    command.args(arguments).current_dir(folder).env("TMPDIR", folder.join("tmp"));
+    command.env("XDG_CACHE_HOME", folder.join("cache")).stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
 
@@ -26,69 +97,281 @@ fn cases() -> u64 {
     std::env::var("THALWEG_CASES").map_or(CASES, |text| text.parse().expect("a number"))
 }
 
-/// All files below `root` with their contents.
-fn contents(root: &Path) -> Vec<(String, Vec<u8>)> {
+/// Whether a file was read; prints why not.
+fn readable<T>(read: Result<T, impl std::fmt::Display>, path: &Path) -> bool {
+    read.inspect_err(|error| eprintln!("{}: {error}\n{}", path.display(), fs::read_to_string(path).unwrap()))
+        .is_ok()
+}
+
+/// Pseudo-random numbers.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end.max(1)
+    }
+}
+
+/// Files by their paths, with their contents.
+type Files = Vec<(PathBuf, Vec<u8>)>;
+
+/// All files below `root`.
+fn contents(root: &Path) -> Files {
     let mut found = Vec::new();
-    let mut folders = vec![root.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found
-                    .push((path.strip_prefix(root).unwrap().display().to_string(), fs::read(&path).unwrap()));
-            }
+    let mut places = vec![root.to_path_buf()];
+    while let Some(path) = places.pop() {
+        if path.is_dir() {
+            places.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            found.push((path.strip_prefix(root).unwrap().into(), fs::read(&path).unwrap()));
         }
     }
     found.sort();
     found
 }
 
-#[test]
-fn killed_runs_leave_whole_outputs_or_none() {
-    let folder = tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
-    let tree = at("tree");
-    for number in 0..20u32 {
-        fs::create_dir_all(tree.join(number.to_string())).unwrap();
-        let bytes: Vec<u8> =
-            (0..40_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> (number % 24)) as u8).collect();
-        fs::write(tree.join(number.to_string()).join("file"), bytes).unwrap();
+/// The unfinished outputs in a folder, in its temporary folder and in its cache.
+fn unfinished(folder: &Path) -> Vec<String> {
+    let folders = [folder.into(), folder.join("tmp"), folder.join("cache/thalweg")];
+    let entries = folders.iter().filter_map(|folder: &PathBuf| fs::read_dir(folder).ok()).flatten();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with('.')).collect()
+}
+
+fn send(child: &Child, signal: Signal) {
+    // The process may have ended, but not its id: it has not been waited for.
+    _ = kill_process(Pid::from_child(child), signal);
+}
+
+/// A folder with inputs, and with what each command writes if it is not disturbed.
+struct Place {
+    folder: TempDir,
+    /// The outputs of each verb.
+    expected: Vec<Vec<Files>>,
+    /// The time that each verb takes.
+    takes: Vec<Duration>,
+    report: Report,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("tmp")).unwrap();
+        for number in 0..20u32 {
+            fs::create_dir_all(at("tree").join(number.to_string())).unwrap();
+            let bytes: Vec<u8> =
+                (0..20_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> (number % 24)) as u8).collect();
+            fs::write(at("tree").join(number.to_string()).join("file"), bytes).unwrap();
+        }
+        let floats: Vec<u8> = (0..30_000).flat_map(|n| (n as f32).to_le_bytes()).collect();
+        fs::write(at("in"), floats).unwrap();
+        fs::write(at("p.str"), PROGRAM).unwrap();
+        fs::write(at("words"), "many words, many more\n".repeat(10_000)).unwrap();
+        fs::write(at("a.fa"), format!(">a\n{}\n", "ACGTTGCAAC".repeat(40))).unwrap();
+        let good = thalweg(folder.path(), &["dedup", "pack", "tree", "-o", "good.thd"]).status().unwrap();
+        assert!(good.success());
+        let (mut expected, mut takes, mut report) = (Vec::new(), Vec::new(), None);
+        for verb in VERBS {
+            if verb.cold {
+                _ = fs::remove_dir_all(at("cache"));
+            }
+            let started = Instant::now();
+            let output = thalweg(folder.path(), verb.arguments).output().unwrap();
+            assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
+            takes.push(started.elapsed());
+            expected.push(verb.writes.iter().map(|(name, _)| contents(&at(name))).collect());
+            if verb.writes.iter().any(|(name, _)| *name == "r.json") {
+                report = Some(Report::from_json(&fs::read_to_string(at("r.json")).unwrap()).unwrap());
+            }
+        }
+        Place { folder, expected, takes, report: report.expect("a verb writes a report") }
     }
-    let started = Instant::now();
-    assert!(thalweg(folder.path(), &["dedup", "pack", "tree", "-o", "good.thd"]).status().unwrap().success());
-    // Kills come at any time of a run, and some after it.
-    let span = started.elapsed().as_micros() as u64 * 5 / 4;
-    let (archive, files) = (fs::read(at("good.thd")).unwrap(), contents(&tree));
-    let mut state = 1u64;
-    for case in 0..cases() {
-        let (arguments, output) = match case % 3 {
-            0 => (&["dedup", "pack", "tree", "-fo", "out.thd"][..], "out.thd"),
-            1 => (&["dedup", "unpack", "good.thd", "-o", "copy", "--no-sync"][..], "copy"),
-            _ => (&["dedup", "pack", "tree", "-o", "new.thd", "--no-sync"][..], "new.thd"),
-        };
-        let mut child = thalweg(folder.path(), arguments).spawn().unwrap();
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        sleep(Duration::from_micros((state >> 33) % span));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let output = at(output);
-        if output.is_dir() {
-            assert!(contents(&output) == files, "case {case}");
-            fs::remove_dir_all(&output).unwrap();
-        } else if output.exists() {
-            assert!(fs::read(&output).unwrap() == archive, "case {case}");
-            if case % 3 == 2 {
-                fs::remove_file(&output).unwrap();
+
+    /// Runs a verb, sends a signal at a random time, and checks what is there.
+    fn case(&self, random: &mut Random) {
+        let mut number = random.below(VERBS.iter().map(|verb| verb.share).sum());
+        let drawn =
+            VERBS.iter().position(|verb| number.checked_sub(verb.share).map(|rest| number = rest).is_none());
+        let drawn = drawn.expect("the number is below the sum");
+        let verb = &VERBS[drawn];
+        let signal = [Signal::KILL, Signal::KILL, Signal::TERM, Signal::INT][random.below(4) as usize];
+        self.clear(verb, random.below(2) == 0);
+        let mut child = thalweg(self.folder.path(), verb.arguments).stderr(Stdio::null()).spawn().unwrap();
+        // Signals come at any time of a run, and some after it.
+        sleep(Duration::from_micros(random.below(self.takes[drawn].as_micros() as u64 * 5 / 4)));
+        send(&child, signal);
+        let status = child.wait().unwrap();
+        let context = format!("{:?}, {signal:?}, {status}", verb.arguments);
+        if signal != Signal::KILL {
+            self.check_ended(&child, status, signal, &context);
+        }
+        for ((name, kind), expected) in verb.writes.iter().zip(&self.expected[drawn]) {
+            let path = self.folder.path().join(name);
+            if path.exists() {
+                self.check(&path, *kind, expected, signal == Signal::KILL, &context);
             }
         }
     }
-    assert!(thalweg(folder.path(), &["dedup", "pack", "tree", "-fo", "out.thd"]).status().unwrap().success());
-    let names =
-        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    assert_eq!(names, ["good.thd", "out.thd", "tree"]);
-    assert!(fs::read(at("out.thd")).unwrap() == archive);
+
+    /// Removes the outputs of a verb; the files only if `all`, since they can be replaced.
+    fn clear(&self, verb: &Verb, all: bool) {
+        for (name, _) in verb.writes {
+            let path = self.folder.path().join(name);
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap();
+            } else if all && path.exists() {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        if verb.cold {
+            _ = fs::remove_dir_all(self.folder.path().join("cache"));
+        }
+    }
+
+    /// A process that handles a signal leaves nothing unfinished. One that is not yet ready for it has begun nothing.
+    fn check_ended(&self, child: &Child, status: ExitStatus, signal: Signal, context: &str) {
+        let expected = status.code() == Some(0) || status.signal() == Some(signal.as_raw());
+        assert!(expected, "{context}");
+        let own = format!("-{}-", child.id());
+        let left = unfinished(self.folder.path());
+        assert!(!left.iter().any(|name| name.contains(&own)), "{context}: {left:?}");
+    }
+
+    fn check(&self, path: &Path, kind: Kind, expected: &[(PathBuf, Vec<u8>)], killed: bool, context: &str) {
+        let text = || fs::read_to_string(path).unwrap();
+        let whole = match kind {
+            Kind::Stream if !killed => expected[0].1.starts_with(&fs::read(path).unwrap()),
+            Kind::Generation if !killed => text().contains("x = ") && text().trim_end().ends_with('!'),
+            Kind::Fixed | Kind::Stream | Kind::Generation => contents(path) == expected,
+            Kind::Report => readable(Report::from_json(&text()), path),
+            Kind::Timeline => readable(Timeline::from_json(&text(), &self.report.graph), path),
+            Kind::Program => {
+                let mut program = Command::new(path);
+                program.current_dir(self.folder.path()).args(["--output", "made"]).stdin(Stdio::null());
+                let ran = program.output().unwrap();
+                ran.status.success() && Some(&fs::read(path.with_file_name("made")).unwrap()) == self.stream()
+            }
+        };
+        assert!(whole, "{context}: {} is neither whole nor absent", path.display());
+        if matches!(kind, Kind::Stream | Kind::Generation) && contents(path) != expected {
+            // The next run is to find a whole file or none.
+            fs::remove_file(path).unwrap();
+        }
+    }
+
+    /// What the program writes.
+    fn stream(&self) -> Option<&Vec<u8>> {
+        let drawn = VERBS.iter().position(|verb| matches!(verb.writes, [(_, Kind::Stream)]))?;
+        Some(&self.expected[drawn][0][0].1)
+    }
+
+    /// The next runs remove what killed ones have left, and do what they would have done. A C compiler may still run for a
+    /// moment, and may write to a temporary folder while it is removed.
+    fn check_rest(&self) {
+        let started = Instant::now();
+        loop {
+            for (verb, expected) in VERBS.iter().zip(&self.expected).filter(|(verb, _)| verb.share > 0) {
+                self.clear(verb, true);
+                let output = thalweg(self.folder.path(), verb.arguments).output().unwrap();
+                assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
+                for ((name, kind), expected) in verb.writes.iter().zip(expected) {
+                    self.check(&self.folder.path().join(name), *kind, expected, true, "the last run");
+                }
+            }
+            let left = unfinished(self.folder.path());
+            if left.is_empty() {
+                return;
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "{left:?}");
+        }
+    }
+}
+
+#[test]
+fn outputs_are_whole_or_absent_after_signals() {
+    let cases = cases();
+    std::thread::scope(|scope| {
+        for number in 0..PLACES {
+            scope.spawn(move || {
+                let place = Place::new();
+                let mut random = Random(number);
+                (number..cases).step_by(PLACES as usize).for_each(|_| place.case(&mut random));
+                place.check_rest();
+            });
+        }
+    });
+}
+
+/// A compiler that takes longer than the test, and the file that says that it has begun.
+const SLOW: &str = "#!/bin/sh
+case $1 in --version) echo 1 ;; *) echo $$ > begun.new; mv begun.new \"$BEGUN\"; sleep 20 ;; esac
+";
+
+/// Starts a command whose C compiler does not end by itself, and waits for the compiler. Returns the compiler's id.
+fn compiling(folder: &Path, arguments: &[&str]) -> (Child, String) {
+    let (script, begun) = (folder.join("cc"), folder.join("begun"));
+    fs::write(&script, SLOW).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = thalweg(folder, arguments);
+    let mut child = command.env("CC", script).env("BEGUN", &begun).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    while !begun.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended without the compiler");
+        assert!(started.elapsed() < Duration::from_secs(60), "the compiler is not started");
+        sleep(Duration::from_millis(5));
+    }
+    let id = fs::read_to_string(&begun).unwrap().trim().to_owned();
+    fs::remove_file(begun).unwrap();
+    (child, id)
+}
+
+fn compiling_folder() -> TempDir {
+    let folder = tempdir().unwrap();
+    fs::create_dir(folder.path().join("tmp")).unwrap();
+    fs::write(folder.path().join("p.str"), PROGRAM).unwrap();
+    fs::write(folder.path().join("in"), [0; 4000]).unwrap();
+    folder
+}
+
+const COMPILE: [&[&str]; 2] = [&["build", "p.str", "-o", "program"], &["run", "p.str"]];
+
+#[test]
+fn a_signal_ends_the_compiler_and_leaves_nothing() {
+    for arguments in COMPILE {
+        for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+            let folder = compiling_folder();
+            let (mut child, compiler) = compiling(folder.path(), arguments);
+            send(&child, signal);
+            let mut message = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()), "{arguments:?}: {message}");
+            assert!(message.starts_with("interrupted"), "{message}");
+            assert_eq!(unfinished(folder.path()), [""; 0], "{arguments:?}");
+            assert!(!folder.path().join("program").exists() && !folder.path().join("out").exists());
+            let pid = Pid::from_raw(compiler.parse().unwrap()).unwrap();
+            assert!(rustix::process::test_kill_process(pid).is_err(), "the compiler runs on");
+        }
+    }
+}
+
+#[test]
+fn what_a_killed_compilation_leaves_goes_with_the_next() {
+    for arguments in COMPILE {
+        let folder = compiling_folder();
+        let (mut child, compiler) = compiling(folder.path(), arguments);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // It would otherwise write to the folder that is removed.
+        let pid = Pid::from_raw(compiler.parse().unwrap()).unwrap();
+        rustix::process::kill_process_group(pid, Signal::KILL).unwrap();
+        let left = unfinished(folder.path());
+        assert_eq!(left.len(), 1, "{left:?}");
+        let Output { status, stderr, .. } = thalweg(folder.path(), arguments).output().unwrap();
+        let message = String::from_utf8(stderr).unwrap();
+        assert!(status.success(), "{message}");
+        assert!(message.contains("note: removed ") && message.contains(&left[0]), "{message}");
+        assert_eq!(unfinished(folder.path()), [""; 0]);
+    }
 }

@@ -2,11 +2,13 @@
 
 mod align;
 mod build;
+mod built;
 mod completions;
 mod dedup;
 mod demo;
 mod endless;
 mod exit_codes;
+mod help;
 mod interrupt;
 mod kills;
 mod kpn;

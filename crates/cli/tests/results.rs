@@ -157,8 +157,8 @@ fn mistakes_are_found_before_the_run() {
             &["dedup", "pack", "tree", "-o", "a", "--timeline", "a"],
             "refusing to overwrite a, which this command also",
         ),
-        (&["wordcount", "text", "--save-report", "tree"], "writing tree: it is a folder"),
-        (&["wordcount", "text", "--timeline", "none/t"], "writing none/t: no such folder"),
+        (&["wordcount", "text", "--save-report", "tree"], "tree is a folder, expected a file"),
+        (&["wordcount", "text", "--timeline", "none/t"], "creating none/t: there is no folder `none`"),
         (&["wordcount", "text", "--timeline", "-"], "not written to standard output\nhelp: name a file"),
         (&["wordcount", "text", "--timeline-events", "9"], "--timeline <FILE>"),
         (

@@ -122,7 +122,7 @@ fn errors_name_the_file_and_the_place() {
     for (arguments, expected) in [
         (&["damaged.json"][..], &["reading damaged.json", "line 5, column 14"][..]),
         (&["words.txt"], &["reading words.txt", "line 1"]),
-        (&["bytes"], &["reading bytes", "UTF-8"]),
+        (&["bytes"], &["bytes is not UTF-8 text", "help: name a file"]),
         (&["missing.json"], &["missing.json", "No such file"]),
         (&["."], &["is a folder"]),
         (&["t.json"], &["t.json is a timeline", "help: name the report"]),

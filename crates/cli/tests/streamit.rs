@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -94,7 +95,10 @@ fn errors_name_the_file() {
         (&["--in", "short.wav"], "the file `short.wav`: the WAV file is truncated"),
         (&["--in", "odd.wav"], "the file `odd.wav`: it is not a WAV file"),
         (&["--in", "long.wav"], "the file `long.wav`: it is not a WAV file"),
-        (&["--in", "odd", "--out", "no/folder"], "the file `no/folder`: there is no folder `no`"),
+        (
+            &["--in", "odd", "--out", "no/folder"],
+            "the file `no/folder`: creating no/folder: there is no folder `no`",
+        ),
         (&["--in", "odd", "--out", "."], "the file `.`: it is a directory"),
     ];
     for (arguments, words) in cases {
@@ -223,7 +227,7 @@ fn signals_interrupt_reads_and_firings_of_the_interpreter() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{text}: {}", stderr(&output));
+        assert_eq!(output.status.signal(), Some(2), "{text}: {}", stderr(&output));
         assert!(
             stderr(&output).starts_with("interrupted") && !stderr(&output).contains("removed"),
             "{}",
@@ -334,7 +338,10 @@ fn invalid_numbers_are_refused_with_the_valid_range() {
         (["--threads", "100000"], "100000 threads: at most"),
         (["--iterations", "-2"], "invalid value '-2' for '--iterations <N>'"),
         (["--budget", "much"], "write it like 64MiB"),
-        (["--in", "x"], "--in replaces the only file that a program reads, but this program reads 0 files"),
+        (
+            ["--in", "x"],
+            "--input replaces the only file that a program reads, but this program reads 0 files",
+        ),
     ] {
         let output = run(folder.path(), &arguments);
         assert!(
@@ -385,7 +392,7 @@ fn a_signal_ends_the_compiler_and_its_child_processes() {
         let signalled = Instant::now();
         let output = child.wait_with_output().unwrap();
         assert!(signalled.elapsed() < Duration::from_secs(10), "the command does not end");
-        assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+        assert_eq!(output.status.signal(), Some(15), "{}", stderr(&output));
         assert!(stderr(&output).starts_with("interrupted"), "{}", stderr(&output));
         assert!(!stderr(&output).contains("native code"), "{}", stderr(&output));
         while is_alive(&worker) {
@@ -446,9 +453,11 @@ fn each_form_of_a_graph_is_written_to_stdout_or_a_file() {
         assert!(output.status.success());
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains(has), "{form}: {text}");
-        assert!(graph(&["--form", form, "--output", "drawing"]).status.success());
+        assert!(graph(&["--format", form, "--output", "drawing", "-f"]).status.success());
         assert_eq!(fs::read_to_string(folder.path().join("drawing")).unwrap(), text);
     }
+    let refused = graph(&["--output", "drawing"]);
+    assert!(refused.status.code() == Some(1) && stderr(&refused).contains("already exists"), "{refused:?}");
     let output = graph(&["--output", "nowhere/drawing"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("nowhere/drawing"), "{}", stderr(&output));
@@ -461,7 +470,7 @@ fn source_files_are_not_overwritten() {
     fs::hard_link(folder.path().join("program.str"), folder.path().join("hard")).unwrap();
     symlink("program.str", folder.path().join("soft")).unwrap();
     for output in ["program.str", "./program.str", "hard", "soft"] {
-        for verb in [&["graph"][..], &["build", "--force"]] {
+        for verb in [&["graph", "--force"][..], &["build", "--force"]] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
             command.args(verb).args(["program.str", "-o", output]).current_dir(folder.path());
             let done = command.env("XDG_CACHE_HOME", folder.path().join("cache")).output().unwrap();

@@ -86,6 +86,25 @@ fn colours_can_be_switched_off() {
     }
 }
 
+#[test]
+fn data_go_to_a_terminal_on_request_alone() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("file"), b"some text").unwrap();
+    let run = |arguments: &[&str]| on_terminal(folder.path(), &[&["dedup"], arguments].concat(), &[]);
+    assert_eq!(run(&["pack", "file", "-o", "a.thd"]).0, 0);
+    for (verb, written) in
+        [(&["pack", "file", "-o", "-"], "THD"), (&["unpack", "a.thd", "-o", "-"], "some text")]
+    {
+        let (code, text) = run(verb);
+        assert!(
+            code == 1 && text.contains("binary data to a terminal") && !text.contains(written),
+            "{text:?}"
+        );
+        let (code, text) = run(&[&verb[..], &["--force"]].concat());
+        assert!(code == 0 && text.contains(written), "{text:?}");
+    }
+}
+
 /// The final content of the lines of a terminal: the text after the last carriage return or escape.
 fn shown(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -211,7 +212,7 @@ fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
         sleep(Duration::from_millis(900));
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let text = written(own, &mut child);
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{text}");
+        assert_eq!(child.wait().unwrap().signal(), Some(2), "{text}");
         let mut screen = Screen::new(80, 24);
         let mut frames = 0;
         screen.show(&text, |screen| {

@@ -1,7 +1,7 @@
 //! The cache key of a program: a hash of everything that determines its C text.
 
 use crate::Level;
-use crate::emit::alike::Alike;
+use crate::emit::merging::Merging;
 use thalweg_lang::Compiled;
 
 /// A hash of the sources of this crate and of the front end: it changes whenever the generator does.
@@ -12,8 +12,8 @@ const GENERATOR: &str = env!("THALWEG_GENERATOR");
 pub(crate) struct Key(pub(crate) [u8; 32]);
 
 impl Key {
-    pub(crate) fn of(compiled: &Compiled, level: Level, lanes: usize, alike: Alike) -> Key {
-        let Alike { long, apart, many } = alike;
+    pub(crate) fn of(compiled: &Compiled, level: Level, lanes: usize, merging: Merging) -> Key {
+        let Merging { long, apart, many } = merging;
         let mut hasher = blake3::Hasher::new();
         hasher.update(GENERATOR.as_bytes()).update(&compiled.digest);
         for number in [level as usize, lanes, long, apart, many] {

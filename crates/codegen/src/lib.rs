@@ -12,31 +12,31 @@
 //! Generated code owns no memory: `run` allocates its state, queues and buffers. It checks every index that
 //! is not proven to be in range.
 
-mod blocks;
+mod bounds_checks;
 mod build;
-mod compose;
 mod emit;
 mod files;
+mod fusion;
 mod ir;
+mod isomorphic;
 mod key;
 mod lower;
+mod message_order;
 mod object;
 mod parts;
 mod plan;
 mod prepared;
-mod proven;
 mod run;
-mod scalars;
-mod siblings;
+mod scalar_replacement;
 mod threads;
-mod ties;
 mod uniformity;
+mod unrolled;
 
 pub use build::{Cache, Compiler};
 pub use object::{Object, object};
 pub use threads::{Split, Threads};
 
-use emit::alike::Alike;
+use emit::merging::Merging;
 use key::Key;
 use lower::NodeCode;
 use parts::Part;
@@ -236,7 +236,7 @@ impl Native {
 /// Native code does not support the program.
 pub fn source(compiled: &Compiled, level: Level) -> Result<String, Refusal> {
     let prepared = Prepared::new(compiled, level, lanes(level)).map_err(Refusal::Unable)?;
-    prepared.text(compiled, Alike::default()).map_err(Refusal::Unable)
+    prepared.text(compiled, Merging::default()).map_err(Refusal::Unable)
 }
 
 /// Compiles a program to native code.
@@ -257,7 +257,7 @@ pub fn build_until(
     config: &Config,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Native, Refusal> {
-    build_with(compiled, config, Alike::default(), interrupted)
+    build_with(compiled, config, Merging::default(), interrupted)
 }
 
 /// Like [`build()`], but merges functions that differ only in numbers, as is done for long programs. For
@@ -266,18 +266,18 @@ pub fn build_until(
 /// # Errors
 /// As [`build()`].
 pub fn build_as_long(compiled: &Arc<Compiled>, config: &Config) -> Result<Native, Refusal> {
-    build_with(compiled, config, Alike { long: 0, apart: 0, many: 2 }, &|| false)
+    build_with(compiled, config, Merging { long: 0, apart: 0, many: 2 }, &|| false)
 }
 
 fn build_with(
     compiled: &Arc<Compiled>,
     config: &Config,
-    alike: Alike,
+    merging: Merging,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Native, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
     let compiler = config.compiler.clone().or_else(Compiler::find);
-    let key = Key::of(compiled, level, lanes, alike);
+    let key = Key::of(compiled, level, lanes, merging);
     if let Some(compiler) = &compiler
         && let Some((library, outlines)) = build::find(&key, compiler, &config.cache)
         && let Ok(prepared) = Prepared::known(compiled, (level, lanes), &outlines)
@@ -285,7 +285,7 @@ fn build_with(
         return Ok(prepared.with(compiled, library));
     }
     let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
-    let text = prepared.text(compiled, alike).map_err(Refusal::Unable)?;
+    let text = prepared.text(compiled, merging).map_err(Refusal::Unable)?;
     let compiler = compiler.ok_or(Refusal::NoCompiler)?;
     let made = (text.as_str(), &prepared.outlines);
     let library = build::build(&key, made, &compiler, &config.cache, interrupted)?;

@@ -1,10 +1,10 @@
 //! Native code stored with its program, for machines without a compiler.
 
-use crate::blocks::outline::{self, Outlines};
 use crate::build::{self, Compiler};
-use crate::emit::alike::Alike;
+use crate::emit::merging::Merging;
 use crate::key::Key;
 use crate::prepared::{Prepared, lanes};
+use crate::unrolled::outline::{self, Outlines};
 use crate::{Config, Level, Native, Refusal};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
@@ -33,12 +33,12 @@ pub fn object(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Object, Refusal> {
     let (level, lanes) = (config.level, lanes(config.level));
-    let alike = Alike::default();
+    let merging = Merging::default();
     let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
-    let text = prepared.text(compiled, alike).map_err(Refusal::Unable)?;
+    let text = prepared.text(compiled, merging).map_err(Refusal::Unable)?;
     let compiler = config.compiler.clone().or_else(Compiler::find).ok_or(Refusal::NoCompiler)?;
     let library = build::library(&text, &compiler, interrupted)?;
-    let key = Key::of(compiled, level, lanes, alike);
+    let key = Key::of(compiled, level, lanes, merging);
     let (needs, outlines) = (build::abilities(), prepared.outlines);
     Ok(Object { level, lanes: lanes as u32, key, needs, outlines, library })
 }
@@ -55,7 +55,7 @@ impl Object {
             return Err(Refusal::Failed(why));
         }
         let lanes = self.lanes as usize;
-        if Key::of(compiled, self.level, lanes, Alike::default()) != self.key {
+        if Key::of(compiled, self.level, lanes, Merging::default()) != self.key {
             return Err(Refusal::Failed("the stored code was built from another program or version".into()));
         }
         let prepared =

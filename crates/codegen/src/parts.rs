@@ -23,8 +23,8 @@ pub(crate) struct Part {
 
 impl Part {
     /// The number of its buffers.
-    pub(crate) fn roots(&self) -> usize {
-        self.plan.as_ref().map_or(0, |plan| plan.roots.len())
+    pub(crate) fn buffers(&self) -> usize {
+        self.plan.as_ref().map_or(0, |plan| plan.buffers.len())
     }
 }
 

@@ -1,12 +1,12 @@
 //! A program before its C is generated: all that running the native code needs besides that code.
 
-use crate::blocks::outline::{Looks, Outlines};
-use crate::emit::alike::Alike;
+use crate::emit::merging::Merging;
 use crate::emit::program::program;
 use crate::lower::{NodeCode, lower_all, may_fail, printers};
 use crate::parts::Part;
 use crate::plan::{Facts, Merged};
-use crate::{Level, Mode, Native, blocks, build, emit, ir, lower, parts, plan, ties};
+use crate::unrolled::outline::{Looks, Outlines};
+use crate::{Level, Mode, Native, build, emit, ir, lower, message_order, parts, plan, unrolled};
 use std::sync::Arc;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
@@ -44,7 +44,7 @@ impl Prepared {
         Prepared::with_looks(compiled, (level, lanes), Looks::new(None))
     }
 
-    /// Like [`Prepared::new`] where the outlines of the blocks are known. The result can be run, but has no C
+    /// Like [`Prepared::new`] where the outlines of blocks are known. The result can be run, but has no C
     /// text.
     pub(crate) fn known(
         compiled: &Compiled,
@@ -76,10 +76,10 @@ impl Prepared {
     }
 
     /// The program's C text.
-    pub(crate) fn text(&self, compiled: &Compiled, alike: Alike) -> Result<String, String> {
+    pub(crate) fn text(&self, compiled: &Compiled, merging: Merging) -> Result<String, String> {
         let Prepared { codes, steady, parts, waits, direct, level, lanes, .. } = self;
         let rings = rings(compiled, *level, parts, waits);
-        program(compiled, (parts, direct), (codes, steady), (rings, *lanes), alike)
+        program(compiled, (parts, direct), (codes, steady), (rings, *lanes), merging)
     }
 
     /// Joins the program with the library that its text was compiled to.
@@ -142,7 +142,7 @@ fn parts_of(
         if let Some(plan) = &mut part.plan {
             plan.first = buffers;
         }
-        buffers += part.roots();
+        buffers += part.buffers();
         parts.push(part);
     }
     Ok((parts, codes))
@@ -162,7 +162,8 @@ fn part(
     }
     let mut fuses = level != Level::Plain;
     if has_messages(&compiled.tree) {
-        let spans = if fuses && is_static(compiled) { ties::spans(compiled, &region, &codes) } else { None };
+        let spans =
+            if fuses && is_static(compiled) { message_order::spans(compiled, &region, &codes) } else { None };
         fuses = spans.is_some();
         facts.spans = spans.unwrap_or_default();
     }
@@ -170,8 +171,8 @@ fn part(
     let codes = if fuses { merged.codes(&facts, codes)? } else { codes };
     let mut plan = if fuses { Some(plan::plan(&facts, &merged, &codes, (alone, lanes))?) } else { None };
     if let (Some(plan), true) = (&mut plan, lanes > 1 && !alone && !has_messages(&compiled.tree)) {
-        let without_families = plan::plan(&facts, &merged, &codes, (alone, 1))?;
-        blocks::find(&facts, &codes, plan, without_families, lanes, looks);
+        let without_packs = plan::plan(&facts, &merged, &codes, (alone, 1))?;
+        unrolled::find(&facts, &codes, plan, without_packs, lanes, looks);
     }
     let scale = match &plan {
         Some(plan) => plan.scale,

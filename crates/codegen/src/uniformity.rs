@@ -1,7 +1,7 @@
 //! Uniformity analysis: which values differ between firings that are done at once.
 
-use crate::ir::{Area, Cell, Code, Ex, Kind, Mem, MemKind, St, Var, exprs, inner, walk, walk_exprs};
-use crate::siblings::Joint;
+use crate::ir::{Area, Cell, Code, Expr, Kind, Mem, MemKind, Stmt, Var, exprs, inner, walk, walk_exprs};
+use crate::isomorphic::Joint;
 use thalweg_lang::hir::BinaryOp;
 
 /// The most cells of locals that differ; each is a vector: half a megabyte of stack.
@@ -9,7 +9,7 @@ const MOST_CELLS: usize = 8192;
 
 /// Variables and runs of cells that differ between lanes.
 #[derive(Clone)]
-pub(crate) struct Varies {
+pub(crate) struct Divergence {
     vars: Vec<bool>,
     mems: Vec<bool>,
     /// Tables of one number for each lane, which positions of items may contain.
@@ -18,16 +18,17 @@ pub(crate) struct Varies {
     state: bool,
 }
 
-impl Varies {
+impl Divergence {
     /// The analysis of a firing; `None` where firings cannot be done at once.
-    pub(crate) fn of(code: &Code) -> Option<Varies> {
+    pub(crate) fn of(code: &Code) -> Option<Divergence> {
         let (vars, mems) = (vec![false; code.vars.len()], vec![false; code.mems.len()]);
-        let mut varies = Varies { vars, places: mems.clone(), mems, state: false };
+        let mut divergence = Divergence { vars, places: mems.clone(), mems, state: false };
         if !has_no_state(code) {
             return None;
         }
-        while varies.spread(&code.body, false) {}
-        (varies.fits_on_stack(code) && varies.can_be_done(code, &code.body, false)).then_some(varies)
+        while divergence.spread(&code.body, false) {}
+        (divergence.fits_on_stack(code) && divergence.can_be_done(code, &code.body, false))
+            .then_some(divergence)
     }
 
     /// Whether the stack has room for the locals of all lanes.
@@ -38,13 +39,13 @@ impl Varies {
     }
 
     /// The result if everything differs.
-    pub(crate) fn all(code: &Code) -> Varies {
+    pub(crate) fn all(code: &Code) -> Divergence {
         let (vars, mems) = (vec![true; code.vars.len()], vec![true; code.mems.len()]);
-        Varies { vars, places: vec![false; mems.len()], mems, state: true }
+        Divergence { vars, places: vec![false; mems.len()], mems, state: true }
     }
 
     /// The analysis of isomorphic filters; `same` are the fields with equal integers in all at the beginning.
-    pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Varies> {
+    pub(crate) fn among(joint: &Joint, same: &[u32]) -> Option<Divergence> {
         let code = &joint.code;
         let own = |field: u32, kind| kind == Kind::Float || !same.contains(&field);
         let vars = code.vars.iter().map(|var| var.field.is_some_and(|(field, _)| own(field, var.kind)));
@@ -56,19 +57,19 @@ impl Varies {
             .zip(&joint.tables)
             .map(|(mem, table)| table.is_some() && mem.cells == 1 && mem.cell == Cell::Of(Kind::Int));
         let (vars, mems, places) = (vars.collect(), mems.collect(), places.collect());
-        let mut varies = Varies { vars, mems, places, state: true };
-        while varies.spread(&code.body, false) {}
-        let fits = varies.fits_on_stack(code) && code.large_cells() == 0;
-        (fits && varies.can_be_done(code, &code.body, false)).then_some(varies)
+        let mut divergence = Divergence { vars, mems, places, state: true };
+        while divergence.spread(&code.body, false) {}
+        let fits = divergence.fits_on_stack(code) && code.large_cells() == 0;
+        (fits && divergence.can_be_done(code, &code.body, false)).then_some(divergence)
     }
 
     /// Whether a position is uniform but for a constant offset of each lane.
-    fn place(&self, ex: &Ex) -> bool {
+    fn place(&self, ex: &Expr) -> bool {
         match ex {
             _ if !self.ex(ex) => true,
-            Ex::Load(Area::Mem(mem), at, _) => self.places[mem.0 as usize] && at.as_int() == Some(0),
-            Ex::Binary(BinaryOp::Add | BinaryOp::Sub, Kind::Int, x, y) => self.place(x) && self.place(y),
-            Ex::Binary(BinaryOp::Mul, Kind::Int, x, y) => self.place(x) && y.as_int().is_some(),
+            Expr::Load(Area::Mem(mem), at, _) => self.places[mem.0 as usize] && at.as_int() == Some(0),
+            Expr::Binary(BinaryOp::Add | BinaryOp::Sub, Kind::Int, x, y) => self.place(x) && self.place(y),
+            Expr::Binary(BinaryOp::Mul, Kind::Int, x, y) => self.place(x) && y.as_int().is_some(),
             _ => false,
         }
     }
@@ -82,11 +83,11 @@ impl Varies {
     }
 
     /// Whether an expression differs between lanes.
-    pub(crate) fn ex(&self, ex: &Ex) -> bool {
+    pub(crate) fn ex(&self, ex: &Expr) -> bool {
         let mut found = match ex {
-            Ex::Var(var) => self.var(*var),
-            Ex::Load(Area::In(_), ..) | Ex::Iter => true,
-            Ex::Load(Area::Mem(mem), ..) => self.mem(*mem),
+            Expr::Var(var) => self.var(*var),
+            Expr::Load(Area::In(_), ..) | Expr::Iter => true,
+            Expr::Load(Area::Mem(mem), ..) => self.mem(*mem),
             _ => false,
         };
         ex.each(&mut |part| found |= self.ex(part));
@@ -95,20 +96,20 @@ impl Varies {
 
     /// Propagates differences once through statements; `masked` if some lanes skip them. Returns whether
     /// anything changed.
-    fn spread(&mut self, stmts: &[St], masked: bool) -> bool {
+    fn spread(&mut self, stmts: &[Stmt], masked: bool) -> bool {
         let mut changed = false;
         for st in stmts {
             let mut masked = masked;
             match st {
-                St::Set(var, value) => {
+                Stmt::Set(var, value) => {
                     let now = masked || self.ex(value);
                     changed |= now && !std::mem::replace(&mut self.vars[var.0 as usize], true);
                 }
-                St::Store(Area::Mem(mem), at, _, value) => {
+                Stmt::Store(Area::Mem(mem), at, _, value) => {
                     let now = masked || self.ex(at) || self.ex(value);
                     changed |= now && !std::mem::replace(&mut self.mems[mem.0 as usize], true);
                 }
-                St::If(condition, ..) => masked |= self.ex(condition),
+                Stmt::If(condition, ..) => masked |= self.ex(condition),
                 _ => {}
             }
             for stmts in inner(st) {
@@ -118,32 +119,32 @@ impl Varies {
         changed
     }
 
-    fn can_be_done(&self, code: &Code, stmts: &[St], masked: bool) -> bool {
+    fn can_be_done(&self, code: &Code, stmts: &[Stmt], masked: bool) -> bool {
         stmts.iter().all(|st| {
             let mut fits = true;
             exprs(st, &mut |ex| fits &= self.fits(code, ex));
             fits &= match st {
-                St::Set(..) => true,
-                St::Store(Area::Out(item), at, ..) => self.place(item) && self.place(at),
-                St::Store(Area::Mem(mem), ..) => {
+                Stmt::Set(..) => true,
+                Stmt::Store(Area::Out(item), at, ..) => self.place(item) && self.place(at),
+                Stmt::Store(Area::Mem(mem), ..) => {
                     (self.state || code.mems[mem.0 as usize].kind == MemKind::Local)
                         && code.mems[mem.0 as usize].cell != Cell::Mixed
                 }
-                St::If(..) => true,
-                St::For { var, from, to, .. } => !self.var(*var) && !self.ex(from) && !self.ex(to),
+                Stmt::If(..) => true,
+                Stmt::For { var, from, to, .. } => !self.var(*var) && !self.ex(from) && !self.ex(to),
                 _ => false,
             };
-            let masked = masked || matches!(st, St::If(condition, ..) if self.ex(condition));
+            let masked = masked || matches!(st, Stmt::If(condition, ..) if self.ex(condition));
             fits && inner(st).all(|stmts| self.can_be_done(code, stmts, masked))
         })
     }
 
-    fn fits(&self, code: &Code, ex: &Ex) -> bool {
+    fn fits(&self, code: &Code, ex: &Expr) -> bool {
         let mut fits = match ex {
-            Ex::Load(Area::In(item), at, _) => self.place(item) && self.place(at),
-            Ex::Load(Area::Out(_), ..) => false,
-            Ex::Load(Area::Mem(mem), ..) => code.mems[mem.0 as usize].cell != Cell::Mixed,
-            Ex::Binary(BinaryOp::Div | BinaryOp::Rem, Kind::Int, _, y) => {
+            Expr::Load(Area::In(item), at, _) => self.place(item) && self.place(at),
+            Expr::Load(Area::Out(_), ..) => false,
+            Expr::Load(Area::Mem(mem), ..) => code.mems[mem.0 as usize].cell != Cell::Mixed,
+            Expr::Binary(BinaryOp::Div | BinaryOp::Rem, Kind::Int, _, y) => {
                 !self.ex(ex) || y.as_int().is_some_and(|by| by != 0 && by != -1)
             }
             _ => true,
@@ -158,17 +159,20 @@ pub(crate) fn has_no_state(code: &Code) -> bool {
     let mut none = true;
     walk(&code.body, &mut |st| {
         none &= match st {
-            St::Set(var, _) | St::For { var, .. } => code.vars[var.0 as usize].field.is_none(),
-            St::Store(Area::Mem(mem), ..) => !matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
-            St::Store(..) | St::If(..) => true,
-            St::Loop(_) | St::Block(..) | St::Leave(_) | St::Check(..) | St::Random(_) | St::Print(..) => {
-                false
-            }
-            St::Calls { .. } | St::At(_) | St::Go(_) => false,
-            St::Send { .. } | St::Need { .. } | St::Room { .. } | St::Moved { .. } => false,
+            Stmt::Set(var, _) | Stmt::For { var, .. } => code.vars[var.0 as usize].field.is_none(),
+            Stmt::Store(Area::Mem(mem), ..) => !matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
+            Stmt::Store(..) | Stmt::If(..) => true,
+            Stmt::Loop(_)
+            | Stmt::Block(..)
+            | Stmt::Leave(_)
+            | Stmt::Check(..)
+            | Stmt::Random(_)
+            | Stmt::Print(..) => false,
+            Stmt::Calls { .. } | Stmt::Label(_) | Stmt::Jump(_) => false,
+            Stmt::Send { .. } | Stmt::Need { .. } | Stmt::Room { .. } | Stmt::Moved { .. } => false,
         };
     });
     // Tables of booleans have byte cells, which works; those of mixed kinds are no vectors.
-    walk_exprs(&code.body, &mut |ex| none &= !matches!(ex, Ex::Load(Area::Out(_), ..)));
+    walk_exprs(&code.body, &mut |ex| none &= !matches!(ex, Expr::Load(Area::Out(_), ..)));
     none
 }

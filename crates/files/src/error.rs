@@ -41,10 +41,18 @@ pub enum Error {
     NamesFolder(PathBuf),
 }
 
+impl Error {
+    /// A failed operation on the file or folder `path`.
+    pub(crate) fn io(what: &str, path: &Path, source: io::Error) -> Self {
+        Error::Io { doing: format!("{what} {}", shown(path)), source }
+    }
+}
+
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         match error {
-            Error::Io { source, .. } => source,
+            // The text has the cause too: not every reader of an I/O error asks for its source.
+            Error::Io { doing, source } => io::Error::new(source.kind(), format!("{doing}: {source}")),
             Error::Exists(_) => io::Error::new(io::ErrorKind::AlreadyExists, error),
             Error::NotReplaceable(_) | Error::NamesFolder(_) => {
                 io::Error::new(io::ErrorKind::InvalidInput, error)
@@ -60,6 +68,6 @@ pub(crate) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, what: &str, path: &Path) -> Result<T> {
-        self.map_err(|source| Error::Io { doing: format!("{what} {}", shown(path)), source })
+        self.map_err(|source| Error::io(what, path, source))
     }
 }

@@ -9,12 +9,16 @@ mod error;
 mod folder;
 mod output;
 mod remove;
+mod sparse;
 mod status;
 mod trail;
 
 pub use error::{Error, Result};
 pub use folder::Folder;
-pub use output::{OutFile, OutFolder, PrivateFolder, is_unfinished, on_stale, remove_unfinished, unfinished};
+pub use output::{
+    OutFile, OutFolder, PrivateFolder, is_unfinished, new_mode, on_stale, remove_unfinished, unfinished,
+};
 pub use remove::remove_tree;
+pub use sparse::SparseFile;
 pub use status::{Kind, Status, status};
 pub use trail::Trail;

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 /// The size of a huge page on the machines that have one size of these.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 const HUGE: usize = 2 << 20;
 
 /// Asks for huge pages behind this memory, if it is large. Call it before the first access: then few page faults

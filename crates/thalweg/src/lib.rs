@@ -178,7 +178,7 @@ pub mod trace {
         Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Counts, Distribution,
         Ended, Event, Finding, FindingKind, Growth, Limit, MemberCounts, NodeChange, NodeRate, NodeReport,
         NodeSnapshot, NodeStatus, NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot,
-        Timeline, Track, What, WorkerReport, format_bytes,
+        Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
     };
 }
 

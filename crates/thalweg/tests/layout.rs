@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
     ("thalweg-sim", &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy"]),
-    ("thalweg-trace", &["thalweg-graph", "thalweg-analysis", "thalweg-plan"]),
+    ("thalweg-trace", &["thalweg-graph", "thalweg-files", "thalweg-analysis", "thalweg-plan"]),
     (
         "thalweg-runtime",
         &[
@@ -59,7 +59,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-stencils", &["thalweg"]),
     (
         "thalweg-codegen",
-        &["thalweg", "thalweg-analysis", "thalweg-lang", "thalweg-lang-testgen", "thalweg-str"],
+        &[
+            "thalweg",
+            "thalweg-analysis",
+            "thalweg-files",
+            "thalweg-lang",
+            "thalweg-lang-testgen",
+            "thalweg-str",
+        ],
     ),
     (
         "thalweg-cli",

@@ -46,5 +46,5 @@ pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport}
 pub use report::Report;
 pub use snapshot::{ChannelSnapshot, NodeRate, NodeSnapshot, NodeStatus, Rates, Snapshot};
 pub use timeline::{Ended, Event, Timeline, Track, What};
-pub use units::format_bytes;
+pub use units::{format_bytes, format_bytes_exactly};
 pub use waits::{Cause, NodeWaits};

@@ -19,6 +19,22 @@ pub fn format_bytes(count: u64) -> String {
     scaled(count as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
 }
 
+/// Formats a number of bytes without rounding, as options accept it: in the largest of B, KiB, MiB, GiB and TiB of which it
+/// is a multiple.
+///
+/// ```
+/// use thalweg_trace::format_bytes_exactly;
+///
+/// assert_eq!(format_bytes_exactly(1000), "1000B");
+/// assert_eq!(format_bytes_exactly(3 << 29), "1536MiB");
+/// ```
+pub fn format_bytes_exactly(count: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let shifts = (count.trailing_zeros() as usize / 10).min(units.len() - 1);
+    let shifts = if count == 0 { 0 } else { shifts };
+    format!("{}{}", count >> (10 * shifts), units[shifts])
+}
+
 /// Formats a number of items per second.
 pub(crate) fn rate(per_second: f64) -> String {
     scaled(per_second, 1000.0, &["/s", "k/s", "M/s", "G/s"])

@@ -257,9 +257,16 @@ fn a_file_is_written_completely_or_not_at_all() {
     fs::write(&path, "before").unwrap();
     report.write_html(&path).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), report.to_html());
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o604)).unwrap();
+        report.write_html(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o604);
+    }
     assert!(report.write_html(folder.join("missing").join("page.html")).is_err());
     assert!(report.write_html(folder.join("..")).is_err());
-    // A folder in the place of the file: the rename fails, and leaves nothing behind.
+    // A folder in the place of the file: it is refused, and nothing is left behind.
     fs::create_dir(folder.join("taken")).unwrap();
     fs::write(folder.join("taken").join("file"), "").unwrap();
     assert!(report.write_html(folder.join("taken")).is_err());

@@ -35,12 +35,12 @@ mod paper;
 /// Output does not depend on the number of threads. Of several best alignments of a pair, it has the one that ends
 /// first in the target, and then in the query.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg align reads.fa genes.fa                        alignments to read
   thalweg align reads.fa.gz genes.fa --best --format sam -o reads.sam
   thalweg align a.faa b.faa --format tsv --min-score 50  the scores of all pairs
   thalweg align one.fa other.fa --gap log --gap-open 6   long gaps are cheap
-  thalweg align --scale 4 --report                       two random sequences
+  thalweg align --scale 128 --report                     two random sequences
   zcat reads.fa.gz | thalweg align - genes.fa --match 1 --mismatch 2")]
 pub(crate) struct Align {
     /// The sequences to look for, or `-` for standard input
@@ -54,39 +54,39 @@ pub(crate) struct Align {
           conflicts_with_all = ["queries", "targets", "alphabet"], value_parser = clap::value_parser!(u32).range(1..=1024))]
     scale: Option<u32>,
     /// The letters of the sequences
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(help_heading = "Scoring options", long, value_name = "NAME", default_value = "auto")]
     alphabet: Letters,
     /// Score of two equal nucleotides (DNA only; default 2)
-    #[arg(long = "match", value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Scoring options", long = "match", value_name = "N", allow_negative_numbers = true)]
     matching: Option<i32>,
     /// What two unequal nucleotides cost (DNA only; default 3)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Scoring options", long, value_name = "N", allow_negative_numbers = true)]
     mismatch: Option<i32>,
     /// What a gap of K letters costs: `affine`, OPEN + EXTEND * (K - 1), or `log`, OPEN + EXTEND * log2(K), which takes
     /// much longer
-    #[arg(long, value_name = "KIND", default_value = "affine")]
+    #[arg(help_heading = "Scoring options", long, value_name = "KIND", default_value = "affine")]
     gap: Kind,
     /// The cost OPEN of a gap's first letter (default 5 for DNA, 11 for proteins)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Scoring options", long, value_name = "N", allow_negative_numbers = true)]
     gap_open: Option<i32>,
     /// The cost EXTEND of a gap's further letters (default 2 for DNA, 1 for proteins)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Scoring options", long, value_name = "N", allow_negative_numbers = true)]
     gap_extend: Option<i32>,
     /// How to write: text (alignments to read), sam, or tsv (scores alone)
-    #[arg(long, value_name = "NAME", default_value = "text")]
+    #[arg(help_heading = "Output options", long, value_name = "NAME", default_value = "text")]
     format: Format,
     /// Only the best target of each query; of several, the first
-    #[arg(long)]
+    #[arg(help_heading = "Output options", long)]
     best: bool,
     /// Only pairs with at least this score (at least 1)
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+    #[arg(help_heading = "Output options", long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = clap::value_parser!(i32).range(1..))]
     min_score: i32,
     /// Write to FILE, which appears when it is complete, instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(help_heading = "Output options", short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace an existing output file
-    #[arg(short, long)]
+    #[arg(help_heading = "Output options", short, long)]
     force: bool,
     #[command(flatten)]
     threads: Threads,
@@ -217,7 +217,7 @@ impl Align {
     fn check_output(&self) -> Result<()> {
         let Some(path) = self.file() else { return Ok(()) };
         if let Ok(meta) = fs::metadata(path) {
-            ensure!(!meta.is_dir(), "{} is a folder, expected a file", shown(path));
+            ensure!(!meta.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
             ensure!(
                 self.force || !meta.is_file(),
                 "{} already exists\nhelp: choose another name, or replace it with --force",

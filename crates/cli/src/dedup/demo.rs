@@ -21,12 +21,13 @@ use crate::{size, standard};
 
 /// Pack a folder, unpack it again, and compare every entry with the original.
 ///
-/// Works in a temporary folder, which is deleted afterwards. Fails if an entry differs.
+/// Works in a temporary folder ($TMPDIR, or /tmp), which is deleted afterwards. It needs about one and a half times the size
+/// of the folder. An entry that differs is an error.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup demo                  the installed Rust toolchain
   thalweg dedup demo photos           another folder
-  TMPDIR=/scratch thalweg dedup demo  where /tmp is small")]
+  TMPDIR=/var/tmp thalweg dedup demo  where /tmp is small")]
 pub(crate) struct Demo {
     /// The folder to pack (default: the compiler and libraries of the Rust toolchain, found by
     /// `rustc --print sysroot`)
@@ -56,7 +57,7 @@ impl Demo {
             None => toolchain()?,
         };
         let meta = fs::metadata(&folder).with_context(|| format!("reading {}", shown(&folder)))?;
-        ensure!(meta.is_dir(), "{} is not a folder", shown(&folder));
+        ensure!(meta.is_dir(), "{} is not a folder\nhelp: name a folder", shown(&folder));
         self.engine.check(&[PACK, UNPACK], [folder.as_path()])?;
         // A mistake in a plan ends the command before it writes anything.
         self.engine.options(Graphs::Several, interrupt)?;
@@ -136,7 +137,7 @@ impl Demo {
         let file = File::open(archive)?;
         let progress = self.engine.progress(file.metadata().ok().map(|meta| meta.len()));
         let archive = Archive::open(progress.read(file), &Limits::default())?;
-        let mut sink = TreeSink::create(copy, false)?.durable(false);
+        let mut sink = TreeSink::create(copy, false)?.durable(false).permissions(true);
         let done = extract_parallel(archive, &mut sink, self.engine.run(Graphs::Several, interrupt)?);
         progress.end(&done);
         let done = done?;

@@ -1,6 +1,7 @@
 //! `thalweg dedup`: one file per verb.
 
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use thalweg_files::OutFile;
 
 use crate::interrupt::{Guard, Interrupt};
 use crate::progress::Progress;
-use crate::{size, standard};
+use crate::{outputs, size, standard};
 
 mod compare;
 mod demo;
@@ -23,12 +24,15 @@ mod unpack;
 mod verify;
 
 /// Pack files into a deduplicated, compressed archive, and unpack them again.
+///
+/// An archive stores data that occurs several times once, and compresses the rest. It holds a directory tree, a file or a
+/// stream.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup pack photos -o photos.thd
   thalweg dedup unpack photos.thd -o restored
   thalweg dedup verify photos.thd
-  thalweg dedup demo                               packs, unpacks and compares the Rust toolchain")]
+  thalweg dedup demo                         pack and unpack the Rust toolchain")]
 pub(crate) struct Dedup {
     #[command(subcommand)]
     verb: Verb,
@@ -58,8 +62,8 @@ impl Dedup {
 /// Limits for reading an archive.
 #[derive(Debug, Args)]
 struct ReadLimits {
-    /// Refuse archives that need more memory than this for earlier data
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse)]
+    /// Refuse archives that need more memory than this for earlier data: those that were packed with a larger --window
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value = "1GiB", value_parser = size::parse)]
     window_limit: u64,
 }
 
@@ -86,22 +90,33 @@ impl OutputLimit {
 
 /// Options of verbs that write to disk.
 #[derive(Debug, Args)]
-struct OutputOptions {
-    /// Replace an existing file or an empty folder (other folders are never replaced)
-    #[arg(short, long)]
-    force: bool,
+struct Disk {
     /// Do not wait until the finished output is on the disk
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_sync: bool,
 }
 
-impl OutputOptions {
-    /// Creates the output file, or opens standard output for `-`.
-    fn file(&self, path: &Path) -> Result<OutFile> {
+impl Disk {
+    /// Creates the output file, or opens standard output for `-`. A terminal, which may take data for commands, is refused
+    /// unless `force` is set.
+    fn file(&self, path: &Path, force: bool) -> Result<OutFile> {
         if standard::is_dash(path) {
+            ensure!(
+                force || !io::stdout().is_terminal(),
+                "refusing to write binary data to a terminal\n\
+                 help: name a file with -o, send standard output to another command, or give --force"
+            );
             return Ok(OutFile::direct(standard::stdout()?));
         }
-        Ok(OutFile::create(path, self.force)?.durable(!self.no_sync))
+        Ok(OutFile::create(path, force)?.durable(!self.no_sync))
+    }
+
+    /// Creates the output file of what is read from `input`, which gets the attributes of a file that the user has named.
+    fn file_from(&self, path: &Path, force: bool, input: &Path, meta: &Metadata) -> Result<OutFile> {
+        let output = self.file(path, force)?;
+        outputs::check_not_input(&output, meta)?;
+        let is_named = meta.is_file() && !standard::is_dash(input);
+        Ok(if is_named { output.like(meta.clone()) } else { output })
     }
 
     /// A guard to hold while `path` is written. Pipes and devices need none: they are written directly, so an

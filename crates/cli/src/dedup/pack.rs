@@ -9,11 +9,12 @@ use clap::Args;
 use thalweg::graph::shown;
 use thalweg_dedup::{Codec, Error, Limits, Observer, Params, Source, pack_source};
 
-use super::{Failures, OutputOptions, report};
+use super::{Disk, Failures, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::misuse::Misuse;
 use crate::progress::Progress;
-use crate::standard::Input;
+use crate::standard::Opened;
 use crate::{outputs, size, standard};
 
 /// Pack a file, a directory tree or standard input.
@@ -24,17 +25,22 @@ use crate::{outputs, size, standard};
 /// An archive of a tree stores names, contents, symbolic and hard links, permissions with set-user, set-group and sticky
 /// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
 /// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
-/// names of owners, and holes (they become zeros). Sockets, pipes and devices are skipped with a warning.
+/// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are skipped with a warning.
+///
+/// An archive of a file or of standard input stores the content alone. As with gzip, the archive itself gets permissions,
+/// modification time and, where this user may give it, owner of the file, and `unpack` gives those of the archive to the
+/// file. They are lost where the archive comes from a pipe, or is copied without them. What replaces a file keeps its
+/// permissions and owner.
 ///
 /// An entry that cannot be read, or changes while it is read, is named in a warning. The archive has the others, and of a
-/// file what was read, and the exit code is 2.
+/// file what was read, and the exit code is 2. The same holds of a single file that changes.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup pack photos -o photos.thd          a folder
   thalweg dedup pack disk.img -o disk.thd          a file
   tar c src | thalweg dedup pack - -o src.tar.thd  standard input
   thalweg dedup pack logs -o - | ssh host 'cat > logs.thd'
-  thalweg dedup pack disk.img -o disk.thd --codec zstd --level 12 --threads 8 --report")]
+  thalweg dedup pack disk.img -o small.thd --level 12 --window 512MiB --report")]
 pub(crate) struct Pack {
     /// The file or folder to pack, or `-` for standard input
     input: PathBuf,
@@ -44,13 +50,14 @@ pub(crate) struct Pack {
     /// Compression of unique data
     #[arg(long, value_name = "zstd|gzip|none", default_value = "zstd")]
     codec: Codec,
-    /// Level of the codec: zstd -100 to 22 (default 3), gzip 0 to 9 (default 6)
+    /// Compression level, which trades time for size: zstd -100 to 22 (default 3), gzip 0 to 9 (default 6)
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     level: Option<i32>,
     /// Memory for the index of positions at which duplicates may begin. New positions replace older ones
-    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size::parse)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", default_value = "8MiB", value_parser = size::parse)]
     index_bytes: u64,
-    /// Maximum distance of a duplicate, in bytes of unique data. Packing and unpacking need as much memory
+    /// Maximum distance of a duplicate, in bytes of unique data: more finds more duplicates. Packing and unpacking need as
+    /// much memory
     #[arg(long, value_name = "SIZE", default_value = "96MiB", value_parser = size::parse)]
     window: u64,
     /// Store the extended attributes of files and folders that users set (on Linux, those in the namespace `user`)
@@ -59,8 +66,11 @@ pub(crate) struct Pack {
     /// Write no archive if an entry cannot be read, or changes while it is read
     #[arg(long)]
     strict: bool,
+    /// Replace an existing archive, and write one to a terminal
+    #[arg(short, long)]
+    force: bool,
     #[command(flatten)]
-    disk: OutputOptions,
+    disk: Disk,
     #[command(flatten)]
     engine: Engine,
 }
@@ -70,15 +80,21 @@ impl Pack {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.input.as_path(), &self.output])?;
         let params = self.params();
-        params.validate()?;
+        params.validate().map_err(Misuse::new)?;
         outputs::check_apart([self.output.as_path()], [self.input.as_path()])?;
         self.note_window();
         let input = self.input(interrupt)?;
-        let _guard = OutputOptions::guard(&self.output, interrupt);
-        let mut output = self.disk.file(&self.output)?;
+        let _guard = Disk::guard(&self.output, interrupt);
+        let mut output = match &input {
+            Some(input) => self.disk.file_from(&self.output, self.force, &self.input, &input.meta)?,
+            None => self.disk.file(&self.output, self.force)?,
+        };
         let (source, progress, run) = match input {
-            Some(Input { bytes, length }) => {
-                (Source::stream(bytes), self.engine.progress(length), run.blocking_input(length.is_none()))
+            Some(Opened { file, length: Some(length), .. }) => {
+                (Source::file(file, &self.input)?, self.engine.progress(Some(length)), run)
+            }
+            Some(Opened { file, .. }) => {
+                (Source::stream(interrupt.input(file)), self.engine.progress(None), run.blocking_input(true))
             }
             None => {
                 let tree = Source::Tree {
@@ -111,7 +127,7 @@ impl Pack {
                  help: give them --window-limit {}",
                 size::show(accepted),
                 size::show(self.window),
-                self.window
+                size::exact(self.window)
             ));
         }
     }
@@ -125,7 +141,7 @@ impl Pack {
     }
 
     /// Opens the input. Returns `None` for a tree.
-    fn input(&self, interrupt: &Interrupt) -> Result<Option<Input>> {
+    fn input(&self, interrupt: &Interrupt) -> Result<Option<Opened>> {
         if !standard::is_dash(&self.input) {
             let meta = fs::metadata(&self.input);
             let meta = meta.with_context(|| format!("reading {}", shown(&self.input)))?;
@@ -133,7 +149,7 @@ impl Pack {
                 return Ok(None);
             }
         }
-        standard::input(&self.input, interrupt).map(Some)
+        standard::open(&self.input, interrupt).map(Some)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{size, standard};
 ///
 /// Reads the whole archive and checks its checksums, but does not decompress the data.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup stat photos.thd
   thalweg dedup stat --list photos.thd | grep jpg")]
 pub(crate) struct Stat {
@@ -93,7 +93,7 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
 #[derive(Default)]
 struct Paths {
     open: Vec<String>,
-    /// The paths of files of which further names may follow.
+    /// The paths of files and links of which further names may follow.
     shared: Vec<String>,
     started: bool,
 }
@@ -122,8 +122,12 @@ impl Paths {
                 }
                 line
             }
-            Entry::Link { target, .. } => {
-                format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target))
+            Entry::Link { meta, target } => {
+                let line = format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target));
+                if meta.shared {
+                    self.shared.push(path);
+                }
+                line
             }
             Entry::HardLink { file, .. } => {
                 let first = usize::try_from(*file).ok().and_then(|file| self.shared.get(file));

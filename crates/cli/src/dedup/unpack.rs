@@ -1,5 +1,6 @@
 //! `thalweg dedup unpack`.
 
+use std::fs::Metadata;
 use std::io::Read;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -9,7 +10,7 @@ use clap::Args;
 use thalweg::graph::shown;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
-use super::{Failures, OutputLimit, OutputOptions, ReadLimits, report};
+use super::{Disk, Failures, OutputLimit, ReadLimits, report};
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
 use crate::outputs;
@@ -21,11 +22,13 @@ use crate::standard::{self, Input};
 /// content is written to standard output at once: every byte has passed its checksum, and the exit code
 /// tells whether the content is complete.
 ///
-/// Of a tree, permissions and modification times are restored. The superuser also restores owners, and with them set-user,
-/// set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot be restored
-/// is named in a warning, and the exit code is 2. On a file system without hard links, unpacking a tree that has them fails.
+/// Of a tree, permissions and modification times are restored. As with tar, the superuser restores all permissions, and other
+/// users restore those that the umask leaves, or all with --same-permissions. The superuser also restores owners, and with
+/// them set-user, set-group and sticky bits; --same-owner does so for other users, as far as the system permits. What cannot
+/// be restored is named in a warning, and the exit code is 2. A single file gets permissions, modification time and, where
+/// this user may give it, owner of its archive. On a file system without hard links, these become copies, with a warning.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup unpack photos.thd -o photos       a folder
   thalweg dedup unpack src.tar.thd -o - | tar x   to standard output
   ssh host cat logs.thd | thalweg dedup unpack - -o logs")]
@@ -41,11 +44,23 @@ pub(crate) struct Unpack {
     /// Leave all to this user, without these bits (default for other users)
     #[arg(long, conflicts_with = "same_owner")]
     no_same_owner: bool,
+    /// Restore all permissions (default for the superuser)
+    #[arg(long)]
+    same_permissions: bool,
+    /// Restore permissions without those in the umask (default for other users)
+    #[arg(long, conflicts_with = "same_permissions")]
+    no_same_permissions: bool,
     /// Restore the extended attributes that users set
     #[arg(long)]
     xattrs: bool,
+    /// Replace an existing file or an empty folder, and write to a terminal. Other folders are never replaced
+    #[arg(short, long)]
+    force: bool,
+    /// Make holes of blocks of zeros, so they take no space on the disk (as in images of disks)
+    #[arg(long)]
+    sparse: bool,
     #[command(flatten)]
-    disk: OutputOptions,
+    disk: Disk,
     #[command(flatten)]
     engine: Engine,
     #[command(flatten)]
@@ -59,12 +74,15 @@ impl Unpack {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
         outputs::check_apart([self.output.as_path()], [self.archive.as_path()])?;
-        let Input { bytes, length } = standard::input(&self.archive, interrupt)?;
-        let _guard = OutputOptions::guard(&self.output, interrupt);
+        let opened = standard::open(&self.archive, interrupt)?;
+        let meta = opened.meta.clone();
+        let Input { bytes, length } = opened.into_input(interrupt);
+        let _guard = Disk::guard(&self.output, interrupt);
         let progress = self.engine.progress(length);
         let started = Instant::now();
         let failures = Failures::new(&progress);
-        let unpacked = self.unpack(progress.read(bytes), run.blocking_input(length.is_none()), &failures);
+        let run = run.blocking_input(length.is_none());
+        let unpacked = self.unpack(progress.read(bytes), &meta, run, &failures);
         progress.end(&unpacked);
         let (summary, run) = unpacked.with_context(|| format!("unpacking {}", shown(&self.archive)))?;
         let took = started.elapsed();
@@ -74,27 +92,37 @@ impl Unpack {
 
     fn tree(&self, failures: &Failures) -> Result<TreeSink> {
         let failures = failures.clone();
-        let sink = TreeSink::create(&self.output, self.disk.force)?
+        let sink = TreeSink::create(&self.output, self.force)?
             .durable(!self.disk.no_sync)
             .extended_attributes(self.xattrs)
+            .sparse(self.sparse)
+            .limit(self.limit.limit.unwrap_or(u64::MAX))
             .on_failure(move |error| failures.add(error));
-        Ok(match (self.same_owner, self.no_same_owner) {
+        let sink = match (self.same_owner, self.no_same_owner) {
             (true, _) => sink.owners(true),
             (_, true) => sink.owners(false),
+            _ => sink,
+        };
+        Ok(match (self.same_permissions, self.no_same_permissions) {
+            (true, _) => sink.permissions(true),
+            (_, true) => sink.permissions(false),
             _ => sink,
         })
     }
 
+    /// Unpacks the archive that `input` reads from a file with this metadata.
     fn unpack(
         &self,
         input: impl Read + Send,
+        meta: &Metadata,
         run: Run,
         failures: &Failures,
     ) -> Result<(Summary, thalweg::Report)> {
         let archive = Archive::open(input, &self.limit.add_to(self.limits.limits()))?;
         match archive.header().kind {
             Kind::Stream => {
-                let mut sink = StreamSink::new(self.disk.file(&self.output)?);
+                let output = self.disk.file_from(&self.output, self.force, &self.archive, meta)?;
+                let mut sink = StreamSink::new(output.sparse(self.sparse));
                 let done = extract_parallel(archive, &mut sink, run)?;
                 sink.finish()?.commit()?;
                 Ok(done)

@@ -14,8 +14,11 @@ use crate::interrupt::Interrupt;
 use crate::standard::{self, Input};
 
 /// Check an archive as unpacking does, without writing output.
+///
+/// Reads and decompresses the whole archive, and checks all checksums. Prints nothing if the archive is sound; --report prints
+/// what it holds.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg dedup verify photos.thd && echo good
   ssh host cat photos.thd | thalweg dedup verify -")]
 pub(crate) struct Verify {

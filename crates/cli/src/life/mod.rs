@@ -38,7 +38,7 @@ const TORUS: (usize, usize) = (16_384, 655_360);
 ///
 /// Ctrl-C stops after the present generation, and prints and writes what has been reached.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("start").required(true), after_help = after_help())]
+#[command(group = ArgGroup::new("start").required(true), after_long_help = footer())]
 #[command(group = ArgGroup::new("sized").args(["torus", "random"]).multiple(true))]
 pub(crate) struct Life {
     /// A file in the RLE format, `-` for standard input, or the name of a built-in pattern
@@ -82,19 +82,19 @@ pub(crate) struct Life {
     show: Show,
 }
 
-fn after_help() -> String {
+fn footer() -> String {
     let names: Vec<String> = Pattern::names().map(|(name, what)| format!("  {name:<32} {what}\n")).collect();
     format!(
         "Built-in patterns (a file of such a name is ./NAME):
 {}
 Examples:
-  thalweg life r-pentomino --until-settled         when it settles, and with how many cells
-  thalweg life acorn --animate --fps 30            in the terminal
-  thalweg life gosper-gun -g 300 -o gun.rle        the pattern after 300 generations
+  thalweg life r-pentomino --until-settled
+  thalweg life acorn --animate --fps 60 -g 120  in the terminal, for two seconds
+  thalweg life gosper-gun -g 300 -o gun.rle     the last generation
   thalweg life pattern.rle --torus --size 200x100
-  thalweg life --random 7 --size 4096x4096 --torus -g 1000 --threads 1
+  thalweg life --random 7 --size 512x512 --torus -g 100 --threads 1
   thalweg life r-pentomino -g 1103 --frames pictures --every 10
-  thalweg life --scale 4",
+  thalweg life --scale 64",
         names.concat()
     )
 }

@@ -22,6 +22,7 @@ const MOST: usize = 1 << 30;
 
 /// What to show.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Picture options")]
 pub(crate) struct Show {
     /// Show the cells in the terminal of standard error, a generation at a time
     #[arg(long)]

@@ -39,13 +39,13 @@ mod plot;
 /// The memory for a link is shown before the links are read. A graph that needs more memory than the process may use is
 /// refused.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg pagerank soc-LiveJournal1.txt.gz --top 20
-  thalweg pagerank web-Stanford.mtx --format json -o ranks.json --plot convergence.svg
-  thalweg pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-12
-  thalweg pagerank --rmat 20 --edge-factor 16 --seed 1 --top 10
-  thalweg pagerank --scale 16 --crawl twitter-2010 --top 10
-  thalweg pagerank --rmat 20 --schedule tasks --counts --machine server.machine --top 0
+  thalweg pagerank web-Stanford.mtx --format json -o ranks.json --plot r.svg
+  thalweg pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-8
+  thalweg pagerank --rmat 14 --edge-factor 16 --seed 1 --top 10
+  thalweg pagerank --scale 2048 --crawl twitter-2010 --top 10
+  thalweg pagerank --rmat 14 --counts --machine server.machine --top 0
   zcat links.gz | thalweg pagerank - --quiet | head")]
 pub(crate) struct Pagerank {
     /// The file to read, or `-` for standard input
@@ -74,6 +74,7 @@ pub(crate) struct Pagerank {
 
 /// How the links are read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Reading options")]
 struct Reading {
     /// Each link leads in both directions
     #[arg(long, conflicts_with_all = ["rmat", "scale"])]
@@ -94,6 +95,7 @@ struct Reading {
 
 /// How the pages are ranked.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Ranking options")]
 struct Settings {
     /// The probability of following a link, from 0 to below 1
     #[arg(long, value_name = "D", default_value_t = 0.85, allow_negative_numbers = true)]

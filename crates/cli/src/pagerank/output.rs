@@ -17,6 +17,7 @@ use crate::{outputs, standard};
 
 /// What is written, and where.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output options")]
 pub(super) struct Output {
     /// Write only the K pages of the highest ranks (default: all)
     #[arg(long, value_name = "K")]

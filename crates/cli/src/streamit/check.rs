@@ -9,7 +9,7 @@ use clap::Args;
 ///
 /// Prints the size of the program, or its errors with their places in the source and with help.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:
+#[command(after_long_help = "Example:
   thalweg check Radio.str Filters.str")]
 pub(crate) struct Check {
     #[command(flatten)]

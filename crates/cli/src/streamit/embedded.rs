@@ -3,8 +3,8 @@
 use super::build::current_executable;
 use super::payload::Payload;
 use super::run::{Engine, Run};
+use crate::footer;
 use crate::interrupt::Interrupt;
-use crate::misuse::EXIT_CODES;
 use crate::watch::screen;
 use anyhow::{Context, Result, bail};
 use clap::error::ErrorKind;
@@ -16,6 +16,12 @@ use thalweg_codegen::Refusal;
 pub(crate) struct EmbeddedProgram {
     program: Payload,
 }
+
+/// The examples in the help text. The executable may have any name.
+const EXAMPLES: &str = "\
+Examples:
+  ./PROGRAM --iterations 1000
+  ./PROGRAM --iterations 1000 --threads 1 --report";
 
 /// Arguments of `thalweg run` that are fixed when a program is built.
 const FIXED_ARGUMENTS: [&str; 2] = ["files", "optimise"];
@@ -37,12 +43,13 @@ impl EmbeddedProgram {
     /// # Errors
     /// They are invalid, or request help.
     pub fn parse(&self) -> Result<Run, clap::Error> {
-        let mut command = Run::augment_args(clap::Command::new(leaked(self.program.name.clone())))
+        let command = Run::augment_args(clap::Command::new(leaked(self.program.name.clone())))
             .version(env!("CARGO_PKG_VERSION"))
             .about(leaked(self.about()))
             .long_about(leaked(self.long_about()))
-            .after_help(EXIT_CODES)
+            .after_long_help(EXAMPLES)
             .color(screen::colours_of_help());
+        let mut command = footer::with_exit_codes(command);
         for fixed in FIXED_ARGUMENTS {
             command = command.mut_arg(fixed, |arg| arg.required(false).hide(true));
         }

@@ -1,38 +1,41 @@
 //! `thalweg graph`.
 
 use super::SourceFiles;
-use crate::standard;
+use crate::interrupt::Interrupt;
+use crate::{outputs, standard};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thalweg::graph::GraphData;
 use thalweg::graph::shown;
 use thalweg::trace::Report;
 use thalweg_lang::Compiled;
-use thalweg_lang::files::Output;
 use thalweg_lang::picture::{Form, draw};
 
 /// Show the graph of a StreamIt program, or of the run that a report describes, with its rates.
 ///
-/// Of a program, the forms `tree` and `svg` show rates as peek/pop -> push, or as pop -> push for a filter that does not
-/// peek beyond the items it pops. `*` is a dynamic rate. A report has the forms `flat` and `dot`.
+/// Of a program, the formats `tree` and `svg` show rates as peek/pop -> push, or as pop -> push for a filter that does not
+/// peek beyond the items it pops. `*` is a dynamic rate. A report has the formats `flat` and `dot`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg graph Radio.str Filters.str
-  thalweg graph Radio.str --form svg --output radio.svg
-  thalweg graph Radio.str --form schedule
-  thalweg graph report.json --form dot")]
+  thalweg graph Radio.str Filters.str --format svg --output radio.svg
+  thalweg graph Radio.str Filters.str --format schedule
+  thalweg graph report.json --format dot")]
 pub(crate) struct Graph {
     #[command(flatten)]
     files: SourceFiles,
-    /// The form of the output (default: tree for a program, flat for a report)
-    #[arg(short, long, value_enum)]
+    /// The format of the output (default: tree for a program, flat for a report)
+    #[arg(long = "format", visible_alias = "form", value_enum)]
     form: Option<GraphForm>,
-    /// The file to write (default: standard output)
+    /// Write to this file, or to standard output for `-` (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(short, long, requires = "output")]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -50,7 +53,7 @@ enum GraphForm {
 }
 
 impl Graph {
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         if let Some(output) = &self.output {
             self.files.check_not_source(output)?;
         }
@@ -60,16 +63,9 @@ impl Graph {
         };
         match self.output {
             None => standard::print(&picture),
-            Some(path) => write(&path, &picture).with_context(|| format!("writing {}", shown(path))),
+            Some(path) => outputs::write(&path, self.force, picture.as_bytes(), interrupt),
         }
     }
-}
-
-/// Writes a whole file, or none.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let mut output = Output::create(path)?;
-    output.write_all(text.as_bytes())?;
-    output.finish()
 }
 
 /// Whether a file is JSON, not a program: it begins with a brace, as no program does.
@@ -88,7 +84,7 @@ fn of_report(path: &Path, form: GraphForm) -> Result<String> {
         GraphForm::Flat => Ok(graph.to_string()),
         GraphForm::Dot => Ok(dot(&graph)),
         _ => bail!(
-            "{} is a report, which has no nested streams and no schedule\nhelp: use --form flat or --form dot",
+            "{} is a report, which has no nested streams and no schedule\nhelp: use --format flat or --format dot",
             shown(path)
         ),
     }

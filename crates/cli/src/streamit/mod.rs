@@ -55,6 +55,7 @@ impl SourceFiles {
                 ))
             };
             ensure!(new, twice());
+            ensure!(!path.is_dir(), "{} is a folder, expected a file\nhelp: name a file in it", shown(path));
             sources.read(path).with_context(|| format!("reading {}", shown(path)))?;
         }
         match compile(&sources) {

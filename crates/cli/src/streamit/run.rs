@@ -22,13 +22,17 @@ use thalweg_lang::{Compiled, Sources};
 
 /// Run a StreamIt program.
 ///
+/// Compiles the program to native code by the C compiler that $CC names, or `cc`; where there is none, the interpreter runs
+/// it, which is slow. Compiled code is kept in $XDG_CACHE_HOME/thalweg, or in ~/.cache/thalweg.
+///
 /// Standard output has the output of the program and nothing else. Paths are relative to the working
 /// directory; `-` means standard input or output. A file that the program writes appears when the program ends.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(after_long_help = "Examples:
   thalweg run Radio.str Filters.str --iterations 1000
-  thalweg run Echo.str --in voice.wav --out echo.wav
-  thalweg run Sort.str --text --in - --out - < numbers")]
+  thalweg run Echo.str --input voice.wav --output echo.wav
+  thalweg run Sort.str --text --input - --output - < numbers
+  thalweg run Radio.str Filters.str --iterations 1000 --save-report report.json")]
 pub(crate) struct Run {
     #[command(flatten)]
     files: SourceFiles,
@@ -37,10 +41,11 @@ pub(crate) struct Run {
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u64>,
     /// Read this file instead of the one that the program's only reader names; `.wav` is sound
-    #[arg(long = "in", value_name = "FILE")]
+    #[arg(long, value_name = "FILE", visible_alias = "in")]
     input: Option<PathBuf>,
-    /// Write this file instead of the one that the program's only writer names; `.wav` is sound
-    #[arg(long = "out", value_name = "FILE")]
+    /// Write this file instead of the one that the program's only writer names; `.wav` is sound. As all files that a program
+    /// writes, it is replaced if it exists
+    #[arg(short, long, value_name = "FILE", visible_alias = "out")]
     output: Option<PathBuf>,
     /// What executes the program (default: native code if possible, otherwise the interpreter)
     #[arg(long, value_enum)]
@@ -50,13 +55,13 @@ pub(crate) struct Run {
         value_parser = clap::value_parser!(u8).range(0..=2))]
     optimise: u8,
     /// How the program is divided among threads; `auto` is for use, the others are for comparison
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, hide_short_help = true, value_enum, default_value_t)]
     mode: RunMode,
     /// For programs with dynamic rates: steady states in a batch (default: as many as stay in the caches)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
     /// For programs with dynamic rates: the most bytes of all queues together, such as 64M (default: 1G)
-    #[arg(long, value_name = "SIZE", value_parser = crate::size::parse)]
+    #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = crate::size::parse)]
     budget: Option<u64>,
     /// Read and write files as numbers in text instead of bytes
     #[arg(long)]
@@ -92,8 +97,8 @@ impl Run {
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
         let reads = ends(|code| matches!(code, Code::FileReader(_)));
         let writes = ends(|code| matches!(code, Code::FileWriter(_)));
-        check_only_file("--in", self.input.is_some(), "reads", reads)?;
-        check_only_file("--out", self.output.is_some(), "writes", writes)?;
+        check_only_file("--input", self.input.is_some(), "reads", reads)?;
+        check_only_file("--output", self.output.is_some(), "writes", writes)?;
         self.check_repeat_input(&compiled)?;
         self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();
@@ -210,7 +215,7 @@ impl Run {
         ensure!(
             !reads,
             Misuse::new(
-                "standard input cannot be repeated\nhelp: use --repeat-input with a file, as in `--in FILE`"
+                "standard input cannot be repeated\nhelp: use --repeat-input with a file, as in `--input FILE`"
             )
         );
         Ok(())
@@ -226,7 +231,8 @@ pub(super) fn level(number: u8) -> Level {
 fn check_only_file(option: &str, given: bool, does: &str, files: usize) -> Result<()> {
     ensure!(
         !given || files == 1,
-        "{option} replaces the only file that a program {does}, but this program {does} {files} files"
+        "{option} replaces the only file that a program {does}, but this program {does} {files} files\n\
+         help: leave {option} out"
     );
     Ok(())
 }

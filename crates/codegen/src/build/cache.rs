@@ -3,8 +3,8 @@
 //! A library is stored under the hash of its C text, of the compiler with its flags, and of this machine's
 //! processor: `HASH.so`. Beside it, `HASH.key` is stored under the hash of what the text follows from
 //! ([`Key`](crate::key::Key)); it holds the hash of the text and what planning found. So a library is found
-//! without generating its text, and expensive planning is done once. Both files are written atomically, so
-//! that other processes see all of a file or nothing.
+//! without generating its text, and expensive planning is done once. Both files are written completely or
+//! not at all, so other processes see no part of one, and the next run that stores removes what a killed one has left.
 //!
 //! ```text
 //!  HASH.so:   library │ its BLAKE3, 32 bytes, which loaders ignore
@@ -12,9 +12,10 @@
 //! ```
 
 use super::Library;
-use crate::blocks::outline::{self, Outlines};
+use crate::unrolled::outline::{self, Outlines};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use thalweg_files::OutFile;
 
 /// Where compiled programs are stored.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -105,12 +106,13 @@ impl Kept {
         self.folder.join(format!("{name}.so"))
     }
 
-    /// Writes a file atomically.
+    /// Writes a file that no other user can change, completely or not at all.
     fn put(&self, bytes: &[u8], to: &Path) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        let mut file = OutFile::create(to, true)?.durable(false);
+        #[cfg(unix)]
+        file.file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         file.write_all(bytes)?;
-        file.persist(to)?;
-        Ok(())
+        Ok(file.commit()?)
     }
 }

@@ -21,7 +21,7 @@ type Left = (Flowed, i64);
 pub(super) struct Fiber {
     coroutine: Coroutine<Begin, Left, ()>,
     /// Firings of the call that have been reported.
-    told: i64,
+    reported: i64,
     waits: bool,
 }
 
@@ -49,7 +49,7 @@ impl Fiber {
                 begin = yielder.suspend((if failed { Flowed::Failed } else { Flowed::Rests }, done));
             }
         });
-        Ok(Fiber { coroutine, told: 0, waits: false })
+        Ok(Fiber { coroutine, reported: 0, waits: false })
     }
 
     /// Whether it is in the middle of a firing.
@@ -67,9 +67,9 @@ impl Fiber {
             unreachable!("the coroutine never returns")
         };
         // A call that fails does not report its firings.
-        let fired = (done - self.told).max(0);
+        let fired = (done - self.reported).max(0);
         self.waits = matches!(flowed, Flowed::Waits(_));
-        self.told = if self.waits { done } else { 0 };
+        self.reported = if self.waits { done } else { 0 };
         (flowed, fired as u64)
     }
 }

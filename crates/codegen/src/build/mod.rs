@@ -10,12 +10,12 @@ mod load;
 pub use cache::Cache;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
-    Address, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State, Turned,
+    Address, BatchesEnd, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State,
 };
 
 use crate::Refusal;
-use crate::blocks::outline::Outlines;
 use crate::key::Key;
+use crate::unrolled::outline::Outlines;
 use cache::Kept;
 use child::Ended;
 use flags::FLAGS;
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use thalweg::graph::shown;
 use thalweg::machine::Processor;
+use thalweg_files::PrivateFolder;
 
 /// Bytes of C from which on compiling at `-O3` takes minutes.
 const LONG: usize = 1_500_000;
@@ -145,11 +146,11 @@ fn compiled(
     text: &str,
     compiler: &Compiler,
     interrupted: &dyn Fn() -> bool,
-) -> Result<(tempfile::TempDir, PathBuf), Refusal> {
+) -> Result<(PrivateFolder, PathBuf), Refusal> {
     let failed = |error: std::io::Error| {
         Refusal::Failed(format!("cannot write the C source to a temporary folder: {error}"))
     };
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let folder = PrivateFolder::create(&std::env::temp_dir()).map_err(|error| failed(error.into()))?;
     let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
     std::fs::write(&source, text).map_err(failed)?;
     compiler.compile((&source, &path), effort(text), interrupted)?;

@@ -3,7 +3,7 @@
 use super::literal;
 use super::terms::{bare, cell_type, clean, mem_name, type_of};
 use super::way::Way;
-use crate::ir::{Area, Cell, Code, Ex, Kind, Label, MemInfo, MemKind, St, walk, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Kind, Label, MemInfo, MemKind, Stmt, walk, walk_exprs};
 use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 
@@ -43,9 +43,9 @@ pub(crate) fn alternates(code: &Code) -> bool {
     use thalweg_lang::hir::{BinaryOp, UnaryOp};
     let (mut products, mut sums, mut differences) = (false, false, false);
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Binary(BinaryOp::Mul, Kind::Float, ..) => products = true,
-        Ex::Binary(BinaryOp::Add, Kind::Float, ..) => sums = true,
-        Ex::Binary(BinaryOp::Sub, Kind::Float, ..) | Ex::Unary(UnaryOp::Negate, Kind::Float, _) => {
+        Expr::Binary(BinaryOp::Mul, Kind::Float, ..) => products = true,
+        Expr::Binary(BinaryOp::Add, Kind::Float, ..) => sums = true,
+        Expr::Binary(BinaryOp::Sub, Kind::Float, ..) | Expr::Unary(UnaryOp::Negate, Kind::Float, _) => {
             differences = true
         }
         _ => {}
@@ -109,8 +109,8 @@ fn is_long(code: &Code) -> bool {
 /// Cells of items that each firing moves, counting each access in the text once.
 fn moves(code: &Code) -> usize {
     let mut moves = 0;
-    walk(&code.body, &mut |st| moves += usize::from(matches!(st, St::Store(Area::Out(_), ..))));
-    walk_exprs(&code.body, &mut |ex| moves += usize::from(matches!(ex, Ex::Load(Area::In(_), ..))));
+    walk(&code.body, &mut |st| moves += usize::from(matches!(st, Stmt::Store(Area::Out(_), ..))));
+    walk_exprs(&code.body, &mut |ex| moves += usize::from(matches!(ex, Expr::Load(Area::In(_), ..))));
     moves
 }
 
@@ -123,12 +123,12 @@ pub(crate) fn used_mems(code: &Code) -> impl Iterator<Item = (usize, &MemInfo)> 
         }
     };
     walk(&code.body, &mut |st| {
-        if let St::Store(area, ..) = st {
+        if let Stmt::Store(area, ..) = st {
             note(area);
         }
     });
     walk_exprs(&code.body, &mut |ex| {
-        if let Ex::Load(area, ..) = ex {
+        if let Expr::Load(area, ..) = ex {
             note(area);
         }
     });
@@ -162,7 +162,7 @@ impl Writer<'_> {
     /// function.
     pub(super) fn before(&mut self, form: Form) {
         let mut iter = false;
-        walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Ex::Iter));
+        walk_exprs(&self.code.body, &mut |ex| iter |= matches!(ex, Expr::Iter));
         if iter {
             let minus = if form.after_prework && form.which != 1 { " - 1" } else { "" };
             let before = if form.which < 2 { "before" } else { "counted" };
@@ -172,14 +172,14 @@ impl Writer<'_> {
                 self.line("const int64_t before = counted + first < 0 ? -first : counted;");
             }
         }
-        self.patience();
+        self.fuel();
     }
 
     /// Loads scalar fields into variables, from the first firing to the last.
     pub(super) fn begin_fields(&mut self) {
         let code = self.code;
         let mut random = false;
-        walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
+        walk(&code.body, &mut |st| random |= matches!(st, Stmt::Random(_)));
         if random {
             self.line("uint64_t random = fields->random;");
         }
@@ -205,7 +205,7 @@ impl Writer<'_> {
     pub(super) fn end_fields(&mut self) {
         let code = self.code;
         let mut random = false;
-        walk(&code.body, &mut |st| random |= matches!(st, St::Random(_)));
+        walk(&code.body, &mut |st| random |= matches!(st, Stmt::Random(_)));
         if random {
             self.line("fields->random = random;");
         }
@@ -247,11 +247,11 @@ impl Writer<'_> {
         let code = self.code;
         let mut used = vec![false; code.vars.len()];
         walk(&code.body, &mut |st| match st {
-            St::Set(var, _) | St::Random(var) | St::For { var, .. } => used[var.0 as usize] = true,
+            Stmt::Set(var, _) | Stmt::Random(var) | Stmt::For { var, .. } => used[var.0 as usize] = true,
             _ => {}
         });
         walk_exprs(&code.body, &mut |ex| {
-            if let Ex::Var(var) = ex {
+            if let Expr::Var(var) = ex {
                 used[var.0 as usize] = true;
             }
         });
@@ -282,31 +282,31 @@ impl Writer<'_> {
         }
     }
 
-    pub(super) fn stmts(&mut self, stmts: &[St]) {
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|st| self.st(st));
     }
 
-    fn inside(&mut self, stmts: &[St]) {
+    fn inside(&mut self, stmts: &[Stmt]) {
         self.depth += 1;
         self.stmts(stmts);
         self.depth -= 1;
     }
 
     /// The body of a loop.
-    fn turn(&mut self, st: &St, body: &[St]) {
+    fn iteration(&mut self, st: &Stmt, body: &[Stmt]) {
         self.inside(body);
         self.depth += 1;
         self.turn_ends(st);
         self.depth -= 1;
     }
 
-    fn st(&mut self, st: &St) {
+    fn st(&mut self, st: &Stmt) {
         match st {
-            St::Set(var, value) => {
+            Stmt::Set(var, value) => {
                 let text = format!("{} = {};", self.name(*var), bare(&self.ex(value)));
                 self.line(text);
             }
-            St::Store(area, at, kind, value) => {
+            Stmt::Store(area, at, kind, value) => {
                 let value = match (self.cell_of(area), kind) {
                     (Cell::Mixed, Kind::Float) => format!("bits_of({})", bare(&self.ex(value))),
                     _ => bare(&self.ex(value)).to_owned(),
@@ -314,59 +314,59 @@ impl Writer<'_> {
                 let text = format!("{} = {value};", self.cell(area, at));
                 self.line(text);
             }
-            St::If(condition, then, otherwise) => self.choice(condition, then, otherwise),
-            St::For { var, from, to, step, body } => {
+            Stmt::If(condition, then, otherwise) => self.choice(condition, then, otherwise),
+            Stmt::For { var, from, to, step, body } => {
                 let name = self.name(*var);
                 let sign = if *step > 0 { "<" } else { ">" };
                 let (from, to) = (self.ex(from), self.ex(to));
                 let text = format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from));
                 self.line(text);
-                self.turn(st, body);
+                self.iteration(st, body);
                 self.line("}");
             }
-            St::Loop(body) => {
+            Stmt::Loop(body) => {
                 self.line("for (;;) {");
-                self.turn(st, body);
+                self.iteration(st, body);
                 self.line("}");
             }
-            St::Block(label, body) => {
+            Stmt::Block(label, body) => {
                 self.line("{");
                 self.inside(body);
                 self.line("}");
                 self.line(format!("end{}: ;", label.0));
             }
-            St::Leave(label) => self.line(format!("goto end{};", label.0)),
-            St::Calls { body, back, to, blocks } => self.calls(body, *back, to, blocks),
-            St::At(label) => self.function_begins(*label),
-            St::Go(label) => self.line(format!("goto at{};", label.0)),
-            St::Check(condition, site, args) => self.check(condition, *site, args),
-            St::Random(var) => {
+            Stmt::Leave(label) => self.line(format!("goto end{};", label.0)),
+            Stmt::Calls { body, back, to, blocks } => self.calls(body, *back, to, blocks),
+            Stmt::Label(label) => self.function_begins(*label),
+            Stmt::Jump(label) => self.line(format!("goto at{};", label.0)),
+            Stmt::Check(condition, site, args) => self.check(condition, *site, args),
+            Stmt::Random(var) => {
                 let text = format!("{} = next_random(&random);", self.name(*var));
                 self.line(text);
             }
-            St::Print(format, args) => self.print(*format, args),
-            St::Send { message, latency, args, site } => {
+            Stmt::Print(format, args) => self.print(*format, args),
+            Stmt::Send { message, latency, args, site } => {
                 self.send((*message, *site), latency.as_ref(), args);
             }
-            St::Need { taken, ahead, given } => self.need(taken, ahead, given),
-            St::Room { given } => self.room(given),
-            St::Moved { taken, given } => self.moved(taken, given),
+            Stmt::Need { taken, ahead, given } => self.need(taken, ahead, given),
+            Stmt::Room { given } => self.room(given),
+            Stmt::Moved { taken, given } => self.moved(taken, given),
         }
     }
 
-    fn calls(&mut self, body: &[St], back: Label, to: &Ex, blocks: &[Label]) {
+    fn calls(&mut self, body: &[Stmt], back: Label, to: &Expr, blocks: &[Label]) {
         let cases = blocks.iter().enumerate().map(|(at, block)| format!("case {at}: goto end{};", block.0));
         let cases: Vec<String> = cases.collect();
         self.line("{");
         self.inside(body);
         self.line(format!("at{}: ;", back.0));
         let to = self.ex(to);
-        // In one line, so that `alike` keeps these numbers.
+        // In one line, so that `merging` keeps these numbers.
         self.line(format!("    switch ({}) {{ {} }}", bare(&to), cases.join(" ")));
         self.line("}");
     }
 
-    fn choice(&mut self, condition: &Ex, then: &[St], otherwise: &[St]) {
+    fn choice(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let condition = self.ex(condition);
         let condition = bare(&condition).to_owned();
         if then.is_empty() {
@@ -383,22 +383,22 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    fn check(&mut self, condition: &Ex, site: u32, args: &[Ex]) {
+    fn check(&mut self, condition: &Expr, site: u32, args: &[Expr]) {
         let which = self.which;
-        let mut told: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
-        told.resize(2, "0".into());
+        let mut shown: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
+        shown.resize(2, "0".into());
         let condition = self.ex(condition);
         self.line(format!("if (__builtin_expect({}, 0))", bare(&condition)));
         let text = format!(
             "    fail(env, node, {which}, {site}, fields->fired + f + 1, {}, {});",
-            bare(&told[0]),
-            bare(&told[1])
+            bare(&shown[0]),
+            bare(&shown[1])
         );
         self.line(text);
     }
 
     /// Scalars as 32 bits each.
-    pub(super) fn args(&mut self, args: &[Ex]) {
+    pub(super) fn args(&mut self, args: &[Expr]) {
         let args: Vec<String> = args
             .iter()
             .map(|arg| match arg.kind(self.code) {
@@ -410,7 +410,7 @@ impl Writer<'_> {
         self.line(format!("    const int32_t args[] = {{{list}}};"));
     }
 
-    fn print(&mut self, format: u32, args: &[Ex]) {
+    fn print(&mut self, format: u32, args: &[Expr]) {
         let which = self.which;
         self.line("{");
         self.args(args);

@@ -2,7 +2,7 @@
 
 use super::code::Writer;
 use super::terms::{bare, convert, math, mem_name, scalar};
-use crate::ir::{Area, Cell, Ex, Kind, Scalar, Var};
+use crate::ir::{Area, Cell, Expr, Kind, Scalar, Var};
 use thalweg_lang::hir::{BinaryOp, UnaryOp};
 
 impl Writer<'_> {
@@ -11,30 +11,30 @@ impl Writer<'_> {
     }
 
     /// An expression, in parentheses where needed.
-    pub(crate) fn ex(&self, ex: &Ex) -> String {
+    pub(crate) fn ex(&self, ex: &Expr) -> String {
         match ex {
-            Ex::Const(value) => scalar(*value),
-            Ex::Var(var) => self.name(*var),
-            Ex::Load(area, at, kind) => self.load(area, at, *kind),
-            Ex::Unary(UnaryOp::Negate, Kind::Float, x) if self.apart => format!("apart(-{})", self.ex(x)),
-            Ex::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.ex(x)),
-            Ex::Unary(UnaryOp::Complement, Kind::Int, x) => format!("(~{})", self.ex(x)),
-            Ex::Unary(_, _, x) => format!("(!{})", self.ex(x)),
-            Ex::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
-            Ex::Convert(from, to, x) => convert(*from, *to, &self.ex(x)),
-            Ex::Math(function, kind, args) => {
+            Expr::Const(value) => scalar(*value),
+            Expr::Var(var) => self.name(*var),
+            Expr::Load(area, at, kind) => self.load(area, at, *kind),
+            Expr::Unary(UnaryOp::Negate, Kind::Float, x) if self.apart => format!("apart(-{})", self.ex(x)),
+            Expr::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.ex(x)),
+            Expr::Unary(UnaryOp::Complement, Kind::Int, x) => format!("(~{})", self.ex(x)),
+            Expr::Unary(_, _, x) => format!("(!{})", self.ex(x)),
+            Expr::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
+            Expr::Convert(from, to, x) => convert(*from, *to, &self.ex(x)),
+            Expr::Math(function, kind, args) => {
                 let args: Vec<String> = args.iter().map(|arg| self.ex(arg)).collect();
                 math(*function, *kind, &args)
             }
-            Ex::Select(_, parts) => {
+            Expr::Select(_, parts) => {
                 let [c, a, b] = &**parts;
                 format!("({} ? {} : {})", self.ex(c), self.ex(a), self.ex(b))
             }
-            Ex::Iter => "(int32_t)(before + f)".into(),
+            Expr::Iter => "(int32_t)(before + f)".into(),
         }
     }
 
-    fn binary(&self, op: BinaryOp, kind: Kind, x: &Ex, y: &Ex) -> String {
+    fn binary(&self, op: BinaryOp, kind: Kind, x: &Expr, y: &Expr) -> String {
         let (a, b) = (self.ex(x), self.ex(y));
         match (op, kind) {
             (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => {
@@ -45,7 +45,7 @@ impl Writer<'_> {
                 format!("({a} {} {by})", op.symbol())
             }
             (BinaryOp::Sub, Kind::Float) if self.apart => format!("apart({a} - {b})"),
-            (BinaryOp::Sub, Kind::Float) if is_zero(x) && !matches!(y, Ex::Var(_)) => {
+            (BinaryOp::Sub, Kind::Float) if is_zero(x) && !matches!(y, Expr::Var(_)) => {
                 format!("from_zero({b})")
             }
             (BinaryOp::Rem, Kind::Float) => format!("fmodf({a}, {b})"),
@@ -57,7 +57,7 @@ impl Writer<'_> {
         }
     }
 
-    fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
+    fn load(&self, area: &Area, at: &Expr, kind: Kind) -> String {
         let place = self.cell(area, at);
         match (self.cell_of(area), kind) {
             (Cell::Mixed, Kind::Float) => format!("float_of({place})"),
@@ -75,7 +75,7 @@ impl Writer<'_> {
     }
 
     /// A cell as an lvalue.
-    pub(crate) fn cell(&self, area: &Area, at: &Ex) -> String {
+    pub(crate) fn cell(&self, area: &Area, at: &Expr) -> String {
         match area {
             Area::Mem(mem) => format!("{}[{}]", mem_name(self.code, mem.0), bare(&self.ex(at))),
             Area::In(item) => {
@@ -88,6 +88,6 @@ impl Writer<'_> {
     }
 }
 
-fn is_zero(ex: &Ex) -> bool {
+fn is_zero(ex: &Expr) -> bool {
     ex.constant() == Some(Scalar::Float(0.0))
 }

@@ -1,7 +1,7 @@
 //! The C function of a filter's firings, several at once where possible.
 
 use super::code::{Form, Function, Writer, alternates, tables};
-use super::{deal, simd};
+use super::{deinterleave, simd};
 use crate::ir::Code;
 use crate::plan::Items;
 
@@ -11,8 +11,8 @@ pub(crate) fn function(code: &Code, input: &Items, output: &Items, fields: &str,
     writer.head(fields, form);
     writer.begin_fields();
     let vector = if form.lanes > 1 {
-        let dealt = deal::firings(code, input, output, form.lanes);
-        dealt.or_else(|| simd::firings(code, input, output, form.lanes))
+        let deinterleaved = deinterleave::firings(code, input, output, form.lanes);
+        deinterleaved.or_else(|| simd::firings(code, input, output, form.lanes))
     } else {
         None
     };

@@ -7,7 +7,7 @@
 use super::code::{Form, Function, Writer, alternates, tables};
 use super::terms::{bare, cell_type, type_of};
 use super::way::Way;
-use crate::ir::{Code, Ex, St, Var, inner_mut, walk};
+use crate::ir::{Code, Expr, Stmt, Var, inner_mut, walk};
 use crate::lower::{fixed, may_idle, may_wait};
 use crate::plan::Items;
 use std::borrow::Cow;
@@ -89,16 +89,16 @@ pub(crate) fn flow(
 
 /// The items that each firing pops, where one check of items and room serves several firings.
 fn several(code: &Code) -> Option<i32> {
-    let Some(St::Moved { taken, .. }) = code.body.last() else { return None };
+    let Some(Stmt::Moved { taken, .. }) = code.body.last() else { return None };
     let mut rooms = false;
-    walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
+    walk(&code.body, &mut |st| rooms |= matches!(st, Stmt::Room { .. }));
     taken.as_int().filter(|taken| *taken > 0 && !rooms && !may_wait(code))
 }
 
 /// The code without checks for room, and without the report of moved items.
 pub(crate) fn without_looks(code: &Code) -> Cow<'_, Code> {
-    fn strip(stmts: &mut Vec<St>) {
-        stmts.retain(|st| !matches!(st, St::Room { .. } | St::Moved { .. }));
+    fn strip(stmts: &mut Vec<Stmt>) {
+        stmts.retain(|st| !matches!(st, Stmt::Room { .. } | Stmt::Moved { .. }));
         stmts.iter_mut().for_each(|st| inner_mut(st).for_each(strip));
     }
     if fixed(code).is_none() {
@@ -248,7 +248,7 @@ impl Writer<'_> {
     /// Waits for items in the middle of a firing. Popped items are removed from the queue before it waits, so
     /// that a long firing does not fill the queue, unless they are read again; afterwards `in` is where its
     /// first item would be.
-    pub(super) fn need(&mut self, taken: &Ex, ahead: &Ex, given: &Ex) {
+    pub(super) fn need(&mut self, taken: &Expr, ahead: &Expr, given: &Expr) {
         let upto = format!("(int64_t){} + {} + 1", self.ex(taken), self.ex(ahead));
         let gone =
             if self.code.keeps_taken { "0".to_owned() } else { format!("(int64_t){}", self.ex(taken)) };
@@ -280,14 +280,14 @@ impl Writer<'_> {
         self.line("}");
     }
 
-    pub(super) fn room(&mut self, given: &Ex) {
+    pub(super) fn room(&mut self, given: &Expr) {
         let given = self.ex(given);
         self.line(format!("if (__builtin_expect({} >= room, 0)) {{", bare(&given)));
         self.grow(&given, 1);
         self.line("}");
     }
 
-    pub(super) fn moved(&mut self, taken: &Ex, given: &Ex) {
+    pub(super) fn moved(&mut self, taken: &Expr, given: &Expr) {
         let (taken, given) = (self.ex(taken), self.ex(given));
         if may_idle(self.code) {
             self.line(format!("moved = {taken} | {given};"));

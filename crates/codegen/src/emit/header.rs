@@ -1,15 +1,15 @@
 //! C text that all programs with vectors share.
 
 use super::vectors::list;
-use super::{places, weave, window};
+use super::{interleave, scattered, window};
 use crate::plan::NARROW;
 use std::fmt::Write;
 
 /// The types and functions of vectors: of the machine's lanes, and of fewer for SIMD packs.
 pub(crate) fn begin(lanes: usize) -> String {
-    let mut text = types(lanes) + &weave::begin(lanes);
+    let mut text = types(lanes) + &interleave::begin(lanes);
     for fewer in [lanes / 2, lanes / 4].into_iter().filter(|fewer| *fewer >= 4) {
-        text.push_str(&places::narrow(&types(fewer), fewer, lanes));
+        text.push_str(&scattered::narrow(&types(fewer), fewer, lanes));
     }
     text
 }
@@ -28,7 +28,7 @@ fn types(lanes: usize) -> String {
     }
     let swapped = (0..lanes as i64).map(|lane| lane ^ 1);
     let _ = writeln!(text, "#define swap_f(x) __builtin_shuffle((x), (VI){{{}}})", list(swapped));
-    text.push_str(&window::turn(lanes));
+    text.push_str(&window::transpose(lanes));
     text
 }
 

@@ -20,8 +20,8 @@ impl Items {
         if self.group == 1 {
             return sum(vec![base, term(f.into(), self.group_stride)]);
         }
-        let (turn, rest) = (format!("{f} / {}", self.group), format!("{f} % {}", self.group));
-        sum(vec![base, term(turn, self.group_stride), term(rest, self.stride)])
+        let (row, rest) = (format!("{f} / {}", self.group), format!("{f} % {}", self.group));
+        sum(vec![base, term(row, self.group_stride), term(rest, self.stride)])
     }
 
     /// The position of an item's cell, relative to the firing's beginning; `known` is the item if it is

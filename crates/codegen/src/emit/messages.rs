@@ -6,13 +6,13 @@
 use super::code::Writer as Body;
 use super::program::{Called, Writer};
 use super::terms::{bare, cell_type};
-use crate::ir::{Cell, Ex};
+use crate::ir::{Cell, Expr};
 use crate::plan::{Items, Pattern};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
 impl Body<'_> {
-    pub(super) fn send(&mut self, (message, site): (u32, u32), latency: Option<&Ex>, args: &[Ex]) {
+    pub(super) fn send(&mut self, (message, site): (u32, u32), latency: Option<&Expr>, args: &[Expr]) {
         let which = self.which;
         let latency = latency.map_or("0".to_owned(), |latency| self.ex(latency));
         self.line("{");

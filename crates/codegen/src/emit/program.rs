@@ -1,9 +1,9 @@
 //! The C text of a whole program.
 
-use super::alike::{Alike, Functions};
 use super::code::Form;
 use super::firings::function;
 use super::flow::flow;
+use super::merging::{Functions, Merging};
 use super::text::BEGIN;
 use crate::ir::Code;
 use crate::lower::NodeCode;
@@ -53,7 +53,7 @@ pub(crate) fn program(
     (parts, direct): (&[Part], &[bool]),
     (codes, steady): (&[Option<NodeCode>], &[Option<NodeCode>]),
     (rings, lanes): (bool, usize),
-    alike: Alike,
+    merging: Merging,
 ) -> Result<String, String> {
     let mut writer = Writer {
         compiled,
@@ -96,8 +96,8 @@ pub(crate) fn program(
         }
     }
     writer.exports();
-    writer.turns(direct)?;
-    Ok(begin + &writer.functions.text(alike) + &writer.text)
+    writer.batches(direct)?;
+    Ok(begin + &writer.functions.text(merging) + &writer.text)
 }
 
 impl Writer<'_> {

@@ -1,10 +1,10 @@
 //! C text of fused regions.
 
-use super::family::Siblings;
+use super::pack::PackCode;
 use super::program::{Called, Writer};
 use super::terms::cell_type;
 use crate::ir::{Cell, Kind};
-use crate::plan::{Bundle, Facts, Items, Plan, Round, Step};
+use crate::plan::{Facts, FusedKernel, Items, Plan, Round, Step};
 use std::fmt::Write;
 use thalweg_lang::flat::NodeId;
 
@@ -14,7 +14,7 @@ impl Writer<'_> {
         let mut names = Vec::new();
         for (at, actor) in plan.actors.iter().enumerate() {
             let node = actor.node.0;
-            let together = plan.families.iter().any(|family| family.actors.contains(&at));
+            let together = plan.packs.iter().any(|pack| pack.actors.contains(&at));
             names.push(if !together && plan.acts(at) && self.codes[node as usize].is_some() {
                 let none = Items::in_line(Cell::Of(Kind::Int), 1, 0);
                 let (input, output) = (actor.inputs.first(), actor.outputs.first());
@@ -28,28 +28,28 @@ impl Writer<'_> {
                 String::new()
             });
         }
-        let bundles: Vec<String> = plan.bundles.iter().map(|bundle| self.bundle(plan, bundle)).collect();
+        let kernels: Vec<String> = plan.kernels.iter().map(|kernel| self.kernel(plan, kernel)).collect();
         let mut out = String::new();
         if !plan.blocks.is_empty() && !std::mem::replace(&mut self.blocks, true) {
             out.push_str(&super::rows::begin(self.lanes));
         }
         for (at, block) in plan.blocks.iter().enumerate() {
-            out.push_str(&super::blocks::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));
+            out.push_str(&super::unrolled::functions(block, &format!("{part}_{at}"), plan.first, self.lanes));
         }
-        for family in 0..plan.families.len() {
-            self.family(&mut out, part, plan, family);
+        for pack in 0..plan.packs.len() {
+            self.pack(&mut out, part, plan, pack);
         }
         for (at, step) in plan.steps.iter().enumerate() {
             if let Step::Rounds(rounds) = step {
-                let turns = self.loop_of(plan, &names, rounds, &format!("turns_{part}_{at}"));
-                out.push_str(&turns);
+                let text = self.loop_of(plan, &names, rounds, &format!("rounds_{part}_{at}"));
+                out.push_str(&text);
             }
         }
         let _ = writeln!(out, "\nstatic void steady_{part}(struct state *state, int64_t n)\n{{");
         for (at, step) in plan.steps.iter().enumerate() {
             match step {
-                Step::Blocks(at) => {
-                    out.push_str(&super::blocks::calls(
+                Step::Unrolled(at) => {
+                    out.push_str(&super::unrolled::calls(
                         &plan.blocks[*at],
                         &format!("{part}_{at}"),
                         ("0", "n"),
@@ -60,16 +60,16 @@ impl Writer<'_> {
                     self.act(&mut out, plan, &names, *actor, 1, ("0", &format!("n * {firings}")));
                 }
                 Step::Rounds(rounds) => {
-                    let call = super::rounds::call(plan, rounds, &format!("turns_{part}_{at}"), "n");
+                    let call = super::rounds::call(plan, rounds, &format!("rounds_{part}_{at}"), "n");
                     let _ = writeln!(out, "    {call}");
                 }
-                Step::Family(family) => {
-                    let firings = plan.families[*family].firings;
-                    let _ = writeln!(out, "    family_{part}_{family}(state, 0, n * {firings});");
+                Step::Pack(pack) => {
+                    let firings = plan.packs[*pack].firings;
+                    let _ = writeln!(out, "    pack_{part}_{pack}(state, 0, n * {firings});");
                 }
-                Step::Bundle(bundle) => {
-                    let firings = plan.bundles[*bundle].firings;
-                    out.push_str(&call(plan, *bundle, &bundles[*bundle], ("0", &format!("n * {firings}"))));
+                Step::Fused(kernel) => {
+                    let firings = plan.kernels[*kernel].firings;
+                    out.push_str(&call(plan, *kernel, &kernels[*kernel], ("0", &format!("n * {firings}"))));
                 }
             }
         }
@@ -81,45 +81,45 @@ impl Writer<'_> {
         out.push_str("}\n");
         if self.parts.len() == 1 {
             let facts = Facts::new(self.compiled, &self.parts[0].region);
-            out.push_str(&self.steps(&facts, plan, (&names, &bundles)));
+            out.push_str(&self.steps(&facts, plan, (&names, &kernels)));
         }
         Ok(out)
     }
 
-    /// Writes a function for the firings of a bundle; returns its name.
-    fn bundle(&mut self, plan: &Plan, bundle: &Bundle) -> String {
-        let node = plan.actors[bundle.actors[0]].node.0;
-        self.function_of(node, (0, &bundle.code), &bundle.input.items, &bundle.output.items, Called::ForMany)
+    /// Writes a function for the firings of a kernel; returns its name.
+    fn kernel(&mut self, plan: &Plan, kernel: &FusedKernel) -> String {
+        let node = plan.actors[kernel.actors[0]].node.0;
+        self.function_of(node, (0, &kernel.code), &kernel.input.items, &kernel.output.items, Called::ForMany)
     }
 
-    /// Writes a function for the firings of a family.
-    fn family(&self, out: &mut String, part: usize, plan: &Plan, at: usize) {
-        let family = &plan.families[at];
-        let nodes: Vec<NodeId> = family.actors.iter().map(|actor| plan.actors[*actor].node).collect();
+    /// Writes a function for the firings of a pack.
+    fn pack(&self, out: &mut String, part: usize, plan: &Plan, at: usize) {
+        let pack = &plan.packs[at];
+        let nodes: Vec<NodeId> = pack.actors.iter().map(|actor| plan.actors[*actor].node).collect();
         let kept = nodes.iter().map(|node| self.kept[&node.0].clone()).collect();
         let codes = self.codes[nodes[0].0 as usize].as_ref();
         let after_prework = codes.is_some_and(|codes| codes.prework.is_some());
-        let siblings = Siblings { family, kept, after_prework, most: self.lanes };
+        let members = PackCode { pack, kept, after_prework, most: self.lanes };
         let name = self.compiled.flat.node(nodes[0]).name.replace("*/", "* /");
         let _ = writeln!(out, "\n/* SIMD pack of {name} and {} isomorphic filters */", nodes.len() - 1);
         let _ = writeln!(
             out,
-            "static __attribute__((noinline)) void family_{part}_{at}(struct state *restrict state, int64_t first, int64_t last)\n{{"
+            "static __attribute__((noinline)) void pack_{part}_{at}(struct state *restrict state, int64_t first, int64_t last)\n{{"
         );
-        for (sibling, (node, kept)) in nodes.iter().zip(&siblings.kept).enumerate() {
+        for (member, (node, kept)) in nodes.iter().zip(&members.kept).enumerate() {
             let node = node.0;
-            let _ = writeln!(out, "    struct {kept} *const kept{sibling} = &state->node_{node};");
-            let _ = writeln!(out, "    (void)kept{sibling};");
+            let _ = writeln!(out, "    struct {kept} *const kept{member} = &state->node_{node};");
+            let _ = writeln!(out, "    (void)kept{member};");
         }
         for (port, name, constant) in
-            [(family.input.as_ref(), "in0", "const "), (Some(&family.output), "out0", "")]
+            [(pack.input.as_ref(), "in0", "const "), (Some(&pack.output), "out0", "")]
         {
             let place =
-                port.map_or("0".into(), |port| format!("state->buffers[{}].items", plan.first + port.root));
+                port.map_or("0".into(), |port| format!("state->buffers[{}].items", plan.first + port.buffer));
             let cell = port.map_or("int32_t", |port| cell_type(port.items.cell));
             let _ = writeln!(out, "    {constant}{cell} *restrict {name} = {place};");
         }
-        out.push_str(&siblings.function());
+        out.push_str(&members.function());
         out.push_str("}\n");
     }
 
@@ -135,20 +135,20 @@ impl Writer<'_> {
     ) {
         let indent = "    ".repeat(depth);
         let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
-        let buffer = |port: &crate::plan::Port| {
+        let memory = |port: &crate::plan::Port| {
             let cell = cell_type(port.items.cell);
-            format!("({cell} *)state->buffers[{}].items", plan.first + port.root)
+            format!("({cell} *)state->buffers[{}].items", plan.first + port.buffer)
         };
         if names[at].is_empty() {
             if self.copies(actor.node) {
-                let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
-                let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
+                let ins = actor.inputs.iter().map(|port| (memory(port), &port.items)).collect();
+                let outs = actor.outputs.iter().map(|port| (memory(port), &port.items)).collect();
                 let text = self.copying(actor.node, ins, outs, (first, last));
                 text.lines().for_each(|line| _ = writeln!(out, "{indent}{line}"));
             }
             return;
         }
-        let side = |port: Option<&crate::plan::Port>| port.map_or("0".to_owned(), buffer);
+        let side = |port: Option<&crate::plan::Port>| port.map_or("0".to_owned(), memory);
         let _ = writeln!(
             out,
             "{indent}{}(&state->env, {node}, &state->node_{node}, {}, {}, {first}, {last});",
@@ -159,15 +159,15 @@ impl Writer<'_> {
     }
 }
 
-/// A call of a bundle's function.
+/// A call of a kernel's function.
 pub(super) fn call(plan: &Plan, at: usize, name: &str, (first, last): (&str, &str)) -> String {
-    let bundle = &plan.bundles[at];
-    let node = plan.actors[bundle.actors[0]].node.0;
-    let buffer = |port: &crate::plan::Port| {
-        format!("({} *)state->buffers[{}].items", cell_type(port.items.cell), plan.first + port.root)
+    let kernel = &plan.kernels[at];
+    let node = plan.actors[kernel.actors[0]].node.0;
+    let memory = |port: &crate::plan::Port| {
+        format!("({} *)state->buffers[{}].items", cell_type(port.items.cell), plan.first + port.buffer)
     };
-    let (input, output) = (buffer(&bundle.input), buffer(&bundle.output));
-    let count = bundle.actors.len();
+    let (input, output) = (memory(&kernel.input), memory(&kernel.output));
+    let count = kernel.actors.len();
     format!(
         "    /* {count} fused filters */\n    {name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});\n"
     )
@@ -180,14 +180,14 @@ fn most_at_once(plan: &Plan, at: usize) -> u64 {
             Round::Fire(actor, count) if *actor == at => *count,
             Round::Fire(..) => 0,
             Round::Repeat(_, inner) => most(inner, at),
-            Round::AtOnce(turns, inner) => turns.saturating_mul(most(inner, at)),
+            Round::AtOnce(times, inner) => times.saturating_mul(most(inner, at)),
         });
         each.max().unwrap_or(0)
     }
     let all = plan.steps.iter().map(|step| match step {
         Step::Rounds(rounds) => most(rounds, at),
         Step::All(actor) if *actor == at => u64::MAX,
-        Step::All(_) | Step::Blocks(_) | Step::Family(_) | Step::Bundle(_) => 0,
+        Step::All(_) | Step::Unrolled(_) | Step::Pack(_) | Step::Fused(_) => 0,
     });
     all.max().unwrap_or(0)
 }

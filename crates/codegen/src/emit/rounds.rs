@@ -14,7 +14,7 @@ use std::fmt::Write;
 const MOST: usize = 1500;
 
 /// A loop that is being written.
-struct Turns<'a> {
+struct RoundsText<'a> {
     plan: &'a Plan,
     names: BTreeMap<usize, String>,
     out: String,
@@ -39,75 +39,75 @@ impl Writer<'_> {
                 }
             }
         }
-        let mut turns = Turns { plan, names: own, out: String::new() };
-        let buffers = roots(plan, &actors).into_iter();
-        let buffers = buffers.map(|(root, cell)| format!(", {} *restrict b{root}", cell_type(cell)));
+        let mut text = RoundsText { plan, names: own, out: String::new() };
+        let buffers = buffers(plan, &actors).into_iter();
+        let buffers = buffers.map(|(buffer, cell)| format!(", {} *restrict b{buffer}", cell_type(cell)));
         let _ = writeln!(
-            turns.out,
+            text.out,
             "\nstatic __attribute__((noinline)) void {name}(struct state *restrict state, int64_t n{})\n{{",
             buffers.collect::<String>()
         );
-        turns.out.push_str("    (void)state;\n");
-        self.loop_over(&mut turns, rounds, &actors);
-        turns.out.push_str("}\n");
-        turns.out
+        text.out.push_str("    (void)state;\n");
+        self.loop_over(&mut text, rounds, &actors);
+        text.out.push_str("}\n");
+        text.out
     }
 
-    fn loop_over(&mut self, turns: &mut Turns<'_>, rounds: &[Round], actors: &[usize]) {
+    fn loop_over(&mut self, text: &mut RoundsText<'_>, rounds: &[Round], actors: &[usize]) {
         for actor in actors {
-            let _ = writeln!(turns.out, "    int64_t f{actor} = 0;");
+            let _ = writeln!(text.out, "    int64_t f{actor} = 0;");
         }
         if let [Round::AtOnce(most, inner)] = rounds {
-            turns.out.push_str("    for (int64_t turn = 0, some; turn < n; turn += some) {\n");
-            let _ = writeln!(turns.out, "        some = n - turn < {most} ? n - turn : {most};");
-            self.rounds(turns, inner, 2, "some * ");
+            text.out.push_str("    for (int64_t round = 0, some; round < n; round += some) {\n");
+            let _ = writeln!(text.out, "        some = n - round < {most} ? n - round : {most};");
+            self.rounds(text, inner, 2, "some * ");
         } else {
-            turns.out.push_str("    for (int64_t turn = 0; turn < n; turn++) {\n");
-            self.rounds(turns, rounds, 2, "");
+            text.out.push_str("    for (int64_t round = 0; round < n; round++) {\n");
+            self.rounds(text, rounds, 2, "");
         }
-        turns.out.push_str("    }\n");
+        text.out.push_str("    }\n");
     }
 
-    fn rounds(&mut self, turns: &mut Turns<'_>, rounds: &[Round], depth: usize, times: &str) {
+    fn rounds(&mut self, text: &mut RoundsText<'_>, rounds: &[Round], depth: usize, times: &str) {
         let indent = "    ".repeat(depth);
         for round in rounds {
             match round {
                 Round::Fire(actor, count) => {
                     let f = format!("f{actor}");
-                    self.take_turn(turns, *actor, depth, (&f, &format!("{f} + {times}{count}")));
-                    let _ = writeln!(turns.out, "{indent}{f} += {times}{count};");
+                    self.fire(text, *actor, depth, (&f, &format!("{f} + {times}{count}")));
+                    let _ = writeln!(text.out, "{indent}{f} += {times}{count};");
                 }
                 Round::Repeat(again, inner) | Round::AtOnce(again, inner) => {
                     let _ = writeln!(
-                        turns.out,
+                        text.out,
                         "{indent}for (int64_t t{depth} = 0; t{depth} < {again}; t{depth}++) {{"
                     );
-                    self.rounds(turns, inner, depth + 1, times);
-                    let _ = writeln!(turns.out, "{indent}}}");
+                    self.rounds(text, inner, depth + 1, times);
+                    let _ = writeln!(text.out, "{indent}}}");
                 }
             }
         }
     }
 
     /// The firings of an actor.
-    fn take_turn(&mut self, turns: &mut Turns<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
+    fn fire(&mut self, text: &mut RoundsText<'_>, at: usize, depth: usize, (first, last): (&str, &str)) {
         let indent = "    ".repeat(depth);
-        let (actor, node) = (&turns.plan.actors[at], turns.plan.actors[at].node.0);
-        // Ports that carry nothing have any buffer, of any cells.
-        let buffer = |port: &Port| format!("({} *)b{}", cell_type(port.items.cell), port.root);
-        let name = &turns.names[&at];
+        let (actor, node) = (&text.plan.actors[at], text.plan.actors[at].node.0);
+        // Ports that carry nothing have any memory, of any cells.
+        let memory = |port: &Port| format!("({} *)b{}", cell_type(port.items.cell), port.buffer);
+        let name = &text.names[&at];
         if !name.is_empty() {
-            let side = |port: Option<&Port>| port.map_or("0".to_owned(), buffer);
+            let side = |port: Option<&Port>| port.map_or("0".to_owned(), memory);
             let (input, output) = (side(actor.inputs.first()), side(actor.outputs.first()));
             let _ = writeln!(
-                turns.out,
+                text.out,
                 "{indent}{name}(&state->env, {node}, &state->node_{node}, {input}, {output}, {first}, {last});"
             );
         } else if self.copies(actor.node) {
-            let ins = actor.inputs.iter().map(|port| (buffer(port), &port.items)).collect();
-            let outs = actor.outputs.iter().map(|port| (buffer(port), &port.items)).collect();
-            let text = self.copying(actor.node, ins, outs, (first, last));
-            text.lines().for_each(|line| _ = writeln!(turns.out, "{indent}{line}"));
+            let ins = actor.inputs.iter().map(|port| (memory(port), &port.items)).collect();
+            let outs = actor.outputs.iter().map(|port| (memory(port), &port.items)).collect();
+            let code = self.copying(actor.node, ins, outs, (first, last));
+            code.lines().for_each(|line| _ = writeln!(text.out, "{indent}{line}"));
         }
     }
 
@@ -128,7 +128,7 @@ impl Writer<'_> {
         let (actor, node) = (&plan.actors[at], plan.actors[at].node.0);
         let codes = self.codes[node as usize].as_ref().filter(|codes| codes.handlers.is_empty())?;
         // The `restrict` parameters would alias.
-        let same = |input: &Port| actor.outputs.iter().any(|output| output.root == input.root);
+        let same = |input: &Port| actor.outputs.iter().any(|output| output.buffer == input.buffer);
         if actor.inputs.iter().any(same) {
             return None;
         }
@@ -144,16 +144,16 @@ impl Writer<'_> {
 pub(super) fn call(plan: &Plan, rounds: &[Round], name: &str, n: &str) -> String {
     let mut actors = Vec::new();
     fires(rounds, &mut actors);
-    let buffers = roots(plan, &actors).into_keys();
-    let buffers = buffers.map(|root| format!(", state->buffers[{}].items", plan.first + root));
+    let buffers = buffers(plan, &actors).into_keys();
+    let buffers = buffers.map(|buffer| format!(", state->buffers[{}].items", plan.first + buffer));
     format!("{name}(state, {n}{});", buffers.collect::<String>())
 }
 
-/// The roots of actors, and their cells.
-fn roots(plan: &Plan, actors: &[usize]) -> BTreeMap<usize, Cell> {
+/// The buffers of actors, and their cells.
+fn buffers(plan: &Plan, actors: &[usize]) -> BTreeMap<usize, Cell> {
     let ports = |actor: &usize| {
         let actor = &plan.actors[*actor];
-        actor.inputs.iter().chain(&actor.outputs).map(|port| (port.root, plan.roots[port.root].cell))
+        actor.inputs.iter().chain(&actor.outputs).map(|port| (port.buffer, plan.buffers[port.buffer].cell))
     };
     actors.iter().flat_map(ports).collect()
 }

@@ -1,14 +1,14 @@
 //! C text that transposes rows of cells into lanes and back.
 
 use super::vectors::list;
-use crate::blocks::Border;
 use crate::ir::Kind;
+use crate::unrolled::Border;
 use std::fmt::Write;
 
 /// The transposing functions for this many lanes.
 pub(crate) fn begin(lanes: usize) -> String {
     let mut whole = super::cross::cross(lanes);
-    whole.push_str(include_str!("blocks.h"));
+    whole.push_str(include_str!("unrolled.h"));
     for width in [2, 4, 8] {
         if width < lanes {
             whole.push_str(&narrow(width, lanes));
@@ -114,11 +114,11 @@ pub(super) fn move_cells(
     lanes: usize,
     (buffers, near, k): (usize, u32, u32),
 ) -> String {
-    let Border { root, kind, first, advance, cells, offset, .. } = border;
+    let Border { buffer, kind, first, advance, cells, offset, .. } = border;
     let ty = super::terms::cell_type(crate::ir::Cell::Of(*kind));
     let cell = if *kind == Kind::Bool { ty } else { "int32_t" };
     let place =
-        format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + root);
+        format!("({cell} *)state->buffers[{}].items + {first} + first{k} * {advance}", buffers + buffer);
     let near = format!("t + {}", offset + near);
     let (verb, letter) = (if enter { "enter" } else { "leave" }, if *kind == Kind::Bool { "b" } else { "i" });
     let args = if enter { format!("{near}, {place}") } else { format!("{place}, {near}") };

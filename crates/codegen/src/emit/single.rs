@@ -157,7 +157,7 @@ impl Writer<'_> {
     /// A steady state without fusion.
     pub(super) fn rings(&mut self, part: usize) {
         let mut out = format!("\nstatic void steady_{part}(struct state *state, int64_t n)\n{{\n");
-        out.push_str("    for (int64_t turn = 0; turn < n; turn++) {\n");
+        out.push_str("    for (int64_t iteration = 0; iteration < n; iteration++) {\n");
         self.phases(&mut out, &self.parts[part].region.steady, 2);
         out.push_str("    }\n}\n");
         self.text.push_str(&out);

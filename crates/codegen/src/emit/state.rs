@@ -78,7 +78,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn state(&mut self) {
-        let buffers: usize = self.parts.iter().map(crate::parts::Part::roots).sum();
+        let buffers: usize = self.parts.iter().map(crate::parts::Part::buffers).sum();
         let queues = self.compiled.flat.channels().len();
         self.line("\nstruct state {\n    struct env env;");
         self.line(format!(

@@ -10,7 +10,7 @@ impl Writer<'_> {
         &mut self,
         facts: &Facts<'_>,
         plan: &Plan,
-        (names, bundles): (&[String], &[String]),
+        (names, kernels): (&[String], &[String]),
     ) -> String {
         let has_code = |node: u32| self.codes[node as usize].is_some();
         let mut out = String::from(
@@ -21,21 +21,21 @@ impl Writer<'_> {
             let _ = writeln!(out, "    case {at}: {{");
             match step {
                 Step::All(actor) => self.act(&mut out, plan, names, *actor, 2, ("first", "last")),
-                Step::Blocks(block) => {
-                    out.push_str(&super::blocks::calls(
+                Step::Unrolled(block) => {
+                    out.push_str(&super::unrolled::calls(
                         &plan.blocks[*block],
                         &format!("0_{block}"),
                         ("first", "last"),
                     ));
                 }
-                Step::Family(family) => {
-                    let _ = writeln!(out, "        family_0_{family}(state, first, last);");
+                Step::Pack(pack) => {
+                    let _ = writeln!(out, "        pack_0_{pack}(state, first, last);");
                 }
-                Step::Bundle(bundle) => {
-                    out.push_str(&super::region::call(plan, *bundle, &bundles[*bundle], ("first", "last")));
+                Step::Fused(kernel) => {
+                    out.push_str(&super::region::call(plan, *kernel, &kernels[*kernel], ("first", "last")));
                 }
                 Step::Rounds(rounds) => {
-                    let call = super::rounds::call(plan, rounds, &format!("turns_0_{at}"), "last");
+                    let call = super::rounds::call(plan, rounds, &format!("rounds_0_{at}"), "last");
                     let _ = writeln!(out, "        {call}");
                 }
             }

@@ -6,7 +6,7 @@
 
 use super::simd::Vectors;
 use super::terms::{cell_type, mem_name};
-use crate::ir::{Area, Cell, Code, Ex, Mem, MemKind, walk_exprs};
+use crate::ir::{Area, Cell, Code, Expr, Mem, MemKind, walk_exprs};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of values from which on tables are hidden: as many vectors as there are registers.
@@ -29,7 +29,7 @@ impl Vectors<'_> {
 fn large(code: &Code) -> Vec<Mem> {
     let mut places: BTreeMap<Mem, BTreeSet<i32>> = BTreeMap::new();
     walk_exprs(&code.body, &mut |ex| {
-        if let Ex::Load(Area::Mem(mem), at, _) = ex
+        if let Expr::Load(Area::Mem(mem), at, _) = ex
             && let Some(at) = at.as_int()
         {
             places.entry(*mem).or_default().insert(at);

@@ -1,6 +1,6 @@
 //! How firings with dynamic rates proceed.
 
-use crate::ir::{Code, St, walk};
+use crate::ir::{Code, Stmt, walk};
 
 /// How firings with dynamic rates proceed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -16,10 +16,10 @@ pub(crate) struct Way {
 impl Way {
     pub(super) fn of(code: &Code, tries: bool, output: bool) -> Way {
         let mut rooms = false;
-        walk(&code.body, &mut |st| rooms |= matches!(st, St::Room { .. }));
+        walk(&code.body, &mut |st| rooms |= matches!(st, Stmt::Room { .. }));
         let chunks = tries && output && code.begins.room > 0 && !rooms;
         let gives = match code.body.last() {
-            Some(St::Moved { given, .. }) if chunks => given.as_int(),
+            Some(Stmt::Moved { given, .. }) if chunks => given.as_int(),
             _ => None,
         };
         Way { tries, chunks, gives }

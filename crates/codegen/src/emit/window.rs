@@ -8,7 +8,7 @@ use super::simd::Vectors;
 use super::vectors::{letter, list, vector};
 use crate::ir::{Cell, Code};
 use crate::plan::{Items, NARROW, Pattern, loads};
-use crate::uniformity::Varies;
+use crate::uniformity::Divergence;
 use std::fmt::Write;
 
 /// The longest window in cells: with 16 lanes, half of the first-level cache.
@@ -18,11 +18,11 @@ const LONGEST: i64 = 256;
 const OFTEN: f64 = 3.0;
 
 /// The cells of a window for which transposing pays.
-pub(super) fn cells(code: &Code, varies: &Varies, input: &Items, stride: i64) -> Option<i64> {
+pub(super) fn cells(code: &Code, divergence: &Divergence, input: &Items, stride: i64) -> Option<i64> {
     let cells = input.window * input.cells as i64;
     let fits = stride > NARROW && input.pattern == Pattern::Every(1) && (1..=LONGEST).contains(&cells);
     let plain = matches!(input.cell, Cell::Of(kind) if kind != crate::ir::Kind::Bool);
-    (fits && plain && loads(code, varies) >= OFTEN * cells as f64).then_some(cells)
+    (fits && plain && loads(code, divergence) >= OFTEN * cells as f64).then_some(cells)
 }
 
 impl Vectors<'_> {
@@ -42,7 +42,7 @@ impl Vectors<'_> {
     }
 
     /// A cell of an item.
-    pub(super) fn in_window(&self, item: &crate::ir::Ex, at: &crate::ir::Ex) -> String {
+    pub(super) fn in_window(&self, item: &crate::ir::Expr, at: &crate::ir::Expr) -> String {
         let items = self.inner.input;
         let place = items.place("read", &self.inner.ex(item), item.as_int(), &self.inner.ex(at));
         format!("turned[{place}]")
@@ -53,7 +53,7 @@ impl Vectors<'_> {
 /// `l * by` cells on.
 ///
 /// Each step exchanges off-diagonal blocks of a power of two.
-pub(super) fn turn(lanes: usize) -> String {
+pub(super) fn transpose(lanes: usize) -> String {
     let mut text = String::new();
     let all = lanes as i64;
     for (letter, ty, cell) in [("f", "VF", "float"), ("i", "VI", "int32_t")] {

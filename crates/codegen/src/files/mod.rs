@@ -1,7 +1,7 @@
 //! The ends of a program: files that it reads and writes.
 
-mod patience;
 mod reader;
+mod timeouts;
 
 use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
@@ -14,8 +14,8 @@ use thalweg_lang::tree::Code;
 use thalweg_lang::value::{Shape, Value};
 use thalweg_lang::{Compiled, Diagnostic};
 
-pub(crate) use patience::{BUSY, LONG, Patience, SHORT, There};
-use reader::{Reader, Told};
+use reader::{FileInfo, Reader};
+pub(crate) use timeouts::{BUSY, LONG, SHORT, There, Timeouts};
 
 /// A file that is written.
 pub(crate) struct Writer {
@@ -49,7 +49,7 @@ impl Ends {
                 Code::FileReader(name) => {
                     let layout = Layout { shape: &filter.output, structs };
                     let source = files.source(name, &layout).map_err(fault)?;
-                    let told = Told {
+                    let info = FileInfo {
                         again: options.repeat_input,
                         shape: filter.output.clone(),
                         structs: structs.clone(),
@@ -57,7 +57,7 @@ impl Ends {
                         name: filter.path.to_string(),
                         span: compiled.flat.span(node),
                     };
-                    ends.readers.push((node, Reader::new(source, told)));
+                    ends.readers.push((node, Reader::new(source, info)));
                 }
                 Code::FileWriter(name) => {
                     let layout = Layout { shape: &filter.input, structs };
@@ -112,12 +112,12 @@ impl Ends {
         Ok(n)
     }
 
-    /// The steady states that there is input for, waiting no longer than `patience`.
-    pub(crate) fn there(&mut self, facts: &Facts<'_>, want: u64, patience: Patience) -> There {
+    /// The steady states that there is input for, waiting no longer than `timeouts`.
+    pub(crate) fn there(&mut self, facts: &Facts<'_>, want: u64, timeouts: Timeouts) -> There {
         let (mut n, mut last) = (want, u64::MAX);
         for (node, reader) in &mut self.readers {
             let each = facts.firings[node.0 as usize];
-            let (items, over) = reader.there(want * each, patience);
+            let (items, over) = reader.there(want * each, timeouts);
             let there = items.checked_div(each).unwrap_or(want);
             n = n.min(there);
             last = if over { last.min(there) } else { last };

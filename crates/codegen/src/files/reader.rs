@@ -6,7 +6,7 @@
 //!                          ^ at               ^ end
 //! ```
 
-use super::{Patience, to_bytes};
+use super::{Timeouts, to_bytes};
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 use thalweg_lang::Diagnostic;
@@ -15,7 +15,7 @@ use thalweg_lang::interpret::Stop;
 use thalweg_lang::value::Shape;
 
 /// The properties of a file, known before it is read.
-pub(crate) struct Told {
+pub(crate) struct FileInfo {
     pub(crate) shape: Shape,
     pub(crate) structs: Vec<Vec<Shape>>,
     /// Bytes of an item.
@@ -29,7 +29,7 @@ pub(crate) struct Told {
 /// A file that is read.
 pub(crate) struct Reader {
     source: Box<dyn Source>,
-    told: Told,
+    info: FileInfo,
     /// Whether items are read in the source's own memory.
     in_memory: bool,
     /// Otherwise the window: the last consumed items, and those that have been read ahead.
@@ -53,16 +53,16 @@ pub(crate) struct Reader {
 const KEPT: usize = 64 << 20;
 
 impl Reader {
-    pub(crate) fn new(source: Box<dyn Source>, told: Told) -> Reader {
+    pub(crate) fn new(source: Box<dyn Source>, info: FileInfo) -> Reader {
         // A file in memory that restarts, or ends in the middle of an item, is read like other files.
-        let whole = |memory: &&[u8]| !told.again && memory.len().is_multiple_of(told.bytes);
+        let whole = |memory: &&[u8]| !info.again && memory.len().is_multiple_of(info.bytes);
         let memory = source.memory().filter(whole).map(<[u8]>::len);
         Reader {
             in_memory: memory.is_some(),
             end: memory.unwrap_or(0),
             over: memory.is_some(),
             source,
-            told,
+            info,
             window: Vec::new(),
             at: 0,
             kept: 0,
@@ -99,23 +99,23 @@ impl Reader {
 
     /// The number of items, up to `count`. Blocks until they are read or the file ends.
     pub(crate) fn available(&mut self, count: u64) -> u64 {
-        let want = (count as usize).saturating_mul(self.told.bytes);
+        let want = (count as usize).saturating_mul(self.info.bytes);
         while self.lacks_bytes(want) {
             self.fill(want);
         }
         self.items()
     }
 
-    /// The number of items, up to `count`, waiting no longer than `patience`; and whether the file ends
+    /// The number of items, up to `count`, waiting no longer than `timeouts`; and whether the file ends
     /// before `count`.
-    pub(crate) fn there(&mut self, count: u64, patience: Patience) -> (u64, bool) {
-        let want = (count as usize).saturating_mul(self.told.bytes);
+    pub(crate) fn there(&mut self, count: u64, timeouts: Timeouts) -> (u64, bool) {
+        let want = (count as usize).saturating_mul(self.info.bytes);
         let mut since = None;
         while self.lacks_bytes(want) {
             let wait = match since {
-                None if self.end == self.at => patience.first,
-                None => patience.next,
-                Some(since) => patience.all.saturating_sub(Instant::elapsed(&since)).min(patience.next),
+                None if self.end == self.at => timeouts.first,
+                None => timeouts.next,
+                Some(since) => timeouts.all.saturating_sub(Instant::elapsed(&since)).min(timeouts.next),
             };
             match self.source.would_block(wait) {
                 Ok(true) => return (self.items(), false),
@@ -129,7 +129,7 @@ impl Reader {
     }
 
     fn items(&self) -> u64 {
-        ((self.end - self.at) / self.told.bytes) as u64
+        ((self.end - self.at) / self.info.bytes) as u64
     }
 
     /// The next bytes, up to `bytes`, as far as they have been read.
@@ -183,7 +183,7 @@ impl Reader {
 
     /// Bytes of an item.
     pub(crate) fn bytes(&self) -> usize {
-        self.told.bytes
+        self.info.bytes
     }
 
     fn part(&self, from: usize, bytes: usize) -> Option<&[u8]> {
@@ -223,7 +223,7 @@ impl Reader {
         match self.source.next_bytes(&mut self.window[self.end..last]) {
             Some(Ok(0)) => return true,
             Some(Ok(bytes)) => {
-                let rest = (self.end - self.at + bytes) % self.told.bytes;
+                let rest = (self.end - self.at + bytes) % self.info.bytes;
                 self.end += bytes - rest;
                 if rest > 0 {
                     let file = self.source.name().map_or_else(String::new, |name| name + ": ");
@@ -261,7 +261,7 @@ impl Reader {
             match self.source.next() {
                 Ok(Some(value)) => {
                     item.clear();
-                    to_bytes(&value, &self.told.shape, &self.told.structs, &mut item);
+                    to_bytes(&value, &self.info.shape, &self.info.structs, &mut item);
                     self.window[self.end..][..item.len()].copy_from_slice(&item);
                     self.end += item.len();
                 }
@@ -276,13 +276,13 @@ impl Reader {
     }
 
     fn fail(&mut self, why: &str) {
-        let message = format!("`{}`: {why}", self.told.name);
-        self.after = Some(Stop::Fault(Box::new(Diagnostic::new(self.told.span, message))));
+        let message = format!("`{}`: {why}", self.info.name);
+        self.after = Some(Stop::Fault(Box::new(Diagnostic::new(self.info.span, message))));
     }
 
     /// Handles the end of the file: restarts it, if that is requested and it has yielded anything.
     fn ended(&mut self) {
-        if !self.told.again || !std::mem::take(&mut self.gave) {
+        if !self.info.again || !std::mem::take(&mut self.gave) {
             self.over = true;
             return;
         }

@@ -157,131 +157,133 @@ pub enum Area {
     /// A run of cells of this code.
     Mem(Mem),
     /// An item of the input, counted from the first of the firing.
-    In(Box<Ex>),
+    In(Box<Expr>),
     /// An item of the output, counted from the first of the firing.
-    Out(Box<Ex>),
+    Out(Box<Expr>),
 }
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Ex {
+pub enum Expr {
     /// A constant.
     Const(Scalar),
     /// A variable.
     Var(Var),
     /// The content of a cell, as a scalar of this kind.
-    Load(Area, Box<Ex>, Kind),
+    Load(Area, Box<Expr>, Kind),
     /// A unary operator.
-    Unary(UnaryOp, Kind, Box<Ex>),
+    Unary(UnaryOp, Kind, Box<Expr>),
     /// A binary operator on two scalars of this kind; a division never fails.
-    Binary(BinaryOp, Kind, Box<Ex>, Box<Ex>),
+    Binary(BinaryOp, Kind, Box<Expr>, Box<Expr>),
     /// A conversion from the first kind to the second.
-    Convert(Kind, Kind, Box<Ex>),
+    Convert(Kind, Kind, Box<Expr>),
     /// A function; its arguments have this kind.
-    Math(Function, Kind, Vec<Ex>),
+    Math(Function, Kind, Vec<Expr>),
     /// The second part if the first is true, else the third. Evaluating either part has no effect.
-    Select(Kind, Box<[Ex; 3]>),
+    Select(Kind, Box<[Expr; 3]>),
     /// The number of executions of `work` before this one.
     Iter,
 }
 
-impl Ex {
+impl Expr {
     /// An integer constant.
-    pub fn int(value: i64) -> Ex {
-        Ex::Const(Scalar::Int(value as i32))
+    pub fn int(value: i64) -> Expr {
+        Expr::Const(Scalar::Int(value as i32))
     }
 
     /// The constant, if it is one.
     pub fn constant(&self) -> Option<Scalar> {
-        if let Ex::Const(scalar) = self { Some(*scalar) } else { None }
+        if let Expr::Const(scalar) = self { Some(*scalar) } else { None }
     }
 
     /// The integer, if it is an integer constant.
     pub fn as_int(&self) -> Option<i32> {
-        if let Ex::Const(Scalar::Int(value)) = self { Some(*value) } else { None }
+        if let Expr::Const(Scalar::Int(value)) = self { Some(*value) } else { None }
     }
 
     /// The sum of two integers, with constants folded.
-    pub fn plus(self, other: Ex) -> Ex {
+    pub fn plus(self, other: Expr) -> Expr {
         match (&self, &other) {
-            (Ex::Const(Scalar::Int(a)), Ex::Const(Scalar::Int(b))) => Ex::int(a.wrapping_add(*b).into()),
-            (_, Ex::Const(Scalar::Int(0))) => self,
-            (Ex::Const(Scalar::Int(0)), _) => other,
-            (Ex::Binary(BinaryOp::Add, Kind::Int, first, second), Ex::Const(Scalar::Int(b))) => {
+            (Expr::Const(Scalar::Int(a)), Expr::Const(Scalar::Int(b))) => {
+                Expr::int(a.wrapping_add(*b).into())
+            }
+            (_, Expr::Const(Scalar::Int(0))) => self,
+            (Expr::Const(Scalar::Int(0)), _) => other,
+            (Expr::Binary(BinaryOp::Add, Kind::Int, first, second), Expr::Const(Scalar::Int(b))) => {
                 match second.as_int() {
-                    Some(a) => (**first).clone().plus(Ex::int(a.wrapping_add(*b).into())),
-                    None => Ex::Binary(BinaryOp::Add, Kind::Int, Box::new(self), Box::new(other)),
+                    Some(a) => (**first).clone().plus(Expr::int(a.wrapping_add(*b).into())),
+                    None => Expr::Binary(BinaryOp::Add, Kind::Int, Box::new(self), Box::new(other)),
                 }
             }
-            _ => Ex::Binary(BinaryOp::Add, Kind::Int, Box::new(self), Box::new(other)),
+            _ => Expr::Binary(BinaryOp::Add, Kind::Int, Box::new(self), Box::new(other)),
         }
     }
 
     /// The product of an integer and a constant.
-    pub fn times(self, factor: i64) -> Ex {
+    pub fn times(self, factor: i64) -> Expr {
         match self.as_int() {
             _ if factor == 1 => self,
-            Some(value) => Ex::int(i64::from(value.wrapping_mul(factor as i32))),
-            None => Ex::Binary(BinaryOp::Mul, Kind::Int, Box::new(self), Box::new(Ex::int(factor))),
+            Some(value) => Expr::int(i64::from(value.wrapping_mul(factor as i32))),
+            None => Expr::Binary(BinaryOp::Mul, Kind::Int, Box::new(self), Box::new(Expr::int(factor))),
         }
     }
 
     /// The kind of its value.
     pub fn kind(&self, code: &Code) -> Kind {
         match self {
-            Ex::Const(scalar) => scalar.kind(),
-            Ex::Var(var) => code.vars[var.0 as usize].kind,
-            Ex::Load(_, _, kind) | Ex::Unary(_, kind, _) | Ex::Select(kind, _) => *kind,
-            Ex::Binary(op, kind, _, _) => {
+            Expr::Const(scalar) => scalar.kind(),
+            Expr::Var(var) => code.vars[var.0 as usize].kind,
+            Expr::Load(_, _, kind) | Expr::Unary(_, kind, _) | Expr::Select(kind, _) => *kind,
+            Expr::Binary(op, kind, _, _) => {
                 if compares(*op) {
                     Kind::Bool
                 } else {
                     *kind
                 }
             }
-            Ex::Convert(_, to, _) => *to,
-            Ex::Math(_, kind, _) => *kind,
-            Ex::Iter => Kind::Int,
+            Expr::Convert(_, to, _) => *to,
+            Expr::Math(_, kind, _) => *kind,
+            Expr::Iter => Kind::Int,
         }
     }
 
     /// Calls `f` with each direct operand, including those of areas.
-    pub fn each(&self, f: &mut dyn FnMut(&Ex)) {
+    pub fn each(&self, f: &mut dyn FnMut(&Expr)) {
         match self {
-            Ex::Const(_) | Ex::Var(_) | Ex::Iter => {}
-            Ex::Load(area, at, _) => {
+            Expr::Const(_) | Expr::Var(_) | Expr::Iter => {}
+            Expr::Load(area, at, _) => {
                 if let Area::In(item) | Area::Out(item) = area {
                     f(item);
                 }
                 f(at);
             }
-            Ex::Unary(_, _, x) | Ex::Convert(_, _, x) => f(x),
-            Ex::Binary(_, _, x, y) => {
+            Expr::Unary(_, _, x) | Expr::Convert(_, _, x) => f(x),
+            Expr::Binary(_, _, x, y) => {
                 f(x);
                 f(y);
             }
-            Ex::Math(_, _, args) => args.iter().for_each(f),
-            Ex::Select(_, parts) => parts.iter().for_each(f),
+            Expr::Math(_, _, args) => args.iter().for_each(f),
+            Expr::Select(_, parts) => parts.iter().for_each(f),
         }
     }
 
-    /// Like [`Ex::each`], for changing operands.
-    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Ex)) {
+    /// Like [`Expr::each`], for changing operands.
+    pub fn each_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
         match self {
-            Ex::Const(_) | Ex::Var(_) | Ex::Iter => {}
-            Ex::Load(area, at, _) => {
+            Expr::Const(_) | Expr::Var(_) | Expr::Iter => {}
+            Expr::Load(area, at, _) => {
                 if let Area::In(item) | Area::Out(item) = area {
                     f(item);
                 }
                 f(at);
             }
-            Ex::Unary(_, _, x) | Ex::Convert(_, _, x) => f(x),
-            Ex::Binary(_, _, x, y) => {
+            Expr::Unary(_, _, x) | Expr::Convert(_, _, x) => f(x),
+            Expr::Binary(_, _, x, y) => {
                 f(x);
                 f(y);
             }
-            Ex::Math(_, _, args) => args.iter_mut().for_each(f),
-            Ex::Select(_, parts) => parts.iter_mut().for_each(f),
+            Expr::Math(_, _, args) => args.iter_mut().for_each(f),
+            Expr::Select(_, parts) => parts.iter_mut().for_each(f),
         }
     }
 }
@@ -294,46 +296,46 @@ pub fn compares(op: BinaryOp) -> bool {
 
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
-pub enum St {
+pub enum Stmt {
     /// Assigns a value to a variable.
-    Set(Var, Ex),
+    Set(Var, Expr),
     /// Stores a value of this kind to a cell: area, index, kind, value.
-    Store(Area, Ex, Kind, Ex),
+    Store(Area, Expr, Kind, Expr),
     /// Executes the first statements if the condition is true, else the second.
-    If(Ex, Vec<St>, Vec<St>),
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
     /// A counted loop: the variable goes from `from` by `step`, while it is less than `to` (`step > 0`) or
     /// greater (`step < 0`). The body changes neither the variable nor what `to` depends on.
-    For { var: Var, from: Ex, to: Ex, step: i32, body: Vec<St> },
-    /// An infinite loop, left by [`St::Leave`].
-    Loop(Vec<St>),
-    /// A block, which [`St::Leave`] can leave.
-    Block(Label, Vec<St>),
+    For { var: Var, from: Expr, to: Expr, step: i32, body: Vec<Stmt> },
+    /// An infinite loop, left by [`Stmt::Leave`].
+    Loop(Vec<Stmt>),
+    /// A block, which [`Stmt::Leave`] can leave.
+    Block(Label, Vec<Stmt>),
     /// Jumps to the end of the block.
     Leave(Label),
     /// A group of mutually recursive functions; execution begins with the first. A call saves the caller's
     /// live values, jumps to a function, and is the end of a block, behind which the caller continues. A
     /// function returns by jumping to the label `back`: execution continues behind block number `to`, or
     /// behind all of `Calls` if there is no such block.
-    Calls { body: Vec<St>, back: Label, to: Ex, blocks: Vec<Label> },
+    Calls { body: Vec<Stmt>, back: Label, to: Expr, blocks: Vec<Label> },
     /// The entry of one of these functions.
-    At(Label),
+    Label(Label),
     /// Jumps to the entry of one of these functions, or returns from one.
-    Go(Label),
+    Jump(Label),
     /// Fails at this site if the condition is true, with these integers for the message.
-    Check(Ex, u32, Vec<Ex>),
+    Check(Expr, u32, Vec<Expr>),
     /// Draws the next number of the filter's random sequence.
     Random(Var),
     /// Prints these scalars by a format.
-    Print(u32, Vec<Ex>),
+    Print(u32, Vec<Expr>),
     /// Sends a message with these scalars, with a latency where it has one. It may fail at `site`.
-    Send { message: u32, latency: Option<Ex>, args: Vec<Ex>, site: u32 },
+    Send { message: u32, latency: Option<Expr>, args: Vec<Expr>, site: u32 },
     /// Waits until the item at `ahead` behind the `taken` popped ones is in the queue; `given` items have
     /// been pushed.
-    Need { taken: Ex, ahead: Ex, given: Ex },
+    Need { taken: Expr, ahead: Expr, given: Expr },
     /// Ensures that there is room for one item more than the `given` pushed ones.
-    Room { given: Ex },
+    Room { given: Expr },
     /// Ends the firing, which has popped `taken` items and pushed `given`.
-    Moved { taken: Ex, given: Ex },
+    Moved { taken: Expr, given: Expr },
 }
 
 /// A piece of printed output.
@@ -387,7 +389,7 @@ pub struct Code {
     /// Its runs of cells.
     pub mems: Vec<MemInfo>,
     /// Its statements.
-    pub body: Vec<St>,
+    pub body: Vec<Stmt>,
     /// The formats that it prints by.
     pub formats: Vec<Vec<Piece>>,
     /// The messages that it sends.

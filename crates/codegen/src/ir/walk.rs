@@ -1,72 +1,82 @@
 //! Traversal of statements and expressions.
 
-use super::{Area, Ex, St, Var};
+use super::{Area, Expr, Stmt, Var};
 
 /// Calls `f` with each direct expression of a statement.
-pub fn exprs<'a>(st: &'a St, f: &mut dyn FnMut(&'a Ex)) {
+pub fn exprs<'a>(st: &'a Stmt, f: &mut dyn FnMut(&'a Expr)) {
     match st {
-        St::Set(_, x) => f(x),
-        St::Store(area, at, _, x) => {
+        Stmt::Set(_, x) => f(x),
+        Stmt::Store(area, at, _, x) => {
             if let Area::In(item) | Area::Out(item) = area {
                 f(item);
             }
             f(at);
             f(x);
         }
-        St::If(c, _, _) => f(c),
-        St::For { from, to, .. } => {
+        Stmt::If(c, _, _) => f(c),
+        Stmt::For { from, to, .. } => {
             f(from);
             f(to);
         }
-        St::Check(c, _, args) => {
+        Stmt::Check(c, _, args) => {
             f(c);
             args.iter().for_each(f);
         }
-        St::Print(_, args) => args.iter().for_each(f),
-        St::Send { latency, args, .. } => latency.iter().chain(args).for_each(f),
-        St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
-        St::Room { given } => f(given),
-        St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
-        St::Calls { to, .. } => f(to),
-        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) | St::At(_) | St::Go(_) => {}
+        Stmt::Print(_, args) => args.iter().for_each(f),
+        Stmt::Send { latency, args, .. } => latency.iter().chain(args).for_each(f),
+        Stmt::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
+        Stmt::Room { given } => f(given),
+        Stmt::Moved { taken, given } => [taken, given].into_iter().for_each(f),
+        Stmt::Calls { to, .. } => f(to),
+        Stmt::Loop(_)
+        | Stmt::Block(..)
+        | Stmt::Leave(_)
+        | Stmt::Random(_)
+        | Stmt::Label(_)
+        | Stmt::Jump(_) => {}
     }
 }
 
 /// Like [`exprs`], for changing them.
-pub fn exprs_mut(st: &mut St, f: &mut dyn FnMut(&mut Ex)) {
+pub fn exprs_mut(st: &mut Stmt, f: &mut dyn FnMut(&mut Expr)) {
     match st {
-        St::Set(_, x) => f(x),
-        St::Store(area, at, _, x) => {
+        Stmt::Set(_, x) => f(x),
+        Stmt::Store(area, at, _, x) => {
             if let Area::In(item) | Area::Out(item) = area {
                 f(item);
             }
             f(at);
             f(x);
         }
-        St::If(c, _, _) => f(c),
-        St::For { from, to, .. } => {
+        Stmt::If(c, _, _) => f(c),
+        Stmt::For { from, to, .. } => {
             f(from);
             f(to);
         }
-        St::Check(c, _, args) => {
+        Stmt::Check(c, _, args) => {
             f(c);
             args.iter_mut().for_each(f);
         }
-        St::Print(_, args) => args.iter_mut().for_each(f),
-        St::Send { latency, args, .. } => latency.iter_mut().chain(args).for_each(f),
-        St::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
-        St::Room { given } => f(given),
-        St::Moved { taken, given } => [taken, given].into_iter().for_each(f),
-        St::Calls { to, .. } => f(to),
-        St::Loop(_) | St::Block(..) | St::Leave(_) | St::Random(_) | St::At(_) | St::Go(_) => {}
+        Stmt::Print(_, args) => args.iter_mut().for_each(f),
+        Stmt::Send { latency, args, .. } => latency.iter_mut().chain(args).for_each(f),
+        Stmt::Need { taken, ahead, given } => [taken, ahead, given].into_iter().for_each(f),
+        Stmt::Room { given } => f(given),
+        Stmt::Moved { taken, given } => [taken, given].into_iter().for_each(f),
+        Stmt::Calls { to, .. } => f(to),
+        Stmt::Loop(_)
+        | Stmt::Block(..)
+        | Stmt::Leave(_)
+        | Stmt::Random(_)
+        | Stmt::Label(_)
+        | Stmt::Jump(_) => {}
     }
 }
 
 /// The statement lists inside a statement.
-pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
+pub fn inner(st: &Stmt) -> impl Iterator<Item = &Vec<Stmt>> {
     let (first, second) = match st {
-        St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
-        St::For { body, .. } | St::Loop(body) | St::Block(_, body) | St::Calls { body, .. } => {
+        Stmt::If(_, then, otherwise) => (Some(then), Some(otherwise)),
+        Stmt::For { body, .. } | Stmt::Loop(body) | Stmt::Block(_, body) | Stmt::Calls { body, .. } => {
             (Some(body), None)
         }
         _ => (None, None),
@@ -75,10 +85,10 @@ pub fn inner(st: &St) -> impl Iterator<Item = &Vec<St>> {
 }
 
 /// Like [`inner`], for changing them.
-pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
+pub fn inner_mut(st: &mut Stmt) -> impl Iterator<Item = &mut Vec<Stmt>> {
     let (first, second) = match st {
-        St::If(_, then, otherwise) => (Some(then), Some(otherwise)),
-        St::For { body, .. } | St::Loop(body) | St::Block(_, body) | St::Calls { body, .. } => {
+        Stmt::If(_, then, otherwise) => (Some(then), Some(otherwise)),
+        Stmt::For { body, .. } | Stmt::Loop(body) | Stmt::Block(_, body) | Stmt::Calls { body, .. } => {
             (Some(body), None)
         }
         _ => (None, None),
@@ -87,9 +97,9 @@ pub fn inner_mut(st: &mut St) -> impl Iterator<Item = &mut Vec<St>> {
 }
 
 /// Replaces a variable by an expression.
-pub fn replace(stmts: &mut [St], var: Var, by: &Ex) {
-    fn down(ex: &mut Ex, var: Var, by: &Ex) {
-        if matches!(ex, Ex::Var(read) if *read == var) {
+pub fn replace(stmts: &mut [Stmt], var: Var, by: &Expr) {
+    fn down(ex: &mut Expr, var: Var, by: &Expr) {
+        if matches!(ex, Expr::Var(read) if *read == var) {
             *ex = by.clone();
             return;
         }
@@ -102,7 +112,7 @@ pub fn replace(stmts: &mut [St], var: Var, by: &Ex) {
 }
 
 /// Calls `f` with each statement in preorder.
-pub fn walk<'a>(stmts: &'a [St], f: &mut dyn FnMut(&'a St)) {
+pub fn walk<'a>(stmts: &'a [Stmt], f: &mut dyn FnMut(&'a Stmt)) {
     for st in stmts {
         f(st);
         inner(st).for_each(|stmts| walk(stmts, f));
@@ -110,8 +120,8 @@ pub fn walk<'a>(stmts: &'a [St], f: &mut dyn FnMut(&'a St)) {
 }
 
 /// Calls `f` with each expression of the statements in preorder.
-pub fn walk_exprs(stmts: &[St], f: &mut dyn FnMut(&Ex)) {
-    fn down(ex: &Ex, f: &mut dyn FnMut(&Ex)) {
+pub fn walk_exprs(stmts: &[Stmt], f: &mut dyn FnMut(&Expr)) {
+    fn down(ex: &Expr, f: &mut dyn FnMut(&Expr)) {
         f(ex);
         ex.each(&mut |part| down(part, f));
     }

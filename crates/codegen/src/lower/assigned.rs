@@ -1,7 +1,7 @@
 //! Effects of code, computed before it is lowered.
 
 use thalweg_lang::hir::{
-    Body, Callee, Expr, ExprKind, Filter, Init, Latency, Place, Program, Root, Step, Stmt, StmtKind,
+    self, Body, Callee, ExprKind, Filter, Init, Latency, Place, Program, Root, Step, StmtKind,
 };
 
 /// The effects of a piece of code.
@@ -28,7 +28,7 @@ pub(super) struct Does {
 }
 
 /// The effects of statements, including those of their callees except on the callees' own locals.
-pub(super) fn does(stmts: &[Stmt], filter: &Filter, program: &Program) -> Does {
+pub(super) fn does(stmts: &[hir::Stmt], filter: &Filter, program: &Program) -> Does {
     let mut does = Does::default();
     does.stmts(stmts);
     does.follow(filter, program);
@@ -36,7 +36,7 @@ pub(super) fn does(stmts: &[Stmt], filter: &Filter, program: &Program) -> Does {
 }
 
 /// Like [`does`], for an expression.
-pub(super) fn expr_does(expr: &Expr, filter: &Filter, program: &Program) -> Does {
+pub(super) fn expr_does(expr: &hir::Expr, filter: &Filter, program: &Program) -> Does {
     let mut does = Does::default();
     does.expr(expr);
     does.follow(filter, program);
@@ -44,9 +44,9 @@ pub(super) fn expr_does(expr: &Expr, filter: &Filter, program: &Program) -> Does
 }
 
 /// Whether `return` occurs anywhere but at the end.
-pub(super) fn returns_early(stmts: &[Stmt]) -> bool {
+pub(super) fn returns_early(stmts: &[hir::Stmt]) -> bool {
     let Some((last, rest)) = stmts.split_last() else { return false };
-    let returns = |stmts: &[Stmt]| {
+    let returns = |stmts: &[hir::Stmt]| {
         let mut does = Does::default();
         does.stmts(stmts);
         does.returns
@@ -84,7 +84,7 @@ pub(super) fn changes_local(body: &Body, local: u32) -> bool {
 }
 
 /// The local, if the expression only reads a whole one.
-fn as_it_is(expr: &Expr) -> Option<u32> {
+fn as_it_is(expr: &hir::Expr) -> Option<u32> {
     match &expr.kind {
         ExprKind::Read(Place { root: Root::Local(local), path, .. }) if path.is_empty() => Some(*local),
         _ => None,
@@ -130,11 +130,11 @@ impl Does {
         }
     }
 
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    fn stmts(&mut self, stmts: &[hir::Stmt]) {
         stmts.iter().for_each(|stmt| self.stmt(stmt));
     }
 
-    fn stmt(&mut self, stmt: &Stmt) {
+    fn stmt(&mut self, stmt: &hir::Stmt) {
         self.size += 1;
         match &stmt.kind {
             StmtKind::Declare { local, ty, init } => {
@@ -174,19 +174,19 @@ impl Does {
             }
             StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
                 self.expr(condition);
-                self.turn(body);
+                self.iteration(body);
             }
             StmtKind::For { init, condition, step, body } => {
                 self.stmts(init);
                 condition.iter().for_each(|condition| self.expr(condition));
                 self.stmts(step);
-                self.turn(body);
+                self.iteration(body);
             }
             _ => {}
         }
     }
 
-    fn turn(&mut self, body: &[Stmt]) {
+    fn iteration(&mut self, body: &[hir::Stmt]) {
         self.depth += 1;
         self.stmts(body);
         self.depth -= 1;
@@ -215,7 +215,7 @@ impl Does {
         }
     }
 
-    fn expr(&mut self, expr: &Expr) {
+    fn expr(&mut self, expr: &hir::Expr) {
         self.size += 1;
         match &expr.kind {
             ExprKind::Constant(_) | ExprKind::Iter => {}

@@ -3,12 +3,17 @@
 use super::assigned::{changes_local, does, returns_early};
 use super::shape::is_scalar;
 use super::{Bind, Lower, Outcome, Val};
-use crate::ir::{self, Area, Ex, Label, MemKind, Scalar, St};
-use thalweg_lang::hir::{Builtin, Callee, Expr, Function, Root, Shaped, Type};
+use crate::ir::{self, Area, Expr, Label, MemKind, Scalar, Stmt};
+use thalweg_lang::hir::{self, Builtin, Callee, Function, Root, Shaped, Type};
 use thalweg_lang::value::Shape;
 
 impl<'a> Lower<'a> {
-    pub(super) fn call(&mut self, callee: Callee, args: &'a [Expr], expr: &'a Expr) -> Outcome<Val> {
+    pub(super) fn call(
+        &mut self,
+        callee: Callee,
+        args: &'a [hir::Expr],
+        expr: &'a hir::Expr,
+    ) -> Outcome<Val> {
         match callee {
             Callee::Builtin(builtin) => return self.builtin(builtin, args),
             Callee::Native(at) => return self.native(at, expr),
@@ -58,7 +63,7 @@ impl<'a> Lower<'a> {
         self.frames.pop();
         strip(&mut stmts, leave);
         if super::leaves(&stmts, leave) {
-            self.out.push(St::Block(leave, stmts));
+            self.out.push(Stmt::Block(leave, stmts));
         } else {
             self.out.extend(stmts);
         }
@@ -83,7 +88,7 @@ impl<'a> Lower<'a> {
             Val::Cells(parts) => {
                 let shape = Shape::of(&function.params[at as usize].ty);
                 let mem = self.mem(MemKind::Local, &shape, name)?;
-                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, Val::Cells(parts))?;
+                self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, Val::Cells(parts))?;
                 Ok(Bind::Area(mem, shape))
             }
             Val::Area(Area::Mem(mem), from, shape)
@@ -98,7 +103,7 @@ impl<'a> Lower<'a> {
             Val::Area(area, from, shape) => {
                 let mem = self.mem(MemKind::Local, &shape, name)?;
                 let value = Val::Area(area, from, shape.clone());
-                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)?;
+                self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, value)?;
                 Ok(Bind::Area(mem, shape))
             }
             Val::Nothing => Err("a `void` value is passed as an argument".into()),
@@ -134,7 +139,7 @@ impl<'a> Lower<'a> {
         match &bind {
             Bind::Scalar(var) => {
                 let kind = self.code.vars[var.0 as usize].kind;
-                self.set(*var, Ex::Const(Scalar::zero(kind)));
+                self.set(*var, Expr::Const(Scalar::zero(kind)));
             }
             Bind::Area(mem, shape) => self.clear(*mem, &shape.clone())?,
             _ => {}
@@ -142,11 +147,11 @@ impl<'a> Lower<'a> {
         Ok(bind)
     }
 
-    fn builtin(&mut self, builtin: Builtin, args: &'a [Expr]) -> Outcome<Val> {
+    fn builtin(&mut self, builtin: Builtin, args: &'a [hir::Expr]) -> Outcome<Val> {
         if builtin == Builtin::Random {
             let var = self.var(crate::ir::Kind::Float, "random");
-            self.emit(St::Random(var));
-            return Ok(Val::Scalar(Ex::Var(var)));
+            self.emit(Stmt::Random(var));
+            return Ok(Val::Scalar(Expr::Var(var)));
         }
         if matches!(builtin, Builtin::LoadInts | Builtin::LoadFloats) {
             return Err("a file is read while the program runs".into());
@@ -161,7 +166,7 @@ impl<'a> Lower<'a> {
             }
         }
         if gives_complex(builtin) {
-            let parts: Vec<Ex> = scalars.into_iter().map(|part| self.spill(part)).collect();
+            let parts: Vec<Expr> = scalars.into_iter().map(|part| self.spill(part)).collect();
             let real = self.math(ir::Function::Real(builtin), parts.clone())?;
             return Ok(Val::Cells(vec![real, self.math(ir::Function::Imaginary(builtin), parts)?]));
         }
@@ -169,11 +174,11 @@ impl<'a> Lower<'a> {
     }
 
     /// A function without a body here: a call fails, as in the interpreter.
-    fn native(&mut self, at: u32, expr: &'a Expr) -> Outcome<Val> {
+    fn native(&mut self, at: u32, expr: &'a hir::Expr) -> Outcome<Val> {
         self.span = expr.span;
         let name = self.program.natives.get(at as usize).map_or("", |native| &native.name);
         let why = format!("the native function `{name}` is not part of the program");
-        self.check(Ex::Const(Scalar::Bool(true)), why, Vec::new());
+        self.check(Expr::Const(Scalar::Bool(true)), why, Vec::new());
         match &expr.ty {
             Type::Void => Ok(Val::Nothing),
             Type::Array(_) | Type::String | Type::Portal(_) => {
@@ -222,7 +227,7 @@ impl<'a> Lower<'a> {
 /// The most cells of a local array.
 const MOST_CELLS: usize = 1 << 22;
 
-fn strip(stmts: &mut Vec<St>, label: crate::ir::Label) {
+fn strip(stmts: &mut Vec<Stmt>, label: crate::ir::Label) {
     super::strip(stmts, label);
 }
 

@@ -2,7 +2,7 @@
 
 use super::Lower;
 use super::known::Range;
-use crate::ir::{Ex, Kind, Label, Var};
+use crate::ir::{Expr, Kind, Label, Var};
 
 /// The value of a variable, plus a constant.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -13,10 +13,10 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// The position of the next item.
-    pub(super) fn place(&self) -> Ex {
+    pub(super) fn place(&self) -> Expr {
         match self.dynamic {
-            None => Ex::int(self.fixed),
-            Some(var) => Ex::Var(var).plus(Ex::int(self.fixed)),
+            None => Expr::int(self.fixed),
+            Some(var) => Expr::Var(var).plus(Expr::int(self.fixed)),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::known::{ANY, Range};
 use super::{Lower, Outcome, Val};
-use crate::ir::{Area, Begins, Ex, Kind, Scalar, St};
+use crate::ir::{Area, Begins, Expr, Kind, Scalar, Stmt};
 use thalweg_lang::hir::BinaryOp;
 use thalweg_lang::tree::{self, Rate, Rates};
 
@@ -32,18 +32,18 @@ impl Lower<'_> {
     }
 
     /// Waits for the item at this offset from the next one.
-    pub(super) fn need(&mut self, ahead: Ex) {
+    pub(super) fn need(&mut self, ahead: Expr) {
         let last = self.cursor_range(&self.taken.clone()).1 + self.range(&ahead).1;
         if last >= i64::from(self.begins().items) {
             let (taken, given) = (self.taken.place(), self.given.place());
-            self.emit(St::Need { taken, ahead, given });
+            self.emit(Stmt::Need { taken, ahead, given });
         }
     }
 
     /// The item at a position.
-    pub(super) fn item(&mut self, place: Ex) -> Outcome<Val> {
+    pub(super) fn item(&mut self, place: Expr) -> Outcome<Val> {
         let shape = self.input.clone();
-        let item = self.load_cells(&Area::In(Box::new(place)), &Ex::int(0), &shape)?;
+        let item = self.load_cells(&Area::In(Box::new(place)), &Expr::int(0), &shape)?;
         if !self.rates.decides_input() {
             return Ok(item);
         }
@@ -58,7 +58,7 @@ impl Lower<'_> {
     pub(super) fn room(&mut self, given: Range) {
         if given.1 >= i64::from(self.begins().room) {
             let given = self.given.place();
-            self.emit(St::Room { given });
+            self.emit(Stmt::Room { given });
         }
     }
 
@@ -77,12 +77,12 @@ impl Lower<'_> {
         let (low, high) = self.cursor_range(&cursor);
         let (least, most) = (i64::from(min), max.map_or(ANY.1, i64::from));
         let moved = cursor.place();
-        let mut wrong = Ex::Const(Scalar::Bool(false));
+        let mut wrong = Expr::Const(Scalar::Bool(false));
         if low < least {
-            wrong = self.compare(BinaryOp::Lt, moved.clone(), Ex::int(least));
+            wrong = self.compare(BinaryOp::Lt, moved.clone(), Expr::int(least));
         }
         if high > most {
-            let more = self.compare(BinaryOp::Gt, moved.clone(), Ex::int(most));
+            let more = self.compare(BinaryOp::Gt, moved.clone(), Expr::int(most));
             wrong = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, wrong, more);
         }
         let said = match max {
@@ -100,13 +100,13 @@ impl Lower<'_> {
         }
         self.code.begins = self.begins();
         let taken = match self.rates.pop {
-            Rate::Static(pop) => Ex::int(pop.into()),
+            Rate::Static(pop) => Expr::int(pop.into()),
             Rate::Dynamic { .. } => self.taken.place(),
         };
         let given = match self.rates.push {
-            Rate::Static(push) => Ex::int(push.into()),
+            Rate::Static(push) => Expr::int(push.into()),
             Rate::Dynamic { .. } => self.given.place(),
         };
-        self.emit(St::Moved { taken, given });
+        self.emit(Stmt::Moved { taken, given });
     }
 }

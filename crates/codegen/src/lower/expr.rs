@@ -3,13 +3,13 @@
 use super::assigned::expr_does;
 use super::shape::{components, is_scalar, kind_of};
 use super::{Lower, Outcome, Part, Val};
-use crate::ir::{Area, Ex, Kind, MemKind, Scalar, St};
-use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Type};
+use crate::ir::{Area, Expr, Kind, MemKind, Scalar, Stmt};
+use thalweg_lang::hir::{self, BinaryOp, ExprKind, Type};
 use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
 
 impl<'a> Lower<'a> {
-    pub(super) fn has_effects(&self, expr: &Expr) -> bool {
+    pub(super) fn has_effects(&self, expr: &hir::Expr) -> bool {
         match expr.kind {
             ExprKind::Constant(_) | ExprKind::Pop | ExprKind::Iter => false,
             _ => expr_does(expr, self.filter, self.program).has_effects(),
@@ -17,7 +17,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Operands, from left to right.
-    pub(super) fn operands(&mut self, exprs: &[&'a Expr]) -> Outcome<Vec<Val>> {
+    pub(super) fn operands(&mut self, exprs: &[&'a hir::Expr]) -> Outcome<Vec<Val>> {
         let mut values = Vec::with_capacity(exprs.len());
         for (at, expr) in exprs.iter().enumerate() {
             let value = self.expr(expr)?;
@@ -27,14 +27,14 @@ impl<'a> Lower<'a> {
         Ok(values)
     }
 
-    fn two(&mut self, first: &'a Expr, second: &'a Expr) -> Outcome<(Val, Val)> {
+    fn two(&mut self, first: &'a hir::Expr, second: &'a hir::Expr) -> Outcome<(Val, Val)> {
         let mut values = self.operands(&[first, second])?;
         let second = values.pop().unwrap_or(Val::Nothing);
         Ok((values.pop().unwrap_or(Val::Nothing), second))
     }
 
     /// The value of an expression of one scalar.
-    pub(super) fn scalar(&mut self, expr: &'a Expr) -> Outcome<Ex> {
+    pub(super) fn scalar(&mut self, expr: &'a hir::Expr) -> Outcome<Expr> {
         match self.expr(expr)? {
             Val::Scalar(ex) => Ok(ex),
             _ => Err("an expression is not a scalar".into()),
@@ -42,7 +42,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers an expression: emits its effects as statements and returns its value.
-    pub(super) fn expr(&mut self, expr: &'a Expr) -> Outcome<Val> {
+    pub(super) fn expr(&mut self, expr: &'a hir::Expr) -> Outcome<Val> {
         match &expr.kind {
             ExprKind::Constant(value) => self.constant(value, &expr.ty),
             ExprKind::Read(place) => self.read(place),
@@ -73,12 +73,12 @@ impl<'a> Lower<'a> {
                 self.span = expr.span;
                 self.peek(index)
             }
-            ExprKind::Iter => Ok(Val::Scalar(Ex::Iter)),
+            ExprKind::Iter => Ok(Val::Scalar(Expr::Iter)),
             ExprKind::Compose(parts) => self.compose(parts),
         }
     }
 
-    fn compose(&mut self, parts: &'a [Expr]) -> Outcome<Val> {
+    fn compose(&mut self, parts: &'a [hir::Expr]) -> Outcome<Val> {
         let values = self.operands(&parts.iter().collect::<Vec<_>>())?;
         let scalars = values.into_iter().map(|value| match value {
             Val::Scalar(ex) => Ok(ex),
@@ -88,11 +88,11 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers `&&` and `||`: the second operand is evaluated only where the first does not decide.
-    fn short(&mut self, first: &'a Expr, second: &'a Expr, decides: bool) -> Outcome<Val> {
+    fn short(&mut self, first: &'a hir::Expr, second: &'a hir::Expr, decides: bool) -> Outcome<Val> {
         let a = self.scalar(first)?;
         if let Some(Scalar::Bool(a)) = a.constant() {
             return if a == decides {
-                Ok(Val::Scalar(Ex::Const(Scalar::Bool(a))))
+                Ok(Val::Scalar(Expr::Const(Scalar::Bool(a))))
             } else {
                 self.expr(second)
             };
@@ -114,11 +114,11 @@ impl<'a> Lower<'a> {
             },
             |_| Ok(()),
         )?;
-        Ok(Val::Scalar(Ex::Var(result)))
+        Ok(Val::Scalar(Expr::Var(result)))
     }
 
     /// The value of an expression without effects, which can be evaluated anywhere; `None` for others.
-    fn pure(&mut self, expr: &'a Expr) -> Outcome<Option<Val>> {
+    fn pure(&mut self, expr: &'a hir::Expr) -> Outcome<Option<Val>> {
         let does = expr_does(expr, self.filter, self.program);
         if does.has_effects() || does.pops {
             return Ok(None);
@@ -132,7 +132,13 @@ impl<'a> Lower<'a> {
         Ok(None)
     }
 
-    fn ternary(&mut self, condition: &'a Expr, first: &'a Expr, second: &'a Expr, ty: &Type) -> Outcome<Val> {
+    fn ternary(
+        &mut self,
+        condition: &'a hir::Expr,
+        first: &'a hir::Expr,
+        second: &'a hir::Expr,
+        ty: &Type,
+    ) -> Outcome<Val> {
         let condition = self.scalar(condition)?;
         if let Some(Scalar::Bool(known)) = condition.constant() {
             return self.expr(if known { first } else { second });
@@ -172,7 +178,7 @@ impl<'a> Lower<'a> {
     }
 
     /// A choice between strings, made where they are printed.
-    fn choose_text(&mut self, condition: Ex, first: &'a Expr, second: &'a Expr) -> Outcome<Val> {
+    fn choose_text(&mut self, condition: Expr, first: &'a hir::Expr, second: &'a hir::Expr) -> Outcome<Val> {
         let condition = self.spill(condition);
         let (mut a, mut b) = (Vec::new(), Vec::new());
         self.branch(
@@ -184,7 +190,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The parts of a string, frozen.
-    pub(super) fn text(&mut self, expr: &'a Expr) -> Outcome<Vec<Part>> {
+    pub(super) fn text(&mut self, expr: &'a hir::Expr) -> Outcome<Vec<Part>> {
         let value = self.expr(expr)?;
         match self.freeze(value)? {
             Val::Text(parts) => Ok(parts),
@@ -192,15 +198,15 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn select(&self, condition: Ex, a: Ex, b: Ex) -> Ex {
+    fn select(&self, condition: Expr, a: Expr, b: Expr) -> Expr {
         if a == b {
             return a;
         }
-        Ex::Select(a.kind(&self.code), Box::new([condition, a, b]))
+        Expr::Select(a.kind(&self.code), Box::new([condition, a, b]))
     }
 
     /// The shape of an expression's value; for arrays only where lowering it reveals the shape.
-    fn value_shape(&mut self, ty: &Type, expr: &'a Expr) -> Outcome<Shape> {
+    fn value_shape(&mut self, ty: &Type, expr: &'a hir::Expr) -> Outcome<Shape> {
         if is_scalar(ty) || components(ty).is_some() || matches!(ty, Type::Struct(_)) {
             return Ok(Shape::of(ty));
         }
@@ -229,7 +235,7 @@ impl<'a> Lower<'a> {
             }
             (super::Bind::Area(mem, shape), value) => {
                 let (mem, shape) = (*mem, shape.clone());
-                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)
+                self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, value)
             }
             _ => Err("a value does not have the type of its variable".into()),
         }
@@ -238,9 +244,9 @@ impl<'a> Lower<'a> {
     pub(super) fn get(&mut self, bind: &super::Bind) -> Outcome<Val> {
         match bind {
             super::Bind::Scalar(var) => {
-                Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const)))
+                Ok(Val::Scalar(self.known.constant(*var).map_or(Expr::Var(*var), Expr::Const)))
             }
-            super::Bind::Area(mem, shape) => self.load_cells(&Area::Mem(*mem), &Ex::int(0), &shape.clone()),
+            super::Bind::Area(mem, shape) => self.load_cells(&Area::Mem(*mem), &Expr::int(0), &shape.clone()),
             super::Bind::Text(parts) => Ok(Val::Text(parts.clone())),
             super::Bind::None => Ok(Val::Nothing),
         }
@@ -253,14 +259,14 @@ impl<'a> Lower<'a> {
         };
         let old = self.spill(old);
         let new = match old.kind(&self.code) {
-            Kind::Int => old.clone().plus(Ex::int(by.into())),
+            Kind::Int => old.clone().plus(Expr::int(by.into())),
             Kind::Float => {
-                let by = Ex::Const(Scalar::Float(by as f32));
+                let by = Expr::Const(Scalar::Float(by as f32));
                 self.binary_scalar(BinaryOp::Add, Kind::Float, old.clone(), by)
             }
             Kind::Bool => {
                 let number = self.convert_scalar(old.clone(), Kind::Bool, Kind::Int);
-                self.compare(BinaryOp::Ne, number.plus(Ex::int(by.into())), Ex::int(0))
+                self.compare(BinaryOp::Ne, number.plus(Expr::int(by.into())), Expr::int(0))
             }
         };
         let new = self.spill(new);
@@ -272,19 +278,19 @@ impl<'a> Lower<'a> {
         let place = self.taken.place();
         match self.rates.pop.fixed() {
             Some(pop) if self.cursor_range(&self.taken.clone()).1 >= i64::from(pop) => {
-                let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(pop.into()));
+                let more = self.compare(BinaryOp::Ge, place.clone(), Expr::int(pop.into()));
                 let most = counted(pop.into());
                 let why = format!("this firing pops more than the {most} of its rate");
                 self.check(more, why, Vec::new());
             }
             Some(_) => {}
-            None => self.need(Ex::int(0)),
+            None => self.need(Expr::int(0)),
         }
         self.taken.fixed += 1;
         self.item(place)
     }
 
-    fn peek(&mut self, index: Ex) -> Outcome<Val> {
+    fn peek(&mut self, index: Expr) -> Outcome<Val> {
         let mut index = match index.kind(&self.code) {
             Kind::Bool => self.convert_scalar(index, Kind::Bool, Kind::Int),
             _ => index,
@@ -298,10 +304,10 @@ impl<'a> Lower<'a> {
             index = self.spill(index);
         }
         if low < 0 || beyond {
-            let mut outside = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
+            let mut outside = self.compare(BinaryOp::Lt, index.clone(), Expr::int(0));
             if let Some(most) = most {
                 // Subtract on this side, so that nothing wraps.
-                let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Ex::int(most), self.taken.place());
+                let rest = self.binary_scalar(BinaryOp::Sub, Kind::Int, Expr::int(most), self.taken.place());
                 let above = self.compare(BinaryOp::Ge, index.clone(), rest);
                 outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, outside, above);
             }
@@ -320,7 +326,7 @@ impl<'a> Lower<'a> {
     /// Lowers both branches of a condition; afterwards only what holds on both paths is known.
     pub(super) fn branch(
         &mut self,
-        condition: Ex,
+        condition: Expr,
         then: impl FnOnce(&mut Self) -> Outcome<()>,
         otherwise: impl FnOnce(&mut Self) -> Outcome<()>,
     ) -> Outcome<()> {
@@ -345,7 +351,7 @@ impl<'a> Lower<'a> {
         }
         let alive = std::mem::replace(&mut self.alive, true);
         if !first.is_empty() || !second.is_empty() {
-            self.emit(St::If(condition, first, second));
+            self.emit(Stmt::If(condition, first, second));
         }
         self.alive = alive && before.3;
         self.budget()
@@ -355,16 +361,16 @@ impl<'a> Lower<'a> {
         &mut self,
         theirs: super::Cursor,
         takes: bool,
-        first: &mut Vec<St>,
-        second: &mut Vec<St>,
+        first: &mut Vec<Stmt>,
+        second: &mut Vec<Stmt>,
     ) {
         let ours = self.cursor(takes).clone();
         if theirs == ours {
             return;
         }
         let var = self.var(Kind::Int, if takes { "taken" } else { "given" });
-        first.push(St::Set(var, theirs.place()));
-        second.push(St::Set(var, ours.place()));
+        first.push(Stmt::Set(var, theirs.place()));
+        second.push(Stmt::Set(var, ours.place()));
         self.settle_cursor(var, takes);
     }
 }

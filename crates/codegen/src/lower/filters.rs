@@ -1,12 +1,12 @@
 //! Lowers all filters of a program.
 
 use super::handlers::lower_handlers;
-use super::loops::{CHEAP, WORTH};
+use super::loops::{CHEAP, UNROLL_LIMIT};
 use super::node::NodeCode;
 use super::{Which, lower};
+use crate::bounds_checks::drop_checks;
 use crate::ir::walk;
-use crate::proven::drop_checks;
-use crate::scalars::tidy;
+use crate::scalar_replacement::tidy;
 use std::collections::{BTreeMap, HashMap};
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;
@@ -20,7 +20,7 @@ const LONG: usize = 25_000;
 pub(crate) fn lower_all(compiled: &Compiled) -> Result<Vec<Option<NodeCode>>, String> {
     let nodes = || compiled.flat.graph.node_ids();
     let mut codes: Vec<Option<NodeCode>> =
-        nodes().map(|node| lower_node(compiled, node, WORTH)).collect::<Result<_, _>>()?;
+        nodes().map(|node| lower_node(compiled, node, UNROLL_LIMIT)).collect::<Result<_, _>>()?;
     if statements(&codes) > LONG {
         // Some filters are supported only with their loops unrolled.
         let shorter = |node| lower_node(compiled, node, CHEAP).ok();
@@ -46,14 +46,14 @@ fn statements(codes: &[Option<NodeCode>]) -> usize {
     different.values().sum()
 }
 
-fn lower_node(compiled: &Compiled, node: NodeId, worth: u64) -> Result<Option<NodeCode>, String> {
+fn lower_node(compiled: &Compiled, node: NodeId, unroll_limit: u64) -> Result<Option<NodeCode>, String> {
     let Some(id) = compiled.flat.filter(node) else { return Ok(None) };
     let filter = &compiled.tree.filters[id.0 as usize];
     if !matches!(filter.code, tree::Code::Written { .. }) {
         return Ok(None);
     }
     let code = |which| {
-        let lowered = lower(&compiled.program, &compiled.tree, filter, which, worth);
+        let lowered = lower(&compiled.program, &compiled.tree, filter, which, unroll_limit);
         let mut code = lowered.map_err(|why| format!("`{}`: {why}", filter.path))?;
         tidy(&mut code);
         drop_checks(&mut code);

@@ -3,7 +3,7 @@
 use super::messages::lower_handler;
 use super::node::NodeCode;
 use crate::ir::{Code, Message};
-use crate::scalars::tidy;
+use crate::scalar_replacement::tidy;
 use std::collections::btree_map::Entry;
 use thalweg_lang::Compiled;
 use thalweg_lang::flat::NodeId;

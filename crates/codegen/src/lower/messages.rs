@@ -4,8 +4,8 @@
 //! item made of them.
 
 use super::{Lower, Outcome, Val, cells_of};
-use crate::ir::{Area, Code, Ex, Kind, Message, Site, St, Why};
-use thalweg_lang::hir::{self, BinaryOp, Expr, Latency, Send, StreamBody};
+use crate::ir::{Area, Code, Expr, Kind, Message, Site, Stmt, Why};
+use thalweg_lang::hir::{self, BinaryOp, Latency, Send, StreamBody};
 use thalweg_lang::source::Span;
 use thalweg_lang::tree::{self, Tree};
 use thalweg_lang::value::Shape;
@@ -51,8 +51,8 @@ impl<'a> Lower<'a> {
         let (mut cells, mut shapes, mut values) = (0, Vec::new(), Vec::new());
         for param in &function.params {
             let shape = self.shape(param)?;
-            let item = Area::In(Box::new(Ex::int(0)));
-            values.push(self.load_cells(&item, &Ex::int(cells as i64), &shape)?);
+            let item = Area::In(Box::new(Expr::int(0)));
+            values.push(self.load_cells(&item, &Expr::int(cells as i64), &shape)?);
             cells += cells_of(&shape, &self.tree.structs);
             shapes.push((!matches!(shape, Shape::Scalar(_))).then_some(shape));
         }
@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
     /// Lowers `send`: arguments are evaluated first, then the latency.
     pub(super) fn send(&mut self, send: &'a Send, span: Span) -> Outcome<()> {
         let portal = self.portal(&send.portal)?;
-        let mut exprs: Vec<&Expr> = send.args.iter().collect();
+        let mut exprs: Vec<&hir::Expr> = send.args.iter().collect();
         let (least, most) = match &send.latency {
             Latency::Any => (None, None),
             Latency::Between(least, most) => (least.as_ref(), most.as_ref()),
@@ -73,7 +73,7 @@ impl<'a> Lower<'a> {
         exprs.extend(least.iter().chain(&most));
         let mut values = self.operands(&exprs)?;
         self.span = span;
-        let mut bound = |lower: &mut Self, given: Option<&Expr>| match given {
+        let mut bound = |lower: &mut Self, given: Option<&hir::Expr>| match given {
             None => Ok(None),
             Some(_) => lower.integer(values.pop().unwrap_or(Val::Nothing)).map(Some),
         };
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
                 self.check(ends, why.into(), vec![least, most.clone()]);
                 Some(most)
             }
-            (_, least, most) => Some(most.or(least).unwrap_or(Ex::int(0))),
+            (_, least, most) => Some(most.or(least).unwrap_or(Expr::int(0))),
         };
         let (mut args, mut shapes) = (Vec::new(), Vec::new());
         for value in values {
@@ -103,11 +103,11 @@ impl<'a> Lower<'a> {
         // The engine, which delivers the message, supplies the reason of a failure.
         self.code.sites.push(Site { span, why: Why(String::new()) });
         let site = self.code.sites.len() as u32 - 1;
-        self.emit(St::Send { message, latency, args, site });
+        self.emit(Stmt::Send { message, latency, args, site });
         Ok(())
     }
 
-    fn integer(&mut self, value: Val) -> Outcome<Ex> {
+    fn integer(&mut self, value: Val) -> Outcome<Expr> {
         match value {
             Val::Scalar(ex) => match ex.kind(&self.code) {
                 Kind::Int => Ok(ex),
@@ -118,7 +118,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Appends the scalars of a value, in order.
-    fn flat(&mut self, value: Val, out: &mut Vec<Ex>) -> Outcome<()> {
+    fn flat(&mut self, value: Val, out: &mut Vec<Expr>) -> Outcome<()> {
         match value {
             Val::Scalar(ex) => out.push(ex),
             Val::Cells(parts) => out.extend(parts),
@@ -129,8 +129,8 @@ impl<'a> Lower<'a> {
                     return Err(format!("an argument of a message has more than {MOST} scalars"));
                 }
                 for (cell, kind) in kinds.into_iter().enumerate() {
-                    let at = at.clone().plus(Ex::int(cell as i64));
-                    out.push(Ex::Load(area.clone(), Box::new(at), kind));
+                    let at = at.clone().plus(Expr::int(cell as i64));
+                    out.push(Expr::Load(area.clone(), Box::new(at), kind));
                 }
             }
             Val::Nothing | Val::Text(_) => return Err("an argument of a message is not a number".into()),

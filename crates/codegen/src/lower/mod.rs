@@ -32,10 +32,12 @@ mod shape;
 mod stmt;
 mod waits;
 
-use crate::ir::{Area, Code, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, Site, St, Var, VarInfo, Why};
+use crate::ir::{
+    Area, Code, Expr, Kind, Label, Mem, MemInfo, MemKind, Scalar, Site, Stmt, Var, VarInfo, Why,
+};
 use cursor::Cursor;
 use known::Known;
-use loops::WORTH;
+use loops::UNROLL_LIMIT;
 use std::collections::HashMap;
 use std::rc::Rc;
 use thalweg_lang::hir::{self, Body, Root, StreamBody};
@@ -66,13 +68,13 @@ enum Which {
     Work,
 }
 
-/// Lowers a firing; loops over short arrays may be unrolled to `worth` statements.
+/// Lowers a firing; loops over short arrays may be unrolled to `unroll_limit` statements.
 fn lower(
     program: &hir::Program,
     tree: &Tree,
     filter: &tree::Filter,
     which: Which,
-    worth: u64,
+    unroll_limit: u64,
 ) -> Outcome<Code> {
     let tree::Code::Written { stream, params, fields } = &filter.code else {
         return Err("the filter has no source code".into());
@@ -90,7 +92,7 @@ fn lower(
     let mut lower = Lower::new(program, tree, hir, filter, (params, fields), rates)?;
     let declared = &program.streams[stream.0 as usize].params;
     lower.param_types = declared.iter().map(|(_, shaped)| shaped.ty.clone()).collect();
-    lower.worth = worth;
+    lower.unroll_limit = unroll_limit;
     lower.firing(work)?;
     Ok(lower.code)
 }
@@ -109,21 +111,21 @@ enum Bind {
 #[derive(Clone, PartialEq, Debug)]
 enum Part {
     Text(String),
-    Value(Vec<Ex>, hir::Type),
+    Value(Vec<Expr>, hir::Type),
     /// The first parts where the condition holds, else the second. Both contain only constants and variables
     /// that never change, since the parts that are not chosen must not be evaluated.
-    Choice(Ex, Vec<Part>, Vec<Part>),
+    Choice(Expr, Vec<Part>, Vec<Part>),
 }
 
 /// The value of an expression.
 #[derive(Clone, PartialEq, Debug)]
 enum Val {
     Nothing,
-    Scalar(Ex),
+    Scalar(Expr),
     /// A complex number, or a vector.
-    Cells(Vec<Ex>),
+    Cells(Vec<Expr>),
     /// A larger value in memory: its area, its first cell, and its shape.
-    Area(Area, Ex, Shape),
+    Area(Area, Expr, Shape),
     Text(Vec<Part>),
 }
 
@@ -157,12 +159,12 @@ struct Lower<'a> {
     /// The storage of fields and tables.
     roots: HashMap<Root, Bind>,
     code: Code,
-    out: Vec<St>,
+    out: Vec<Stmt>,
     emitted: usize,
     /// The cost of inlining attempts that were undone.
     spent: usize,
     /// The most statements of an unrolled loop that turns a short array into variables.
-    worth: u64,
+    unroll_limit: u64,
     known: Known,
     taken: Cursor,
     given: Cursor,
@@ -211,7 +213,7 @@ impl<'a> Lower<'a> {
             out: Vec::new(),
             emitted: 0,
             spent: 0,
-            worth: WORTH,
+            unroll_limit: UNROLL_LIMIT,
             known: Known::default(),
             taken: Cursor::default(),
             given: Cursor::default(),
@@ -240,7 +242,7 @@ impl<'a> Lower<'a> {
         self.frames.pop();
         let mut stmts = std::mem::take(&mut self.out);
         strip(&mut stmts, end);
-        self.code.body = if leaves(&stmts, end) { vec![St::Block(end, stmts)] } else { stmts };
+        self.code.body = if leaves(&stmts, end) { vec![Stmt::Block(end, stmts)] } else { stmts };
         self.span = work.span;
         self.check_taken();
         self.check_given();
@@ -257,7 +259,7 @@ impl<'a> Lower<'a> {
             return;
         }
         let why = format!("this firing pushes {{0}} items, but its rate says {said}");
-        let wrong = self.compare(hir::BinaryOp::Ne, given.clone(), Ex::int(said));
+        let wrong = self.compare(hir::BinaryOp::Ne, given.clone(), Expr::int(said));
         self.check(wrong, why, vec![given]);
     }
 
@@ -287,7 +289,7 @@ impl<'a> Lower<'a> {
         Ok(Mem(self.code.mems.len() as u32 - 1))
     }
 
-    fn emit(&mut self, st: St) {
+    fn emit(&mut self, st: Stmt) {
         if self.alive {
             self.emitted += 1;
             self.out.push(st);
@@ -302,39 +304,39 @@ impl<'a> Lower<'a> {
     }
 
     /// Assigns a variable, and records what is known of its value.
-    fn set(&mut self, var: Var, value: Ex) {
+    fn set(&mut self, var: Var, value: Expr) {
         if self.alive {
             let range = self.range(&value);
             self.known.set(var, value.constant(), range);
-            self.emit(St::Set(var, value));
+            self.emit(Stmt::Set(var, value));
         }
     }
 
     /// A variable with this value that is never assigned again.
-    fn spill(&mut self, value: Ex) -> Ex {
-        if let Ex::Const(_) = value {
+    fn spill(&mut self, value: Expr) -> Expr {
+        if let Expr::Const(_) = value {
             return value;
         }
         let var = self.var(value.kind(&self.code), "t");
         self.set(var, value);
-        Ex::Var(var)
+        Expr::Var(var)
     }
 
     /// Emits a check that fails if the condition holds.
-    fn check(&mut self, condition: Ex, why: String, args: Vec<Ex>) {
+    fn check(&mut self, condition: Expr, why: String, args: Vec<Expr>) {
         if condition.constant() == Some(Scalar::Bool(false)) || !self.alive {
             return;
         }
         let dies = condition.constant() == Some(Scalar::Bool(true));
         self.code.sites.push(Site { span: self.span, why: Why(why) });
-        self.emit(St::Check(condition, self.code.sites.len() as u32 - 1, args));
+        self.emit(Stmt::Check(condition, self.code.sites.len() as u32 - 1, args));
         if dies {
             self.alive = false;
         }
     }
 
     /// Lowers into a separate list of statements.
-    fn aside<T>(&mut self, lower: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<(Vec<St>, T)> {
+    fn aside<T>(&mut self, lower: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<(Vec<Stmt>, T)> {
         let before = std::mem::take(&mut self.out);
         let done = lower(self);
         let stmts = std::mem::replace(&mut self.out, before);
@@ -383,7 +385,7 @@ impl<'a> Lower<'a> {
         }
         self.flush_cursors(label);
         self.left.entry(label).or_default().push(self.known.clone());
-        self.emit(St::Leave(label));
+        self.emit(Stmt::Leave(label));
         self.alive = false;
     }
 
@@ -419,23 +421,23 @@ struct Mark {
 }
 
 /// Removes jumps to the end of a block from where it ends anyway.
-fn strip(stmts: &mut Vec<St>, label: Label) {
+fn strip(stmts: &mut Vec<Stmt>, label: Label) {
     match stmts.last_mut() {
-        Some(St::Leave(to)) if *to == label => {
+        Some(Stmt::Leave(to)) if *to == label => {
             stmts.pop();
         }
-        Some(St::If(_, then, otherwise)) => {
+        Some(Stmt::If(_, then, otherwise)) => {
             strip(then, label);
             strip(otherwise, label);
         }
-        Some(St::Block(_, inner)) => strip(inner, label),
+        Some(Stmt::Block(_, inner)) => strip(inner, label),
         _ => {}
     }
 }
 
 /// Whether statements leave this block.
-fn leaves(stmts: &[St], label: Label) -> bool {
+fn leaves(stmts: &[Stmt], label: Label) -> bool {
     let mut found = false;
-    crate::ir::walk(stmts, &mut |st| found |= matches!(st, St::Leave(to) if *to == label));
+    crate::ir::walk(stmts, &mut |st| found |= matches!(st, Stmt::Leave(to) if *to == label));
     found
 }

@@ -2,7 +2,7 @@
 
 use super::shape::{components, kind_of};
 use super::{Lower, Outcome, Part, Val};
-use crate::ir::{Ex, Function, Kind, Scalar};
+use crate::ir::{Expr, Function, Kind, Scalar};
 use thalweg_lang::hir::{BinaryOp, Type, UnaryOp};
 use thalweg_lang::value::Value;
 
@@ -15,45 +15,45 @@ fn type_of(kind: Kind) -> Type {
     }
 }
 
-fn constants(args: &[Ex]) -> Option<Vec<Value>> {
+fn constants(args: &[Expr]) -> Option<Vec<Value>> {
     args.iter().map(|arg| Some(arg.constant()?.value())).collect()
 }
 
 impl Lower<'_> {
-    pub(super) fn compare(&mut self, op: BinaryOp, first: Ex, second: Ex) -> Ex {
+    pub(super) fn compare(&mut self, op: BinaryOp, first: Expr, second: Expr) -> Expr {
         self.binary_scalar(op, Kind::Int, first, second)
     }
 
     /// A binary operator on scalars; a division must not fail.
-    pub(super) fn binary_scalar(&mut self, op: BinaryOp, kind: Kind, first: Ex, second: Ex) -> Ex {
+    pub(super) fn binary_scalar(&mut self, op: BinaryOp, kind: Kind, first: Expr, second: Expr) -> Expr {
         if let (Some(a), Some(b)) = (first.constant(), second.constant())
             && let Ok(result) = Value::binary(op, &a.value(), &b.value())
             && let Some(result) = Scalar::of(&result)
         {
-            return Ex::Const(result);
+            return Expr::Const(result);
         }
         if kind == Kind::Int {
             match (op, first.as_int(), second.as_int()) {
                 (BinaryOp::Add, ..) => return first.plus(second),
-                (BinaryOp::Sub, _, Some(b)) => return first.plus(Ex::int(i64::from(b.wrapping_neg()))),
+                (BinaryOp::Sub, _, Some(b)) => return first.plus(Expr::int(i64::from(b.wrapping_neg()))),
                 (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => return first,
                 (BinaryOp::Mul, Some(1), _) => return second,
                 (BinaryOp::Lt | BinaryOp::Ge, ..) => {
                     let (a, b) = (self.range(&first), self.range(&second));
                     if a.1 < b.0 || a.0 >= b.1 {
-                        return Ex::Const(Scalar::Bool((a.1 < b.0) == (op == BinaryOp::Lt)));
+                        return Expr::Const(Scalar::Bool((a.1 < b.0) == (op == BinaryOp::Lt)));
                     }
                 }
                 _ => {}
             }
         }
         if let (BinaryOp::BitOr, Kind::Bool, Some(a), b) = (op, kind, first.constant(), second.constant()) {
-            return if a == Scalar::Bool(true) { Ex::Const(a) } else { b.map_or(second, Ex::Const) };
+            return if a == Scalar::Bool(true) { Expr::Const(a) } else { b.map_or(second, Expr::Const) };
         }
         if let (BinaryOp::BitOr, Kind::Bool, Some(Scalar::Bool(false))) = (op, kind, second.constant()) {
             return first;
         }
-        Ex::Binary(op, kind, Box::new(first), Box::new(second))
+        Expr::Binary(op, kind, Box::new(first), Box::new(second))
     }
 
     /// A binary operator on values of one type.
@@ -75,18 +75,18 @@ impl Lower<'_> {
         }
     }
 
-    fn divide(&mut self, op: BinaryOp, a: Ex, b: Ex) -> Ex {
+    fn divide(&mut self, op: BinaryOp, a: Expr, b: Expr) -> Expr {
         let (low, high) = self.range(&b);
         if low > 0 || high < 0 {
             return self.binary_scalar(op, Kind::Int, a, b);
         }
         let (a, b) = (self.spill(a), self.spill(b));
-        let zero = self.compare(BinaryOp::Eq, b.clone(), Ex::int(0));
+        let zero = self.compare(BinaryOp::Eq, b.clone(), Expr::int(0));
         self.check(zero, "{0} is divided by zero".to_owned(), vec![a.clone()]);
-        if self.alive { self.binary_scalar(op, Kind::Int, a, b) } else { Ex::int(0) }
+        if self.alive { self.binary_scalar(op, Kind::Int, a, b) } else { Expr::int(0) }
     }
 
-    fn binary_cells(&mut self, op: BinaryOp, ty: &Type, a: Vec<Ex>, b: Vec<Ex>) -> Outcome<Val> {
+    fn binary_cells(&mut self, op: BinaryOp, ty: &Type, a: Vec<Expr>, b: Vec<Expr>) -> Outcome<Val> {
         match op {
             BinaryOp::Eq | BinaryOp::Ne => {
                 let join = if op == BinaryOp::Eq { BinaryOp::BitAnd } else { BinaryOp::BitOr };
@@ -109,14 +109,14 @@ impl Lower<'_> {
     }
 
     /// Multiplication and division in the order of operations of [`Value::binary`].
-    fn complex(&mut self, op: BinaryOp, a: Vec<Ex>, b: Vec<Ex>) -> Outcome<Val> {
+    fn complex(&mut self, op: BinaryOp, a: Vec<Expr>, b: Vec<Expr>) -> Outcome<Val> {
         let mut spilled =
-            |parts: Vec<Ex>| -> Vec<Ex> { parts.into_iter().map(|part| self.spill(part)).collect() };
+            |parts: Vec<Expr>| -> Vec<Expr> { parts.into_iter().map(|part| self.spill(part)).collect() };
         let (first, second) = (spilled(a), spilled(b));
         let ([a, b], [c, d]) = (&first[..], &second[..]) else {
             return Err("an operand is not a complex number".into());
         };
-        let mut two = |op, x: &Ex, y: &Ex| self.binary_scalar(op, Kind::Float, x.clone(), y.clone());
+        let mut two = |op, x: &Expr, y: &Expr| self.binary_scalar(op, Kind::Float, x.clone(), y.clone());
         use BinaryOp::{Add, Div, Mul, Sub};
         let (ac, bd, ad, bc) = (two(Mul, a, c), two(Mul, b, d), two(Mul, a, d), two(Mul, b, c));
         if op == Mul {
@@ -125,7 +125,7 @@ impl Lower<'_> {
         let (cc, dd) = (two(Mul, c, c), two(Mul, d, d));
         let (n, re, im) = (two(Add, &cc, &dd), two(Add, &ac, &bd), two(Sub, &bc, &ad));
         let n = self.spill(n);
-        let mut two = |op, x: Ex, y: &Ex| self.binary_scalar(op, Kind::Float, x, y.clone());
+        let mut two = |op, x: Expr, y: &Expr| self.binary_scalar(op, Kind::Float, x, y.clone());
         Ok(Val::Cells(vec![two(Div, re, &n), two(Div, im, &n)]))
     }
 
@@ -139,17 +139,17 @@ impl Lower<'_> {
         })
     }
 
-    pub(super) fn unary_scalar(&mut self, op: UnaryOp, x: Ex) -> Ex {
+    pub(super) fn unary_scalar(&mut self, op: UnaryOp, x: Expr) -> Expr {
         if let Some(a) = x.constant()
             && let Ok(result) = a.value().unary(op)
             && let Some(result) = Scalar::of(&result)
         {
-            return Ex::Const(result);
+            return Expr::Const(result);
         }
-        Ex::Unary(op, x.kind(&self.code), Box::new(x))
+        Expr::Unary(op, x.kind(&self.code), Box::new(x))
     }
 
-    pub(super) fn convert_scalar(&mut self, x: Ex, from: Kind, to: Kind) -> Ex {
+    pub(super) fn convert_scalar(&mut self, x: Expr, from: Kind, to: Kind) -> Expr {
         if from == to {
             return x;
         }
@@ -157,14 +157,14 @@ impl Lower<'_> {
             && let Ok(result) = a.value().convert(&type_of(from), &type_of(to))
             && let Some(result) = Scalar::of(&result)
         {
-            return Ex::Const(result);
+            return Expr::Const(result);
         }
-        Ex::Convert(from, to, Box::new(x))
+        Expr::Convert(from, to, Box::new(x))
     }
 
     /// Converts in the way of [`Value::convert`].
     pub(super) fn convert(&mut self, value: Val, from: &Type, to: &Type) -> Outcome<Val> {
-        let float = |x| Ex::Const(Scalar::Float(x));
+        let float = |x| Expr::Const(Scalar::Float(x));
         Ok(match (value, to) {
             (Val::Text(parts), Type::String) => Val::Text(parts),
             (Val::Scalar(x), Type::String) => Val::Text(vec![Part::Value(vec![x], from.clone())]),
@@ -203,12 +203,14 @@ impl Lower<'_> {
     }
 
     /// Applies a function to scalars.
-    pub(super) fn math(&mut self, function: Function, args: Vec<Ex>) -> Outcome<Ex> {
+    pub(super) fn math(&mut self, function: Function, args: Vec<Expr>) -> Outcome<Expr> {
         if let Some(values) = constants(&args) {
             let result = function.of(&values).map_err(|fault| fault.0)?;
-            return Ok(Ex::Const(Scalar::of(&result).ok_or("a built-in function does not return a scalar")?));
+            return Ok(Expr::Const(
+                Scalar::of(&result).ok_or("a built-in function does not return a scalar")?,
+            ));
         }
         let kind = args.first().map_or(Kind::Float, |arg| arg.kind(&self.code));
-        Ok(Ex::Math(function, kind, args))
+        Ok(Expr::Math(function, kind, args))
     }
 }

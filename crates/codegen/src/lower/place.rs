@@ -2,7 +2,7 @@
 
 use super::shape::{components, flatten, is_scalar, kind_of, shape_of};
 use super::{Bind, Lower, Outcome, Part, Val, cell_of, cells_of};
-use crate::ir::{Area, Cell, Ex, Kind, Mem, MemKind, Scalar, St, Var, VarInfo};
+use crate::ir::{Area, Cell, Expr, Kind, Mem, MemKind, Scalar, Stmt, Var, VarInfo};
 use std::borrow::Cow;
 use thalweg_lang::hir::{BinaryOp, Place, Root, Step, Type};
 use thalweg_lang::source::Span;
@@ -13,13 +13,13 @@ use thalweg_lang::value::{Shape, Value};
 pub(super) struct Loc {
     kind: LocKind,
     /// Indices, with the lengths that they must be less than.
-    checks: Vec<(Ex, usize, Span)>,
+    checks: Vec<(Expr, usize, Span)>,
 }
 
 #[derive(Clone, Debug)]
 enum LocKind {
     Var(Var),
-    Cells(Area, Ex, Shape),
+    Cells(Area, Expr, Shape),
     Text(Vec<Part>),
     Known(Value, Type),
 }
@@ -57,7 +57,7 @@ impl<'a> Lower<'a> {
         self.place_at(place, indices)
     }
 
-    fn place_at(&mut self, place: &'a Place, indices: Vec<(Ex, Span)>) -> Outcome<Loc> {
+    fn place_at(&mut self, place: &'a Place, indices: Vec<(Expr, Span)>) -> Outcome<Loc> {
         if let Some((value, ty)) = self.known_root(place.root)
             && let Some(found) = find(&value, ty, &place.path, &indices)
         {
@@ -77,10 +77,10 @@ impl<'a> Lower<'a> {
         area: Area,
         mut shape: Shape,
         path: &[Step],
-        indices: Vec<(Ex, Span)>,
+        indices: Vec<(Expr, Span)>,
     ) -> Outcome<Loc> {
         let structs = &self.tree.structs;
-        let (mut at, mut indices, mut checks) = (Ex::int(0), indices.into_iter(), Vec::new());
+        let (mut at, mut indices, mut checks) = (Expr::int(0), indices.into_iter(), Vec::new());
         for step in path {
             match (step, &shape) {
                 (Step::Index(_), Shape::Array(element, length)) => {
@@ -92,11 +92,11 @@ impl<'a> Lower<'a> {
                 (Step::Field(field), Shape::Struct(id)) => {
                     let fields = &structs[id.0 as usize];
                     let before: usize = fields[..*field as usize].iter().map(|f| cells_of(f, structs)).sum();
-                    at = at.plus(Ex::int(before as i64));
+                    at = at.plus(Expr::int(before as i64));
                     shape = fields[*field as usize].clone();
                 }
                 (Step::Field(part), Shape::Scalar(ty)) if components(ty).is_some() => {
-                    at = at.plus(Ex::int(i64::from(*part)));
+                    at = at.plus(Expr::int(i64::from(*part)));
                     shape = Shape::Scalar(Type::Float);
                 }
                 _ => return Err("a field or index is applied to a value that has no parts".into()),
@@ -173,7 +173,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Emits checks of indices that are not proven valid.
-    fn check_indices(&mut self, checks: &[(Ex, usize, Span)]) {
+    fn check_indices(&mut self, checks: &[(Expr, usize, Span)]) {
         for (index, length, span) in checks {
             let (low, high) = self.range(index);
             if low >= 0 && high < *length as i64 {
@@ -181,8 +181,8 @@ impl<'a> Lower<'a> {
             }
             self.span = *span;
             let index = self.spill(index.clone());
-            let below = self.compare(BinaryOp::Lt, index.clone(), Ex::int(0));
-            let above = self.compare(BinaryOp::Ge, index.clone(), Ex::int(*length as i64));
+            let below = self.compare(BinaryOp::Lt, index.clone(), Expr::int(0));
+            let above = self.compare(BinaryOp::Ge, index.clone(), Expr::int(*length as i64));
             let outside = self.binary_scalar(BinaryOp::BitOr, Kind::Bool, below, above);
             self.check(outside, format!("index {{0}} is outside an array of length {length}"), vec![index]);
         }
@@ -197,7 +197,9 @@ impl<'a> Lower<'a> {
     pub(super) fn load(&mut self, loc: &Loc) -> Outcome<Val> {
         self.check_indices(&loc.checks);
         match &loc.kind {
-            LocKind::Var(var) => Ok(Val::Scalar(self.known.constant(*var).map_or(Ex::Var(*var), Ex::Const))),
+            LocKind::Var(var) => {
+                Ok(Val::Scalar(self.known.constant(*var).map_or(Expr::Var(*var), Expr::Const)))
+            }
             LocKind::Cells(area, at, shape) => self.load_cells(area, at, shape),
             LocKind::Text(parts) => Ok(Val::Text(parts.clone())),
             LocKind::Known(value, ty) => self.constant(value, ty),
@@ -206,10 +208,10 @@ impl<'a> Lower<'a> {
 
     /// Lowers a constant.
     pub(super) fn constant(&mut self, value: &Value, ty: &Type) -> Outcome<Val> {
-        let float = |x: f32| Ex::Const(Scalar::Float(x));
+        let float = |x: f32| Expr::Const(Scalar::Float(x));
         Ok(match value {
             Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
-                Val::Scalar(Ex::Const(Scalar::of(value).ok_or("a constant is not a scalar")?))
+                Val::Scalar(Expr::Const(Scalar::of(value).ok_or("a constant is not a scalar")?))
             }
             Value::Complex(re, im) => Val::Cells(vec![float(*re), float(*im)]),
             Value::Vector(parts) => {
@@ -218,7 +220,7 @@ impl<'a> Lower<'a> {
             }
             Value::String(text) => Val::Text(vec![Part::Text(text.to_string())]),
             Value::Struct(_) | Value::Array(_) => match self.table(value, ty)? {
-                Bind::Area(mem, shape) => Val::Area(Area::Mem(mem), Ex::int(0), shape),
+                Bind::Area(mem, shape) => Val::Area(Area::Mem(mem), Expr::int(0), shape),
                 _ => Val::Nothing,
             },
             Value::Portal(_) => return Err("a portal is used as a value".into()),
@@ -226,12 +228,14 @@ impl<'a> Lower<'a> {
     }
 
     /// The value in cells.
-    pub(super) fn load_cells(&mut self, area: &Area, at: &Ex, shape: &Shape) -> Outcome<Val> {
-        let load = |at: Ex, kind| Ex::Load(area.clone(), Box::new(at), kind);
+    pub(super) fn load_cells(&mut self, area: &Area, at: &Expr, shape: &Shape) -> Outcome<Val> {
+        let load = |at: Expr, kind| Expr::Load(area.clone(), Box::new(at), kind);
         Ok(match shape {
             Shape::Scalar(ty) => match components(ty) {
                 Some(count) => Val::Cells(
-                    (0..count as i64).map(|part| load(at.clone().plus(Ex::int(part)), Kind::Float)).collect(),
+                    (0..count as i64)
+                        .map(|part| load(at.clone().plus(Expr::int(part)), Kind::Float))
+                        .collect(),
                 ),
                 None => Val::Scalar(load(at.clone(), kind_of(ty)?)),
             },
@@ -253,19 +257,19 @@ impl<'a> Lower<'a> {
     }
 
     /// Stores a value to cells.
-    pub(super) fn store_cells(&mut self, area: &Area, at: &Ex, shape: &Shape, value: Val) -> Outcome<()> {
+    pub(super) fn store_cells(&mut self, area: &Area, at: &Expr, shape: &Shape, value: Val) -> Outcome<()> {
         match (shape, value) {
             (Shape::Scalar(ty), Val::Scalar(value)) => {
-                self.emit(St::Store(area.clone(), at.clone(), kind_of(ty)?, value));
+                self.emit(Stmt::Store(area.clone(), at.clone(), kind_of(ty)?, value));
                 Ok(())
             }
             (Shape::Scalar(_), Val::Cells(parts)) => {
                 // Evaluate all parts first: they may read the cells that are stored to.
-                let parts: Vec<Ex> = parts.into_iter().map(|part| self.spill(part)).collect();
+                let parts: Vec<Expr> = parts.into_iter().map(|part| self.spill(part)).collect();
                 for (part, value) in parts.into_iter().enumerate() {
-                    self.emit(St::Store(
+                    self.emit(Stmt::Store(
                         area.clone(),
-                        at.clone().plus(Ex::int(part as i64)),
+                        at.clone().plus(Expr::int(part as i64)),
                         Kind::Float,
                         value,
                     ));
@@ -282,7 +286,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn copy(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), shape: &Shape) -> Outcome<()> {
+    fn copy(&mut self, to: (&Area, &Expr), from: (&Area, &Expr), shape: &Shape) -> Outcome<()> {
         if to == from {
             return Ok(());
         }
@@ -296,7 +300,7 @@ impl<'a> Lower<'a> {
                 let mut kinds = Vec::new();
                 self.kinds(shape, &mut kinds)?;
                 for (cell, kind) in kinds.into_iter().enumerate() {
-                    self.copy_cell(to, from, &Ex::int(cell as i64), kind);
+                    self.copy_cell(to, from, &Expr::int(cell as i64), kind);
                 }
                 self.budget()?;
             }
@@ -304,26 +308,26 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    pub(super) fn copy_run(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) {
+    pub(super) fn copy_run(&mut self, to: (&Area, &Expr), from: (&Area, &Expr), cells: usize, kind: Kind) {
         if cells <= SHORT {
-            (0..cells).for_each(|cell| self.copy_cell(to, from, &Ex::int(cell as i64), kind));
+            (0..cells).for_each(|cell| self.copy_cell(to, from, &Expr::int(cell as i64), kind));
             return;
         }
         self.over_cells(cells, |lower, cell| lower.copy_cell(to, from, &cell, kind));
     }
 
     /// Emits a loop over cells.
-    fn over_cells(&mut self, cells: usize, each: impl FnOnce(&mut Self, Ex)) {
+    fn over_cells(&mut self, cells: usize, each: impl FnOnce(&mut Self, Expr)) {
         let var = self.var(Kind::Int, "c");
         let before = std::mem::take(&mut self.out);
-        each(self, Ex::Var(var));
+        each(self, Expr::Var(var));
         let body = std::mem::replace(&mut self.out, before);
-        self.emit(St::For { var, from: Ex::int(0), to: Ex::int(cells as i64), step: 1, body });
+        self.emit(Stmt::For { var, from: Expr::int(0), to: Expr::int(cells as i64), step: 1, body });
     }
 
-    fn copy_cell(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cell: &Ex, kind: Kind) {
-        let value = Ex::Load(from.0.clone(), Box::new(from.1.clone().plus(cell.clone())), kind);
-        self.emit(St::Store(to.0.clone(), to.1.clone().plus(cell.clone()), kind, value));
+    fn copy_cell(&mut self, to: (&Area, &Expr), from: (&Area, &Expr), cell: &Expr, kind: Kind) {
+        let value = Expr::Load(from.0.clone(), Box::new(from.1.clone().plus(cell.clone())), kind);
+        self.emit(Stmt::Store(to.0.clone(), to.1.clone().plus(cell.clone()), kind, value));
     }
 
     /// Sets all cells to zero.
@@ -334,9 +338,9 @@ impl<'a> Lower<'a> {
             Cell::Of(kind) => kind,
             Cell::Mixed => Kind::Int,
         };
-        let store = |at: Ex| St::Store(area.clone(), at, kind, Ex::Const(Scalar::zero(kind)));
+        let store = |at: Expr| Stmt::Store(area.clone(), at, kind, Expr::Const(Scalar::zero(kind)));
         if cells <= SHORT_CLEAR {
-            (0..cells).for_each(|cell| self.emit(store(Ex::int(cell as i64))));
+            (0..cells).for_each(|cell| self.emit(store(Expr::int(cell as i64))));
         } else {
             self.over_cells(cells, |lower, cell| lower.emit(store(cell)));
         }
@@ -392,8 +396,8 @@ impl<'a> Lower<'a> {
             Val::Area(area, at, shape) if self.is_fixed(&area, &at) => Val::Area(area, at, shape),
             Val::Area(area, at, shape) => {
                 let mem = self.mem(MemKind::Local, &shape, "copy")?;
-                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, Val::Area(area, at, shape.clone()))?;
-                Val::Area(Area::Mem(mem), Ex::int(0), shape)
+                self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, Val::Area(area, at, shape.clone()))?;
+                Val::Area(Area::Mem(mem), Expr::int(0), shape)
             }
             Val::Text(parts) => Val::Text(
                 parts
@@ -410,7 +414,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    fn is_fixed(&self, area: &Area, at: &Ex) -> bool {
+    fn is_fixed(&self, area: &Area, at: &Expr) -> bool {
         at.constant().is_some()
             && match area {
                 Area::Mem(mem) => matches!(self.code.mems[mem.0 as usize].kind, MemKind::Table(_)),
@@ -421,7 +425,7 @@ impl<'a> Lower<'a> {
 }
 
 /// The part of a constant at indices that are all constants.
-fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Ex, Span)]) -> Option<(Value, Type)> {
+fn find(value: &Value, ty: Type, path: &[Step], indices: &[(Expr, Span)]) -> Option<(Value, Type)> {
     let (mut value, mut ty, mut indices) = (value, ty, indices.iter());
     for step in path {
         (value, ty) = match (step, value, ty) {

@@ -2,31 +2,31 @@
 
 use super::Lower;
 use super::known::{ANY, Range};
-use crate::ir::{Area, Ex, Function, Kind, MemKind, Scalar};
+use crate::ir::{Area, Expr, Function, Kind, MemKind, Scalar};
 use thalweg_lang::hir::{BinaryOp, Builtin};
 
 impl Lower<'_> {
     /// The range of an expression; all integers if it is not an integer.
-    pub(super) fn range(&self, ex: &Ex) -> Range {
+    pub(super) fn range(&self, ex: &Expr) -> Range {
         match ex {
-            Ex::Const(Scalar::Int(value)) => (i64::from(*value), i64::from(*value)),
-            Ex::Const(Scalar::Bool(value)) => (i64::from(*value), i64::from(*value)),
-            Ex::Var(var) => self.known.range(*var),
-            Ex::Convert(Kind::Bool, Kind::Int, _) => (0, 1),
-            Ex::Select(Kind::Int, parts) => {
+            Expr::Const(Scalar::Int(value)) => (i64::from(*value), i64::from(*value)),
+            Expr::Const(Scalar::Bool(value)) => (i64::from(*value), i64::from(*value)),
+            Expr::Var(var) => self.known.range(*var),
+            Expr::Convert(Kind::Bool, Kind::Int, _) => (0, 1),
+            Expr::Select(Kind::Int, parts) => {
                 let (a, b) = (self.range(&parts[1]), self.range(&parts[2]));
                 (a.0.min(b.0), a.1.max(b.1))
             }
-            Ex::Binary(op, Kind::Int, x, y) => self.range_of(*op, x, y),
-            Ex::Math(Function::Whole(Builtin::Max), Kind::Int, args) => {
+            Expr::Binary(op, Kind::Int, x, y) => self.range_of(*op, x, y),
+            Expr::Math(Function::Whole(Builtin::Max), Kind::Int, args) => {
                 let (a, b) = (self.range(&args[0]), self.range(&args[1]));
                 (a.0.max(b.0), a.1.max(b.1))
             }
-            Ex::Math(Function::Whole(Builtin::Min), Kind::Int, args) => {
+            Expr::Math(Function::Whole(Builtin::Min), Kind::Int, args) => {
                 let (a, b) = (self.range(&args[0]), self.range(&args[1]));
                 (a.0.min(b.0), a.1.min(b.1))
             }
-            Ex::Load(Area::Mem(mem), _, Kind::Int) => match &self.code.mems[mem.0 as usize].kind {
+            Expr::Load(Area::Mem(mem), _, Kind::Int) => match &self.code.mems[mem.0 as usize].kind {
                 MemKind::Table(values) => table(values),
                 _ => ANY,
             },
@@ -34,7 +34,7 @@ impl Lower<'_> {
         }
     }
 
-    fn range_of(&self, op: BinaryOp, x: &Ex, y: &Ex) -> Range {
+    fn range_of(&self, op: BinaryOp, x: &Expr, y: &Expr) -> Range {
         let (a, b) = (self.range(x), self.range(y));
         let positive = a.0 >= 0;
         within(match op {

@@ -3,13 +3,13 @@
 use super::assigned::{does, times_set};
 use super::shape::kind_of;
 use super::{Bind, Lower, Outcome, Part, Val, cells_of};
-use crate::ir::{Area, Ex, Kind, MemKind, Piece, Scalar, St};
-use thalweg_lang::hir::{BinaryOp, Expr, Init, Place, Shaped, Stmt, StmtKind, Type};
+use crate::ir::{Area, Expr, Kind, MemKind, Piece, Scalar, Stmt};
+use thalweg_lang::hir::{self, BinaryOp, Init, Place, Shaped, StmtKind, Type};
 use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
 
 impl<'a> Lower<'a> {
-    pub(super) fn stmts(&mut self, stmts: &'a [Stmt]) -> Outcome<()> {
+    pub(super) fn stmts(&mut self, stmts: &'a [hir::Stmt]) -> Outcome<()> {
         for stmt in stmts {
             if !self.alive {
                 break;
@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
         self.budget()
     }
 
-    fn stmt(&mut self, stmt: &'a Stmt) -> Outcome<()> {
+    fn stmt(&mut self, stmt: &'a hir::Stmt) -> Outcome<()> {
         match &stmt.kind {
             StmtKind::Declare { local, ty, init } => self.declare(*local, ty, init.as_ref()),
             StmtKind::Assign(place, value) => self.assign(place, value),
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn give_back(&mut self, value: Option<&'a Expr>) -> Outcome<()> {
+    fn give_back(&mut self, value: Option<&'a hir::Expr>) -> Outcome<()> {
         let value = value.map(|value| self.expr(value)).transpose()?;
         let (leave, result) = (self.frame().leave, self.frame().result.clone());
         if let (Some(value), Some(result)) = (value, result)
@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
             (scalar, init) if Self::has_variable(scalar) => {
                 let kind = kind_of(scalar)?;
                 let value = match init {
-                    None => Ex::Const(Scalar::zero(kind)),
+                    None => Expr::Const(Scalar::zero(kind)),
                     Some(Init::Value(expr)) => self.scalar(expr)?,
                     Some(Init::List(_)) => return Err("a scalar is initialised with a list".into()),
                 };
@@ -123,15 +123,15 @@ impl<'a> Lower<'a> {
             }
         };
         match (value, init) {
-            (Some(value), _) => self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, value)?,
+            (Some(value), _) => self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, value)?,
             (None, None) => self.clear(mem, &shape)?,
             (None, Some(init)) => {
                 // Its elements may read the variable's value of an earlier iteration.
                 let fresh = self.mem(MemKind::Local, &shape, "list")?;
                 self.clear(fresh, &shape)?;
                 self.list(fresh, 0, &shape, init)?;
-                let list = Val::Area(Area::Mem(fresh), Ex::int(0), shape.clone());
-                self.store_cells(&Area::Mem(mem), &Ex::int(0), &shape, list)?;
+                let list = Val::Area(Area::Mem(fresh), Expr::int(0), shape.clone());
+                self.store_cells(&Area::Mem(mem), &Expr::int(0), &shape, list)?;
             }
         }
         self.frame().locals[local as usize] = Bind::Area(mem, shape);
@@ -142,7 +142,7 @@ impl<'a> Lower<'a> {
         match (init, shape) {
             (Init::Value(expr), shape) => {
                 let value = self.expr(expr)?;
-                self.store_cells(&Area::Mem(mem), &Ex::int(at as i64), shape, value)
+                self.store_cells(&Area::Mem(mem), &Expr::int(at as i64), shape, value)
             }
             (Init::List(inits), Shape::Array(element, length)) if inits.len() == *length => {
                 let cells = cells_of(element, &self.tree.structs);
@@ -175,7 +175,7 @@ impl<'a> Lower<'a> {
                     Val::Cells(parts) => parts,
                     _ => return Ok(false),
                 };
-                let known: Option<Vec<Scalar>> = parts.iter().map(Ex::constant).collect();
+                let known: Option<Vec<Scalar>> = parts.iter().map(Expr::constant).collect();
                 out.extend(known.iter().flatten());
                 Ok(known.is_some())
             }
@@ -191,7 +191,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn assign(&mut self, place: &'a Place, value: &'a Expr) -> Outcome<()> {
+    fn assign(&mut self, place: &'a Place, value: &'a hir::Expr) -> Outcome<()> {
         // Indices keep the values they had before the right side was evaluated.
         let effects = self.has_effects(value);
         let loc = self.place(place)?;
@@ -204,9 +204,9 @@ impl<'a> Lower<'a> {
         &mut self,
         place: &'a Place,
         op: BinaryOp,
-        value: &'a Expr,
+        value: &'a hir::Expr,
         via: &Type,
-        stmt: &'a Stmt,
+        stmt: &'a hir::Stmt,
     ) -> Outcome<()> {
         let effects = self.has_effects(value);
         let loc = self.place(place)?;
@@ -228,14 +228,14 @@ impl<'a> Lower<'a> {
         self.store(&loc, new)
     }
 
-    fn push(&mut self, expr: &'a Expr) -> Outcome<()> {
+    fn push(&mut self, expr: &'a hir::Expr) -> Outcome<()> {
         let value = self.expr(expr)?;
         self.span = expr.span;
         let place = self.given.place();
         let range = self.cursor_range(&self.given.clone());
         match self.rates.push.fixed() {
             Some(push) if range.1 >= i64::from(push) => {
-                let more = self.compare(BinaryOp::Ge, place.clone(), Ex::int(push.into()));
+                let more = self.compare(BinaryOp::Ge, place.clone(), Expr::int(push.into()));
                 let most = counted(push.into());
                 let why = format!("this firing pushes more than the {most} of its rate");
                 self.check(more, why, Vec::new());
@@ -245,10 +245,10 @@ impl<'a> Lower<'a> {
         }
         self.given.fixed += 1;
         let shape = self.output.clone();
-        self.store_cells(&Area::Out(Box::new(place)), &Ex::int(0), &shape, value)
+        self.store_cells(&Area::Out(Box::new(place)), &Expr::int(0), &shape, value)
     }
 
-    fn print(&mut self, text: Option<&'a Expr>, line_ends: bool) -> Outcome<()> {
+    fn print(&mut self, text: Option<&'a hir::Expr>, line_ends: bool) -> Outcome<()> {
         let mut parts = match text.map(|text| Ok::<_, String>((self.expr(text)?, &text.ty))).transpose()? {
             None => Vec::new(),
             Some((Val::Text(parts), _)) => parts,
@@ -286,15 +286,15 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn print_pieces(&mut self, pieces: Vec<Piece>, args: Vec<Ex>) {
+    fn print_pieces(&mut self, pieces: Vec<Piece>, args: Vec<Expr>) {
         if !pieces.is_empty() {
             self.code.formats.push(pieces);
-            self.emit(St::Print(self.code.formats.len() as u32 - 1, args));
+            self.emit(Stmt::Print(self.code.formats.len() as u32 - 1, args));
         }
     }
 
     /// Drops what is known of variables that the code may change.
-    pub(super) fn forget_changed(&mut self, stmts: &[&'a [Stmt]], condition: Option<&'a Expr>) {
+    pub(super) fn forget_changed(&mut self, stmts: &[&'a [hir::Stmt]], condition: Option<&'a hir::Expr>) {
         let mut roots = Vec::new();
         for stmts in stmts {
             roots.extend(does(stmts, self.filter, self.program).roots);

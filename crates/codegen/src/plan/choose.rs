@@ -1,12 +1,12 @@
-//! Chooses the SIMD packs (*families*) and fused kernels (*bundles*) that pay.
+//! Chooses the SIMD packs and fused kernels that pay.
 
-use super::families::{Found, Group, find, interleaved};
-use super::fused::{self, Bundle, bundle};
-use super::{Actor, Facts, Family, Items, Place, Port, Root, Step, cost, order};
+use super::fused::{self, FusedKernel, kernel};
+use super::packs::{Found, Group, find, interleaved};
+use super::{Actor, Buffer, Facts, Items, Pack, Port, Step, View, cost, order};
 use crate::ir::Code;
+use crate::isomorphic::{Joint, join, parts};
 use crate::lower::NodeCode;
-use crate::siblings::{Joint, join, parts};
-use crate::uniformity::Varies;
+use crate::uniformity::Divergence;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::tree;
 use thalweg_lang::value::Value;
@@ -17,9 +17,9 @@ const BETTER: f64 = 0.85;
 /// The plan so far.
 #[derive(Clone)]
 pub(super) struct Planned {
-    pub(super) places: Vec<Option<Place>>,
+    pub(super) views: Vec<Option<View>>,
     pub(super) actors: Vec<Actor>,
-    pub(super) roots: Vec<Root>,
+    pub(super) buffers: Vec<Buffer>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -33,93 +33,93 @@ struct Candidate {
     costs: (f64, f64),
 }
 
-/// Actors and roots for given places; or the node that must copy first.
-type Made = Result<Result<(Vec<Actor>, Vec<Root>), NodeId>, String>;
+/// Actors and buffers for given views; or the node that must copy first.
+type Made = Result<Result<(Vec<Actor>, Vec<Buffer>), NodeId>, String>;
 
-/// A plan with its families and bundles.
-type Chosen = (Planned, Vec<Family>, Vec<Bundle>);
+/// A plan with its packs and kernels.
+type Chosen = (Planned, Vec<Pack>, Vec<FusedKernel>);
 
 /// The input of the choice.
 struct Choice<'a> {
     facts: &'a Facts<'a>,
     codes: &'a [Option<NodeCode>],
-    actors: &'a dyn Fn(&[Option<Place>]) -> Made,
+    actors: &'a dyn Fn(&[Option<View>]) -> Made,
     planned: Planned,
     lanes: usize,
 }
 
-/// Candidates for families, and classes of roots that can be interleaved.
+/// Candidates for packs, and classes of buffers that can be interleaved.
 struct Groups {
     candidates: Vec<Candidate>,
     classes: Vec<Vec<usize>>,
 }
 
-/// Adds families to a plan where they pay, and bundles if `bundled`.
+/// Adds packs to a plan where they pay, and kernels if `fused`.
 pub(super) fn choose(
     facts: &Facts<'_>,
     codes: &[Option<NodeCode>],
-    actors: &dyn Fn(&[Option<Place>]) -> Made,
+    actors: &dyn Fn(&[Option<View>]) -> Made,
     planned: Planned,
-    (lanes, bundled): (usize, bool),
+    (lanes, fused): (usize, bool),
 ) -> Result<Chosen, String> {
     let choice = Choice { facts, codes, actors, planned, lanes };
     let groups = choice.groups(&[]);
-    let mut bundles = Vec::new();
-    for bundle in if bundled { choice.bundles() } else { Vec::new() } {
-        if choice.pays(&groups, &bundle)? {
-            bundles.push(bundle);
+    let mut kernels = Vec::new();
+    for kernel in if fused { choice.kernels() } else { Vec::new() } {
+        if choice.pays(&groups, &kernel)? {
+            kernels.push(kernel);
         }
     }
     loop {
-        match choice.with(&choice.groups(&bundles), &bundles)? {
+        match choice.with(&choice.groups(&kernels), &kernels)? {
             Ok(chosen) => return Ok(chosen),
-            Err(bundle) => _ = bundles.remove(bundle),
+            Err(kernel) => _ = kernels.remove(kernel),
         }
     }
 }
 
 impl Choice<'_> {
-    fn bundles(&self) -> Vec<fused::Candidate> {
-        let Planned { places, actors, roots, steps } = &self.planned;
-        fused::find(self.facts, self.codes, places, (actors, roots), steps)
+    fn kernels(&self) -> Vec<fused::Candidate> {
+        let Planned { views, actors, buffers, steps } = &self.planned;
+        fused::find(self.facts, self.codes, views, (actors, buffers), steps)
     }
 
-    /// The groups of filters that are in none of these bundles.
-    fn groups(&self, bundles: &[fused::Candidate]) -> Groups {
-        let Planned { actors, roots, steps, .. } = &self.planned;
-        let Found { groups, classes } = find(self.facts, self.codes, (actors, roots), steps, bundles);
+    /// The groups of filters that are in none of these kernels.
+    fn groups(&self, kernels: &[fused::Candidate]) -> Groups {
+        let Planned { actors, buffers, steps, .. } = &self.planned;
+        let Found { groups, classes } = find(self.facts, self.codes, (actors, buffers), steps, kernels);
         let of = |group| candidate(self.facts, self.codes, &self.planned, group, self.lanes);
         Groups { candidates: groups.into_iter().filter_map(of).collect(), classes }
     }
 
-    /// The plan in which each of these classes is one root; `None` where an access has no pattern.
+    /// The plan in which each of these classes is one buffer; `None` where an access has no pattern.
     fn interleaved(&self, classes: &[&Vec<usize>]) -> Result<Option<Planned>, String> {
         let mut with = self.planned.clone();
         if !classes.is_empty() {
-            with.places = interleaved(&with.places, &with.roots, classes);
-            match (self.actors)(&with.places)? {
-                Ok((actors, roots)) => (with.actors, with.roots) = (actors, roots),
+            with.views = interleaved(&with.views, &with.buffers, classes);
+            match (self.actors)(&with.views)? {
+                Ok((actors, buffers)) => (with.actors, with.buffers) = (actors, buffers),
                 Err(_) => return Ok(None),
             }
         }
         Ok(Some(with))
     }
 
-    /// Whether a bundle is faster than its filters.
+    /// Whether a kernel is faster than its filters.
     fn pays(&self, groups: &Groups, all: &fused::Candidate) -> Result<bool, String> {
-        // The roots that siblings write for it, and those that it writes for siblings, can be interleaved.
+        // The buffers that members write for it, and those that it writes for members, can be interleaved.
         let mut classes: Vec<&Vec<usize>> =
             groups.classes.iter().filter(|class| **class == all.entrances).collect();
         classes.extend(Some(&all.exits).filter(|exits| exits.len() > 1));
         let Some(with) = self.interleaved(&classes)? else { return Ok(false) };
-        let Some(bundle) = bundle(self.codes, (&with.actors, &with.roots), &all.actors, self.lanes) else {
+        let Some(kernel) = kernel(self.codes, (&with.actors, &with.buffers), &all.actors, self.lanes) else {
             return Ok(false);
         };
         let now: f64 = all.actors.iter().map(|actor| self.cost(groups, *actor)).sum();
-        Ok(bundle.cost < now * BETTER)
+        Ok(kernel.cost < now * BETTER)
     }
 
-    /// The cost of an actor alone or with its siblings, whichever is less.
+    /// The cost of an actor alone or with its members, whichever is less.
     fn cost(&self, groups: &Groups, at: usize) -> f64 {
         let actor = &self.planned.actors[at];
         let Some(code) = work_of(self.codes, actor) else { return 0.0 };
@@ -129,11 +129,11 @@ impl Choice<'_> {
         group.map_or(alone, |group| alone.min(group.costs.1 / group.group.actors.len() as f64))
     }
 
-    /// The plan with these bundles and the families of the other filters; or a bundle that cannot be in it.
+    /// The plan with these kernels and the packs of the other filters; or a kernel that cannot be in it.
     fn with(&self, groups: &Groups, all: &[fused::Candidate]) -> Result<Result<Chosen, usize>, String> {
         let Groups { candidates, classes } = groups;
         let needed =
-            |class: &Vec<usize>| all.iter().any(|bundle| [&bundle.entrances, &bundle.exits].contains(&class));
+            |class: &Vec<usize>| all.iter().any(|kernel| [&kernel.entrances, &kernel.exits].contains(&class));
         let needed: Vec<bool> = classes.iter().map(needed).collect();
         let chosen = worthwhile(candidates.clone(), &needed);
         let uses = |class: &usize| chosen.iter().any(|candidate| candidate.group.classes.contains(class));
@@ -142,17 +142,17 @@ impl Choice<'_> {
             let without = (self.planned.clone(), Vec::new(), Vec::new());
             return Ok(if all.is_empty() { Ok(without) } else { Err(0) });
         };
-        let mut bundles = Vec::new();
+        let mut kernels = Vec::new();
         for (at, candidate) in all.iter().enumerate() {
-            match bundle(self.codes, (&with.actors, &with.roots), &candidate.actors, self.lanes) {
-                Some(bundle) => bundles.push(bundle),
+            match kernel(self.codes, (&with.actors, &with.buffers), &candidate.actors, self.lanes) {
+                Some(kernel) => kernels.push(kernel),
                 None => return Ok(Err(at)),
             }
         }
-        let families = chosen.into_iter().filter_map(|candidate| family(self.codes, &with.actors, candidate));
-        let mut families: Vec<Family> = families.collect();
-        with.steps = order::with_families(&with.actors, &with.steps, &mut families, &mut bundles);
-        Ok(Ok((with, families, bundles)))
+        let packs = chosen.into_iter().filter_map(|candidate| pack(self.codes, &with.actors, candidate));
+        let mut packs: Vec<Pack> = packs.collect();
+        with.steps = order::with_packs(&with.actors, &with.steps, &mut packs, &mut kernels);
+        Ok(Ok((with, packs, kernels)))
     }
 }
 
@@ -173,14 +173,14 @@ fn candidate(
     let split: Option<Vec<Code>> = split.map(|split| split.into_iter().flatten().collect());
     let (whole, split) = (join(&works), split.and_then(|split| join(&split.iter().collect::<Vec<_>>())));
     let better = [whole, split].into_iter().flatten().filter_map(|joint| {
-        let varies = Varies::among(&joint, &same)?;
+        let divergence = Divergence::among(&joint, &same)?;
         let items = joint.lanes / group.actors.len();
         // The parts of an item are adjacent; items of several cells are further apart than those of one.
         let next = |stride: i64, cells: usize| {
             if items == 1 && cells > 1 { stride.saturating_mul(cells as i64) } else { stride }
         };
         let strides = (next(strides.0, input.map_or(1, |items| items.cells)), next(strides.1, output.cells));
-        let (cost, width) = cost::together(&joint, &varies, strides, lanes);
+        let (cost, width) = cost::together(&joint, &divergence, strides, lanes);
         Some((cost, width, joint))
     });
     let (cost, width, joint) = better.min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -193,7 +193,7 @@ fn work_of<'a>(codes: &'a [Option<NodeCode>], actor: &Actor) -> Option<&'a Code>
     codes[actor.node.0 as usize].as_ref().map(|codes| &codes.work)
 }
 
-/// Integer fields with equal initial values in all siblings, which only their common code changes.
+/// Integer fields with equal initial values in all members, which only their common code changes.
 fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned, group: &Group) -> Vec<u32> {
     let mut all = Vec::new();
     for actor in &group.actors {
@@ -216,14 +216,14 @@ fn same_fields(facts: &Facts<'_>, codes: &[Option<NodeCode>], planned: &Planned,
     (0..all[0].len()).filter(|field| equal(*field)).map(|field| field as u32).collect()
 }
 
-/// Items from one sibling to the next, on both sides; `i64::MAX` where that is not the same for all.
+/// Items from one member to the next, on both sides; `i64::MAX` where that is not the same for all.
 fn strides(planned: &Planned, group: &Group) -> (i64, i64) {
     let of = |ports: Vec<&Port>| {
         if ports.is_empty() {
             return 0;
         }
-        // Roots of their own are interleaved, so that the items are adjacent.
-        if ports.iter().any(|port| port.root != ports[0].root) {
+        // Buffers of their own are interleaved, so that the items are adjacent.
+        if ports.iter().any(|port| port.buffer != ports[0].buffer) {
             return 1;
         }
         let mut bases: Vec<i64> = ports.iter().map(|port| port.items.base).collect();
@@ -238,7 +238,7 @@ fn strides(planned: &Planned, group: &Group) -> (i64, i64) {
     )
 }
 
-/// Groups connected by classes are chosen together or not at all. Groups with classes that a bundle needs are
+/// Groups connected by classes are chosen together or not at all. Groups with classes that a kernel needs are
 /// always chosen.
 fn worthwhile(mut candidates: Vec<Candidate>, needed: &[bool]) -> Vec<Candidate> {
     let classes = needed.len();
@@ -270,15 +270,15 @@ fn worthwhile(mut candidates: Vec<Candidate>, needed: &[bool]) -> Vec<Candidate>
     candidates
 }
 
-/// The family at its siblings' actual places, if these are in one root on each side.
-fn family(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) -> Option<Family> {
+/// The pack at its members' actual views, if these are in one buffer on each side.
+fn pack(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) -> Option<Pack> {
     let Candidate { mut group, joint, same, width, costs: (_, cost) } = candidate;
-    let place = |actor: usize| {
+    let view = |actor: usize| {
         let actor = &actors[actor];
         (actor.outputs[0].items.base, actor.inputs.first().map(|port| port.items.base))
     };
     let before = group.actors.clone();
-    group.actors.sort_by_key(|actor| place(*actor));
+    group.actors.sort_by_key(|actor| view(*actor));
     let parts_each = joint.lanes / group.actors.len();
     let joint = if group.actors == before { joint } else { joined(codes, actors, &group, parts_each)? };
     let input = match side(&group.actors, |actor| actors[actor].inputs.first()) {
@@ -292,11 +292,11 @@ fn family(codes: &[Option<NodeCode>], actors: &[Actor], candidate: Candidate) ->
     let by_lane = |offsets: Vec<i64>| -> Vec<i64> {
         offsets.into_iter().flat_map(|offset| std::iter::repeat_n(offset, parts_each)).collect()
     };
-    let siblings = group.actors.len();
-    let (input, from) = input.map_or((None, vec![0; siblings]), |(port, offsets)| (Some(port), offsets));
+    let members = group.actors.len();
+    let (input, from) = input.map_or((None, vec![0; members]), |(port, offsets)| (Some(port), offsets));
     let firings = actors[group.actors[0]].firings;
     let (from, to) = (by_lane(from), by_lane(to));
-    Some(Family { actors: group.actors, joint, same, width, input, output, from, to, firings, cost })
+    Some(Pack { actors: group.actors, joint, same, width, input, output, from, to, firings, cost })
 }
 
 fn joined(codes: &[Option<NodeCode>], actors: &[Actor], group: &Group, each: usize) -> Option<Joint> {
@@ -311,17 +311,18 @@ fn joined(codes: &[Option<NodeCode>], actors: &[Actor], group: &Group, each: usi
 
 enum Side {
     None,
-    /// The port of the first sibling, and the distance in cells of each one's items from it.
+    /// The port of the first member, and the distance in cells of each one's items from it.
     One(Port, Vec<i64>),
     Several,
 }
 
-fn side<'a>(siblings: &[usize], port: impl Fn(usize) -> Option<&'a Port>) -> Side {
-    let ports: Option<Vec<&Port>> = siblings.iter().map(|actor| port(*actor)).collect();
+fn side<'a>(members: &[usize], port: impl Fn(usize) -> Option<&'a Port>) -> Side {
+    let ports: Option<Vec<&Port>> = members.iter().map(|actor| port(*actor)).collect();
     let Some(ports) = ports else { return Side::None };
     let base = ports.iter().map(|port| port.items.base).min().unwrap_or(0);
-    let first = Port { root: ports[0].root, items: Items { base, ..ports[0].items.clone() } };
-    let alike = |port: &&Port| port.root == first.root && Items { base, ..port.items.clone() } == first.items;
+    let first = Port { buffer: ports[0].buffer, items: Items { base, ..ports[0].items.clone() } };
+    let alike =
+        |port: &&Port| port.buffer == first.buffer && Items { base, ..port.items.clone() } == first.items;
     if !ports.iter().all(alike) {
         return Side::Several;
     }

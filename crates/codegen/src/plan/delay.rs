@@ -1,12 +1,12 @@
 //! Delays: filters with a `prework` that afterwards forward their input.
 //!
 //! From its second firing on a delay is an identity with shifted item numbers. So it needs no code: its
-//! output is a view of its input's root, and what `prework` has pushed is put there before the first steady
+//! output is a view of its input's buffer, and what `prework` has pushed is put there before the first steady
 //! state, at the positions of earlier items.
 
 use super::{Facts, loops};
-use crate::blocks::passes;
 use crate::lower::NodeCode;
+use crate::unrolled::passes;
 use thalweg_lang::flat::{Firing, NodeId};
 
 /// By node: the delay in items, for filters that are delays. Filters in feedback loops are excluded: they
@@ -14,8 +14,8 @@ use thalweg_lang::flat::{Firing, NodeId};
 pub(crate) fn delays(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Vec<Option<i64>> {
     let loops = loops(facts);
     let of = |(at, code): (usize, &Option<NodeCode>)| {
-        let turns = loops.iter().any(|(from, to)| (*from as usize..=*to as usize).contains(&at));
-        delay(facts, NodeId(at as u32), code.as_ref()?).filter(|_| !turns)
+        let in_loop = loops.iter().any(|(from, to)| (*from as usize..=*to as usize).contains(&at));
+        delay(facts, NodeId(at as u32), code.as_ref()?).filter(|_| !in_loop)
     };
     codes.iter().enumerate().map(of).collect()
 }

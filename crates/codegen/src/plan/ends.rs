@@ -2,10 +2,10 @@
 
 use super::{Items, Port};
 
-/// How far an access, or a border, reaches in its root.
+/// How far an access, or a border, reaches in its buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct End {
-    pub(super) root: usize,
+    pub(super) buffer: usize,
     /// Firings in a steady state, firings in a group, and the distance between groups.
     firings: i64,
     group: i64,
@@ -18,7 +18,7 @@ impl End {
     pub(super) fn new(port: &Port, firings: u64) -> End {
         let Items { base, group, group_stride, stride, .. } = port.items;
         let first = base + (group - 1) * stride.abs() + port.items.reach() + 1;
-        End { root: port.root, firings: firings as i64, group, by: group_stride, first }
+        End { buffer: port.buffer, firings: firings as i64, group, by: group_stride, first }
     }
 
     /// The end after this many steady states.

@@ -7,13 +7,13 @@ use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 use thalweg_lang::schedule::{Phase, Region};
 use thalweg_lang::tree::Code;
 
-/// Nodes that keep the order of their firings because of messages ([`ties`](crate::ties)): the first and the
+/// Nodes that keep the order of their firings because of messages ([`message_order`](crate::message_order)): the first and the
 /// last of them, and the order of their firings in a steady state.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Span {
     pub(crate) first: u32,
     pub(crate) last: u32,
-    pub(crate) turns: Vec<Phase>,
+    pub(crate) phases: Vec<Phase>,
 }
 
 /// Facts about a region before it is planned.

@@ -33,10 +33,10 @@ pub(super) fn at_once(
     if nodes().any(seen) || !facts.spans.is_empty() {
         return;
     }
-    let turns = turns(facts, first, last);
-    if turns >= LEAST {
+    let at_once = rounds_at_once(facts, first, last);
+    if at_once >= LEAST {
         let fires = all.iter().map(|actor| Round::Fire(*actor, actors[*actor].firings));
-        *rounds = vec![Round::AtOnce(turns as u64, fires.collect())];
+        *rounds = vec![Round::AtOnce(at_once as u64, fires.collect())];
     }
 }
 
@@ -50,7 +50,7 @@ fn inside(rounds: &[Round], all: &mut Vec<usize>) {
 }
 
 /// The most rounds for which the nodes of a loop can fire one after the other, in data-flow order.
-fn turns(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
+fn rounds_at_once(facts: &Facts<'_>, first: NodeId, last: NodeId) -> i64 {
     let flat = &facts.compiled.flat;
     // The whole loops that contain them: nodes that only forward items are not actors.
     let spans = loops(facts);

@@ -5,15 +5,15 @@
 //! code and equal input push equal items. So neighbours of a filter bank that share an edge share its filter,
 //! and of two equal pipelines one remains.
 //!
-//! Of channels with equal items one is a root and the others are views of it. Where both lead to joiners, the
+//! Of channels with equal items one is a buffer and the others are views of it. Where both lead to joiners, the
 //! items have to be in two places: then a merged filter reads what the other one has pushed and forwards it
 //! ([`Merged::codes`]).
 //!
 //! Only filters are merged that keep no state, print nothing and cannot fail: the number of their firings
 //! cannot be observed.
 
-use super::{Actor, Facts, Place, loops};
-use crate::ir::{Area, Cell, Code, Ex, Kind, MemKind, St, Var, VarInfo, walk, walk_exprs};
+use super::{Actor, Facts, View, loops};
+use crate::ir::{Area, Cell, Code, Expr, Kind, MemKind, Stmt, Var, VarInfo, walk, walk_exprs};
 use crate::lower::NodeCode;
 use crate::uniformity::has_no_state;
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ pub(crate) struct Merged {
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Made {
     /// The output of a round-robin splitter's port.
-    Dealt(ChannelId, Vec<u32>, usize),
+    Split(ChannelId, Vec<u32>, usize),
     /// The output of a joiner of these channels.
     Joined(Vec<ChannelId>, Vec<u32>),
 }
@@ -51,14 +51,14 @@ impl Merged {
     pub(crate) fn find(facts: &Facts<'_>, codes: &[Option<NodeCode>]) -> Merged {
         let mut merged = Merged::nothing(facts);
         let (mut made, mut filters) = (HashMap::new(), HashMap::new());
-        let turns = turns(facts);
+        let phases = phases(facts);
         for node in &facts.region.nodes {
-            if turns[node.0 as usize].is_none() || starts_with_items(facts, *node) {
+            if phases[node.0 as usize].is_none() || starts_with_items(facts, *node) {
                 continue;
             }
             match (facts.compiled.flat.kind(*node), &codes[node.0 as usize]) {
                 (NodeKind::Filter(_), Some(code)) => {
-                    merged.filter(facts, (*node, code), codes, &turns, &mut filters);
+                    merged.filter(facts, (*node, code), codes, &phases, &mut filters);
                 }
                 (NodeKind::Filter(_), None) if facts.is_identity(*node) => merged.passes(facts, *node),
                 (NodeKind::Filter(_), None) => {}
@@ -102,7 +102,7 @@ impl Merged {
         for (port, output) in flat.outputs(node).enumerate() {
             let inputs: Vec<ChannelId> = flat.inputs(node).map(|input| self.of(input)).collect();
             let key = match flat.kind(node) {
-                NodeKind::Split(_) => Made::Dealt(inputs[0], weights.to_vec(), port),
+                NodeKind::Split(_) => Made::Split(inputs[0], weights.to_vec(), port),
                 _ => Made::Joined(inputs, weights.to_vec()),
             };
             self.same[output.0 as usize] = *made.entry(key).or_insert(output);
@@ -115,7 +115,7 @@ impl Merged {
         facts: &Facts<'_>,
         (node, code): (NodeId, &NodeCode),
         codes: &[Option<NodeCode>],
-        turns: &[Option<usize>],
+        phases: &[Option<usize>],
         filters: &mut HashMap<ChannelId, Vec<NodeId>>,
     ) {
         let flat = &facts.compiled.flat;
@@ -128,7 +128,7 @@ impl Merged {
         let equal = |other: &&NodeId| {
             codes[other.0 as usize].as_ref() == Some(code)
                 && fires(**other) == fires(node)
-                && turns[other.0 as usize] < turns[node.0 as usize]
+                && phases[other.0 as usize] < phases[node.0 as usize]
         };
         match others.iter().find(equal) {
             Some(other) => {
@@ -140,28 +140,28 @@ impl Merged {
         }
     }
 
-    /// Unites roots that carry the same items.
-    pub(super) fn share(&self, places: &mut [Option<Place>]) {
-        let is_root = |channel: ChannelId, places: &[Option<Place>]| {
-            places[channel.0 as usize].as_ref().is_some_and(|place| place.root == channel)
+    /// Unites buffers that carry the same items.
+    pub(super) fn share(&self, views: &mut [Option<View>]) {
+        let is_buffer = |channel: ChannelId, views: &[Option<View>]| {
+            views[channel.0 as usize].as_ref().is_some_and(|view| view.buffer == channel)
         };
-        for at in 0..places.len() {
-            let Some(place) = &places[at] else { continue };
-            let first = self.of(place.root);
-            if first != place.root && is_root(first, places) {
-                places[at].as_mut().expect("the channel has a place").root = first;
+        for at in 0..views.len() {
+            let Some(view) = &views[at] else { continue };
+            let first = self.of(view.buffer);
+            if first != view.buffer && is_buffer(first, views) {
+                views[at].as_mut().expect("the channel has a view").buffer = first;
             }
         }
     }
 
     /// Whether a node has nothing to do, since another node puts all its items in place.
-    pub(super) fn is_done(&self, facts: &Facts<'_>, places: &[Option<Place>], node: NodeId) -> bool {
+    pub(super) fn is_done(&self, facts: &Facts<'_>, views: &[Option<View>], node: NodeId) -> bool {
         let flat = &facts.compiled.flat;
         let done = |output: ChannelId| {
             let first = self.of(output);
             flat.channel(first).from.0 != node
-                && places[first.0 as usize].is_some()
-                && places[first.0 as usize] == places[output.0 as usize]
+                && views[first.0 as usize].is_some()
+                && views[first.0 as usize] == views[output.0 as usize]
         };
         flat.output(node).is_some() && flat.outputs(node).all(done)
     }
@@ -195,17 +195,17 @@ impl Merged {
 }
 
 /// The position of nodes in the steady state; `None` for those that alternate with others.
-fn turns(facts: &Facts<'_>) -> Vec<Option<usize>> {
-    let mut turns = vec![None; facts.compiled.flat.nodes().len()];
-    for (turn, phase) in facts.region.steady.iter().enumerate() {
+fn phases(facts: &Facts<'_>) -> Vec<Option<usize>> {
+    let mut phases = vec![None; facts.compiled.flat.nodes().len()];
+    for (at, phase) in facts.region.steady.iter().enumerate() {
         if let Phase::Fire(node, _) = phase {
-            turns[node.0 as usize] = Some(turn);
+            phases[node.0 as usize] = Some(at);
         }
     }
     for (from, to) in loops(facts) {
-        turns[from as usize..=to as usize].fill(None);
+        phases[from as usize..=to as usize].fill(None);
     }
-    turns
+    phases
 }
 
 /// Whether a node's outputs hold items before anything runs.
@@ -215,25 +215,25 @@ fn starts_with_items(facts: &Facts<'_>, node: NodeId) -> bool {
 }
 
 fn can_be_merged(code: &NodeCode) -> bool {
-    let mut told = true;
-    walk_exprs(&code.work.body, &mut |ex| told &= !matches!(ex, Ex::Iter));
+    let mut without_iter = true;
+    walk_exprs(&code.work.body, &mut |ex| without_iter &= !matches!(ex, Expr::Iter));
     let keeps = code.work.mems.iter().any(|mem| matches!(mem.kind, MemKind::Field(_)))
         || code.work.vars.iter().any(|var| var.field.is_some());
-    told && !keeps && code.prework.is_none() && code.handlers.is_empty() && has_no_state(&code.work)
+    without_iter && !keeps && code.prework.is_none() && code.handlers.is_empty() && has_no_state(&code.work)
 }
 
 /// Firings with fewer operations than this are repeated: copying the items takes as long.
 const CHEAP: usize = 24;
 
 fn is_cheap(code: &Code) -> bool {
-    let (mut operations, mut turns) = (0, false);
-    walk(&code.body, &mut |st| turns |= matches!(st, St::For { .. }));
+    let (mut operations, mut has_loop) = (0, false);
+    walk(&code.body, &mut |st| has_loop |= matches!(st, Stmt::For { .. }));
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Math(..) => operations += CHEAP,
-        Ex::Const(_) | Ex::Var(_) => {}
+        Expr::Math(..) => operations += CHEAP,
+        Expr::Const(_) | Expr::Var(_) => {}
         _ => operations += 1,
     });
-    !turns && operations < CHEAP
+    !has_loop && operations < CHEAP
 }
 
 /// The code of a filter that forwards this many items in a firing.
@@ -242,20 +242,20 @@ fn passing((cell, cells): (Cell, usize), items: u64) -> Code {
         Cell::Of(kind) => kind,
         Cell::Mixed => Kind::Int,
     };
-    let move_item = |item: Ex| {
+    let move_item = |item: Expr| {
         let cell = |cell: usize| {
-            let (at, item) = (Box::new(Ex::int(cell as i64)), Box::new(item.clone()));
-            St::Store(Area::Out(item.clone()), *at.clone(), kind, Ex::Load(Area::In(item), at, kind))
+            let (at, item) = (Box::new(Expr::int(cell as i64)), Box::new(item.clone()));
+            Stmt::Store(Area::Out(item.clone()), *at.clone(), kind, Expr::Load(Area::In(item), at, kind))
         };
-        (0..cells).map(cell).collect::<Vec<St>>()
+        (0..cells).map(cell).collect::<Vec<Stmt>>()
     };
     let mut code = Code::default();
     if items == 1 {
-        code.body = move_item(Ex::int(0));
+        code.body = move_item(Expr::int(0));
     } else {
         code.vars.push(VarInfo { kind: Kind::Int, name: "item".into(), field: None });
-        let (var, from, to) = (Var(0), Ex::int(0), Ex::int(items as i64));
-        code.body = vec![St::For { var, from, to, step: 1, body: move_item(Ex::Var(var)) }];
+        let (var, from, to) = (Var(0), Expr::int(0), Expr::int(items as i64));
+        code.body = vec![Stmt::For { var, from, to, step: 1, body: move_item(Expr::Var(var)) }];
     }
     code
 }

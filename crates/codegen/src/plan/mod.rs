@@ -1,73 +1,73 @@
 //! The plan of a fused region: its buffers, how each node accesses them, and the order of firings.
 //!
-//! Splitters, joiners, identities and delays ([`delay`]) move items only where they must. A *root* is a
+//! Splitters, joiners, identities and delays ([`delay`]) move items only where they must. A *buffer* is a
 //! channel that has a buffer: the output of a filter, or of a joiner where filters feed the joiner. Every
-//! other channel is a view of a root ([`Place`]): a mapping of item numbers to positions in the root. Item
+//! other channel is a view of a buffer ([`View`]): a mapping of item numbers to positions in the buffer. Item
 //! `k` of a splitter's output of weight `w`, with a sum of weights `W` of which `o` precede it, is item `(k /
 //! w) * W + o + k % w` of the splitter's input; the same holds for a joiner's inputs and its output. Where
 //! the mapping gives a filter's firings no regular pattern ([`ports`]), the splitter or joiner stays and
 //! copies.
 //!
-//! **Between calls** the remaining items are at the front of their root. A call of `n` steady states advances
-//! each position by `n` times the root's `advance`.
+//! **Between calls** the remaining items are at the front of their buffer. A call of `n` steady states advances
+//! each position by `n` times the buffer's `advance`.
 //!
-//! **Families.** Parallel isomorphic filters fire together, a lane for each ([`families`]), where that is
+//! **Packs.** Parallel isomorphic filters fire together, a lane for each ([`packs`]), where that is
 //! faster ([`choose`]).
 //!
-//! **Bundles.** Filters between which no items remain are one code, with registers for the items between them
+//! **Fused kernels.** Filters between which no items remain are one code, with registers for the items between them
 //! ([`fused`]).
 //!
 //! **Order.** Outside feedback loops each node fires for all `n` steady states at once. The phases of a loop
-//! are repeated `n` times, and so are those that messages keep in order ([`ties`](crate::ties)). Where
+//! are repeated `n` times, and so are those that messages keep in order ([`message_order`](crate::message_order)). Where
 //! several nodes print, `n` is 1.
 
 mod border;
+mod buffers;
 mod choose;
 mod copies;
 mod cost;
 mod delay;
 mod ends;
 mod facts;
-mod families;
 mod fused;
 mod items;
 mod long;
 mod merge;
 mod order;
-mod places;
+mod packs;
 mod ports;
 mod region;
-mod roots;
 mod scale;
 mod state;
 mod steps;
 mod strides;
+mod views;
 
 use crate::lower::NodeCode;
 use thalweg_lang::flat::{ChannelId, NodeId, NodeKind};
 
 use choose::Planned;
 use facts::loops;
-use places::{Level, places};
 use region::measure;
 use scale::{bytes_of, scale};
+use views::{Mapping, views};
 
 pub(crate) use border::Border;
+pub(crate) use buffers::{BEYOND, Buffer, held};
 pub(crate) use copies::moves_of;
-pub(crate) use cost::{loads, weaves};
+pub(crate) use cost::{interleaves, loads};
 pub(crate) use delay::delays;
 pub(crate) use facts::{Facts, Span, count, item};
-pub(crate) use families::Family;
-pub(crate) use fused::Bundle;
+pub(crate) use fused::FusedKernel;
 pub(crate) use items::{Items, Pattern};
 pub(crate) use merge::Merged;
-pub(crate) use places::Place;
+pub(crate) use packs::Pack;
 pub(crate) use ports::{Actor, Port};
 pub(crate) use region::{Plan, sizes};
-pub(crate) use roots::{BEYOND, Root, held};
 pub(crate) use state::{has_state, keeps_nothing};
 pub(crate) use steps::{Round, Step};
 pub(crate) use strides::{NARROW, pays, stride, strides_of};
+pub(crate) use views::View;
 
 /// Plans a region, for one or many steady states in a call; without vectors if `lanes` is 1.
 pub(crate) fn plan(
@@ -78,49 +78,49 @@ pub(crate) fn plan(
 ) -> Result<Plan, String> {
     let mut kept = keep_first(facts);
     loop {
-        let mut places = places(facts, &kept);
-        merged.share(&mut places);
-        let actors = |places: &[Option<Place>]| {
-            let acts = |node| !merged.is_done(facts, places, node);
-            let made = ports::actors(facts, &kept, places, &acts)?;
-            Ok::<_, String>(made.map(|(mut actors, roots)| {
+        let mut views = views(facts, &kept);
+        merged.share(&mut views);
+        let actors = |views: &[Option<View>]| {
+            let acts = |node| !merged.is_done(facts, views, node);
+            let made = ports::actors(facts, &kept, views, &acts)?;
+            Ok::<_, String>(made.map(|(mut actors, buffers)| {
                 merged.take(&mut actors);
-                (actors, roots)
+                (actors, buffers)
             }))
         };
-        let made = match actors(&places)? {
-            Ok((made, roots)) => {
+        let made = match actors(&views)? {
+            Ok((made, buffers)) => {
                 let steps = order::steps(facts, &made, codes);
-                let planned = Planned { places, actors: made, roots, steps };
-                let (planned, families, bundles) = match lanes {
+                let planned = Planned { views, actors: made, buffers, steps };
+                let (planned, packs, kernels) = match lanes {
                     1 => (planned, Vec::new(), Vec::new()),
                     _ => choose::choose(facts, codes, &actors, planned, (lanes, !alone))?,
                 };
-                border::borders(facts, &kept, &planned.places, &planned.roots)?
-                    .map(|borders| (planned, families, bundles, borders))
+                border::borders(facts, &kept, &planned.views, &planned.buffers)?
+                    .map(|borders| (planned, packs, kernels, borders))
             }
             Err(node) => Err(node),
         };
         match made {
-            Ok((planned, families, bundles, (inputs, outputs))) => {
-                let Planned { places, actors, roots, steps } = planned;
+            Ok((planned, packs, kernels, (inputs, outputs))) => {
+                let Planned { views, actors, buffers, steps } = planned;
                 let inner: Vec<usize> =
-                    bundles.iter().flat_map(|bundle| bundle.inside.iter().copied()).collect();
-                let kept = (0..roots.len()).filter(|at| !inner.contains(at)).map(|at| &roots[at]);
+                    kernels.iter().flat_map(|kernel| kernel.inside.iter().copied()).collect();
+                let kept = (0..buffers.len()).filter(|at| !inner.contains(at)).map(|at| &buffers[at]);
                 let scale = if alone { 1 } else { scale(bytes_of(kept)) };
                 let (first, blocks) = (0, Vec::new());
-                let holding = roots::holding(facts, &places);
+                let holding = buffers::holding(facts, &views);
                 let mut plan = Plan {
                     actors,
-                    roots,
+                    buffers,
                     first,
                     steps,
-                    families,
-                    bundles,
+                    packs,
+                    kernels,
                     inputs,
                     outputs,
                     scale,
-                    places,
+                    views,
                     ends: Vec::new(),
                     holding,
                     blocks,

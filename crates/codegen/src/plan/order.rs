@@ -1,7 +1,7 @@
 //! The order of firings.
 
 use super::long;
-use super::{Actor, Bundle, Facts, Family, Round, Step, loops};
+use super::{Actor, Facts, FusedKernel, Pack, Round, Step, loops};
 use crate::lower::NodeCode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::schedule::Phase;
@@ -19,8 +19,8 @@ pub(super) fn steps(facts: &Facts<'_>, actors: &[Actor], codes: &[Option<NodeCod
     for phase in &facts.region.steady {
         if let Some(span) = first(phase).and_then(|node| tied_in(facts, node)) {
             if !std::mem::replace(&mut tied[span], true) {
-                let turns = facts.spans[span].turns.iter().filter_map(|phase| rounds(phase, actors));
-                steps.push(Step::Rounds(turns.collect()));
+                let phases = facts.spans[span].phases.iter().filter_map(|phase| rounds(phase, actors));
+                steps.push(Step::Rounds(phases.collect()));
             }
             last = None;
             continue;
@@ -49,28 +49,28 @@ fn tied_in(facts: &Facts<'_>, node: NodeId) -> Option<usize> {
     facts.spans.iter().position(|span| (span.first..=span.last).contains(&node.0))
 }
 
-/// The steps with each family and bundle as one. All other actors keep their order, so that failures and
-/// prints do. Families and bundles are removed if their members cannot fire at one time.
-pub(super) fn with_families(
+/// The steps with each pack and kernel as one. All other actors keep their order, so that failures and
+/// prints do. Packs and kernels are removed if their members cannot fire at one time.
+pub(super) fn with_packs(
     actors: &[Actor],
     steps: &[Step],
-    families: &mut Vec<Family>,
-    bundles: &mut Vec<Bundle>,
+    packs: &mut Vec<Pack>,
+    kernels: &mut Vec<FusedKernel>,
 ) -> Vec<Step> {
     loop {
-        if families.is_empty() && bundles.is_empty() {
+        if packs.is_empty() && kernels.is_empty() {
             return steps.to_vec();
         }
-        let families_of = families.iter().enumerate().map(|(at, of)| (Step::Family(at), &of.actors[..]));
-        let bundles_of = bundles.iter().enumerate().map(|(at, of)| (Step::Bundle(at), &of.actors[..]));
-        match together(actors, steps, &families_of.chain(bundles_of).collect::<Vec<_>>()) {
+        let packs_of = packs.iter().enumerate().map(|(at, of)| (Step::Pack(at), &of.actors[..]));
+        let kernels_of = kernels.iter().enumerate().map(|(at, of)| (Step::Fused(at), &of.actors[..]));
+        match together(actors, steps, &packs_of.chain(kernels_of).collect::<Vec<_>>()) {
             Ok(steps) => return steps,
-            Err(Step::Bundle(bundle)) => _ = bundles.remove(bundle),
-            Err(Step::Family(family)) => _ = families.remove(family),
+            Err(Step::Fused(kernel)) => _ = kernels.remove(kernel),
+            Err(Step::Pack(pack)) => _ = packs.remove(pack),
             // Removing a single group does not help: go back to the original steps.
             Err(_) => {
-                families.clear();
-                bundles.clear();
+                packs.clear();
+                kernels.clear();
             }
         }
     }
@@ -93,23 +93,23 @@ fn together(actors: &[Actor], steps: &[Step], groups: &[(Step, &[usize])]) -> Re
             _ => units.push((step.clone(), all)),
         }
     }
-    let roots = |of: &[usize], takes: bool| -> Vec<usize> {
+    let buffers = |of: &[usize], takes: bool| -> Vec<usize> {
         let ports = of.iter().flat_map(|actor| {
             if takes { actors[*actor].inputs.iter() } else { actors[*actor].outputs.iter() }
         });
-        ports.map(|port| port.root).collect()
+        ports.map(|port| port.buffer).collect()
     };
     let sides: Vec<(Vec<usize>, Vec<usize>)> =
-        units.iter().map(|(_, of)| (roots(of, true), roots(of, false))).collect();
+        units.iter().map(|(_, of)| (buffers(of, true), buffers(of, false))).collect();
     let mut done = vec![false; units.len()];
     let mut order = Vec::new();
     while order.len() < units.len() {
-        let is_group = |step: &Step| matches!(step, Step::Family(_) | Step::Bundle(_));
-        let is_family = |unit: usize| is_group(&units[unit].0);
+        let is_group = |step: &Step| matches!(step, Step::Pack(_) | Step::Fused(_));
+        let is_pack = |unit: usize| is_group(&units[unit].0);
         let ready = |unit: usize| {
             (0..units.len()).all(|other| {
-                let gives = sides[other].1.iter().any(|root| sides[unit].0.contains(root));
-                let before = gives || (other < unit && !is_family(unit) && !is_family(other));
+                let gives = sides[other].1.iter().any(|buffer| sides[unit].0.contains(buffer));
+                let before = gives || (other < unit && !is_pack(unit) && !is_pack(other));
                 other == unit || done[other] || !before
             })
         };
@@ -139,7 +139,7 @@ fn members(step: &Step, all: &mut Vec<usize>) {
     match step {
         Step::All(actor) => all.push(*actor),
         Step::Rounds(rounds) => of_rounds(rounds, all),
-        Step::Family(_) | Step::Bundle(_) | Step::Blocks(_) => {}
+        Step::Pack(_) | Step::Fused(_) | Step::Unrolled(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! Access patterns of firings.
 
-use super::roots::{Root, roots};
-use super::{Facts, Items, Level, Pattern, Place};
+use super::buffers::{Buffer, buffers};
+use super::{Facts, Items, Mapping, Pattern, View};
 use thalweg_lang::flat::{ChannelId, Firing, NodeId, NodeKind};
 
 /// The most positions of a group of firings that are examined to find a pattern.
@@ -10,11 +10,11 @@ const MOST_PLACES: i64 = 1 << 16;
 /// The longest table of positions.
 const LONGEST: i64 = 4096;
 
-/// A node's access to a root on one side.
+/// A node's access to a buffer on one side.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Port {
-    /// The index of the root in the plan.
-    pub(crate) root: usize,
+    /// The index of the buffer in the plan.
+    pub(crate) buffer: usize,
     pub(crate) items: Items,
 }
 
@@ -28,16 +28,16 @@ pub(crate) struct Actor {
     pub(crate) firings: u64,
 }
 
-type Actors = (Vec<Actor>, Vec<Root>);
+type Actors = (Vec<Actor>, Vec<Buffer>);
 
 /// The actors of a region. Where an access has no pattern: the node that must copy.
 pub(super) fn actors(
     facts: &Facts<'_>,
     kept: &[bool],
-    places: &[Option<Place>],
+    views: &[Option<View>],
     acts: &dyn Fn(NodeId) -> bool,
 ) -> Result<Result<Actors, NodeId>, String> {
-    let roots = roots(facts, places)?;
+    let buffers = buffers(facts, views)?;
     let flat = &facts.compiled.flat;
     let mut actors = Vec::new();
     for node in &facts.region.nodes {
@@ -49,7 +49,7 @@ pub(super) fn actors(
         if !does || firings == 0 || !acts(*node) {
             continue;
         }
-        let side = |channel, takes| side(facts, places, &roots, channel, takes);
+        let side = |channel, takes| side(facts, views, &buffers, channel, takes);
         let inputs: Option<Vec<Port>> = flat.inputs(*node).map(|channel| side(channel, true)).collect();
         let outputs: Option<Vec<Port>> = flat.outputs(*node).map(|channel| side(channel, false)).collect();
         match (inputs, outputs) {
@@ -60,7 +60,7 @@ pub(super) fn actors(
             },
         }
     }
-    Ok(Ok((actors, roots)))
+    Ok(Ok((actors, buffers)))
 }
 
 /// The nearest splitter or joiner that does not copy yet.
@@ -94,8 +94,8 @@ pub(super) fn in_the_way(facts: &Facts<'_>, kept: &[bool], node: NodeId) -> Opti
 
 fn side(
     facts: &Facts<'_>,
-    places: &[Option<Place>],
-    roots: &[Root],
+    views: &[Option<View>],
+    buffers: &[Buffer],
     channel: ChannelId,
     takes: bool,
 ) -> Option<Port> {
@@ -110,23 +110,23 @@ fn side(
         let push = flat.push(node, port, later)?;
         (push, push, facts.pushed(channel, begun))
     };
-    let Some(place) = &places[channel.0 as usize] else {
-        // It carries nothing; any root will do.
+    let Some(view) = &views[channel.0 as usize] else {
+        // It carries nothing; any buffer will do.
         let items = Items::in_line(crate::ir::Cell::Of(crate::ir::Kind::Int), 1, 0);
-        return (moved == 0 && window == 0).then_some(Port { root: 0, items });
+        return (moved == 0 && window == 0).then_some(Port { buffer: 0, items });
     };
-    let root = roots.iter().position(|root| root.channel == place.root)?;
-    let found = items(place, first, (moved as i64, window as i64), facts.firings[node.0 as usize] as i64)?;
-    let Root { cell, cells, origin, .. } = roots[root];
+    let buffer = buffers.iter().position(|buffer| buffer.channel == view.buffer)?;
+    let found = items(view, first, (moved as i64, window as i64), facts.firings[node.0 as usize] as i64)?;
+    let Buffer { cell, cells, origin, .. } = buffers[buffer];
     let items = Items { cell, cells, base: found.base - origin, ..found };
-    Some(Port { root, items })
+    Some(Port { buffer, items })
 }
 
 /// The access pattern of firings that begin at item `first`, each with this many moved items and this window.
-pub(super) fn items(place: &Place, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
+pub(super) fn items(view: &View, first: i64, (moved, window): (i64, i64), firings: i64) -> Option<Items> {
     let (mut group, mut items) = (1, moved);
-    for level in &place.levels {
-        if let Level::Deal { width, all, .. } = level {
+    for mapping in &view.mappings {
+        if let Mapping::RoundRobin { width, all, .. } = mapping {
             let times = width / common(items, *width).max(1);
             let times = if items == 0 { 1 } else { times };
             (group, items) = (group * times, items * times / width * all);
@@ -135,9 +135,9 @@ pub(super) fn items(place: &Place, first: i64, (moved, window): (i64, i64), firi
     if group > 1 && (firings % group != 0 || group * window.max(1) > MOST_PLACES) {
         return None;
     }
-    let begin = place.of(first);
-    let stride = if group > 1 { place.of(first + moved) - begin } else { 0 };
-    let at = |item: i64| place.of(first + item) - begin;
+    let begin = view.of(first);
+    let stride = if group > 1 { view.of(first + moved) - begin } else { 0 };
+    let at = |item: i64| view.of(first + item) - begin;
     for firing in 1..group {
         let same = |item| at(firing * moved + item) == firing * stride + at(item);
         if !(0..window).all(same) {

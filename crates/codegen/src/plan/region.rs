@@ -2,34 +2,34 @@
 
 use super::ends::End;
 use super::scale::{FAR, MOST, bytes_of, scale};
-use super::{Actor, BEYOND, Border, Bundle, Facts, Family, Place, Root, Round, Step};
-use crate::blocks::Block;
+use super::{Actor, BEYOND, Border, Buffer, Facts, FusedKernel, Pack, Round, Step, View};
+use crate::unrolled::Block;
 use thalweg_lang::flat::ChannelId;
 
 /// How a region is run.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Plan {
     pub(crate) actors: Vec<Actor>,
-    pub(crate) roots: Vec<Root>,
+    pub(crate) buffers: Vec<Buffer>,
     /// The number of buffers of earlier parts.
     pub(crate) first: usize,
     pub(crate) steps: Vec<Step>,
-    pub(crate) families: Vec<Family>,
-    pub(crate) bundles: Vec<Bundle>,
+    pub(crate) packs: Vec<Pack>,
+    pub(crate) kernels: Vec<FusedKernel>,
     /// Where items enter from other parts, and leave to them.
     pub(crate) inputs: Vec<Border>,
     pub(crate) outputs: Vec<Border>,
     /// The most steady states in a call.
     pub(crate) scale: u64,
-    /// By channel: its place; `None` for channels that carry nothing.
-    pub(crate) places: Vec<Option<Place>>,
-    /// How far each access reaches in its root.
+    /// By channel: its view; `None` for channels that carry nothing.
+    pub(crate) views: Vec<Option<View>>,
+    /// How far each access reaches in its buffer.
     pub(crate) ends: Vec<End>,
     /// Channels to the region's nodes that may hold items between steady states, in order.
     pub(crate) holding: Vec<ChannelId>,
     /// Groups of actors that run in lanes.
     pub(crate) blocks: Vec<Block>,
-    /// Roots without a buffer: those inside blocks and bundles.
+    /// Buffers without memory: those inside blocks and kernels.
     pub(crate) inner: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Plan {
         self.steps.iter().any(|step| match step {
             Step::All(other) => *other == actor,
             Step::Rounds(rounds) => fires(rounds, actor),
-            Step::Blocks(_) | Step::Family(_) | Step::Bundle(_) => false,
+            Step::Unrolled(_) | Step::Pack(_) | Step::Fused(_) => false,
         })
     }
 
@@ -55,10 +55,10 @@ impl Plan {
     }
 
     /// The steady states that are done together, with this many lanes.
-    pub(crate) fn turn(&self, lanes: usize) -> u64 {
-        let turn =
+    pub(crate) fn multiple(&self, lanes: usize) -> u64 {
+        let multiple =
             |block: &Block| if block.across.is_some() { 1 } else { u64::from(block.beside) * lanes as u64 };
-        self.blocks.iter().map(turn).max().unwrap_or(lanes as u64)
+        self.blocks.iter().map(multiple).max().unwrap_or(lanes as u64)
     }
 
     /// Sets the length of calls and the sizes of buffers for blocks with this many lanes.
@@ -68,7 +68,7 @@ impl Plan {
         }
         let beside = self.blocks.iter().map(|block| u64::from(block.beside)).max().unwrap_or(1);
         let kept = |at: &usize| !self.inner.contains(at);
-        let each = bytes_of((0..self.roots.len()).filter(kept).map(|at| &self.roots[at]));
+        let each = bytes_of((0..self.buffers.len()).filter(kept).map(|at| &self.buffers[at]));
         let most = if self.streams(facts) { (FAR / each).clamp(1, MOST) } else { scale(each) };
         self.scale = most.max(lanes * beside);
         self.scale -= self.scale % (lanes * beside);
@@ -90,14 +90,14 @@ impl Plan {
 }
 
 impl Step {
-    /// Its units in one steady state: an actor's firings, those of a family or bundle, one round, or one
+    /// Its units in one steady state: an actor's firings, those of a pack or kernel, one round, or one
     /// block.
     pub(crate) fn times(&self, plan: &Plan) -> u64 {
         match self {
             Step::All(actor) => plan.actors[*actor].firings,
-            Step::Family(family) => plan.families[*family].firings,
-            Step::Bundle(bundle) => plan.bundles[*bundle].firings,
-            Step::Rounds(_) | Step::Blocks(_) => 1,
+            Step::Pack(pack) => plan.packs[*pack].firings,
+            Step::Fused(kernel) => plan.kernels[*kernel].firings,
+            Step::Rounds(_) | Step::Unrolled(_) => 1,
         }
     }
 
@@ -115,9 +115,9 @@ impl Step {
         let mut all = Vec::new();
         match self {
             Step::All(actor) => all.push(*actor),
-            Step::Family(family) => all.extend(&plan.families[*family].actors),
-            Step::Bundle(bundle) => all.extend(&plan.bundles[*bundle].actors),
-            Step::Blocks(block) => all.extend(&plan.blocks[*block].actors),
+            Step::Pack(pack) => all.extend(&plan.packs[*pack].actors),
+            Step::Fused(kernel) => all.extend(&plan.kernels[*kernel].actors),
+            Step::Unrolled(block) => all.extend(&plan.blocks[*block].actors),
             Step::Rounds(rounds) => inside(rounds, &mut all),
         }
         all
@@ -133,17 +133,18 @@ pub(super) fn measure(plan: &mut Plan) {
     let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| End::new(&border.port, border.items));
     plan.ends = plan.actors.iter().flat_map(sides).chain(borders).collect();
     let sizes = sizes(plan, plan.scale);
-    for (root, size) in plan.roots.iter_mut().zip(sizes) {
-        root.size = size;
+    for (buffer, size) in plan.buffers.iter_mut().zip(sizes) {
+        buffer.size = size;
     }
 }
 
 /// The sizes of buffers, in items, where this many steady states are done at once.
 pub(crate) fn sizes(plan: &Plan, scale: u64) -> Vec<u64> {
     let scale = scale as i64;
-    let mut sizes: Vec<i64> = plan.roots.iter().map(|root| root.keep + root.advance * scale).collect();
+    let mut sizes: Vec<i64> =
+        plan.buffers.iter().map(|buffer| buffer.keep + buffer.advance * scale).collect();
     for end in &plan.ends {
-        sizes[end.root] = sizes[end.root].max(end.after(scale));
+        sizes[end.buffer] = sizes[end.buffer].max(end.after(scale));
     }
     plan.inner.iter().for_each(|inner| sizes[*inner] = 0);
     sizes.into_iter().map(|size| size.max(0) as u64 + BEYOND).collect()

@@ -1,6 +1,6 @@
 //! How many steady states a call does.
 
-use super::Root;
+use super::Buffer;
 
 /// Bytes of all buffers together: in the first-level cache, and in the second-level cache where a call would
 /// otherwise be too short.
@@ -13,9 +13,9 @@ const ENOUGH: u64 = 64;
 /// The most steady states in a call.
 pub(super) const MOST: u64 = 1 << 14;
 
-/// Bytes that move through roots in a steady state.
-pub(super) fn bytes_of<'a>(roots: impl Iterator<Item = &'a Root>) -> u64 {
-    roots.map(|root| root.advance as u64 * root.bytes as u64).sum::<u64>().max(1)
+/// Bytes that move through buffers in a steady state.
+pub(super) fn bytes_of<'a>(buffers: impl Iterator<Item = &'a Buffer>) -> u64 {
+    buffers.map(|buffer| buffer.advance as u64 * buffer.bytes as u64).sum::<u64>().max(1)
 }
 
 /// The number of steady states, at this many bytes each, that fit the caches.

@@ -1,6 +1,6 @@
 //! Side effects and state of a node's firings.
 
-use crate::ir::{Area, Code, MemKind, St, walk};
+use crate::ir::{Area, Code, MemKind, Stmt, walk};
 use crate::lower::NodeCode;
 
 /// Whether a firing depends on earlier firings other than through its items, or is visible elsewhere: it
@@ -20,9 +20,9 @@ fn changes(code: &Code) -> bool {
     let mut found = false;
     walk(&code.body, &mut |st| {
         found |= match st {
-            St::Set(var, _) | St::For { var, .. } => code.vars[var.0 as usize].field.is_some(),
-            St::Store(Area::Mem(mem), ..) => matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
-            St::Random(_) | St::Print(..) | St::Send { .. } => true,
+            Stmt::Set(var, _) | Stmt::For { var, .. } => code.vars[var.0 as usize].field.is_some(),
+            Stmt::Store(Area::Mem(mem), ..) => matches!(code.mems[mem.0 as usize].kind, MemKind::Field(_)),
+            Stmt::Random(_) | Stmt::Print(..) | Stmt::Send { .. } => true,
             _ => false,
         };
     });

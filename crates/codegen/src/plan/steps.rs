@@ -6,13 +6,13 @@ pub(crate) enum Step {
     /// An actor does the firings of `n` steady states.
     All(usize),
     /// A group of actors, by its index in the plan's blocks, does `n` steady states.
-    Blocks(usize),
+    Unrolled(usize),
     /// These rounds, `n` times.
     Rounds(Vec<Round>),
-    /// All siblings of a family fire together.
-    Family(usize),
-    /// All filters of a bundle fire together.
-    Bundle(usize),
+    /// All members of a pack fire together.
+    Pack(usize),
+    /// All filters of a kernel fire together.
+    Fused(usize),
 }
 
 /// A part of a feedback loop's round.

@@ -1,17 +1,17 @@
 //! Whether several firings of one filter are done at once: by the distance of their items, and by their work.
 
 use super::{Items, Pattern};
-use crate::ir::{Area, Cell, Code, Ex, St, walk, walk_exprs};
-use crate::uniformity::Varies;
+use crate::ir::{Area, Cell, Code, Expr, Stmt, walk, walk_exprs};
+use crate::uniformity::Divergence;
 
 /// The largest stride at which items are picked out of vectors.
 pub(crate) const NARROW: i64 = 8;
 
 /// The strides of input and output in cells, where firings are done at once.
 pub(crate) fn strides_of(code: &Code, input: &Items, output: &Items, lanes: usize) -> Option<(i64, i64)> {
-    let varies = Varies::of(code)?;
+    let divergence = Divergence::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    pays(code, &varies, strides).then_some(strides)
+    pays(code, &divergence, strides).then_some(strides)
 }
 
 /// Cells from one firing's items to the next one's.
@@ -27,21 +27,21 @@ pub(crate) fn stride(items: &Items, lanes: usize) -> Option<i64> {
 }
 
 /// Whether there are enough operations for the items that are gathered.
-pub(crate) fn pays(code: &Code, varies: &Varies, (input, output): (i64, i64)) -> bool {
+pub(crate) fn pays(code: &Code, divergence: &Divergence, (input, output): (i64, i64)) -> bool {
     let (mut work, mut apart) = (0, 0);
     walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(_), ..) = st {
+        if let Stmt::Store(Area::Out(_), ..) = st {
             apart += usize::from(output > NARROW);
         }
     });
     walk_exprs(&code.body, &mut |ex| match ex {
-        Ex::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
-        Ex::Load(_, at, _) if varies.ex(at) => apart += 1,
-        Ex::Binary(..) | Ex::Select(..) | Ex::Unary(..) | Ex::Convert(..) => {
-            work += usize::from(varies.ex(ex))
+        Expr::Load(Area::In(_), ..) => apart += usize::from(input > NARROW),
+        Expr::Load(_, at, _) if divergence.ex(at) => apart += 1,
+        Expr::Binary(..) | Expr::Select(..) | Expr::Unary(..) | Expr::Convert(..) => {
+            work += usize::from(divergence.ex(ex))
         }
-        Ex::Math(function, ..) => {
-            work += usize::from(function.is_cheap() && varies.ex(ex)) * 2;
+        Expr::Math(function, ..) => {
+            work += usize::from(function.is_cheap() && divergence.ex(ex)) * 2;
         }
         _ => {}
     });

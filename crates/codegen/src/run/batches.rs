@@ -1,12 +1,12 @@
 //! Batches: each region's part of a batch, in data-flow order.
 //!
-//! Generated code runs batch after batch as far as it can ([`emit::turns`](crate::emit)). Where a region that
+//! Generated code runs batch after batch as far as it can ([`emit::schedule`](crate::emit)). Where a region that
 //! it does not run can continue, it returns here, and is called again for the regions behind.
 
 use super::parts::Sources;
 use super::{Run, failed};
 use crate::Mode;
-use crate::build::Turned;
+use crate::build::BatchesEnd;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use thalweg_lang::flat::NodeId;
@@ -38,9 +38,9 @@ impl Run<'_> {
             many.0 = if start.elapsed() < LONG / 2 { 2 } else { 1 };
             return Ok(());
         }
-        let (turns, start) = (whole.min(many.0), Instant::now());
-        sources.done += turns * sources.batch;
-        self.batches(0..self.regions.len(), sources.batch, turns)?;
+        let (count, start) = (whole.min(many.0), Instant::now());
+        sources.done += count * sources.batch;
+        self.batches(0..self.regions.len(), sources.batch, count)?;
         many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
         sources.over = sources.done == sources.most;
         Ok(())
@@ -57,22 +57,22 @@ impl Run<'_> {
         regions.any(|(region, direct)| *direct && region.nodes == [node])
     }
 
-    /// Runs `turns` batches of a range of regions; of all regions, if `turns` is more than one.
-    pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, turns: u64) -> Result<(), Stop> {
-        let (mut left, mut from) = (turns, regions.start);
+    /// Runs `count` batches of a range of regions; of all regions, if `count` is more than one.
+    pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, count: u64) -> Result<(), Stop> {
+        let (mut left, mut from) = (count, regions.start);
         while left > 0 {
             let to = self.next_here(from..regions.end);
-            let turns = if to == regions.end && regions.start == 0 { left } else { 1 };
+            let count = if to == regions.end && regions.start == 0 { left } else { 1 };
             let nothing = to == from && to < regions.end;
-            match if nothing { Turned::Done } else { self.turns((from, to), n, turns) } {
-                Turned::Failed => return Err(failed(self.native, &mut self.state, &mut self.around)),
-                Turned::Done if to == regions.end => {
-                    left -= turns;
+            match if nothing { BatchesEnd::Done } else { self.run_batches((from, to), n, count) } {
+                BatchesEnd::Failed => return Err(failed(self.native, &mut self.state, &mut self.around)),
+                BatchesEnd::Done if to == regions.end => {
+                    left -= count;
                     from = regions.start;
                     continue;
                 }
-                Turned::Done => from = to,
-                Turned::At(region, done) => {
+                BatchesEnd::Done => from = to,
+                BatchesEnd::At(region, done) => {
                     left -= done;
                     from = region;
                 }
@@ -87,8 +87,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn turns(&mut self, regions: (usize, usize), n: u64, turns: u64) -> Turned {
-        self.state.turns(regions, n, turns, &mut self.around)
+    fn run_batches(&mut self, regions: (usize, usize), n: u64, count: u64) -> BatchesEnd {
+        self.state.batches(regions, n, count, &mut self.around)
     }
 
     /// The first region of a range that generated code cannot run: it has not begun, or the mode is another.

@@ -11,24 +11,24 @@ impl Run<'_> {
         let Some(plan) = &self.native.parts[stage].plan else { return self.room_between(stage, n) };
         for Border { channel, port, items, direct, .. } in &plan.inputs {
             if *direct {
-                let bytes = plan.roots[port.root].bytes;
+                let bytes = plan.buffers[port.buffer].bytes;
                 let at = self.queue(*channel).read as usize * bytes;
                 let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
-                self.state.set_buffer(plan.first + port.root, pointer);
+                self.state.set_buffer(plan.first + port.buffer, pointer);
             } else {
-                let (count, bytes) = (n * items, plan.roots[port.root].bytes);
+                let (count, bytes) = (n * items, plan.buffers[port.buffer].bytes);
                 let items = self.take(*channel, count);
-                let memory = self.stages[stage].buffers[port.root].bytes_mut();
+                let memory = self.stages[stage].memories[port.buffer].bytes_mut();
                 scatter(memory, &items, port, bytes, count as usize);
             }
         }
         for Border { channel, port, items, direct, .. } in &plan.outputs {
             self.make_room(*channel, n * items);
             if *direct {
-                let bytes = plan.roots[port.root].bytes;
+                let bytes = plan.buffers[port.buffer].bytes;
                 let at = self.queue(*channel).written as usize * bytes;
                 let pointer = self.around.queues.memory_mut(channel.0 as usize).pointer_at(at);
-                self.state.set_buffer(plan.first + port.root, pointer);
+                self.state.set_buffer(plan.first + port.buffer, pointer);
             }
         }
     }
@@ -40,12 +40,12 @@ impl Run<'_> {
             self.queue(border.channel).read += (n * border.items) as i64;
         }
         for Border { channel, port, items, direct, .. } in &plan.outputs {
-            let (count, bytes) = ((n * items) as usize, plan.roots[port.root].bytes);
+            let (count, bytes) = ((n * items) as usize, plan.buffers[port.buffer].bytes);
             if *direct {
                 self.queue(*channel).written += count as i64;
                 continue;
             }
-            let memory = self.stages[stage].buffers[port.root].bytes();
+            let memory = self.stages[stage].memories[port.buffer].bytes();
             let items = if is_in_line(port) {
                 memory[port.items.base as usize * bytes..][..count * bytes].to_vec()
             } else {

@@ -34,7 +34,7 @@ pub(super) struct Gate {
     pub(super) actor: usize,
     /// The index among the readers or writers.
     pub(super) end: usize,
-    pub(super) root: usize,
+    pub(super) buffer: usize,
     /// Items that pass in a steady state.
     firings: u64,
     /// Bytes of an item.
@@ -60,17 +60,17 @@ pub(super) struct Gates {
 
 impl Gate {
     fn new(plan: &Plan, actor: usize, end: usize, port: &Port) -> Gate {
-        let root = &plan.roots[port.root];
+        let buffer = &plan.buffers[port.buffer];
         Gate {
             actor,
             end,
-            root: port.root,
+            buffer: port.buffer,
             firings: plan.actors[actor].firings,
-            bytes: root.bytes,
-            before: port.items.base as usize * root.bytes,
-            size: root.size as usize * root.bytes,
-            advance: root.advance as usize * root.bytes,
-            lends: is_in_line(port) && root.bytes > 0,
+            bytes: buffer.bytes,
+            before: port.items.base as usize * buffer.bytes,
+            size: buffer.size as usize * buffer.bytes,
+            advance: buffer.advance as usize * buffer.bytes,
+            lends: is_in_line(port) && buffer.bytes > 0,
             lent: false,
         }
     }
@@ -101,30 +101,30 @@ impl Gates {
         for (at, actor) in plan.actors.iter().enumerate() {
             if let (Some(end), Some(port)) = (ends.reader_of(actor.node), actor.outputs.first()) {
                 let mut gate = Gate::new(plan, at, end, port);
-                gate.lends &= gates.readers.len() < LENDERS && fills_alone(plan, at, port.root);
+                gate.lends &= gates.readers.len() < LENDERS && fills_alone(plan, at, port.buffer);
                 ends.readers[end].1.keep(gate.before, gate.size);
                 gates.readers.push(gate);
             }
             if let (Some(end), Some(port)) = (ends.writer_of(actor.node), actor.inputs.first()) {
                 let mut gate = Gate::new(plan, at, end, port);
-                gate.lends &= gates.writers.len() < LENDERS && plan.roots[port.root].keep == 0;
+                gate.lends &= gates.writers.len() < LENDERS && plan.buffers[port.buffer].keep == 0;
                 gate.lends &= gate.before == 0;
                 gates.writers.push(gate);
             }
         }
-        let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| border.port.root);
+        let borders = plan.inputs.iter().chain(&plan.outputs).map(|border| border.port.buffer);
         let used: Vec<usize> =
-            gates.readers.iter().chain(&gates.writers).map(|gate| gate.root).chain(borders).collect();
+            gates.readers.iter().chain(&gates.writers).map(|gate| gate.buffer).chain(borders).collect();
         for gate in &mut gates.writers {
             // A buffer can be in one place only.
-            gate.lends &= used.iter().filter(|root| **root == gate.root).count() == 1;
+            gate.lends &= used.iter().filter(|buffer| **buffer == gate.buffer).count() == 1;
         }
         gates
     }
 
     /// The buffers that may be in files.
     pub(super) fn lenders(&self) -> impl Iterator<Item = usize> {
-        self.readers.iter().chain(&self.writers).filter(|gate| gate.lends).map(|gate| gate.root)
+        self.readers.iter().chain(&self.writers).filter(|gate| gate.lends).map(|gate| gate.buffer)
     }
 
     /// Sets the number of steady states of the next call.
@@ -132,7 +132,7 @@ impl Gates {
         if std::mem::replace(&mut self.states, n) != n {
             let sizes = sizes(plan, n);
             for gate in self.readers.iter_mut().chain(&mut self.writers) {
-                gate.size = sizes[gate.root] as usize * gate.bytes;
+                gate.size = sizes[gate.buffer] as usize * gate.bytes;
             }
         }
     }
@@ -142,30 +142,31 @@ impl Gates {
         let mut lent = Lent::default();
         for (gate, place) in self.readers.iter().zip(&mut lent.read).filter(|(gate, _)| gate.lent) {
             let memory = ends.readers[gate.end].1.lend(gate.before, gate.size);
-            *place = (first + gate.root, memory.unwrap_or_default());
+            *place = (first + gate.buffer, memory.unwrap_or_default());
         }
         for (end, (_, writer)) in ends.writers.iter_mut().enumerate() {
             let mut gates = self.writers.iter().zip(&mut lent.written);
             let Some((gate, place)) = gates.find(|(gate, _)| gate.end == end && gate.lent) else { continue };
-            *place = (first + gate.root, writer.room(gate.size).unwrap_or_default());
+            *place = (first + gate.buffer, writer.room(gate.size).unwrap_or_default());
         }
         lent
     }
 }
 
-/// Whether only this actor writes a root.
-fn fills_alone(plan: &Plan, actor: usize, root: usize) -> bool {
-    let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.root == root);
-    let fills = |actor: &Actor| actor.outputs.iter().any(|port| port.root == root && port.items.window > 0);
+/// Whether only this actor writes a buffer.
+fn fills_alone(plan: &Plan, actor: usize, buffer: usize) -> bool {
+    let comes_in = plan.inputs.iter().chain(&plan.outputs).any(|border| border.port.buffer == buffer);
+    let fills =
+        |actor: &Actor| actor.outputs.iter().any(|port| port.buffer == buffer && port.items.window > 0);
     !comes_in && plan.actors.iter().enumerate().all(|(at, other)| at == actor || !fills(other))
 }
 
 /// Allocates the memory that the next call needs for a buffer that is not lent.
-fn grow(state: &mut State<'_>, plan: &Plan, buffers: &mut [Memory], gate: &Gate) {
-    let memory = &mut buffers[gate.root];
+fn grow(state: &mut State<'_>, plan: &Plan, memories: &mut [Memory], gate: &Gate) {
+    let memory = &mut memories[gate.buffer];
     if memory.bytes().len() < gate.size {
         memory.grow(gate.size);
-        state.set_buffer(plan.first + gate.root, memory.pointer());
+        state.set_buffer(plan.first + gate.buffer, memory.pointer());
     }
 }
 
@@ -179,14 +180,14 @@ impl Run<'_> {
     /// complete all the same, and the reason.
     pub(super) fn call(&mut self, stage: usize, done: u64, n: u64) -> Result<(), (u64, Stop)> {
         let Run { native, stages, ends, state, around, .. } = self;
-        let Stage { part, facts, gates, buffers, .. } = &mut stages[stage];
+        let Stage { part, facts, gates, memories, .. } = &mut stages[stage];
         for gate in &mut gates.writers {
             let room = if gate.lends { ends.writers[gate.end].1.room(gate.size) } else { None };
             gate.lent = room.is_some_and(|room| room.len() >= gate.size && is_aligned(room));
             let stays =
-                gate.lent || gates.readers.iter().any(|reader| reader.lent && reader.root == gate.root);
+                gate.lent || gates.readers.iter().any(|reader| reader.lent && reader.buffer == gate.buffer);
             if let (false, Some(plan)) = (stays, &part.plan) {
-                grow(state, plan, buffers, gate);
+                grow(state, plan, memories, gate);
             }
         }
         let lent = gates.lend(ends, part.plan.as_ref().map_or(0, |plan| plan.first));
@@ -207,11 +208,11 @@ impl Run<'_> {
     /// Forbids loans from now on, for whichever thread runs the steps.
     pub(super) fn lend_nothing(&mut self, stage: usize) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
-        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        let Stage { gates, memories, .. } = &mut self.stages[stage];
         gates.measure(plan, plan.scale);
         for gate in gates.readers.iter_mut().chain(&mut gates.writers) {
             gate.lends = false;
-            grow(&mut self.state, plan, buffers, gate);
+            grow(&mut self.state, plan, memories, gate);
         }
     }
 
@@ -219,30 +220,30 @@ impl Run<'_> {
     /// only a few cannot.
     pub(super) fn in_place(&self, stage: usize, n: u64) -> u64 {
         let Some(plan) = &self.native.parts[stage].plan else { return n };
-        let turn = plan.turn(crate::lanes(self.native.level));
+        let multiple = plan.multiple(crate::lanes(self.native.level));
         let gates = &self.stages[stage].gates;
         let sizes = if gates.states == n { None } else { Some(sizes(plan, n)) };
         let fits = |gate: &Gate| {
-            let size = sizes.as_ref().map_or(gate.size, |sizes| sizes[gate.root] as usize * gate.bytes);
+            let size = sizes.as_ref().map_or(gate.size, |sizes| sizes[gate.buffer] as usize * gate.bytes);
             let over = size.saturating_sub(self.ends.readers[gate.end].1.reach(gate.before));
             n.saturating_sub(over.div_ceil(gate.advance.max(1)) as u64)
         };
         let most = gates.readers.iter().filter(|gate| gate.lends).map(fits).min().unwrap_or(n);
-        if most < n && most >= turn { most - most % turn } else { n }
+        if most < n && most >= multiple { most - most % multiple } else { n }
     }
 
     /// Provides the input of `n` steady states, which is there: in the file's memory, or copied to the
     /// buffer.
     pub(super) fn let_in(&mut self, stage: usize, plan: &Plan, n: u64) {
-        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        let Stage { gates, memories, .. } = &mut self.stages[stage];
         gates.measure(plan, n);
         for gate in &mut gates.readers {
             let reader = &mut self.ends.readers[gate.end].1;
             let lent = gate.lends && reader.lend(gate.before, gate.size).is_some_and(is_aligned);
             if !lent {
-                grow(&mut self.state, plan, buffers, gate);
+                grow(&mut self.state, plan, memories, gate);
             }
-            let memory = buffers[gate.root].bytes_mut();
+            let memory = memories[gate.buffer].bytes_mut();
             if std::mem::replace(&mut gate.lent, lent) && !lent {
                 let left = reader.last(gate.before).unwrap_or_default();
                 memory[..left.len()].copy_from_slice(left);
@@ -260,7 +261,7 @@ impl Run<'_> {
     /// Writes the output of `n` steady states.
     pub(super) fn let_out(&mut self, stage: usize, plan: &Plan, n: u64) -> Result<(), Stop> {
         let Run { ends, stages, native, .. } = self;
-        let Stage { gates, buffers, .. } = &stages[stage];
+        let Stage { gates, memories, .. } = &stages[stage];
         for gate in &gates.writers {
             let (actor, count) = (&plan.actors[gate.actor], (n * gate.firings) as usize);
             let writer = &mut ends.writers[gate.end].1;
@@ -268,10 +269,10 @@ impl Run<'_> {
                 writer.filled(&native.compiled, actor.node, count * gate.bytes)?;
                 continue;
             }
-            let lender = gates.readers.iter().find(|reader| reader.lent && reader.root == gate.root);
+            let lender = gates.readers.iter().find(|reader| reader.lent && reader.buffer == gate.buffer);
             let memory = match lender {
                 Some(lender) => ends.readers[lender.end].1.lend(lender.before, lender.size),
-                None => Some(buffers[gate.root].bytes()),
+                None => Some(memories[gate.buffer].bytes()),
             };
             let (memory, port) = (memory.unwrap_or_default(), &actor.inputs[0]);
             if is_in_line(port) {
@@ -290,14 +291,14 @@ impl Run<'_> {
     /// Moves what is left to the front of buffers.
     pub(super) fn move_on(&mut self, stage: usize, n: u64) {
         let Some(plan) = &self.native.parts[stage].plan else { return };
-        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        let Stage { gates, memories, .. } = &mut self.stages[stage];
         for gate in gates.readers.iter().filter(|gate| gate.lent) {
             self.ends.readers[gate.end].1.pass((n * gate.firings) as usize * gate.bytes);
         }
-        for (at, (root, memory)) in plan.roots.iter().zip(buffers).enumerate() {
+        for (at, (buffer, memory)) in plan.buffers.iter().zip(memories).enumerate() {
             let (from, keep) =
-                (n as usize * root.advance as usize * root.bytes, root.keep as usize * root.bytes);
-            let stays = gates.readers.iter().any(|gate| gate.lent && gate.root == at);
+                (n as usize * buffer.advance as usize * buffer.bytes, buffer.keep as usize * buffer.bytes);
+            let stays = gates.readers.iter().any(|gate| gate.lent && gate.buffer == at);
             if keep > 0 && from > 0 && !stays {
                 memory.bytes_mut().copy_within(from..from + keep, 0);
             }
@@ -306,10 +307,10 @@ impl Run<'_> {
 
     /// Ends all loans: copies what is left to the buffers' own memory.
     pub(super) fn copy_back(&mut self, stage: usize) {
-        let Stage { gates, buffers, .. } = &mut self.stages[stage];
+        let Stage { gates, memories, .. } = &mut self.stages[stage];
         for gate in gates.readers.iter_mut().filter(|gate| gate.lent) {
             let left = self.ends.readers[gate.end].1.last(gate.before).unwrap_or_default();
-            buffers[gate.root].bytes_mut()[..left.len()].copy_from_slice(left);
+            memories[gate.buffer].bytes_mut()[..left.len()].copy_from_slice(left);
             gate.lent = false;
         }
     }

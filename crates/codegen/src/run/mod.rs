@@ -136,8 +136,8 @@ impl Around<'_> {
 struct Stage<'a> {
     part: &'a Part,
     facts: Facts<'a>,
-    /// By root: the memory of its buffers.
-    buffers: Vec<Memory>,
+    /// The memory of each buffer of the plan.
+    memories: Vec<Memory>,
     /// The channels it takes from: the items of a steady state, and those that must be there besides.
     inputs: Vec<(ChannelId, u64, u64)>,
     gates: Gates,
@@ -252,7 +252,7 @@ impl<'a> Run<'a> {
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
             let inputs = entries(&facts);
-            Stage { part, inputs, facts, buffers: Vec::new(), gates: Gates::default() }
+            Stage { part, inputs, facts, memories: Vec::new(), gates: Gates::default() }
         };
         // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));

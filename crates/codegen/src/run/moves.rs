@@ -3,48 +3,50 @@
 use super::lend::Gates;
 use super::{Run, Stage};
 use crate::build::Memory;
-use crate::plan::{Port, Root, held};
+use crate::plan::{Buffer, Port, held};
 use thalweg_lang::interpret::Stop;
 
 impl Run<'_> {
     /// Copies the content of queues after `steady` steady states of a part to its buffers.
     pub(super) fn fill_buffers(&mut self, stage: usize, steady: u64) {
-        let Stage { part, buffers, gates, .. } = &mut self.stages[stage];
+        let Stage { part, memories, gates, .. } = &mut self.stages[stage];
         let Some(plan) = &part.plan else { return };
         *gates = Gates::new(plan, &mut self.ends);
-        if buffers.is_empty() {
-            let mut sizes: Vec<u64> = plan.roots.iter().map(|root| root.size).collect();
+        if memories.is_empty() {
+            let mut sizes: Vec<u64> = plan.buffers.iter().map(|buffer| buffer.size).collect();
             // Buffers that may be in a file's memory are allocated when they are not.
             let few = crate::plan::sizes(plan, 1);
-            gates.lenders().for_each(|root| sizes[root] = few[root].min(sizes[root]));
-            // Roots inside blocks have no buffer.
-            plan.inner.iter().for_each(|root| sizes[*root] = 0);
-            let memory = |(root, size): (&Root, u64)| match size {
+            gates.lenders().for_each(|buffer| sizes[buffer] = few[buffer].min(sizes[buffer]));
+            // Buffers inside blocks have no memory.
+            plan.inner.iter().for_each(|buffer| sizes[*buffer] = 0);
+            let memory = |(buffer, size): (&Buffer, u64)| match size {
                 0 => Memory::default(),
-                _ => Memory::new(size as usize * root.bytes),
+                _ => Memory::new(size as usize * buffer.bytes),
             };
-            *buffers = plan.roots.iter().zip(sizes).map(memory).collect();
+            *memories = plan.buffers.iter().zip(sizes).map(memory).collect();
         }
-        for (at, memory) in buffers.iter_mut().enumerate() {
+        for (at, memory) in memories.iter_mut().enumerate() {
             self.state.set_buffer(plan.first + at, memory.pointer());
         }
         for channel in &plan.holding {
             let (channel, at) = (*channel, channel.0 as usize);
-            let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
+            let Some(view) = plan.views[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
             let (first, last) = held(facts, channel, steady);
             if first == last {
                 continue;
             }
-            let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else { continue };
+            let Some(buffer) = plan.buffers.iter().position(|buffer| buffer.channel == view.buffer) else {
+                continue;
+            };
             let inside = facts.has(self.native.compiled.flat.channel(channel).from.0);
             let items =
                 if inside { self.peek_all(channel) } else { self.take(channel, (last - first) as u64) };
-            let (bytes, info) = (plan.roots[root].bytes, &plan.roots[root]);
+            let (bytes, info) = (plan.buffers[buffer].bytes, &plan.buffers[buffer]);
             let front = info.origin + info.advance * steady as i64;
-            let memory = self.stages[stage].buffers[root].bytes_mut();
+            let memory = self.stages[stage].memories[buffer].bytes_mut();
             for (item, value) in items.chunks_exact(bytes.max(1)).enumerate() {
-                let to = (place.of(first + item as i64) - front) as usize;
+                let to = (view.of(first + item as i64) - front) as usize;
                 memory[to * bytes..][..bytes].copy_from_slice(value);
             }
         }
@@ -56,20 +58,23 @@ impl Run<'_> {
         self.copy_back(stage);
         for channel in &plan.holding {
             let (channel, at) = (*channel, channel.0 as usize);
-            let Some(place) = plan.places[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
+            let Some(view) = plan.views[at].as_ref().filter(|_| !plan.is_direct(channel)) else { continue };
             let facts = &self.stages[stage].facts;
             let (from, to) = held(facts, channel, steady);
             let starts_here = facts.has(self.native.compiled.flat.channel(channel).from.0);
             let mut items = Vec::new();
             if from < to {
-                let Some(root) = plan.roots.iter().position(|root| root.channel == place.root) else {
+                let Some(buffer) = plan.buffers.iter().position(|buffer| buffer.channel == view.buffer)
+                else {
                     continue;
                 };
-                let (bytes, root_info) = (plan.roots[root].bytes, &plan.roots[root]);
-                let front = root_info.origin + root_info.advance * steady as i64;
+                let (bytes, buffer_info) = (plan.buffers[buffer].bytes, &plan.buffers[buffer]);
+                let front = buffer_info.origin + buffer_info.advance * steady as i64;
                 for item in from..to {
-                    let at = (place.of(item) - front) as usize;
-                    items.extend_from_slice(&self.stages[stage].buffers[root].bytes()[at * bytes..][..bytes]);
+                    let at = (view.of(item) - front) as usize;
+                    items.extend_from_slice(
+                        &self.stages[stage].memories[buffer].bytes()[at * bytes..][..bytes],
+                    );
                 }
             }
             // Items that have entered the part and were not consumed precede those that wait outside.

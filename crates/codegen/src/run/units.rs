@@ -136,7 +136,7 @@ impl Native {
         for (at, step) in plan.steps.iter().enumerate() {
             let actors = step.actors(plan).into_iter().map(|actor| plan.actors[actor].node);
             let inside = match step {
-                Step::Blocks(block) => &plan.blocks[*block].nodes[..],
+                Step::Unrolled(block) => &plan.blocks[*block].nodes[..],
                 _ => &[],
             };
             for node in actors.chain(inside.iter().copied()) {

@@ -177,11 +177,11 @@ agrees! {
             for (int lag = 3; lag < 20; lag++) { float s = 0; for (int i = lag; i < 45; i++) s += peek(i) * peek(i - lag); if (s > most) { most = s; best = lag; } }
             push(most * best); for (int i = 0; i < 19; i++) pop(); } }"),
         floats("in", 2000), None;
-    windows_whose_turns_need_each_other: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float k = 1;
+    windows_whose_iterations_need_each_other: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float k = 1;
             for (int lag = 0; lag < 9; lag++) { float t = 0; for (int i = 0; i < 30; i++) { t += peek(i + lag) * k; s += t; } if (t > k) k = k * -0.5; }
             push(s); push(k); for (int i = 0; i < 19; i++) pop(); } }"),
         floats("in", 2000), None;
-    windows_of_turns_of_one_length: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float last = 0;
+    windows_of_iterations_of_one_length: around_float("float->float filter Middle() { work pop 19 push 2 peek 45 { float s = 0; float last = 0;
             for (int lag = 0; lag < 10; lag++) { float t = lag; float u = 0; for (int i = 5; i < 35; i++) { t += peek(i) * peek(i + lag); u = u * 0.5 - peek(i) * lag; } s = s * 0.5 + t; last = u; }
             push(s); push(last); for (int i = 0; i < 19; i++) pop(); } }"),
         floats("in", 2000), None;

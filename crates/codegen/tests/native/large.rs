@@ -29,10 +29,10 @@ fn large_locals_with_static_rates() {
 }
 
 #[test]
-fn large_locals_of_siblings() {
-    if has_compiler("large_locals_of_siblings") {
-        let siblings = "add splitjoin { split roundrobin(4); for (int i = 0; i < 4; i++) add Wide(i); join roundrobin(4); };";
-        agree(&around(siblings), &ints("in", 640), None);
+fn large_locals_of_members() {
+    if has_compiler("large_locals_of_members") {
+        let members = "add splitjoin { split roundrobin(4); for (int i = 0; i < 4; i++) add Wide(i); join roundrobin(4); };";
+        agree(&around(members), &ints("in", 640), None);
     }
 }
 

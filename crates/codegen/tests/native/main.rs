@@ -4,27 +4,27 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod alike;
-mod blocks;
 mod budget;
-mod bundles;
 mod cache;
 mod complex;
 mod constructs;
-mod deal;
+mod deinterleave;
 mod demand;
 mod differential;
 mod dynamic;
+mod fused;
 mod large;
 mod lend;
 mod loops;
 mod merge;
+mod merging;
 mod messages;
 mod notes;
 mod object;
+mod packs;
 mod recursion;
-mod siblings;
 mod stopped;
 mod suite;
 mod threads;
 mod threads_around;
+mod unrolled;

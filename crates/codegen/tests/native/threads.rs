@@ -65,7 +65,7 @@ agrees! {
     windows: "float->float pipeline Middle { add Fir(17, 1); add Fir(40, 3); add Fir(5, 2); }";
     windows_and_rates: "float->float pipeline Middle { add Fir(9, 5); add Up(7); add Fir(30, 4); add Up(3); add Fir(11, 11); }";
     branches: "float->float pipeline Middle { add splitjoin { split duplicate; for (int i = 1; i < 5; i++) add Fir(i * 9, 1); join roundrobin; }; add Fir(21, 4); }";
-    branches_dealt_out: "float->float splitjoin Middle { split roundrobin(2, 1, 3); add Fir(7, 2); add Fir(9, 1); add pipeline { add Fir(3, 3); add Up(2); add Fir(12, 2); }; join roundrobin(1, 1, 1); }";
+    branches_of_a_round_robin: "float->float splitjoin Middle { split roundrobin(2, 1, 3); add Fir(7, 2); add Fir(9, 1); add pipeline { add Fir(3, 3); add Up(2); add Fir(12, 2); }; join roundrobin(1, 1, 1); }";
     weights_that_do_not_fit: "float->float pipeline Middle { add Fir(8, 1); add splitjoin { split roundrobin(3, 5); add Fir(6, 5); add Fir(11, 3); join roundrobin(9, 25); }; add Fir(10, 2); }";
     delays: "float->float pipeline Middle { add Delay(23); add Fir(6, 1); add Delay(4); add Fir(6, 2); }
         float->float filter Delay(int n) { prework push n { for (int i = 0; i < n; i++) push(i); } work pop 1 push 1 { push(pop()); } }";

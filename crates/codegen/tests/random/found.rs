@@ -56,9 +56,9 @@ fn items_at_a_selected_position() {
     }
 }
 
-/// Equal pipelines are merged, which leaves no order of steps with the table look-ups as a family.
+/// Equal pipelines are merged, which leaves no order of steps with the table look-ups as a pack.
 #[test]
-fn siblings_beside_equal_pipelines_fire() {
+fn isomorphic_filters_beside_equal_pipelines_fire() {
     let text = "void->void pipeline Main {
         add FileReader<float>(\"in\");
         add float->int splitjoin {
@@ -95,7 +95,7 @@ fn siblings_beside_equal_pipelines_fire() {
             }
         }
     }";
-    if has_compiler("siblings_beside_equal_pipelines_fire") {
+    if has_compiler("isomorphic_filters_beside_equal_pipelines_fire") {
         agree(text, &Memory { any: Some(500), ..Memory::default() }, None);
     }
 }

@@ -7,7 +7,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
-use rustix::fs::{fstat, linkat, mkdirat, openat, readlinkat, statat, symlinkat, unlinkat, utimensat};
+use rustix::fs::{
+    chmodat, fchmod, fstat, linkat, mkdirat, openat, readlinkat, statat, symlinkat, unlinkat, utimensat,
+};
 
 use crate::status::{Status, from_stat};
 
@@ -161,9 +163,14 @@ impl Folder {
     /// Permits the owner all with the folder `name`, which is no link.
     ///
     /// # Errors
-    /// There is no such entry, or this user may not.
+    /// There is no such folder, or this user may not.
     pub fn make_removable(&self, name: &OsStr) -> io::Result<()> {
-        Ok(rustix::fs::chmodat(&self.0, name, Mode::RWXU, AtFlags::empty())?)
+        match self.inner(name) {
+            Ok(folder) => Ok(fchmod(&folder.0, Mode::RWXU)?),
+            // A folder that its owner cannot read is not opened.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => permit_all(&self.0, name),
+            Err(error) => Err(error),
+        }
     }
 
     /// Removes the entry `name`, which is no folder.
@@ -180,5 +187,57 @@ impl Folder {
     /// There is no such entry, or it cannot be removed.
     pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+}
+
+/// Permits the owner all with the folder `name`, without opening it to read. The name could mean another entry at the next
+/// call, so the call that changes the permissions gets no name: it gets a descriptor, by its path, since `fchmod` refuses
+/// one that cannot be read.
+#[cfg(target_os = "linux")]
+fn permit_all(outer: &File, name: &OsStr) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(outer, name, flags, Mode::empty())?;
+    let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    Ok(chmodat(CWD, path, Mode::RWXU, AtFlags::empty())?)
+}
+
+/// Permits the owner all with the folder `name`, without opening it to read.
+#[cfg(not(target_os = "linux"))]
+fn permit_all(outer: &File, name: &OsStr) -> io::Result<()> {
+    Ok(chmodat(outer, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// Both ways, since the superuser can open every folder.
+    #[test]
+    fn a_folder_becomes_removable_and_the_target_of_a_link_stays_as_it_was() {
+        let ways: [fn(&Folder, &OsStr) -> io::Result<()>; 2] =
+            [Folder::make_removable, |folder, name| permit_all(&folder.0, name)];
+        for way in ways {
+            let place = tempfile::tempdir().unwrap();
+            let at = |name: &str| place.path().join(name);
+            let set = |name: &str, mode| fs::set_permissions(at(name), Permissions::from_mode(mode)).unwrap();
+            let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o7777;
+            for name in ["tree", "outside"] {
+                fs::create_dir(at(name)).unwrap();
+                set(name, 0o055);
+            }
+            fs::write(at("file"), b"").unwrap();
+            set("file", 0o055);
+            symlink("outside", at("link")).unwrap();
+            let folder = Folder::open(place.path()).unwrap();
+            way(&folder, "tree".as_ref()).unwrap();
+            for refused in ["link", "file", "missing"] {
+                way(&folder, refused.as_ref()).unwrap_err();
+            }
+            assert_eq!((mode("tree"), mode("outside"), mode("file")), (0o700, 0o055, 0o055));
+            set("outside", 0o700);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::hidden::{self, Listed};
 use super::{parent, rename_new, stale, sync};
 use crate::error::Doing;
-use crate::{Error, Result, status};
+use crate::{Error, Result, SparseFile, status};
 use thalweg_graph::shown;
 
 /// An unfinished output file. If it is dropped without [`OutFile::commit`], it is removed.
@@ -27,10 +27,11 @@ enum Target {
 /// Written under a hidden name in the folder of `path` and renamed at the end.
 #[derive(Debug)]
 struct Hidden {
-    file: File,
+    file: SparseFile,
     listed: Listed,
     path: PathBuf,
     force: bool,
+    model: Option<Box<Metadata>>,
     executable: bool,
     finished: bool,
 }
@@ -68,7 +69,7 @@ impl OutFile {
             Some(_) => fs::canonicalize(path).doing("creating", path)?,
             None => path.to_path_buf(),
         };
-        let hidden = Hidden::create(path, force, existing.is_some())?;
+        let hidden = Hidden::create(path, force)?;
         Ok(OutFile { target: Target::Hidden(hidden), durable: true })
     }
 
@@ -81,6 +82,24 @@ impl OutFile {
     /// that is written directly.
     pub fn durable(mut self, durable: bool) -> Self {
         self.durable = durable;
+        self
+    }
+
+    /// Sets whether blocks of zeros become holes. They do not by default, and never in output that is written directly.
+    pub fn sparse(mut self, sparse: bool) -> Self {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.file.set_holes(sparse);
+        }
+        self
+    }
+
+    /// Gives the finished file the modification time of another one and, unless it replaces a file, the permissions of that
+    /// one, and its owner if this user may give that: so what is made of a secret is one. Output that is written directly
+    /// stays as it is.
+    pub fn like(mut self, model: Metadata) -> Self {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.model = Some(Box::new(model));
+        }
         self
     }
 
@@ -105,7 +124,7 @@ impl OutFile {
     /// The open file.
     pub fn file(&self) -> &File {
         match &self.target {
-            Target::Hidden(hidden) => &hidden.file,
+            Target::Hidden(hidden) => hidden.file.file(),
             Target::Direct(file) => file,
         }
     }
@@ -125,27 +144,29 @@ impl OutFile {
 }
 
 impl Hidden {
-    fn create(path: PathBuf, force: bool, replaces: bool) -> Result<Self> {
+    fn create(path: PathBuf, force: bool) -> Result<Self> {
         let folder = parent(&path);
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        // What replaces a secret is one: only the owner can read it until it has the permissions of the old file.
+        // What replaces a secret is one, and another user could hold its lock: see `hidden.rs`. So only the owner can open it
+        // until it is complete.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, if replaces { 0o600 } else { 0o666 });
-        let _ = replaces;
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let created = hidden::create(folder, |path| options.open(path), |file| Some(file));
         let created = created.map_err(|error| if folder.is_dir() { error } else { no_folder(folder) });
         let (file, listed) = created.doing("creating", &path)?;
         if let Ok(status) = status(&file) {
             stale::sweep(folder, &status);
         }
-        Ok(Hidden { file, listed, path, force, executable: false, finished: false })
+        let file = SparseFile::new(file);
+        Ok(Hidden { file, listed, path, force, model: None, executable: false, finished: false })
     }
 
     fn commit(mut self, durable: bool) -> Result<()> {
-        self.set_permissions().doing("setting the permissions of", &self.path)?;
+        self.file.finish().doing("writing", &self.path)?;
+        self.set_attributes().doing("setting the attributes of", &self.path)?;
         if durable {
-            self.file.sync_all().doing("syncing to disk", &self.path)?;
+            self.file.file().sync_all().doing("syncing to disk", &self.path)?;
         }
         let hidden = self.listed.path();
         let named = if self.force { fs::rename(hidden, &self.path) } else { rename_new(hidden, &self.path) };
@@ -162,21 +183,33 @@ impl Hidden {
         Ok(())
     }
 
-    /// Sets owner and permissions of the file that is replaced, as far as this user may. If the file gets another group,
-    /// that group has no permissions. Set-user and set-group bits are not passed on: they were for other contents.
+    fn set_attributes(&self) -> io::Result<()> {
+        self.set_permissions()?;
+        match &self.model {
+            Some(model) => self.file.file().set_modified(model.modified()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets the permissions of a new file, or owner and permissions of the file that is replaced or of the model, as far as
+    /// this user may. If the file gets another group, that group has no permissions. Set-user and set-group bits are not
+    /// passed on: they were for other contents.
     #[cfg(unix)]
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-        let mut mode = self.file.metadata()?.mode() & 0o7777;
-        if let Ok(old) = fs::metadata(&self.path) {
-            let own = fchown(&self.file, Some(old.uid()), Some(old.gid()));
-            let kept = own.or_else(|_| fchown(&self.file, None, Some(old.gid())));
-            mode = old.mode() & if kept.is_ok() { 0o777 } else { 0o707 };
-        }
+        let file = self.file.file();
+        let model = fs::metadata(&self.path).ok().or_else(|| self.model.as_deref().cloned());
+        let mut mode = if let Some(old) = model {
+            let own = fchown(file, Some(old.uid()), Some(old.gid()));
+            let kept = own.or_else(|_| fchown(file, None, Some(old.gid())));
+            old.mode() & if kept.is_ok() { 0o777 } else { 0o707 }
+        } else {
+            super::new_mode(parent(&self.path))? & 0o666
+        };
         if self.executable {
             mode |= (mode & 0o444) >> 2;
         }
-        self.file.set_permissions(fs::Permissions::from_mode(mode))
+        file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
     #[cfg(not(unix))]
@@ -202,7 +235,10 @@ impl Drop for Hidden {
 
 impl Write for OutFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file().write(bytes)
+        match &mut self.target {
+            Target::Hidden(hidden) => hidden.file.write(bytes),
+            Target::Direct(file) => file.write(bytes),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {

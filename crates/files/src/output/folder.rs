@@ -18,11 +18,8 @@ pub struct OutFolder {
 }
 
 impl OutFolder {
-    /// The name of the output within its private folder.
-    pub const ROOT: &str = "tree";
-
-    /// Creates a private folder in which the writer creates the output, and which [`OutFolder::commit`] renames to
-    /// `path`. If `force` is set, an empty folder `path` is replaced. Anything else that exists is refused.
+    /// Creates a private folder, which the writer fills and [`OutFolder::commit`] renames to `path`. If `force` is set, an
+    /// empty folder `path` is replaced. Anything else that exists is refused.
     ///
     /// # Errors
     /// `path` exists and is not to be replaced, or is in a folder that cannot be written.
@@ -42,7 +39,7 @@ impl OutFolder {
         self
     }
 
-    /// The folder in which the writer creates the output under the name [`OutFolder::ROOT`].
+    /// The folder that becomes the output.
     pub fn private(&self) -> &PrivateFolder {
         &self.private
     }
@@ -57,29 +54,37 @@ impl OutFolder {
         &self.path
     }
 
-    /// Renames the finished output to its final name, and then calls `finish` for what can be done only then: a folder
-    /// that forbids writing cannot be renamed.
+    /// Renames the finished output to its final name. The writer has set the attributes of the output too, so they are
+    /// synced with it: its mode may even forbid writing, since the folder around it stays the same.
     ///
     /// # Errors
-    /// The output cannot be synced or renamed, and is removed; or `finish` has failed.
-    pub fn commit<E: From<Error>>(self, finish: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    /// The output cannot be synced or renamed, and is removed.
+    pub fn commit(mut self) -> Result<()> {
         let path = &self.path;
         if self.durable {
-            sync::contents(self.private.path()).doing("syncing to disk", path)?;
+            self.private.sync().doing("syncing to disk", path)?;
         }
-        let from = self.private.path().join(Self::ROOT);
-        let renamed = if self.force { fs::rename(from, path) } else { rename_new(&from, path) };
+        let from = self.private.path();
+        let renamed = if self.force { fs::rename(from, path) } else { rename_new(from, path) };
         match renamed {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Error::Exists(path.clone()).into());
-            }
-            renamed => renamed.doing("renaming the finished tree to", path)?,
+            Ok(()) => self.private.release(),
+            Err(error) => return Err(refusal(error, path)),
         }
-        finish()?;
         if self.durable {
             sync::names(parent(path)).doing("syncing the name of", path)?;
         }
         Ok(())
+    }
+}
+
+/// The error of renaming to `path`, which another process may have changed since [`OutFolder::create`] looked at it.
+fn refusal(error: io::Error, path: &Path) -> Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => Error::Exists(path.to_path_buf()),
+        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::NotADirectory => {
+            Error::NotReplaceable(path.to_path_buf())
+        }
+        _ => Error::io("renaming the finished tree to", path, error),
     }
 }
 

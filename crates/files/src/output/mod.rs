@@ -10,6 +10,7 @@
 mod file;
 mod folder;
 mod hidden;
+mod new_mode;
 mod private;
 mod stale;
 mod sync;
@@ -17,6 +18,7 @@ mod sync;
 pub use file::OutFile;
 pub use folder::OutFolder;
 pub use hidden::{is_unfinished, remove_unfinished, unfinished};
+pub use new_mode::new_mode;
 pub use private::PrivateFolder;
 pub use stale::on_stale;
 

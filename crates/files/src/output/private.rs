@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::hidden::{self, Listed};
-use super::stale;
+use super::{stale, sync};
 use crate::error::Doing;
 use crate::remove::remove_tree;
 use crate::{Folder, Result};
@@ -17,6 +17,8 @@ pub struct PrivateFolder {
     outer: Folder,
     hidden: Folder,
     listed: Listed,
+    /// It has another name now, and is removed no more.
+    released: bool,
 }
 
 impl PrivateFolder {
@@ -28,7 +30,7 @@ impl PrivateFolder {
         let doing = "creating a folder in";
         let outer = Folder::open(folder).doing(doing, folder)?;
         let (hidden, listed) = hidden::create(folder, make, Folder::as_file).doing(doing, folder)?;
-        let this = PrivateFolder { outer, hidden, listed };
+        let this = PrivateFolder { outer, hidden, listed, released: false };
         if let Ok(status) = this.hidden.status() {
             stale::sweep(folder, &status);
         }
@@ -48,6 +50,16 @@ impl PrivateFolder {
         self.hidden.try_clone()
     }
 
+    /// Syncs it to disk with all that it holds, and its own attributes.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.hidden.as_file().map_or(Ok(()), sync::contents)
+    }
+
+    /// Keeps the folder, which was renamed.
+    pub(super) fn release(&mut self) {
+        self.released = true;
+    }
+
     /// Removes it.
     ///
     /// # Errors
@@ -58,7 +70,7 @@ impl PrivateFolder {
     }
 
     fn remove_all(&self) -> io::Result<()> {
-        let Some(name) = self.path().file_name() else { return Ok(()) };
+        let Some(name) = self.path().file_name().filter(|_| !self.released) else { return Ok(()) };
         match remove_tree(&self.outer, name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,

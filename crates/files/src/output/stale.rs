@@ -6,7 +6,7 @@ use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::hidden::{is_at, is_unfinished};
+use super::hidden::{is_at, is_of_this_machine};
 use crate::remove::remove_tree;
 use crate::{Folder, Kind, Status};
 
@@ -18,8 +18,8 @@ pub fn on_stale(report: fn(&Path)) {
     let _ = REPORT.set(report);
 }
 
-/// Removes the stale outputs in `folder` of the user that owns the new output `own`; once for each folder, as a process
-/// may create thousands of outputs in one. An output that cannot be removed stays.
+/// Removes the stale outputs in `folder` of this machine and of the user that owns the new output `own`; once for each
+/// folder, as a process may create thousands of outputs in one. An output that cannot be removed stays.
 pub(super) fn sweep(folder: &Path, own: &Status) {
     static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let path = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -32,7 +32,7 @@ pub(super) fn sweep(folder: &Path, own: &Status) {
 fn sweep_now(folder: &Path, own: &Status) {
     let Ok(open) = Folder::open(folder) else { return };
     for name in open.names().unwrap_or_default() {
-        if is_unfinished(&name) && remove_stale(&open, folder, &name, own) == Some(()) {
+        if is_of_this_machine(&name) && remove_stale(&open, folder, &name, own) == Some(()) {
             REPORT.get().inspect(|report| report(&folder.join(&name)));
         }
     }
@@ -40,7 +40,7 @@ fn sweep_now(folder: &Path, own: &Status) {
 
 /// Removes the output `name` if it is stale.
 fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Option<()> {
-    let status = folder.stat(name).ok()?;
+    let status = folder.stat(name).ok().filter(|status| status.owner == own.owner)?;
     let inner;
     let file = match status.kind {
         Kind::File => &folder.open_file(name).ok()?,
@@ -52,9 +52,7 @@ fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Opt
     };
     // Held until the output is gone, so its name cannot be that of another writer's output.
     match file.try_lock() {
-        Ok(()) if status.owner == own.owner && is_at(file, &path.join(name)) => {
-            remove_tree(folder, name).ok()
-        }
+        Ok(()) if is_at(file, &path.join(name)) => remove_tree(folder, name).ok(),
         Ok(()) | Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
     }
 }
@@ -62,7 +60,7 @@ fn remove_stale(folder: &Folder, path: &Path, name: &OsStr, own: &Status) -> Opt
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::{Error, OutFile, OutFolder, status};
+    use crate::{OutFile, OutFolder, status};
     use std::fs;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,8 +87,7 @@ mod tests {
                             file.unwrap().durable(false).commit().unwrap();
                             let folder = path.join(format!("folder-{thread}-{number}"));
                             let folder = OutFolder::create(&folder, false).unwrap().durable(false);
-                            fs::create_dir(folder.private().path().join(OutFolder::ROOT)).unwrap();
-                            folder.commit(|| Ok::<_, Error>(())).unwrap();
+                            folder.commit().unwrap();
                         }
                     })
                 })

@@ -1,7 +1,7 @@
 //! Parallel loops on a [team](crate::team).
 //!
 //! **Actors.** The thread that executes a loop opens a job; it and the members that join take ranges of iterations from
-//! [`Deal`] until none is left. There is no cost per iteration, and no member is waited for that has not begun.
+//! [`Iterations`] until none is left. There is no cost per iteration, and no member is waited for that has not begun.
 //!
 //! Source: chapter 6 of *Locality-aware concurrency platforms* (locality-friendly parallel loops). In its loops a thread finds
 //! its iterations by random steals, and pays for a lock-free handshake at each one. Here members find an open loop by one
@@ -17,7 +17,7 @@
 //! | the arena's `open` | sets its bit: RMW | polls it; clears the bit as the last one that may join: RMW |
 //! | the slot's first: word, ancestors, job | takes it: RMW; writes job and word, fences; reads the word until it is alone | joins: RMW; leaves: RMW |
 //! | the part, in the caller's frame: two | writes | reads |
-//! | [`Deal`], in the caller's frame: two | writes | reads |
+//! | [`Iterations`], in the caller's frame: two | writes | reads |
 //! | a rest for each member ([`Shares`](crate::Shares)) | writes all; takes from its own: RMW; reads the other, and may steal: RMW | takes from its own: RMW; reads the other, and may steal: RMW |
 //! | the pool's `LOOKING` | reads it, unless all members serve | leaves it and comes back: two RMWs |
 //!
@@ -27,7 +27,7 @@
 //! | file | what |
 //! |---|---|
 //! | `assignment` | which member has executed which iterations, saved and replayed |
-//! | `deal` | which iterations a member gets: the schedules |
+//! | `iterations` | which iterations a member gets: the schedules |
 //! | `fallible` | loops whose iterations may fail |
 //! | `pace` | how many at once |
 //! | `chunks` | loops over slices, and over blocks of arrays |
@@ -36,8 +36,8 @@
 
 mod assignment;
 mod chunks;
-mod deal;
 mod fallible;
+mod iterations;
 mod pace;
 mod placed;
 mod reduce;
@@ -47,9 +47,9 @@ pub use chunks::{BlockMut, par_chunks};
 pub use placed::{Grid, Placed};
 
 use crate::measure::clock::ticks;
-use crate::team::lending::{Wanted, Watch};
+use crate::team::lending::{Recall, RecallCheck};
 use crate::team::{CountedWork, Job, counted_alone, lend_counted, member, team_size};
-use deal::Deal;
+use iterations::Iterations;
 use pace::Pace;
 use std::ops::Range;
 use thalweg_policy::tasks::{StealOrder, stretch};
@@ -161,18 +161,18 @@ impl Loop {
     pub fn for_ranges(self, range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
         let (size, members) = self.sizes(range.len());
         if members >= 2 {
-            self.execute(&self.deal(&range, (size, members)), members, |_, range| body(range));
+            self.execute(&self.iterations(&range, (size, members)), members, |_, range| body(range));
         } else if !range.is_empty() {
             counted_alone(range.len(), || body(range));
         }
     }
 
     /// All iterations of a loop over `range`, for this many members of a team of this size.
-    fn deal(self, range: &Range<usize>, (size, members): (usize, usize)) -> Deal {
+    fn iterations(self, range: &Range<usize>, (size, members): (usize, usize)) -> Iterations {
         let length = range.len() as u64;
         let members = if self.schedule == Schedule::Split { 1 } else { members.max(1) };
         let lengths = even(size, members, length);
-        Deal::new(self.schedule, self.stealing, range, (lengths, members), self.least())
+        Iterations::new(self.schedule, self.stealing, range, (lengths, members), self.least())
     }
 
     /// The least iterations that a member takes at once.
@@ -187,32 +187,34 @@ impl Loop {
     }
 
     /// Calls `body` with a member and each range that it takes.
-    fn execute(self, deal: &Deal, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
+    fn execute(self, iterations: &Iterations, members: usize, body: impl Fn(usize, Range<usize>) + Sync) {
         // With one grain for each member no range is longer, so none need be timed.
         let least = self.least();
-        let is_short = deal.length().div_ceil(least) <= members;
-        let take_all = move |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
+        let is_short = iterations.length().div_ceil(least) <= members;
+        let take_all = move |member, recall: Recall<'_>, counts: &mut MemberCounts| {
             let mut pace = if is_short { Pace::fixed(least) } else { Pace::new(least) };
-            let mut watch = Watch::new(wanted);
-            let may_leave = watch.may_call();
+            let mut check = RecallCheck::new(recall);
+            let may_leave = check.may_recall();
             loop {
                 let tried = &mut |stole| counts.attempt(false, stole);
-                let Some(mut rest) = deal.take(member, (pace.length(), may_leave), tried) else { return };
-                while let Some(range) = deal.next_of(&mut rest, pace.length(), may_leave) {
+                let Some(mut rest) = iterations.take(member, (pace.length(), may_leave), tried) else {
+                    return;
+                };
+                while let Some(range) = iterations.next_of(&mut rest, pace.length(), may_leave) {
                     let length = range.len();
                     body(member, range);
                     counts.iterations += length as u64;
                     let now = pace.done(length);
-                    if watch.calls(|| now.unwrap_or_else(ticks)) {
-                        return deal.leave(member, rest);
+                    if check.recalls(|| now.unwrap_or_else(ticks)) {
+                        return iterations.leave(member, rest);
                     }
                 }
             }
         };
-        let part = move |member, wanted: Wanted<'_>, counts: &mut MemberCounts| {
-            deal.cancelled_by_panic(|| take_all(member, wanted, counts));
+        let part = move |member, recall: Recall<'_>, counts: &mut MemberCounts| {
+            iterations.cancelled_by_panic(|| take_all(member, recall, counts));
         };
-        lend_counted(CountedWork { job: Job::Loop, most: members, part, more: &|| deal.is_left() });
+        lend_counted(CountedWork { job: Job::Loop, most: members, part, more: &|| iterations.is_left() });
     }
 
     /// Calls `body` with the rows and the columns of each block of an array of two dimensions. Blocks have `block` rows and

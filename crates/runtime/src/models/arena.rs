@@ -7,7 +7,7 @@
 use super::check;
 use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, UnsafeCell, lock};
 use crate::team::arena::Arena;
-use crate::team::lending::{Lending, Wanted};
+use crate::team::lending::{Lending, Recall};
 use loom::thread;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
             work.call();
             nested(within);
         },
-        |slot| arena.help(0, slot, Wanted::NEVER, |_, _, call| call()),
+        |slot| arena.help(0, slot, Recall::NEVER, |_, _, call| call()),
     );
     assert!(work.is_done());
 }
@@ -67,7 +67,7 @@ fn run(arena: &Arena, ancestors: usize, nested: impl Fn(usize)) {
 /// A member that tries to join a job twice.
 fn joins_twice(arena: &Arc<Arena>) -> thread::JoinHandle<()> {
     let arena = arena.clone();
-    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, Wanted::NEVER, |_, _, call| call())))
+    thread::spawn(move || (0..2).for_each(|_| _ = arena.help(1, 0, Recall::NEVER, |_, _, call| call())))
 }
 
 /// A caller that closes its job while a helper is in it, so that the helper leaves without a fence.
@@ -78,7 +78,7 @@ fn loom_arena_shows_the_caller_what_a_helper_wrote_before_it_left() {
     check(|| {
         let arena = Arc::new(Arena::default());
         let other = arena.clone();
-        let member = thread::spawn(move || _ = other.help(1, 0, Wanted::NEVER, |_, _, call| call()));
+        let member = thread::spawn(move || _ = other.help(1, 0, Recall::NEVER, |_, _, call| call()));
         let work = Work::new();
         let part = || {
             work.call_once();
@@ -123,7 +123,7 @@ fn loom_arena_is_empty_when_its_jobs_are_closed() {
         let member = Cell::new(Some(member));
         run(&arena, 0, |_| {
             member.take().map(|member| member.join().unwrap());
-            assert!(!arena.any() || arena.help(2, 0, Wanted::NEVER, |_, _, call| call()));
+            assert!(!arena.any() || arena.help(2, 0, Recall::NEVER, |_, _, call| call()));
         });
     });
 }
@@ -137,7 +137,7 @@ fn loom_arena_nests_jobs() {
             let arena = arena.clone();
             move || {
                 let nest = |within| run(&arena, within, |_| {});
-                arena.help(1, 0, Wanted::NEVER, |within, _, call| {
+                arena.help(1, 0, Recall::NEVER, |within, _, call| {
                     call();
                     nest(within);
                 })
@@ -186,7 +186,7 @@ fn loom_arena_is_open_while_work_is_visible() {
         let (arena, item) = (Arc::new(Arena::default()), Arc::new(Item::default()));
         let member = thread::spawn({
             let arena = arena.clone();
-            move || arena.help(1, 0, Wanted::NEVER, |_, _, call| call())
+            move || arena.help(1, 0, Recall::NEVER, |_, _, call| call())
         });
         let member = Cell::new(Some(member));
         arena.run(
@@ -217,13 +217,13 @@ fn loom_arena_calls_its_caller_again() {
         let member = thread::spawn({
             let arena = arena.clone();
             move || {
-                while !arena.help(1, 0, Wanted::NEVER, |_, _, call| call()) {
+                while !arena.help(1, 0, Recall::NEVER, |_, _, call| call()) {
                     thread::yield_now();
                 }
             }
         });
         let own = Cell::new(0);
-        let part = |_: usize, _: Wanted<'_>| {
+        let part = |_: usize, _: Recall<'_>| {
             *lock(&joined.0) = true;
             joined.1.notify_one();
             item.show(&arena, 1);
@@ -253,16 +253,16 @@ fn loom_arena_calls_its_caller_again() {
     });
 }
 
-/// A helper is called away by its run and leaves work, with or without another one that comes. The caller does what is left.
+/// A run recalls a helper, which leaves work, with or without another one that comes. The caller does what is left.
 ///
 /// Mutation that fails: a caller that frees its slot without helpers though it is open.
 #[test]
-fn loom_arena_helper_leaves_work_when_it_is_wanted() {
+fn loom_arena_helper_leaves_work_when_it_is_recalled() {
     check(|| {
         let arena = Arc::new(Arena::default());
         let member = thread::spawn({
             let arena = arena.clone();
-            move || arena.help(1, 0, Wanted::by(&|| true), |_, _, call| call())
+            move || arena.help(1, 0, Recall::by(&|| true), |_, _, call| call())
         });
         leaves(&arena, || {});
         member.join().unwrap();
@@ -274,12 +274,12 @@ fn loom_arena_helper_leaves_work_when_it_is_wanted() {
 ///
 /// Mutation that fails: a drop that does not read `OPEN` after the last helper has left.
 #[test]
-fn loom_arena_caller_that_panics_waits_for_helpers_that_are_wanted() {
+fn loom_arena_caller_that_panics_waits_for_helpers_that_are_recalled() {
     check(|| {
         let arena = Arc::new(Arena::default());
         let member = thread::spawn({
             let arena = arena.clone();
-            move || arena.help(1, 0, Wanted::by(&|| true), |_, _, call| call())
+            move || arena.help(1, 0, Recall::by(&|| true), |_, _, call| call())
         });
         let panics = || leaves(&arena, || std::panic::resume_unwind(Box::new(())));
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).expect_err("it panics");

@@ -25,8 +25,8 @@ impl<P: Policy> Worker<'_, P> {
             net.sleep.found();
         }
         let (worker, due) = (self.host.worker, self.due());
-        let wanted = || !net.stopped() && (ticks() >= due || any_node(net, worker));
-        crate::team::help_run(&net.signals, worker, &wanted);
+        let recall = || !net.stopped() && (ticks() >= due || any_node(net, worker));
+        crate::team::help_run(&net.signals, worker, &recall);
         self.move_parts();
         let now = ticks();
         self.account.busy += now.saturating_sub(before);

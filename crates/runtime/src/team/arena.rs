@@ -20,9 +20,9 @@
 //! A slot without helpers that is closed stays so until its caller frees it: `ask` is called inside of calls alone, so by
 //! the caller itself or by a helper.
 //!
-//! # A helper that is wanted elsewhere
+//! # A helper that its run recalls
 //!
-//! A worker's own run may have work for it while it helps ([`Wanted`]). Its part returns then with work left. It closes the
+//! A worker's own run may have work for it while it helps ([`Recall`]). Its part returns then with work left. It closes the
 //! job and opens it again, as every thread does that sees work after its part, but leaves in place of another call. So the
 //! job is open without this helper, possibly without any, and the member that comes next continues it. The caller reads
 //! helpers and `OPEN` at once, in one load of the word: it frees a slot only if neither is there, and executes its own part
@@ -79,7 +79,7 @@
 //! A slot's number stands for its job, as long as the job is open or has helpers: a job's `ancestors` are the slots of the
 //! jobs around it, and all of these outlive it.
 
-use super::lending::{Lending, Lent, More, Part, Slots, Wanted};
+use super::lending::{Lending, Lent, More, Part, Recall, Slots};
 use super::slot::{HELPER, LIMIT, OPEN, Slot, TAKEN, WAITED, bit, has_helpers, is_full};
 use crate::sync::{AtomicUsize, Mutex, Ordering, fence, lock};
 use crate::threads::Panic;
@@ -149,7 +149,7 @@ impl Arena {
         let Some(mut open) = self.open(lent, most) else { return own(ancestors, 0) };
         loop {
             opened();
-            self.calls(open.at, &|| own(ancestors | bit(open.at), bit(open.at)), more, Wanted::NEVER);
+            self.calls(open.at, &|| own(ancestors | bit(open.at), bit(open.at)), more, Recall::NEVER);
             if open.close(&mut helps) {
                 break;
             }
@@ -160,9 +160,9 @@ impl Arena {
         }
     }
 
-    /// Calls a part until no work is visible, or the member is wanted elsewhere. With work visible the job is open then;
+    /// Calls a part until no work is visible, or the member's run recalls it. With work visible the job is open then;
     /// otherwise it is closed, or another thread has opened it after the part.
-    fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>, wanted: Wanted<'_>) {
+    fn calls(&self, at: usize, part: &dyn Fn(), more: &More<'_>, recall: Recall<'_>) {
         loop {
             part();
             if self.close(at) {
@@ -172,7 +172,7 @@ impl Arena {
                 return;
             }
             self.ask(bit(at));
-            if wanted.is() {
+            if recall.is_requested() {
                 return;
             }
         }
@@ -218,20 +218,20 @@ impl Arena {
 
     /// Joins an open job, calls it with this member's number inside `enter`, and leaves. `within` are slots among whose
     /// descendants the job must be; any job may be joined if it is empty. Returns whether there was a job. A member that is
-    /// wanted leaves it with work left: then [`Arena::any`] holds, and a member should be woken.
+    /// recalled leaves it with work left: then [`Arena::any`] holds, and a member should be woken.
     ///
     /// `enter` gets the slots of the job and of its ancestors, the slot of the job, and the call.
     pub(crate) fn help(
         &self,
         member: usize,
         within: Slots,
-        wanted: Wanted<'_>,
+        recall: Recall<'_>,
         enter: impl FnOnce(Slots, Slots, &dyn Fn()),
     ) -> bool {
         let Some(joined) = self.join(within) else { return false };
         let Lent { part, more, ancestors, panic } = joined.lent;
         let job = bit(joined.at);
-        let calls = || self.calls(joined.at, &|| part(member, wanted), more, wanted);
+        let calls = || self.calls(joined.at, &|| part(member, recall), more, recall);
         let call = || enter(ancestors | job, job, &calls);
         if let Err(payload) = catch_unwind(AssertUnwindSafe(call)) {
             self.close(joined.at);

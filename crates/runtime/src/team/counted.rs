@@ -16,7 +16,7 @@
 //!
 //! Where nothing is counted, and outside of runs, that costs a branch for each member of a job.
 
-use super::lending::{More, Wanted};
+use super::lending::{More, Recall};
 use super::members::{Crew, Place, Work, alone, lend, place, with_place};
 use super::tally::{Job, Tally};
 use crate::measure::clock::{Ticks, ticks};
@@ -167,7 +167,7 @@ pub fn parallel_counted(
     part: &(dyn Fn(usize, &mut MemberCounts) + Sync),
     more: &(dyn Fn() -> bool + Sync),
 ) {
-    let part = |member, _: Wanted<'_>, counts: &mut MemberCounts| part(member, counts);
+    let part = |member, _: Recall<'_>, counts: &mut MemberCounts| part(member, counts);
     lend_counted(CountedWork { job, most, part, more });
 }
 
@@ -175,7 +175,7 @@ pub fn parallel_counted(
 pub(crate) struct CountedWork<'j, P> {
     pub(crate) job: Job,
     pub(crate) most: usize,
-    /// The part of a member: its number, whether its own run wants it, and its counts.
+    /// The part of a member: its number, how its own run recalls it, and its counts.
     pub(crate) part: P,
     pub(crate) more: &'j More<'j>,
 }
@@ -183,24 +183,24 @@ pub(crate) struct CountedWork<'j, P> {
 /// Like [`parallel_counted`], with a part that helpers may leave early.
 pub(crate) fn lend_counted<P>(CountedWork { job, most, part, more }: CountedWork<'_, P>)
 where
-    P: Fn(usize, Wanted<'_>, &mut MemberCounts) + Sync,
+    P: Fn(usize, Recall<'_>, &mut MemberCounts) + Sync,
 {
     let (caller, is_new) = (place(Clone::clone), AtomicBool::new(true));
     let watched = Watched::new(job, &caller, &is_new);
     // By value, so that a helper finds all of it on one cache line or two: each one costs as much as a short loop.
-    let part = move |member, wanted: Wanted<'_>| part(member, wanted, &mut watched.begin(member).counts);
-    lend(&caller, Work { most, part: &part, more }, |member| part(member, Wanted::NEVER));
+    let part = move |member, recall: Recall<'_>| part(member, recall, &mut watched.begin(member).counts);
+    lend(&caller, Work { most, part: &part, more }, |member| part(member, Recall::NEVER));
 }
 
 /// Like [`lend`], for a job that is not counted itself.
 pub(super) fn lend_uncounted(Work { most, part, more }: Work<'_>, own: impl Fn(usize)) {
     let caller = place(Clone::clone);
     let account = caller.account();
-    let part = |member, wanted: Wanted<'_>| {
+    let part = |member, recall: Recall<'_>| {
         if let Some(account) = &account {
             caller.hand_over(account);
         }
-        part(member, wanted);
+        part(member, recall);
     };
     lend(&caller, Work { most, part: &part, more }, own);
 }

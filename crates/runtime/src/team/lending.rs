@@ -1,4 +1,4 @@
-//! How a caller lends a job to other members of its team, and what a member that joins may be called away for.
+//! How a caller lends a job to other members of its team, and how a run recalls a member that helps.
 
 use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
 use crate::sync::Mutex;
@@ -7,8 +7,8 @@ use crate::threads::Panic;
 /// A set of slots, by bits.
 pub(crate) type Slots = usize;
 
-/// The part of a helper: its number, and whether its own run wants it.
-pub(crate) type Part<'j> = dyn Fn(usize, Wanted<'_>) + Sync + 'j;
+/// The part of a helper: its number, and how its own run recalls it.
+pub(crate) type Part<'j> = dyn Fn(usize, Recall<'_>) + Sync + 'j;
 
 /// Whether a job has work that another thread could begin.
 pub(crate) type More<'j> = dyn Fn() -> bool + Sync + 'j;
@@ -26,60 +26,60 @@ pub(crate) struct Lending<'j> {
     pub(crate) most: usize,
 }
 
-/// Says to a helper whether its own run has work for it. Then it returns from the job when it can, though work is left: the
+/// Whether a helper's own run has work for it. A recalled helper returns from the job when it can, though work is left: the
 /// job stays open. Threads of the pool are in no run, and a caller that helps while it waits cannot leave.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted<'w>(Option<&'w dyn Fn() -> bool>);
+pub(crate) struct Recall<'w>(Option<&'w dyn Fn() -> bool>);
 
-impl<'w> Wanted<'w> {
-    /// That of a helper whose thread has nothing else to do.
-    pub(crate) const NEVER: Wanted<'static> = Wanted(None);
+impl<'w> Recall<'w> {
+    /// For a helper whose thread has nothing else to do.
+    pub(crate) const NEVER: Recall<'static> = Recall(None);
 
-    /// That of a helper for which `wanted` says so. It is called now and then, so it may search.
-    pub(crate) fn by(wanted: &'w dyn Fn() -> bool) -> Wanted<'w> {
-        Wanted(Some(wanted))
+    /// The helper is recalled when `recall` returns true. Helpers call it about every 20 us, so it may search.
+    pub(crate) fn by(recall: &'w dyn Fn() -> bool) -> Recall<'w> {
+        Recall(Some(recall))
     }
 
-    /// Whether the helper may be wanted while it helps.
-    pub(crate) fn may_be(self) -> bool {
+    /// Whether the helper may be recalled while it helps.
+    pub(crate) fn is_possible(self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether the helper is wanted now.
-    pub(crate) fn is(self) -> bool {
-        self.0.is_some_and(|wanted| wanted())
+    /// Whether the helper is recalled now.
+    pub(crate) fn is_requested(self) -> bool {
+        self.0.is_some_and(|recall| recall())
     }
 }
 
-/// The nanoseconds between the times when a helper asks whether it is wanted.
+/// The nanoseconds between the times when a helper asks whether it is recalled.
 const CHECK: f64 = 20_000.0;
 
-/// Asks now and then whether a helper is wanted elsewhere.
-pub(crate) struct Watch<'w> {
-    wanted: Wanted<'w>,
+/// Asks at intervals whether a helper is recalled.
+pub(crate) struct RecallCheck<'w> {
+    recall: Recall<'w>,
     /// The time of the last check, or of the beginning.
     checked: Ticks,
     gap: Ticks,
 }
 
-impl<'w> Watch<'w> {
-    /// That of a helper that begins now, so it is not wanted for [`CHECK`].
-    pub(crate) fn new(wanted: Wanted<'w>) -> Watch<'w> {
-        if !wanted.may_be() {
-            return Watch { wanted, checked: 0, gap: 0 };
+impl<'w> RecallCheck<'w> {
+    /// That of a helper that begins now, so it is not recalled for [`CHECK`].
+    pub(crate) fn new(recall: Recall<'w>) -> RecallCheck<'w> {
+        if !recall.is_possible() {
+            return RecallCheck { recall, checked: 0, gap: 0 };
         }
-        Watch { wanted, checked: ticks(), gap: (CHECK * ticks_per_ns()) as Ticks }
+        RecallCheck { recall, checked: ticks(), gap: (CHECK * ticks_per_ns()) as Ticks }
     }
 
-    /// Whether the helper may be wanted while it helps.
-    pub(crate) fn may_call(&self) -> bool {
-        self.wanted.may_be()
+    /// Whether the helper may be recalled while it helps.
+    pub(crate) fn may_recall(&self) -> bool {
+        self.recall.is_possible()
     }
 
-    /// Whether the helper is wanted now.
+    /// Whether the helper is recalled now.
     #[inline]
-    pub(crate) fn calls(&mut self, now: impl FnOnce() -> Ticks) -> bool {
-        self.may_call() && self.checks(now())
+    pub(crate) fn recalls(&mut self, now: impl FnOnce() -> Ticks) -> bool {
+        self.may_recall() && self.checks(now())
     }
 
     #[cold]
@@ -88,7 +88,7 @@ impl<'w> Watch<'w> {
         if is_due {
             self.checked = now;
         }
-        is_due && self.wanted.is()
+        is_due && self.recall.is_requested()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::counted::Purpose;
 use super::join::Hidden;
-use super::lending::{Lending, More, Part, Slots, Wanted};
+use super::lending::{Lending, More, Part, Recall, Slots};
 use super::{Team, pool};
 use crate::net::Signals;
 use std::cell::{Cell, RefCell};
@@ -127,14 +127,14 @@ pub(crate) fn as_worker<R>(signals: &Arc<Signals>, worker: usize, work: impl FnO
     work()
 }
 
-/// Joins a job of a run's workers, if one is open, until it has no work or `wanted` says that the run has other work for the
+/// Joins a job of a run's workers, if one is open, until it has no work or `recall` says that the run has other work for the
 /// worker. Returns whether there was a job.
-pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize, wanted: &dyn Fn() -> bool) -> bool {
+pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize, recall: &dyn Fn() -> bool) -> bool {
     if !signals.team.arena.any() {
         return false;
     }
     let crew = Crew::Run(signals.clone());
-    let joined = help(&crew, worker, 0, Wanted::by(wanted));
+    let joined = help(&crew, worker, 0, Recall::by(recall));
     if signals.team.arena.any() {
         crew.wake(); // for the work that this worker has left
     }
@@ -143,17 +143,17 @@ pub(crate) fn help_run(signals: &Arc<Signals>, worker: usize, wanted: &dyn Fn() 
 
 /// Joins a job whose ancestors include one of `within`, or any job. Wakes a further member before, since this one may take
 /// long.
-fn help(crew: &Crew, member: usize, within: Slots, wanted: Wanted<'_>) -> bool {
-    join(crew, (member, within, wanted), || crew.wake())
+fn help(crew: &Crew, member: usize, within: Slots, recall: Recall<'_>) -> bool {
+    join(crew, (member, within, recall), || crew.wake())
 }
 
 /// Joins a job like [`help`], and calls `joined` before the job's part.
 pub(super) fn join(
     crew: &Crew,
-    (member, within, wanted): (usize, Slots, Wanted<'_>),
+    (member, within, recall): (usize, Slots, Recall<'_>),
     joined: impl FnOnce(),
 ) -> bool {
-    crew.team().arena.help(member, within, wanted, |within, job, call| {
+    crew.team().arena.help(member, within, recall, |within, job, call| {
         joined();
         let _entered = Entered::new(Place { within, job, ..Place::new(crew.clone(), member) });
         call();
@@ -163,7 +163,7 @@ pub(super) fn join(
 /// Joins a job that was opened inside of this thread's innermost job, if there is one.
 pub(super) fn help_inside() -> bool {
     let Place { crew, member, job, .. } = place(Clone::clone);
-    job != 0 && crew.team().arena.any() && help(&crew, member, job, Wanted::NEVER)
+    job != 0 && crew.team().arena.any() && help(&crew, member, job, Recall::NEVER)
 }
 
 /// The number of threads that [`parallel`] may use here: in a firing the workers of the run, otherwise the cores that the
@@ -271,7 +271,7 @@ pub(super) fn lend(caller: &Place, Work { most, part, more }: Work<'_>, own: imp
     };
     let (mut since, mut spins) = (None::<std::time::Instant>, 0);
     let helps = |slot| {
-        if help(crew, member, slot, Wanted::NEVER) {
+        if help(crew, member, slot, Recall::NEVER) {
             since = None;
             return true;
         }

@@ -23,7 +23,7 @@
 //! member sees the job. Only one member at a time is called for a job: the next one, by the member that joins.
 
 use super::Team;
-use super::lending::Wanted;
+use super::lending::Recall;
 use super::members::{Crew, join};
 use super::numbers::Numbers;
 use crate::threads::cores::{Cores, parallelism};
@@ -94,7 +94,7 @@ fn look_for_jobs(number: usize) {
     let mut since = Instant::now();
     while since.elapsed() < SPIN {
         for _ in 0..16 {
-            if TEAM.arena.any() && join(&Crew::Pool, (number, 0, Wanted::NEVER), begin_work) {
+            if TEAM.arena.any() && join(&Crew::Pool, (number, 0, Recall::NEVER), begin_work) {
                 LOOKING.fetch_add(1, Ordering::Relaxed);
                 since = Instant::now();
             }

@@ -7,7 +7,6 @@
 mod bars;
 mod channels;
 mod escape;
-mod file;
 mod graph;
 mod jobs;
 mod nodes;
@@ -21,8 +20,9 @@ use crate::{ChannelReport, NodeReport, Report};
 use escape::Text;
 use graph::Picture;
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
+use thalweg_files::OutFile;
 
 /// Appends formatted text to a string.
 macro_rules! put {
@@ -83,7 +83,7 @@ impl Report {
     }
 
     /// Writes [`Report::to_html`] to a file, completely or not at all: the text is written beside `path` and renamed
-    /// when it is complete. Replaces a file that is there.
+    /// when it is complete and on the disk. Replaces a file that is there, and keeps its permissions.
     ///
     /// ```no_run
     /// use thalweg_trace::Report;
@@ -95,7 +95,9 @@ impl Report {
     /// # Errors
     /// `path` does not name a file, or the file system refuses to create, write or rename a file in its folder.
     pub fn write_html(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        file::write(path.as_ref(), &self.to_html())
+        let mut file = OutFile::create(path.as_ref(), true)?;
+        file.write_all(self.to_html().as_bytes())?;
+        Ok(file.commit()?)
     }
 
     /// The report with an entry for each node and channel of its graph, whatever it has.

@@ -1,6 +1,6 @@
 //! A program's library, and the functions that it must export.
 
-use super::abi::{Begin, Fire, Fired, Firings, Join, Seek, SetApart, Size, Steady, Steps, Turns};
+use super::abi::{Batches, Begin, Fire, Fired, Firings, Join, Seek, SetApart, Size, Steady, Steps};
 use std::path::Path;
 
 /// A loaded program.
@@ -10,7 +10,7 @@ pub(crate) struct Library {
     pub(super) begin: Begin,
     pub(super) steady: Steady,
     pub(super) fire: Fire,
-    pub(super) turns: Turns,
+    pub(super) batches: Batches,
     pub(super) fired: Fired,
     pub(super) set_apart: SetApart,
     pub(super) join: Join,
@@ -35,13 +35,13 @@ impl Library {
         // SAFETY: the library has no initialisers: it is plain C with constant tables.
         let library = unsafe { libloading::Library::new(path) }.map_err(said)?;
         // SAFETY: the C text declares these functions with these types (`emit::program`).
-        let (size, begin, steady, fire, turns, fired, set_apart, join) = unsafe {
+        let (size, begin, steady, fire, batches, fired, set_apart, join) = unsafe {
             (
                 *library.get::<Size>(b"thalweg_size\0").map_err(said)?,
                 *library.get::<Begin>(b"thalweg_begin\0").map_err(said)?,
                 *library.get::<Steady>(b"thalweg_steady\0").map_err(said)?,
                 *library.get::<Fire>(b"thalweg_fire\0").map_err(said)?,
-                *library.get::<Turns>(b"thalweg_turns\0").map_err(said)?,
+                *library.get::<Batches>(b"thalweg_batches\0").map_err(said)?,
                 *library.get::<Fired>(b"thalweg_fired\0").map_err(said)?,
                 *library.get::<SetApart>(b"thalweg_apart\0").map_err(said)?,
                 *library.get::<Join>(b"thalweg_join\0").map_err(said)?,
@@ -49,7 +49,7 @@ impl Library {
         };
         // SAFETY: the C text declares the functions of steps with these types (`emit::steps`).
         let parts = unsafe { Parts::find(&library) };
-        Ok(Library { size, begin, steady, fire, turns, fired, set_apart, join, parts, _library: library })
+        Ok(Library { size, begin, steady, fire, batches, fired, set_apart, join, parts, _library: library })
     }
 }
 

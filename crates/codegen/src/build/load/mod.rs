@@ -32,9 +32,9 @@ pub(crate) enum Flowed {
     Waits(u64),
 }
 
-/// The result of [`State::turns`].
+/// The result of [`State::batches`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Turned {
+pub(crate) enum BatchesEnd {
     /// It failed; see [`State::failure`].
     Failed,
     /// All batches are done.
@@ -108,23 +108,23 @@ impl<'a> State<'a> {
 
     /// Does this many batches of the regions `from..to`; in each batch the sources do `n` steady states.
     /// Batches after the first begin with the first region.
-    pub(crate) fn turns(
+    pub(crate) fn batches(
         &mut self,
         (from, to): (usize, usize),
         n: u64,
-        turns: u64,
+        batches: u64,
         host: &mut dyn Host,
-    ) -> Turned {
-        let (call, mut at, mut came) = (self.library.turns, [0; 2], 0);
+    ) -> BatchesEnd {
+        let (call, mut at, mut came) = (self.library.batches, [0; 2], 0);
         self.call(host, |state| {
             // SAFETY: the state is one of this library's; the program itself checks for items and room.
-            came = unsafe { call(state, from as u32, to as u32, n as i64, turns as i64, at.as_mut_ptr()) };
+            came = unsafe { call(state, from as u32, to as u32, n as i64, batches as i64, at.as_mut_ptr()) };
             i32::from(came == 1)
         });
         match came {
-            0 => Turned::Done,
-            1 => Turned::Failed,
-            _ => Turned::At(at[0] as usize, at[1] as u64),
+            0 => BatchesEnd::Done,
+            1 => BatchesEnd::Failed,
+            _ => BatchesEnd::At(at[0] as usize, at[1] as u64),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Vectors;
 use crate::emit::terms::{bare, mem_name, whole};
 use crate::emit::vectors::{converted, function, letter, load, operator, vector};
-use crate::ir::{Area, Ex, Function, Kind, Var};
+use crate::ir::{Area, Expr, Function, Kind, Var};
 use thalweg_lang::hir::{BinaryOp, UnaryOp};
 
 impl Vectors<'_> {
@@ -12,9 +12,9 @@ impl Vectors<'_> {
     }
 
     /// An expression as a vector.
-    pub(in crate::emit) fn vx(&self, ex: &Ex) -> String {
+    pub(in crate::emit) fn vx(&self, ex: &Expr) -> String {
         let kind = ex.kind(self.inner.code);
-        if !self.varies.ex(ex) {
+        if !self.divergence.ex(ex) {
             let value = self.inner.ex(ex);
             return match kind {
                 Kind::Bool => format!("all_i(-(int32_t){value})"),
@@ -22,29 +22,29 @@ impl Vectors<'_> {
             };
         }
         match ex {
-            Ex::Var(var) => self.name(*var),
-            Ex::Load(area, at, kind) => self.load(area, at, *kind),
-            Ex::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.vx(x)),
-            Ex::Unary(_, _, x) => format!("(~{})", self.vx(x)),
-            Ex::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
-            Ex::Convert(from, to, x) => converted(*from, *to, &self.vx(x)),
-            Ex::Math(function, kind, args) => self.math(*function, *kind, args),
-            Ex::Select(_, parts) => {
+            Expr::Var(var) => self.name(*var),
+            Expr::Load(area, at, kind) => self.load(area, at, *kind),
+            Expr::Unary(UnaryOp::Negate, _, x) => format!("(-{})", self.vx(x)),
+            Expr::Unary(_, _, x) => format!("(~{})", self.vx(x)),
+            Expr::Binary(op, kind, x, y) => self.binary(*op, *kind, x, y),
+            Expr::Convert(from, to, x) => converted(*from, *to, &self.vx(x)),
+            Expr::Math(function, kind, args) => self.math(*function, *kind, args),
+            Expr::Select(_, parts) => {
                 let [c, a, b] = &**parts;
                 format!("choose({}, {}, {})", self.vx(c), self.vx(a), self.vx(b))
             }
-            Ex::Iter if self.among.is_some() => self.executed(),
-            Ex::Iter => format!("(all_i((int32_t)(before + f + {})) + each_lane)", self.k * self.lanes),
-            Ex::Const(_) => String::new(),
+            Expr::Iter if self.among.is_some() => self.executed(),
+            Expr::Iter => format!("(all_i((int32_t)(before + f + {})) + each_lane)", self.k * self.lanes),
+            Expr::Const(_) => String::new(),
         }
     }
 
     /// An operand; it may stay a scalar if the other one is a vector.
-    fn operand(&self, ex: &Ex, kind: Kind) -> String {
-        if kind != Kind::Bool && !self.varies.ex(ex) { self.inner.ex(ex) } else { self.vx(ex) }
+    fn operand(&self, ex: &Expr, kind: Kind) -> String {
+        if kind != Kind::Bool && !self.divergence.ex(ex) { self.inner.ex(ex) } else { self.vx(ex) }
     }
 
-    fn binary(&self, op: BinaryOp, kind: Kind, x: &Ex, y: &Ex) -> String {
+    fn binary(&self, op: BinaryOp, kind: Kind, x: &Expr, y: &Expr) -> String {
         let known = y.as_int();
         let vectors = match (op, kind) {
             (BinaryOp::ShiftLeft | BinaryOp::ShiftRight, _) => known.is_none(),
@@ -57,12 +57,12 @@ impl Vectors<'_> {
         operator(op, kind, &self.operand(x, kind), &self.operand(y, kind), known)
     }
 
-    fn math(&self, called: Function, kind: Kind, args: &[Ex]) -> String {
+    fn math(&self, called: Function, kind: Kind, args: &[Expr]) -> String {
         let parts: Vec<String> = args.iter().map(|arg| self.vx(arg)).collect();
         function(called, kind, &parts)
     }
 
-    fn load(&self, area: &Area, at: &Ex, kind: Kind) -> String {
+    fn load(&self, area: &Area, at: &Expr, kind: Kind) -> String {
         match area {
             Area::In(item) if self.among.is_some() => self.take_among(item, at, kind),
             Area::In(item) if self.window.is_some() => self.in_window(item, at),
@@ -78,7 +78,7 @@ impl Vectors<'_> {
                     return value;
                 }
                 let (name, k) = (mem_name(self.inner.code, mem.0), self.k);
-                match (self.varies.mem(*mem), self.varies.ex(at)) {
+                match (self.divergence.mem(*mem), self.divergence.ex(at)) {
                     (true, false) => format!("{name}_{k}[{}]", bare(&self.inner.ex(at))),
                     (own, _) => {
                         let element =

@@ -1,12 +1,12 @@
 //! Loops over firings in lanes, where these pay.
 
 use super::Vectors;
-use crate::compose::turns;
 use crate::emit::code::{Writer, alternates};
 use crate::emit::window;
-use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, St, Var, walk};
-use crate::plan::{Items, NARROW, Pattern, pays, stride, weaves};
-use crate::uniformity::Varies;
+use crate::fusion::unroll_and_jam;
+use crate::ir::{Area, Cell, Code, Kind, Mem, MemKind, Stmt, Var, walk};
+use crate::plan::{Items, NARROW, Pattern, interleaves, pays, stride};
+use crate::uniformity::Divergence;
 use std::fmt::Write;
 
 /// The loop over as many firings at a time as there are lanes; `None` where that is not possible.
@@ -32,23 +32,23 @@ pub(in crate::emit) fn firings(code: &Code, input: &Items, output: &Items, lanes
 
 /// The loop with at most this many vectors side by side; remaining firings are left over.
 fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usize, usize)) -> Option<String> {
-    let varies = Varies::of(code)?;
+    let divergence = Divergence::of(code)?;
     let strides = (stride(input, lanes)?, stride(output, lanes)?);
-    let window = window::cells(code, &varies, input, strides.0);
-    if !pays(code, &varies, (if window.is_some() { 1 } else { strides.0 }, strides.1)) {
+    let window = window::cells(code, &divergence, input, strides.0);
+    if !pays(code, &divergence, (if window.is_some() { 1 } else { strides.0 }, strides.1)) {
         return None;
     }
     // Vectors of a window are loaded directly, so iterations of a loop may share them.
-    let shared = window.and_then(|_| turns(code));
-    let (code, varies) = match &shared {
-        Some(shared) => (shared, Varies::of(shared)?),
-        None => (code, varies),
+    let shared = window.and_then(|_| unroll_and_jam(code));
+    let (code, divergence) = match &shared {
+        Some(shared) => (shared, Divergence::of(shared)?),
+        None => (code, divergence),
     };
-    let beside = if window.is_some() { 1 } else { beside(code, &varies).min(most) };
+    let beside = if window.is_some() { 1 } else { beside(code, &divergence).min(most) };
     let inner = Writer::new(code, (input, output), 2, alternates(code));
     let mut writer = Vectors {
         inner,
-        varies,
+        divergence,
         lanes,
         beside,
         strides,
@@ -63,15 +63,15 @@ fn side_by_side(code: &Code, input: &Items, output: &Items, (lanes, most): (usiz
 }
 
 /// The number of vectors computed side by side.
-fn beside(code: &Code, varies: &Varies) -> usize {
+fn beside(code: &Code, divergence: &Divergence) -> usize {
     let cells: usize = code
         .mems
         .iter()
         .enumerate()
-        .filter(|(at, mem)| mem.kind == MemKind::Local && varies.mem(Mem(*at as u32)))
+        .filter(|(at, mem)| mem.kind == MemKind::Local && divergence.mem(Mem(*at as u32)))
         .map(|(_, mem)| mem.cells)
         .sum();
-    let vars = (0..code.vars.len() as u32).filter(|var| varies.var(Var(*var))).count();
+    let vars = (0..code.vars.len() as u32).filter(|var| divergence.var(Var(*var))).count();
     match vars + cells {
         0..=4 => 4,
         5..=10 => 2,
@@ -83,11 +83,11 @@ fn beside(code: &Code, varies: &Varies) -> usize {
 /// they are interleaved at the end.
 fn picked(code: &Code, output: &Items, stride: i64) -> Option<i64> {
     let dense = output.window * output.cells as i64 == stride;
-    let few = (2..=NARROW).contains(&stride) || weaves(stride);
+    let few = (2..=NARROW).contains(&stride) || interleaves(stride);
     let whole = output.pattern == Pattern::Every(1) && output.group == 1 && dense && few;
     let mut known = true;
     walk(&code.body, &mut |st| {
-        if let St::Store(Area::Out(item), at, ..) = st {
+        if let Stmt::Store(Area::Out(item), at, ..) = st {
             known &= item.as_int().is_some() && at.as_int().is_some();
         }
     });

@@ -2,7 +2,7 @@
 //! firing.
 //!
 //! This requires uniform loop bounds, and firings without state, prints, random numbers and failures
-//! ([`Varies`]). Conditions that differ become masks: both branches are executed, and each lane keeps
+//! ([`Divergence`]). Conditions that differ become masks: both branches are executed, and each lane keeps
 //! the results of its own branch. Indices are proven in range on every path, so executing a branch needlessly
 //! reads nothing out of bounds.
 //!
@@ -18,15 +18,15 @@ mod stmts;
 use super::code::Writer;
 use super::terms::mem_name;
 use super::vectors::vector;
-use crate::ir::{Cell, Code, Mem, MemKind, St, Var, walk};
-use crate::plan::{Family, Items};
-use crate::uniformity::Varies;
+use crate::ir::{Cell, Code, Mem, MemKind, Stmt, Var, walk};
+use crate::plan::{Items, Pack};
+use crate::uniformity::Divergence;
 
 pub(super) use firings::firings;
 
-/// The lanes of siblings, for [`Vectors`].
+/// The lanes of members, for [`Vectors`].
 pub(in crate::emit) struct Lanes<'a> {
-    pub(in crate::emit) family: &'a Family,
+    pub(in crate::emit) pack: &'a Pack,
     /// For tables that differ: the first value of each lane.
     pub(in crate::emit) numbers: Vec<Option<Vec<i64>>>,
     /// Vectors of a firing.
@@ -38,7 +38,7 @@ pub(in crate::emit) struct Lanes<'a> {
 /// Writes several firings at once.
 pub(in crate::emit) struct Vectors<'a> {
     pub(in crate::emit) inner: Writer<'a>,
-    pub(in crate::emit) varies: Varies,
+    pub(in crate::emit) divergence: Divergence,
     pub(in crate::emit) lanes: usize,
     pub(in crate::emit) beside: usize,
     /// Cells from one lane to the next.
@@ -50,18 +50,18 @@ pub(in crate::emit) struct Vectors<'a> {
     /// The mask of the lanes that take this branch.
     pub(in crate::emit) mask: Option<String>,
     masks: usize,
-    /// Set if lanes are siblings rather than firings.
+    /// Set if lanes are members rather than firings.
     pub(in crate::emit) among: Option<Lanes<'a>>,
     /// The cells of a firing's input, where they are transposed into vectors beforehand.
     pub(in crate::emit) window: Option<i64>,
 }
 
 impl<'a> Vectors<'a> {
-    /// For siblings: vectors of `lanes` lanes, `beside` of them side by side.
+    /// For members: vectors of `lanes` lanes, `beside` of them side by side.
     pub(in crate::emit) fn among(
         code: &'a Code,
         (input, output): (&'a Items, &'a Items),
-        varies: Varies,
+        divergence: Divergence,
         (lanes, beside): (usize, usize),
         apart: bool,
         among: Lanes<'a>,
@@ -69,7 +69,7 @@ impl<'a> Vectors<'a> {
         let inner = Writer::new(code, (input, output), 1, apart);
         let (strides, among) = ((0, 0), Some(among));
         let (picked, mask, window) = (None, None, None);
-        Vectors { inner, varies, lanes, beside, strides, picked, k: 0, mask, masks: 0, among, window }
+        Vectors { inner, divergence, lanes, beside, strides, picked, k: 0, mask, masks: 0, among, window }
     }
 }
 
@@ -113,14 +113,14 @@ impl Vectors<'_> {
         let code = self.inner.code;
         let mut used = vec![false; code.vars.len()];
         walk(&code.body, &mut |st| {
-            if let St::Set(var, _) | St::For { var, .. } = st {
+            if let Stmt::Set(var, _) | Stmt::For { var, .. } = st {
                 used[var.0 as usize] = true;
             }
         });
         let own = |(at, var): &(usize, &crate::ir::VarInfo)| used[*at] && var.field.is_none();
         for (at, var) in code.vars.iter().enumerate().filter(own) {
             let id = Var(at as u32);
-            if self.varies.var(id) {
+            if self.divergence.var(id) {
                 for k in 0..self.beside {
                     self.k = k;
                     let text = format!("{} {} = {{0}};", vector(var.kind), self.name(id));
@@ -133,7 +133,7 @@ impl Vectors<'_> {
         }
         for (at, mem) in super::code::used_mems(code).filter(|(_, mem)| mem.kind == MemKind::Local) {
             let name = mem_name(code, at as u32);
-            match (self.varies.mem(Mem(at as u32)), mem.cell) {
+            match (self.divergence.mem(Mem(at as u32)), mem.cell) {
                 (true, Cell::Of(kind)) => {
                     for k in 0..self.beside {
                         self.line(format!("{} {name}_{k}[{}];", vector(kind), mem.cells.max(1)));

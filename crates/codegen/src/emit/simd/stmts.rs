@@ -1,14 +1,14 @@
 //! C text of statements for all lanes: conditions as masks, and stores of output.
 
 use super::Vectors;
+use crate::emit::interleave::interleave;
 use crate::emit::terms::{bare, mem_name, whole};
 use crate::emit::vectors::{letter, list, load, vector};
-use crate::emit::weave::weave;
-use crate::ir::{Area, Cell, Ex, Kind, St};
-use crate::plan::weaves;
+use crate::ir::{Area, Cell, Expr, Kind, Stmt};
+use crate::plan::interleaves;
 
 impl Vectors<'_> {
-    pub(in crate::emit) fn stmts(&mut self, stmts: &[St]) {
+    pub(in crate::emit) fn stmts(&mut self, stmts: &[Stmt]) {
         stmts.iter().for_each(|st| self.st(st));
     }
 
@@ -21,21 +21,21 @@ impl Vectors<'_> {
         }
     }
 
-    fn st(&mut self, st: &St) {
+    fn st(&mut self, st: &Stmt) {
         match st {
-            St::Set(var, value) if self.varies.var(*var) => self.each(|writer| {
+            Stmt::Set(var, value) if self.divergence.var(*var) => self.each(|writer| {
                 let (name, value) = (writer.name(*var), writer.vx(value));
                 writer.kept(&name, &value)
             }),
-            St::Set(var, value) => {
+            Stmt::Set(var, value) => {
                 let text = format!("{} = {};", self.inner.name(*var), bare(&self.inner.ex(value)));
                 self.line(text);
             }
-            St::Store(area, at, kind, value) => self.store(area, at, *kind, value),
-            St::If(condition, then, otherwise) if self.varies.ex(condition) => {
+            Stmt::Store(area, at, kind, value) => self.store(area, at, *kind, value),
+            Stmt::If(condition, then, otherwise) if self.divergence.ex(condition) => {
                 self.both(condition, then, otherwise);
             }
-            St::If(condition, then, otherwise) => {
+            Stmt::If(condition, then, otherwise) => {
                 let condition = self.inner.ex(condition);
                 self.line(format!("if ({}) {{", bare(&condition)));
                 self.inside(then);
@@ -43,7 +43,7 @@ impl Vectors<'_> {
                 self.inside(otherwise);
                 self.line("}");
             }
-            St::For { var, from, to, step, body } => {
+            Stmt::For { var, from, to, step, body } => {
                 let (name, sign) = (self.inner.name(*var), if *step > 0 { "<" } else { ">" });
                 let (from, to) = (self.inner.ex(from), self.inner.ex(to));
                 self.line(format!("for ({name} = {}; {name} {sign} {to}; {name} += {step}) {{", bare(&from)));
@@ -51,19 +51,19 @@ impl Vectors<'_> {
                 self.inside(body);
                 self.line("}");
             }
-            // `Varies::of` rejects all other statements.
+            // `Divergence::of` rejects all other statements.
             _ => {}
         }
     }
 
-    fn inside(&mut self, stmts: &[St]) {
+    fn inside(&mut self, stmts: &[Stmt]) {
         self.inner.depth += 1;
         self.stmts(stmts);
         self.inner.depth -= 1;
     }
 
     /// Both branches, each masked to its lanes.
-    fn both(&mut self, condition: &Ex, then: &[St], otherwise: &[St]) {
+    fn both(&mut self, condition: &Expr, then: &[Stmt], otherwise: &[Stmt]) {
         let (mask, before) = (self.masks, self.mask.clone());
         self.masks += 1;
         self.line("{");
@@ -98,13 +98,13 @@ impl Vectors<'_> {
         }
     }
 
-    fn store(&mut self, area: &Area, at: &Ex, kind: Kind, value: &Ex) {
+    fn store(&mut self, area: &Area, at: &Expr, kind: Kind, value: &Expr) {
         match area {
             Area::Out(item) => self.each(|writer| writer.give(item, at, kind, value)),
-            Area::Mem(mem) if self.varies.mem(*mem) => self.each(|writer| {
+            Area::Mem(mem) if self.divergence.mem(*mem) => self.each(|writer| {
                 let (name, k) = (mem_name(writer.inner.code, mem.0), writer.k);
                 let value = writer.vx(value);
-                if writer.varies.ex(at) {
+                if writer.divergence.ex(at) {
                     let at = writer.vx(at);
                     let only = writer.mask.as_ref().map_or(String::new(), |mask| format!("if ({mask}_{k}[l]) "));
                     let ty = vector(kind);
@@ -125,7 +125,7 @@ impl Vectors<'_> {
     }
 
     /// Stores a cell of output.
-    fn give(&mut self, item: &Ex, at: &Ex, kind: Kind, value: &Ex) -> String {
+    fn give(&mut self, item: &Expr, at: &Expr, kind: Kind, value: &Expr) -> String {
         let (k, stride) = (self.k, self.strides.1);
         let value = self.vx(value);
         if self.among.is_some() {
@@ -153,9 +153,9 @@ impl Vectors<'_> {
     pub(super) fn put_together(&mut self) {
         let (Some(cells), Cell::Of(kind)) = (self.picked, self.inner.output.cell) else { return };
         let lanes = self.lanes as i64;
-        if weaves(cells) {
+        if interleaves(cells) {
             for k in 0..self.beside as i64 {
-                self.line(weave(kind, cells, k, k * lanes * cells));
+                self.line(interleave(kind, cells, k, k * lanes * cells));
             }
             return;
         }

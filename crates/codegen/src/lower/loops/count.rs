@@ -4,17 +4,17 @@ use super::super::assigned::{Does, expr_does};
 use super::super::known::{ANY, Range};
 use super::super::{Bind, Cursor, Lower, Outcome, Val, strip};
 use super::{Count, Ends};
-use crate::ir::{Ex, Kind, Label, Scalar, St, Var};
-use thalweg_lang::hir::{BinaryOp, Root, Stmt};
+use crate::ir::{Expr, Kind, Label, Scalar, Stmt, Var};
+use thalweg_lang::hir::{self, BinaryOp, Root};
 
 impl<'a> Lower<'a> {
     /// The first value and the bound, if the loop does not change the bound.
     pub(super) fn bounds(
         &mut self,
         count: &Count<'a>,
-        body: &'a [Stmt],
+        body: &'a [hir::Stmt],
         what: &Does,
-    ) -> Outcome<Option<(Ex, Ex)>> {
+    ) -> Outcome<Option<(Expr, Expr)>> {
         let bound_does = expr_does(count.bound, self.filter, self.program);
         if bound_does.has_effects() || bound_does.pops {
             return Ok(None);
@@ -34,8 +34,8 @@ impl<'a> Lower<'a> {
             return Ok(None);
         }
         let to = match count.op {
-            BinaryOp::Le if range.1 < ANY.1 => bound.plus(Ex::int(1)),
-            BinaryOp::Ge if range.0 > ANY.0 => bound.plus(Ex::int(-1)),
+            BinaryOp::Le if range.1 < ANY.1 => bound.plus(Expr::int(1)),
+            BinaryOp::Ge if range.0 > ANY.0 => bound.plus(Expr::int(-1)),
             BinaryOp::Lt | BinaryOp::Gt => bound,
             _ => return Ok(None),
         };
@@ -45,12 +45,12 @@ impl<'a> Lower<'a> {
         if range.1 + step > ANY.1 && count.step > 1 || range.0 + step < ANY.0 && count.step < -1 {
             return Ok(None);
         }
-        let from = self.known.constant(count.var).map_or(Ex::Var(count.var), Ex::Const);
+        let from = self.known.constant(count.var).map_or(Expr::Var(count.var), Expr::Const);
         Ok(Some((from, to)))
     }
 
     /// Whether an expression has the same value in each iteration.
-    fn stays(&mut self, ex: &Ex, what: &Does) -> bool {
+    fn stays(&mut self, ex: &Expr, what: &Does) -> bool {
         let mut changed = Vec::new();
         for root in &what.roots {
             let bind = match root {
@@ -61,10 +61,10 @@ impl<'a> Lower<'a> {
                 changed.push(var);
             }
         }
-        fn fixed(ex: &Ex, changed: &[Var]) -> bool {
+        fn fixed(ex: &Expr, changed: &[Var]) -> bool {
             let mut all = match ex {
-                Ex::Var(var) => !changed.contains(var),
-                Ex::Load(..) => false,
+                Expr::Var(var) => !changed.contains(var),
+                Expr::Load(..) => false,
                 _ => true,
             };
             ex.each(&mut |part| all &= fixed(part, changed));
@@ -77,14 +77,14 @@ impl<'a> Lower<'a> {
     pub(super) fn counting(
         &mut self,
         count: &Count<'a>,
-        (from, to, turns): (Ex, Ex, Option<u64>),
-        body: &'a [Stmt],
+        (from, to, iterations): (Expr, Expr, Option<u64>),
+        body: &'a [hir::Stmt],
         what: &Does,
     ) -> Outcome<()> {
         let leaves = what.breaks || what.returns;
         let inside = self.inside(count, &from, &to);
         let before = (self.taken.clone(), self.given.clone());
-        let moved = if (what.pops || what.pushes) && turns.is_some() && !leaves {
+        let moved = if (what.pops || what.pushes) && iterations.is_some() && !leaves {
             self.moved_in_a_turn(count.var, inside, body, what)?
         } else {
             [None, None]
@@ -94,15 +94,15 @@ impl<'a> Lower<'a> {
             if leaves {
                 lower.make_even(brk, what.pops, what.pushes);
             }
-            lower.emit_count(count, brk, (from.clone(), to, turns), (body, what), moved, inside)?;
-            lower.know_last(count, &from, turns.filter(|_| !leaves));
+            lower.emit_count(count, brk, (from.clone(), to, iterations), (body, what), moved, inside)?;
+            lower.know_last(count, &from, iterations.filter(|_| !leaves));
             lower.close(brk)
         })?;
-        if let (Some(turns), false) = (turns, leaves) {
+        if let (Some(iterations), false) = (iterations, leaves) {
             let ours = [(true, before.0, what.pops), (false, before.1, what.pushes)];
             for ((takes, before, moves), moved) in ours.into_iter().zip(moved) {
                 if let (true, Some(moved)) = (moves, moved) {
-                    let fixed = before.fixed + moved * turns as i64;
+                    let fixed = before.fixed + moved * iterations as i64;
                     *self.cursor(takes) = Cursor { dynamic: before.dynamic, fixed };
                 }
             }
@@ -113,10 +113,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Records the value of the loop variable after the last iteration.
-    pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Ex, turns: Option<u64>) {
-        match (from.as_int(), turns) {
-            (Some(from), Some(turns)) => {
-                let last = i64::from(from) + turns as i64 * i64::from(count.step);
+    pub(super) fn know_last(&mut self, count: &Count<'a>, from: &Expr, iterations: Option<u64>) {
+        match (from.as_int(), iterations) {
+            (Some(from), Some(iterations)) => {
+                let last = i64::from(from) + iterations as i64 * i64::from(count.step);
                 self.known.set(count.var, Some(Scalar::Int(last as i32)), (last, last));
             }
             _ => self.known.forget(count.var),
@@ -124,7 +124,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The range of the loop variable inside the loop.
-    fn inside(&self, count: &Count<'_>, from: &Ex, to: &Ex) -> Range {
+    fn inside(&self, count: &Count<'_>, from: &Expr, to: &Expr) -> Range {
         let (from, to) = (self.range(from), self.range(to));
         if count.step > 0 { (from.0, (to.1 - 1).max(from.0)) } else { ((to.0 + 1).min(from.1), from.1) }
     }
@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
         &mut self,
         var: Var,
         inside: Range,
-        body: &'a [Stmt],
+        body: &'a [hir::Stmt],
         what: &Does,
     ) -> Outcome<[Option<i64>; 2]> {
         let mark = self.mark();
@@ -150,7 +150,7 @@ impl<'a> Lower<'a> {
                 }
             }
             let ends = Ends { brk: lower.label(), cont: lower.label() };
-            lower.turn(ends, body)?;
+            lower.iteration(ends, body)?;
             let mut moved = [None, None];
             for ((moved, own), takes) in moved.iter_mut().zip(own).zip([true, false]) {
                 let cursor = lower.cursor(takes);
@@ -168,8 +168,8 @@ impl<'a> Lower<'a> {
         &mut self,
         count: &Count<'a>,
         brk: Label,
-        (from, to, turns): (Ex, Ex, Option<u64>),
-        (body, what): (&'a [Stmt], &Does),
+        (from, to, iterations): (Expr, Expr, Option<u64>),
+        (body, what): (&'a [hir::Stmt], &Does),
         moved: [Option<i64>; 2],
         inside: Range,
     ) -> Outcome<()> {
@@ -184,8 +184,8 @@ impl<'a> Lower<'a> {
             let (low, high) = self.cursor_range(&cursor);
             let var = self.own_cursor(takes);
             self.settle_cursor(var, takes);
-            if let (Some(moved), Some(turns)) = (moved, turns) {
-                self.known.set(var, None, (low, high + moved * (turns as i64 - 1)));
+            if let (Some(moved), Some(iterations)) = (moved, iterations) {
+                self.known.set(var, None, (low, high + moved * (iterations as i64 - 1)));
             }
             *own = Some(var);
         }
@@ -197,7 +197,7 @@ impl<'a> Lower<'a> {
             self.make_even(cont, what.pops, what.pushes);
         }
         let before = std::mem::take(&mut self.out);
-        let done = self.turn(Ends { brk, cont }, body);
+        let done = self.iteration(Ends { brk, cont }, body);
         let mut stmts = done?;
         strip(&mut stmts, cont);
         self.enclose(cont, stmts);
@@ -218,7 +218,7 @@ impl<'a> Lower<'a> {
                 self.settle_cursor(own, takes);
             }
         }
-        self.emit(St::For { var: count.var, from, to, step: count.step, body });
+        self.emit(Stmt::For { var: count.var, from, to, step: count.step, body });
         Ok(())
     }
 }

@@ -5,27 +5,27 @@ mod unroll;
 
 use super::assigned::{Does, does};
 use super::{Bind, Lower, Outcome, strip};
-use crate::ir::{Label, St, Var};
-use thalweg_lang::hir::{BinaryOp, Expr, ExprKind, Place, Root, Stmt, StmtKind, Type};
+use crate::ir::{Label, Stmt, Var};
+use thalweg_lang::hir::{self, BinaryOp, ExprKind, Place, Root, StmtKind, Type};
 
 /// The cost limit of a loop that is unrolled: expressions and statements after unrolling.
 pub(super) const CHEAP: u64 = 160;
 
 /// The same limit where unrolling turns a short array into scalars.
-pub(super) const WORTH: u64 = 2500;
+pub(super) const UNROLL_LIMIT: u64 = 2500;
 
 /// The most cells of an array that may become scalars.
 const SHORT: usize = 64;
 
 /// The most iterations of a loop that is unrolled only because all its conditions are constant.
-const TURNS: usize = 64;
+const MOST_ITERATIONS: usize = 64;
 
 /// A counted loop.
 struct Count<'a> {
     local: u32,
     var: Var,
     op: BinaryOp,
-    bound: &'a Expr,
+    bound: &'a hir::Expr,
     step: i32,
 }
 
@@ -39,9 +39,9 @@ struct Ends {
 impl<'a> Lower<'a> {
     pub(super) fn repeat(
         &mut self,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         body_first: bool,
     ) -> Outcome<()> {
         let what = does(body, self.filter, self.program);
@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
         if !what.pops && !what.pushes || what.size < 64 {
             let mark = self.mark();
             let (stmts, done) =
-                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, TURNS))?;
+                self.aside(|lower| lower.unroll(condition, step, body, body_first, &what, MOST_ITERATIONS))?;
             if done {
                 self.out.extend(stmts);
                 return Ok(());
@@ -64,7 +64,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Recognises a loop that counts a variable up or down.
-    fn counts(&mut self, condition: &'a Expr, step: &'a [Stmt], what: &Does) -> Option<Count<'a>> {
+    fn counts(&mut self, condition: &'a hir::Expr, step: &'a [hir::Stmt], what: &Does) -> Option<Count<'a>> {
         let ExprKind::Binary(op, first, bound) = &condition.kind else { return None };
         let ExprKind::Read(place) = &first.kind else { return None };
         let Root::Local(local) = place.root else { return None };
@@ -81,36 +81,36 @@ impl<'a> Lower<'a> {
     fn counted(
         &mut self,
         count: &Count<'a>,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         what: &Does,
     ) -> Outcome<()> {
         let Some((from, to)) = self.bounds(count, body, what)? else {
             return self.endless(condition, step, body, false, what);
         };
-        let turns = match (from.as_int(), to.as_int()) {
-            (Some(from), Some(to)) => Some(turns(from, to, count.step)),
+        let iterations = match (from.as_int(), to.as_int()) {
+            (Some(from), Some(to)) => Some(iterations(from, to, count.step)),
             _ => None,
         };
-        if turns == Some(0) {
+        if iterations == Some(0) {
             return Ok(());
         }
-        let cost = turns.map(|turns| turns.saturating_mul(what.size as u64));
+        let cost = iterations.map(|iterations| iterations.saturating_mul(what.size as u64));
         let short = what.indexed.iter().any(|local| *local != count.local && self.is_short(*local));
-        if let (Some(turns), Some(cost)) = (turns, cost)
-            && (turns == 1 || cost <= if short { self.worth } else { CHEAP })
+        if let (Some(iterations), Some(cost)) = (iterations, cost)
+            && (iterations == 1 || cost <= if short { self.unroll_limit } else { CHEAP })
         {
             let mark = self.mark();
             let (stmts, done) =
-                self.aside(|lower| lower.unroll(condition, step, body, false, what, turns as usize))?;
+                self.aside(|lower| lower.unroll(condition, step, body, false, what, iterations as usize))?;
             if done {
                 self.out.extend(stmts);
                 return Ok(());
             }
             self.rewind(mark);
         }
-        self.counting(count, (from, to, turns), body, what)
+        self.counting(count, (from, to, iterations), body, what)
     }
 
     fn is_short(&mut self, local: u32) -> bool {
@@ -127,9 +127,9 @@ impl<'a> Lower<'a> {
     /// A loop of which nothing is known.
     fn endless(
         &mut self,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         body_first: bool,
         what: &Does,
     ) -> Outcome<()> {
@@ -151,7 +151,7 @@ impl<'a> Lower<'a> {
             if what.breaks {
                 lower.make_even(cont, what.pops, what.pushes);
             }
-            let mut stmts = lower.turn(Ends { brk, cont }, body)?;
+            let mut stmts = lower.iteration(Ends { brk, cont }, body)?;
             strip(&mut stmts, cont);
             lower.enclose(cont, stmts);
             if body_first && lower.alive {
@@ -164,15 +164,15 @@ impl<'a> Lower<'a> {
             Ok(())
         })?;
         self.alive = true;
-        self.emit(St::Loop(stmts));
+        self.emit(Stmt::Loop(stmts));
         self.alive = false;
         self.close(brk)?;
         let loops = self.out.pop();
-        self.out.push(St::Block(brk, loops.into_iter().collect()));
+        self.out.push(Stmt::Block(brk, loops.into_iter().collect()));
         Ok(())
     }
 
-    fn leave_unless(&mut self, condition: Option<&'a Expr>, label: Label) -> Outcome<()> {
+    fn leave_unless(&mut self, condition: Option<&'a hir::Expr>, label: Label) -> Outcome<()> {
         let Some(condition) = condition else { return Ok(()) };
         let holds = self.scalar(condition)?;
         let fails = self.unary_scalar(thalweg_lang::hir::UnaryOp::Not, holds);
@@ -188,13 +188,13 @@ impl<'a> Lower<'a> {
 }
 
 /// The constant by which a statement steps a local.
-fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
-    let constant = |expr: &Expr| match &expr.kind {
+fn step_of(stmt: &hir::Stmt, place: &Place) -> Option<i32> {
+    let constant = |expr: &hir::Expr| match &expr.kind {
         ExprKind::Constant(thalweg_lang::value::Value::Int(by)) => Some(*by),
         _ => None,
     };
     match &stmt.kind {
-        StmtKind::Expr(Expr { kind: ExprKind::Step { place: stepped, by, .. }, .. }) => {
+        StmtKind::Expr(hir::Expr { kind: ExprKind::Step { place: stepped, by, .. }, .. }) => {
             (stepped == place).then_some(*by)
         }
         StmtKind::Update { place: stepped, op, value, via: Type::Int } if stepped == place => match op {
@@ -202,7 +202,7 @@ fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
             BinaryOp::Sub => constant(value)?.checked_neg(),
             _ => None,
         },
-        StmtKind::Assign(stepped, Expr { kind: ExprKind::Binary(op, first, second), .. })
+        StmtKind::Assign(stepped, hir::Expr { kind: ExprKind::Binary(op, first, second), .. })
             if stepped == place =>
         {
             let same = matches!(&first.kind, ExprKind::Read(read) if read == place);
@@ -217,7 +217,7 @@ fn step_of(stmt: &Stmt, place: &Place) -> Option<i32> {
 }
 
 /// The number of iterations of a loop.
-fn turns(from: i32, to: i32, step: i32) -> u64 {
+fn iterations(from: i32, to: i32, step: i32) -> u64 {
     let (from, to, step) = (i64::from(from), i64::from(to), i64::from(step));
     let way = if step > 0 { to - from } else { from - to };
     if way <= 0 { 0 } else { way.unsigned_abs().div_ceil(step.unsigned_abs()) }

@@ -3,16 +3,16 @@
 use super::super::assigned::Does;
 use super::super::{Lower, Outcome, leaves, strip};
 use super::Ends;
-use crate::ir::{Label, Scalar, St};
-use thalweg_lang::hir::{Expr, Stmt};
+use crate::ir::{Label, Scalar, Stmt};
+use thalweg_lang::hir;
 
 impl<'a> Lower<'a> {
     /// Unrolls a loop as long as its conditions are constant; returns whether all were.
     pub(super) fn unroll(
         &mut self,
-        condition: Option<&'a Expr>,
-        step: &'a [Stmt],
-        body: &'a [Stmt],
+        condition: Option<&'a hir::Expr>,
+        step: &'a [hir::Stmt],
+        body: &'a [hir::Stmt],
         body_first: bool,
         what: &Does,
         most: usize,
@@ -23,7 +23,7 @@ impl<'a> Lower<'a> {
             self.make_even(brk, what.pops, what.pushes);
         }
         let (mut stmts, done) = self.aside(|lower| {
-            let done = lower.turns(brk, (condition, step, body), body_first, what, most)?;
+            let done = lower.iterations(brk, (condition, step, body), body_first, what, most)?;
             lower.close(brk)?;
             Ok(done)
         })?;
@@ -34,31 +34,31 @@ impl<'a> Lower<'a> {
         Ok(done)
     }
 
-    fn turns(
+    fn iterations(
         &mut self,
         brk: Label,
-        (condition, step, body): (Option<&'a Expr>, &'a [Stmt], &'a [Stmt]),
+        (condition, step, body): (Option<&'a hir::Expr>, &'a [hir::Stmt], &'a [hir::Stmt]),
         body_first: bool,
         what: &Does,
         most: usize,
     ) -> Outcome<bool> {
         let start = self.emitted;
-        for turn in 0.. {
-            if let (Some(condition), false) = (condition, body_first && turn == 0) {
+        for iteration in 0.. {
+            if let (Some(condition), false) = (condition, body_first && iteration == 0) {
                 match self.scalar(condition)?.constant() {
                     Some(Scalar::Bool(true)) => {}
                     Some(_) => return Ok(true),
                     None => return Ok(false),
                 }
             }
-            if turn >= most || (self.emitted - start) as u64 > self.worth {
+            if iteration >= most || (self.emitted - start) as u64 > self.unroll_limit {
                 return Ok(false);
             }
             let cont = self.label();
             if what.breaks {
                 self.make_even(cont, what.pops, what.pushes);
             }
-            let mut stmts = self.turn(Ends { brk, cont }, body)?;
+            let mut stmts = self.iteration(Ends { brk, cont }, body)?;
             strip(&mut stmts, cont);
             self.enclose(cont, stmts);
             if !self.alive {
@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a loop's body, up to the label of `continue`.
-    pub(super) fn turn(&mut self, ends: Ends, body: &'a [Stmt]) -> Outcome<Vec<St>> {
+    pub(super) fn iteration(&mut self, ends: Ends, body: &'a [hir::Stmt]) -> Outcome<Vec<Stmt>> {
         let (stmts, ()) = self.aside(|lower| {
             lower.frame().loops.push((ends.brk, ends.cont));
             let done = lower.stmts(body);
@@ -82,9 +82,9 @@ impl<'a> Lower<'a> {
     }
 
     /// Emits statements, as a block if they leave it.
-    pub(super) fn enclose(&mut self, label: Label, stmts: Vec<St>) {
+    pub(super) fn enclose(&mut self, label: Label, stmts: Vec<Stmt>) {
         if leaves(&stmts, label) {
-            self.out.push(St::Block(label, stmts));
+            self.out.push(Stmt::Block(label, stmts));
         } else {
             self.out.extend(stmts);
         }

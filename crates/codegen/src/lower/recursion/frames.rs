@@ -7,7 +7,7 @@
 
 use super::super::{Lower, Outcome};
 use super::{Bind, Region};
-use crate::ir::{Area, Cell, Ex, Kind, Label, Mem, MemKind, St, Var, exprs, inner, inner_mut, walk};
+use crate::ir::{Area, Cell, Expr, Kind, Label, Mem, MemKind, Stmt, Var, exprs, inner, inner_mut, walk};
 use std::collections::{BTreeMap, HashSet};
 use thalweg_lang::eval::MAX_CALLS;
 
@@ -25,18 +25,18 @@ struct Scan {
 }
 
 impl Scan {
-    fn stmts(&mut self, stmts: &[St], outermost: Option<usize>, entries: &[Label]) {
+    fn stmts(&mut self, stmts: &[Stmt], outermost: Option<usize>, entries: &[Label]) {
         for st in stmts {
             self.place += 1;
             let place = self.place;
-            let loops = matches!(st, St::Loop(_) | St::For { .. });
+            let loops = matches!(st, Stmt::Loop(_) | Stmt::For { .. });
             let around = outermost.or(loops.then_some(place));
-            if let St::For { var, .. } = st {
+            if let Stmt::For { var, .. } = st {
                 self.vars.insert(*var, place);
             }
             exprs(st, &mut |ex| self.ex(ex));
             if let Some(block) = calls(st, entries) {
-                let St::Block(_, stmts) = st else { unreachable!("a call is a block") };
+                let Stmt::Block(_, stmts) = st else { unreachable!("a call is a block") };
                 self.stmts(stmts, around, entries);
                 self.calls.push((block, around.unwrap_or(self.place + 1)));
                 continue;
@@ -45,10 +45,10 @@ impl Scan {
         }
     }
 
-    fn ex(&mut self, ex: &Ex) {
+    fn ex(&mut self, ex: &Expr) {
         match ex {
-            Ex::Var(var) => _ = self.vars.insert(*var, self.place),
-            Ex::Load(Area::Mem(mem), ..) => _ = self.mems.insert(*mem, self.place),
+            Expr::Var(var) => _ = self.vars.insert(*var, self.place),
+            Expr::Load(Area::Mem(mem), ..) => _ = self.mems.insert(*mem, self.place),
             _ => {}
         }
         ex.each(&mut |part| self.ex(part));
@@ -56,21 +56,21 @@ impl Scan {
 }
 
 /// The label of the block, if it is a call of one of these entries.
-fn calls(st: &St, entries: &[Label]) -> Option<Label> {
-    let St::Block(label, stmts) = st else { return None };
-    matches!(stmts.last(), Some(St::Go(to)) if entries.contains(to)).then_some(*label)
+fn calls(st: &Stmt, entries: &[Label]) -> Option<Label> {
+    let Stmt::Block(label, stmts) = st else { return None };
+    matches!(stmts.last(), Some(Stmt::Jump(to)) if entries.contains(to)).then_some(*label)
 }
 
 /// The statements before and after a call.
-type Frame = (Vec<St>, Vec<St>);
+type Frame = (Vec<Stmt>, Vec<Stmt>);
 
 impl<'a> Lower<'a> {
     /// Adds saving and restoring to the calls of a group.
-    pub(super) fn with_frames(&mut self, region: &Region<'a>, body: Vec<St>) -> Outcome<St> {
+    pub(super) fn with_frames(&mut self, region: &Region<'a>, body: Vec<Stmt>) -> Outcome<Stmt> {
         let entries: Vec<Label> = region.entries.iter().map(|entry| entry.label).collect();
         let shared = self.shared(region, &body);
         let (mut blocks, mut frames, mut largest) = (Vec::new(), BTreeMap::new(), 0);
-        for function in body.chunk_by(|_, next| !matches!(next, St::At(_))) {
+        for function in body.chunk_by(|_, next| !matches!(next, Stmt::Label(_))) {
             let mut scan = Scan::default();
             scan.stmts(function, None, &entries);
             for (block, from) in &scan.calls {
@@ -90,13 +90,13 @@ impl<'a> Lower<'a> {
         self.code.mems[region.stack.0 as usize].cells = cells;
         let mut body = body;
         put(&mut body, &entries, &mut frames);
-        let last = Ex::Var(region.top).plus(Ex::int(-1));
-        let to = Ex::Load(Area::Mem(region.stack), Box::new(last), Kind::Int);
-        Ok(St::Calls { body, back: region.back, to, blocks })
+        let last = Expr::Var(region.top).plus(Expr::int(-1));
+        let to = Expr::Load(Area::Mem(region.stack), Box::new(last), Kind::Int);
+        Ok(Stmt::Calls { body, back: region.back, to, blocks })
     }
 
     /// Variables and runs of cells that all calls share.
-    fn shared(&self, region: &Region<'a>, body: &[St]) -> (HashSet<Var>, HashSet<Mem>) {
+    fn shared(&self, region: &Region<'a>, body: &[Stmt]) -> (HashSet<Var>, HashSet<Mem>) {
         let mut vars: HashSet<Var> = region.cursors.into_iter().flatten().chain([region.top]).collect();
         let mut mems = HashSet::from([region.stack]);
         for entry in &region.entries {
@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
         }
         // The stacks of other groups are empty when a function of this one is called.
         walk(body, &mut |st| {
-            if let St::Calls { to: Ex::Load(Area::Mem(stack), ..), .. } = st {
+            if let Stmt::Calls { to: Expr::Load(Area::Mem(stack), ..), .. } = st {
                 mems.insert(*stack);
             }
         });
@@ -123,16 +123,16 @@ impl<'a> Lower<'a> {
         from: usize,
         (number, shared): (usize, &(HashSet<Var>, HashSet<Mem>)),
     ) -> (Frame, usize) {
-        let (stack, top) = (Area::Mem(region.stack), Ex::Var(region.top));
+        let (stack, top) = (Area::Mem(region.stack), Expr::Var(region.top));
         let (mut before, mut after, mut cells) = (Vec::new(), Vec::new(), 0);
         for var in scan.vars.iter().filter(|(_, last)| **last >= from).map(|(var, _)| *var) {
             let info = &self.code.vars[var.0 as usize];
             if info.field.is_some() || shared.0.contains(&var) {
                 continue;
             }
-            let (at, kind) = (top.clone().plus(Ex::int(cells as i64)), info.kind);
-            before.push(St::Store(stack.clone(), at.clone(), kind, Ex::Var(var)));
-            after.push(St::Set(var, Ex::Load(stack.clone(), Box::new(at), kind)));
+            let (at, kind) = (top.clone().plus(Expr::int(cells as i64)), info.kind);
+            before.push(Stmt::Store(stack.clone(), at.clone(), kind, Expr::Var(var)));
+            after.push(Stmt::Set(var, Expr::Load(stack.clone(), Box::new(at), kind)));
             cells += 1;
         }
         for mem in scan.mems.iter().filter(|(_, last)| **last >= from).map(|(mem, _)| *mem) {
@@ -140,21 +140,21 @@ impl<'a> Lower<'a> {
             if info.kind != MemKind::Local || shared.1.contains(&mem) {
                 continue;
             }
-            let (at, own, count) = (top.clone().plus(Ex::int(cells as i64)), Area::Mem(mem), info.cells);
+            let (at, own, count) = (top.clone().plus(Expr::int(cells as i64)), Area::Mem(mem), info.cells);
             let kind = if let Cell::Of(kind) = info.cell { kind } else { Kind::Int };
-            before.extend(self.copied((&stack, &at), (&own, &Ex::int(0)), count, kind));
-            after.extend(self.copied((&own, &Ex::int(0)), (&stack, &at), count, kind));
+            before.extend(self.copied((&stack, &at), (&own, &Expr::int(0)), count, kind));
+            after.extend(self.copied((&own, &Expr::int(0)), (&stack, &at), count, kind));
             cells += count;
         }
-        let at = top.clone().plus(Ex::int(cells as i64));
-        before.push(St::Store(stack, at, Kind::Int, Ex::int(number as i64)));
+        let at = top.clone().plus(Expr::int(cells as i64));
+        before.push(Stmt::Store(stack, at, Kind::Int, Expr::int(number as i64)));
         let cells = cells + 1;
-        before.push(St::Set(region.top, top.clone().plus(Ex::int(cells as i64))));
-        after.insert(0, St::Set(region.top, top.plus(Ex::int(-(cells as i64)))));
+        before.push(Stmt::Set(region.top, top.clone().plus(Expr::int(cells as i64))));
+        after.insert(0, Stmt::Set(region.top, top.plus(Expr::int(-(cells as i64)))));
         ((before, after), cells)
     }
 
-    fn copied(&mut self, to: (&Area, &Ex), from: (&Area, &Ex), cells: usize, kind: Kind) -> Vec<St> {
+    fn copied(&mut self, to: (&Area, &Expr), from: (&Area, &Expr), cells: usize, kind: Kind) -> Vec<Stmt> {
         let (out, alive) = (std::mem::take(&mut self.out), std::mem::replace(&mut self.alive, true));
         self.copy_run(to, from, cells, kind);
         self.alive = alive;
@@ -163,12 +163,12 @@ impl<'a> Lower<'a> {
 }
 
 /// Inserts the statements of frames before and after the calls.
-fn put(stmts: &mut Vec<St>, entries: &[Label], frames: &mut BTreeMap<Label, Frame>) {
+fn put(stmts: &mut Vec<Stmt>, entries: &[Label], frames: &mut BTreeMap<Label, Frame>) {
     let mut at = 0;
     while at < stmts.len() {
         inner_mut(&mut stmts[at]).for_each(|stmts| put(stmts, entries, frames));
         if let Some((before, after)) = calls(&stmts[at], entries).and_then(|block| frames.remove(&block))
-            && let St::Block(_, inside) = &mut stmts[at]
+            && let Stmt::Block(_, inside) = &mut stmts[at]
         {
             inside.splice(0..0, before);
             let count = after.len();

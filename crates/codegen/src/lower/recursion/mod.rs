@@ -1,7 +1,7 @@
 //! Recursive functions, alone or in mutually recursive groups.
 //!
 //! A recursive function of constant depth is inlined like others. Otherwise the whole group is emitted once
-//! where one of its functions is called from outside ([`St::Calls`]), with variables that all activations
+//! where one of its functions is called from outside ([`Stmt::Calls`]), with variables that all activations
 //! share: before a call the caller saves the values that it still needs to a run of cells used as a stack,
 //! and restores them after the call ([`frames`]). So calls use none of the machine's stack, and items,
 //! fields, failures and waits work as elsewhere.
@@ -15,10 +15,10 @@ use super::assigned::{Does, changes_local, does};
 use super::known::Known;
 use super::shape::{is_scalar, kind_of};
 use super::{Bind, Lower, Outcome, Val};
-use crate::ir::{Area, Cell, Ex, Kind, Label, Mem, MemInfo, MemKind, Scalar, St, Var, walk};
+use crate::ir::{Area, Cell, Expr, Kind, Label, Mem, MemInfo, MemKind, Scalar, Stmt, Var, walk};
 use std::rc::Rc;
 use thalweg_lang::eval::MAX_CALLS;
-use thalweg_lang::hir::{BinaryOp, Callee, Function, Stmt, StmtKind, Type};
+use thalweg_lang::hir::{self, BinaryOp, Callee, Function, StmtKind, Type};
 
 /// The most calls inlined into each other, and the most statements of a recursive call that is inlined.
 const DEEPEST: usize = 48;
@@ -85,17 +85,19 @@ impl<'a> Lower<'a> {
     }
 
     /// The nesting depth at the current point.
-    fn depth(&self) -> Ex {
+    fn depth(&self) -> Expr {
         match self.regions.last() {
-            Some(region) => Ex::Var(region.depth).plus(Ex::int((self.nested.len() - region.nested) as i64)),
-            None => Ex::int((self.around + self.nested.len()) as i64),
+            Some(region) => {
+                Expr::Var(region.depth).plus(Expr::int((self.nested.len() - region.nested) as i64))
+            }
+            None => Expr::int((self.around + self.nested.len()) as i64),
         }
     }
 
     /// Emits a check that one more call is allowed.
     pub(super) fn check_depth(&mut self) {
         let depth = self.depth();
-        let more = self.compare(BinaryOp::Ge, depth, Ex::int(MAX_CALLS.into()));
+        let more = self.compare(BinaryOp::Ge, depth, Expr::int(MAX_CALLS.into()));
         self.check(more, format!("more than {MAX_CALLS} calls are nested"), Vec::new());
     }
 
@@ -110,7 +112,7 @@ impl<'a> Lower<'a> {
         if self.nested.contains(&callee) {
             return self.call_in(callee, values);
         }
-        let constant = |value: &Val| matches!(value, Val::Scalar(Ex::Const(_)));
+        let constant = |value: &Val| matches!(value, Val::Scalar(Expr::Const(_)));
         if values.iter().any(constant)
             && self.spent < SPENT
             && let Some(result) = self.try_call(callee, values.clone())
@@ -161,13 +163,13 @@ impl<'a> Lower<'a> {
     /// Lowers a group of functions, and a call of the first.
     fn make(&mut self, group: &[Callee], values: Vec<Val>) -> Outcome<Val> {
         let what = self.called_by(group[0]);
-        let (depth, alive) = (self.depth().plus(Ex::int(1)), self.alive);
+        let (depth, alive) = (self.depth().plus(Expr::int(1)), self.alive);
         self.nest(group[0])?;
         let region = Rc::new(self.region(group, &values, what)?);
         self.set(region.depth, depth);
         let (stack, top) = (Area::Mem(region.stack), region.top);
-        self.emit(St::Store(stack, Ex::int(0), Kind::Int, Ex::int(BOTTOM)));
-        self.set(top, Ex::int(1));
+        self.emit(Stmt::Store(stack, Expr::int(0), Kind::Int, Expr::int(BOTTOM)));
+        self.set(top, Expr::int(1));
         self.give(&region.entries[0], values)?;
         let before = self.known.clone();
         self.regions.push(region.clone());
@@ -178,7 +180,7 @@ impl<'a> Lower<'a> {
         (self.known, self.alive) = (before, alive);
         let calls = self.with_frames(&region, body)?;
         walk(std::slice::from_ref(&calls), &mut |st| {
-            if let St::Set(var, _) | St::For { var, .. } | St::Random(var) = st {
+            if let Stmt::Set(var, _) | Stmt::For { var, .. } | Stmt::Random(var) = st {
                 self.known.forget(*var);
             }
         });
@@ -206,7 +208,7 @@ impl<'a> Lower<'a> {
         let Some(function) = self.function_of(callee) else { return Vec::new() };
         let what = self.called_by(callee);
         let same = |(at, value): (usize, &Val)| {
-            let Val::Scalar(Ex::Const(value)) = value else { return None };
+            let Val::Scalar(Expr::Const(value)) = value else { return None };
             let handed_on = |(called, args): &(Callee, Vec<Option<u32>>)| {
                 *called != callee || args.get(at).copied().flatten() == Some(at as u32)
             };
@@ -226,7 +228,7 @@ impl<'a> Lower<'a> {
                 let var = self.var(kind_of(&param.ty)?, name);
                 if let Some(value) = same.get(at).copied().flatten() {
                     known.push((var, value));
-                    self.set(var, Ex::Const(value));
+                    self.set(var, Expr::Const(value));
                 }
                 Bind::Scalar(var)
             } else {
@@ -261,11 +263,11 @@ impl<'a> Lower<'a> {
         (self.known, self.alive) = (Known::default(), true);
         self.known.set(region.depth, None, (1, MAX_CALLS.into()));
         for (var, value) in &entry.same {
-            let range = self.range(&Ex::Const(*value));
+            let range = self.range(&Expr::Const(*value));
             self.known.set(*var, Some(*value), range);
         }
         self.settle_vars(region.cursors);
-        self.emit(St::At(entry.label));
+        self.emit(Stmt::Label(entry.label));
         let leave = self.label();
         self.uneven.insert(leave, region.cursors);
         self.push_frame(&function.body, leave, None);
@@ -280,14 +282,14 @@ impl<'a> Lower<'a> {
             let value = self.get(&own)?;
             self.put(result, value)?;
         }
-        self.emit(St::Go(region.back));
+        self.emit(Stmt::Jump(region.back));
         Ok(())
     }
 
     /// Lowers a call of a function of the group that is being lowered.
     pub(super) fn invoke(&mut self, callee: Callee, values: Vec<Val>) -> Outcome<Val> {
         let frozen = values.into_iter().map(|value| self.freeze(value)).collect::<Outcome<Vec<_>>>()?;
-        let depth = self.depth().plus(Ex::int(1));
+        let depth = self.depth().plus(Expr::int(1));
         let region =
             self.regions.last().cloned().ok_or("internal error: a recursive call outside its group")?;
         let entry = region.entries.iter().find(|entry| entry.callee == callee);
@@ -299,12 +301,12 @@ impl<'a> Lower<'a> {
         }
         let (known, block) = (self.known.clone(), self.label());
         let (stmts, ()) = self.aside(|lower| {
-            lower.emit(St::Set(region.depth, depth));
+            lower.emit(Stmt::Set(region.depth, depth));
             lower.give(entry, frozen)?;
-            lower.emit(St::Go(entry.label));
+            lower.emit(Stmt::Jump(entry.label));
             Ok(())
         })?;
-        self.emit(St::Block(block, stmts));
+        self.emit(Stmt::Block(block, stmts));
         self.known = known;
         let result = entry.result.clone();
         if let Bind::Scalar(var) = result {
@@ -335,7 +337,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether statements always end with the `return` of a value.
-fn always_returns(stmts: &[Stmt]) -> bool {
+fn always_returns(stmts: &[hir::Stmt]) -> bool {
     stmts.iter().any(|stmt| match &stmt.kind {
         StmtKind::Return(value) => value.is_some(),
         StmtKind::Block(stmts) => always_returns(stmts),

@@ -1,7 +1,7 @@
 //! The bodies of the engine: the groups, and the dealers before those with copies.
 
 use super::cut::{Cut, Group};
-use super::free::{Base, Dealer};
+use super::free::{Base, Dispatcher};
 use super::member::Member;
 use super::packet::Packet;
 use crate::run::{Interrupted, Run, locked};
@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex};
 use thalweg::Stream;
 use thalweg_lang::interpret::Stop;
 
-/// A group as a node of the engine, or as two: a dealer, and copies.
+/// A group as a node of the engine, or as two: a dispatcher, and copies.
 struct Body<'a> {
     /// One member, or one for each thread: those that have no packet.
     members: Mutex<Vec<Member<'a>>>,
     /// The number of members: no more workers run the group at once, whatever a plan says.
     count: u32,
     /// For a group with copies.
-    dealer: Option<Mutex<Deal>>,
+    dispatcher: Option<Mutex<Dispatch>>,
     name: String,
 }
 
-/// A dealer at work, with the region's progress before all packets.
-struct Deal {
-    dealer: Dealer,
+/// A dispatcher at work, with the region's progress before all packets.
+struct Dispatch {
+    dispatcher: Dispatcher,
     base: Base,
     /// The failure of a packet, with which all later ones fail.
     failure: Option<Stop>,
@@ -53,10 +53,10 @@ impl<'a> Crew<'a> {
         'a: 't,
     {
         for body in &self.bodies {
-            stream = match &body.dealer {
-                Some(dealer) => stream
-                    .map(move |packet| locked(dealer).deal(packet))
-                    .named(&format!("deal {}", body.name))
+            stream = match &body.dispatcher {
+                Some(dispatcher) => stream
+                    .map(move |packet| locked(dispatcher).dispatch(packet))
+                    .named(&format!("dispatch {}", body.name))
                     .par_map(|packet| body.work(packet))
                     .workers(body.count)
                     .named(&body.name),
@@ -71,8 +71,8 @@ impl<'a> Crew<'a> {
         for body in &self.bodies {
             // Copies hold nothing that the region does not have.
             let mut members = std::mem::take(&mut *locked(&body.members));
-            match (&body.dealer, members.pop()) {
-                (Some(dealer), _) => locked(dealer).end(run),
+            match (&body.dispatcher, members.pop()) {
+                (Some(dispatcher), _) => locked(dispatcher).end(run),
                 (None, Some(member)) => run.adopt(member.end()),
                 (None, None) => {}
             }
@@ -88,20 +88,20 @@ impl<'a> Body<'a> {
     ) -> Result<Body<'a>, Stop> {
         let (native, group) = (run.native, &cut.groups[at]);
         let Group { regions, takes, .. } = group;
-        let dealer = takes.as_ref().map(|takes| {
-            let dealer = Dealer::new(run, &cut.crossing, takes);
-            Mutex::new(Deal { dealer, base: run.base(regions.start), failure: None })
+        let dispatcher = takes.as_ref().map(|takes| {
+            let dispatcher = Dispatcher::new(run, &cut.crossing, takes);
+            Mutex::new(Dispatch { dispatcher, base: run.base(regions.start), failure: None })
         });
         let mut members = Vec::new();
         for _ in 0..group.members {
             let share =
-                if dealer.is_some() { run.copy_region(regions.start) } else { run.give_regions(regions) };
+                if dispatcher.is_some() { run.copy_region(regions.start) } else { run.give_regions(regions) };
             members.push(Member::new(native, (cut.clone(), at), share, stops)?);
         }
         let all = &native.compiled.schedule.regions[regions.clone()];
         let nodes: Vec<_> = all.iter().flat_map(|region| region.nodes.iter().copied()).collect();
         let count = members.len() as u32;
-        Ok(Body { members: Mutex::new(members), count, dealer, name: native.name_of(&nodes) })
+        Ok(Body { members: Mutex::new(members), count, dispatcher, name: native.name_of(&nodes) })
     }
 
     /// Does the group's part of a packet. The engine runs no more at once than there are members.
@@ -114,21 +114,21 @@ impl<'a> Body<'a> {
     }
 }
 
-impl Deal {
+impl Dispatch {
     /// Packets behind a failure would have other content, so all groups skip them.
-    fn deal(&mut self, mut packet: Packet) -> Packet {
+    fn dispatch(&mut self, mut packet: Packet) -> Packet {
         if self.failure.is_none() {
             self.failure.clone_from(&packet.failure);
         }
         packet.failure.clone_from(&self.failure);
         if self.failure.is_none() {
-            self.dealer.deal(&mut packet);
+            self.dispatcher.dispatch(&mut packet);
         }
         packet
     }
 
     /// Sets the region's progress to that after the last packet.
     fn end(&mut self, run: &mut Run<'_>) {
-        self.dealer.end(run, &self.base);
+        self.dispatcher.end(run, &self.base);
     }
 }

@@ -1,7 +1,7 @@
 //! Regions that keep nothing from one steady state to the next but what is in their input queues.
 //!
 //! Any number of threads run such a region at once, each some packets, with a copy of its state. The number
-//! of items determines how many steady states a packet suffices for. So the dealer ([`Dealer`]) knows, before
+//! of items determines how many steady states a packet suffices for. So the dispatcher ([`Dispatcher`]) knows, before
 //! any of it is run, which items are left for the next packet, and how often each node will have fired.
 
 use super::packet::Packet;
@@ -64,8 +64,8 @@ impl Run<'_> {
     fn taken_by_stage(&self, stage: usize, source: bool) -> Option<Vec<Takes>> {
         let plan = self.native.parts[stage].plan.as_ref()?;
         let is_queue =
-            |root: usize| plan.inputs.iter().any(|border| border.direct && border.port.root == root);
-        if plan.roots.iter().enumerate().any(|(at, root)| root.keep > 0 && !is_queue(at)) {
+            |buffer: usize| plan.inputs.iter().any(|border| border.direct && border.port.buffer == buffer);
+        if plan.buffers.iter().enumerate().any(|(at, buffer)| buffer.keep > 0 && !is_queue(at)) {
             return None;
         }
         let takes = self.stages[stage].inputs.iter();
@@ -107,7 +107,7 @@ impl Run<'_> {
 }
 
 /// Deals packets to the copies of a region.
-pub(super) struct Dealer {
+pub(super) struct Dispatcher {
     inputs: Vec<Input>,
     /// Steady states that the packets so far suffice for.
     states: u64,
@@ -140,20 +140,20 @@ impl Input {
     }
 }
 
-impl Dealer {
-    /// A dealer that begins with the content of the region's queues, which are emptied.
-    pub(super) fn new(run: &mut Run<'_>, crossing: &[ChannelId], takes: &[Takes]) -> Dealer {
+impl Dispatcher {
+    /// A dispatcher that begins with the content of the region's queues, which are emptied.
+    pub(super) fn new(run: &mut Run<'_>, crossing: &[ChannelId], takes: &[Takes]) -> Dispatcher {
         let inputs = takes.iter().filter_map(|takes| {
             let at = crossing.iter().position(|channel| *channel == takes.channel)?;
             let mut left = Vec::new();
             run.move_out(takes.channel, &mut left);
             Some(Input { takes: *takes, at, bytes: run.item_bytes(takes.channel) as u64, left })
         });
-        Dealer { inputs: inputs.collect(), states: 0 }
+        Dispatcher { inputs: inputs.collect(), states: 0 }
     }
 
     /// Records in a packet where it begins, and keeps what it leaves.
-    pub(super) fn deal(&mut self, packet: &mut Packet) {
+    pub(super) fn dispatch(&mut self, packet: &mut Packet) {
         packet.first = self.states;
         packet.left.clear();
         let states = self.states_of(packet);

@@ -12,7 +12,7 @@
 //!   Between its regions items go through its own queues.
 //! - A *packet* ([`packet`]) is several batches, with the items that go from one group to another.
 //! - A region that keeps nothing but what is in its input queues, and is much of the work, is a group by
-//!   itself with copies, as many as workers ([`free`]): a parallel node. A *dealer* before it records in each packet
+//!   itself with copies, as many as workers ([`free`]): a parallel node. A *dispatcher* before it records in each packet
 //!   where the packet begins.
 //!
 //! **States** of a packet. Each transition is a send through a channel of the engine, which orders all
@@ -22,7 +22,7 @@
 //! |---|---|---|
 //! | spare | driver | read |
 //! | read | driver | in the first group's channel |
-//! | under way | a group or a dealer, or a channel between two | the next group's channel, at last the driver's |
+//! | under way | a group or a dispatcher, or a channel between two | the next group's channel, at last the driver's |
 //! | finished | driver | spare, once its output is written |
 //!
 //! **The same answer.** A group does for each batch what one thread would do, with the same items. So output,

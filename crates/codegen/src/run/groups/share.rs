@@ -16,7 +16,7 @@ pub(super) struct Share<'a> {
     /// By channel.
     queues: Vec<(usize, Held)>,
     /// By part.
-    buffers: Vec<(usize, Vec<Memory>)>,
+    memories: Vec<(usize, Vec<Memory>)>,
     regions: Vec<(usize, Region<'a>)>,
     nodes: Vec<Counts>,
     budget: Budget,
@@ -46,7 +46,7 @@ impl<'a> Run<'a> {
             let region = std::mem::replace(&mut self.regions[at], region);
             if let Some(stage) = region.stage {
                 self.copy_back(stage);
-                share.buffers.push((stage, std::mem::take(&mut self.stages[stage].buffers)));
+                share.memories.push((stage, std::mem::take(&mut self.stages[stage].memories)));
             }
             share.regions.push((at, region));
         }
@@ -63,7 +63,7 @@ impl<'a> Run<'a> {
             state: self.state.fork(),
             fibers: Fibers::default(),
             queues: Vec::new(),
-            buffers: Vec::new(),
+            memories: Vec::new(),
             regions: vec![(at, self.regions[at].clone())],
             nodes: nodes.into_iter().map(|node| self.counts(node)).collect(),
             budget: self.around.queues.budget().clone(),
@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
             state: self.state.fork(),
             fibers: self.fibers.of(nodes),
             queues: Vec::new(),
-            buffers: Vec::new(),
+            memories: Vec::new(),
             regions: Vec::new(),
             nodes: Vec::new(),
             budget: self.around.queues.budget().clone(),
@@ -115,14 +115,14 @@ impl<'a> Run<'a> {
         for (at, held) in share.queues {
             self.around.queues.put_in(at, &mut self.state.queues()[at], held);
         }
-        for (stage, mut buffers) in share.buffers {
-            let Some(plan) = self.native.parts[stage].plan.as_ref().filter(|_| !buffers.is_empty()) else {
+        for (stage, mut memories) in share.memories {
+            let Some(plan) = self.native.parts[stage].plan.as_ref().filter(|_| !memories.is_empty()) else {
                 continue;
             };
-            for (at, memory) in buffers.iter_mut().enumerate() {
+            for (at, memory) in memories.iter_mut().enumerate() {
                 self.state.set_buffer(plan.first + at, memory.pointer());
             }
-            self.stages[stage].buffers = buffers;
+            self.stages[stage].memories = memories;
             self.stages[stage].gates = Gates::new(plan, &mut self.ends);
         }
         for (at, region) in share.regions {

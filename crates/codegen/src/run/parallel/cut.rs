@@ -9,7 +9,7 @@ pub(super) struct Segment {
     pub(super) steps: Range<usize>,
     /// The most batches that run in it at a time. If more than one, it is stateless.
     pub(super) copies: usize,
-    /// Roots that only this segment uses.
+    /// Buffers that only this segment uses.
     pub(super) own: Vec<usize>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::cut::Segment;
 use super::files::InPlace;
-use super::layout::{Layout, deal_roots};
+use super::layout::{Layout, interleave_buffers};
 use super::{ALL_BYTES, BATCH_BYTES, LEAST_OVERLAP, LONG_ENOUGH, MOST_BATCH_BYTES, OVERLAP, SHARES, WORTH};
 use crate::Native;
 use crate::parts::Part;
@@ -88,7 +88,7 @@ impl<'a> Cutter<'_, 'a> {
         let Cutter { native, part, plan, .. } = *self;
         let outside = native.outside(part);
         let mut segments: Vec<Segment> = bodies.iter().map(Segment::new).collect();
-        deal_roots(plan, &mut segments, &outside);
+        interleave_buffers(plan, &mut segments, &outside);
         Layout::new(native, plan, Facts::new(&native.compiled, &part.region), segments, &outside)
     }
 
@@ -102,9 +102,9 @@ impl<'a> Cutter<'_, 'a> {
 
     /// Like [`Cutter::batch`], where files lie in memory and the end is known.
     fn batch_in_place(&self, layout: &Layout<'_>, files: &InPlace) -> u64 {
-        let (again, threads, roots) = (layout.reach.states, self.threads.count() as u64, files.roots());
+        let (again, threads, buffers) = (layout.reach.states, self.threads.count() as u64, files.buffers());
         let share = files.states / (SHARES * threads);
-        let set = layout.bytes(1, &roots) - layout.bytes(0, &roots);
+        let set = layout.bytes(1, &buffers) - layout.bytes(0, &buffers);
         let most = BATCH_BYTES.checked_div(set).unwrap_or(u64::MAX).max(OVERLAP * again);
         // Shorter batches rather than fewer than threads.
         let even = (files.states / threads).max(LEAST_OVERLAP * again);
@@ -122,7 +122,7 @@ impl<'a> Cutter<'_, 'a> {
             Split::DataParallel => threads + 1,
             _ => 3 * threads + 2,
         };
-        let lent = self.files.map_or_else(Vec::new, InPlace::roots);
+        let lent = self.files.map_or_else(Vec::new, InPlace::buffers);
         let fits = ALL_BYTES / layout.bytes(layout.batch, &lent).max(1);
         (fits >= 2).then(|| window.min(fits))
     }

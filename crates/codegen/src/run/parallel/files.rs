@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::node::{Batch, Begin};
 use super::reach::Front;
 use crate::build::{Address, Memory};
-use crate::files::{Ends, Patience, There};
+use crate::files::{Ends, There, Timeouts};
 use crate::plan::{Actor, Facts, Plan, sizes};
 use crate::run::lend::{Gate, Gates, is_aligned};
 use crate::run::moves::{is_in_line, place};
@@ -46,8 +46,8 @@ impl<'m, 'a> Copied<'m, 'a> {
     }
 
     /// The steady states that there is input for.
-    fn there(&mut self, want: u64, patience: Patience) -> There {
-        self.ends.there(self.facts, want, patience)
+    fn there(&mut self, want: u64, timeouts: Timeouts) -> There {
+        self.ends.there(self.facts, want, timeouts)
     }
 
     /// Blocks for input, after flushing the output of all input so far.
@@ -60,18 +60,19 @@ impl<'m, 'a> Copied<'m, 'a> {
     /// Reads the input of a batch, which is there.
     fn read(&mut self, batch: &mut Batch) {
         for Carry { actor, front, saved } in &mut self.carries {
-            let (actor, root) = (&self.layout.plan.actors[*actor], &self.layout.plan.roots[front.root]);
-            let (Some(buffer), Some(reader)) = (&mut batch.set[front.root], self.ends.reader_of(actor.node))
+            let (actor, buffer) = (&self.layout.plan.actors[*actor], &self.layout.plan.buffers[front.buffer]);
+            let (Some(memory), Some(reader)) =
+                (&mut batch.set[front.buffer], self.ends.reader_of(actor.node))
             else {
                 continue;
             };
-            buffer.load(front, saved);
+            memory.load(front, saved);
             let reader = &mut self.ends.readers[reader].1;
-            let items = reader.next((batch.n * actor.firings) as usize * root.bytes);
-            buffer.scatter(&actor.outputs[0], items);
+            let items = reader.next((batch.n * actor.firings) as usize * buffer.bytes);
+            memory.scatter(&actor.outputs[0], items);
             let taken = items.len();
             reader.pass(taken);
-            buffer.save(front, root.advance * batch.n as i64, saved);
+            memory.save(front, buffer.advance * batch.n as i64, saved);
         }
     }
 
@@ -80,13 +81,13 @@ impl<'m, 'a> Copied<'m, 'a> {
         let compiled = &self.layout.native.compiled;
         for Actor { node, inputs, firings, .. } in &self.layout.plan.actors {
             let Some(port) = inputs.first().filter(|_| self.ends.is_writer(*node)) else { continue };
-            let Some(buffer) = &batch.set[port.root] else { continue };
+            let Some(memory) = &batch.set[port.buffer] else { continue };
             let count = (batch.n * firings) as usize;
             if is_in_line(port) {
-                self.ends.write(compiled, *node, buffer.items(port.items.base, count))?;
+                self.ends.write(compiled, *node, memory.items(port.items.base, count))?;
             } else {
-                let mut items = Vec::with_capacity(count * buffer.item());
-                (0..count).for_each(|at| items.extend_from_slice(buffer.items(place(port, at) as i64, 1)));
+                let mut items = Vec::with_capacity(count * memory.item());
+                (0..count).for_each(|at| items.extend_from_slice(memory.items(place(port, at) as i64, 1)));
                 self.ends.write(compiled, *node, &items)?;
             }
         }
@@ -94,9 +95,9 @@ impl<'m, 'a> Copied<'m, 'a> {
     }
 }
 
-/// A root in memory, from its position 0 at the first batch.
+/// A buffer in memory, from its position 0 at the first batch.
 struct Lender {
-    root: usize,
+    buffer: usize,
     memory: Address,
     /// Bytes of a steady state.
     each: usize,
@@ -118,7 +119,7 @@ impl InPlace {
         for gate in &gates.readers {
             let memory = readers[gate.end].1.lend_all(gate.before).filter(|memory| is_aligned(memory))?;
             states = states.min(fitting(plan, gate, memory.len()));
-            lenders.push(Lender { root: gate.root, memory: Address::of(memory), each: gate.each() });
+            lenders.push(Lender { buffer: gate.buffer, memory: Address::of(memory), each: gate.each() });
         }
         if !gates.all_lend() || states == 0 || states == u64::MAX {
             return None;
@@ -127,7 +128,7 @@ impl InPlace {
             let gate = gates.writers.iter().find(|gate| gate.end == end)?;
             let bytes = usize::try_from(states).ok()?.checked_mul(gate.each())?.checked_add(gate.beyond())?;
             let room = writer.room(bytes).filter(|room| room.len() >= bytes && is_aligned(room))?;
-            lenders.push(Lender { root: gate.root, memory: Address::of_mut(room), each: gate.each() });
+            lenders.push(Lender { buffer: gate.buffer, memory: Address::of_mut(room), each: gate.each() });
         }
         Some(InPlace { lenders, first, states })
     }
@@ -137,13 +138,13 @@ impl InPlace {
         batch.n = batch.n.min(self.first + self.states - batch.first);
         let before = (batch.first - self.first) as usize;
         batch.lent.clear();
-        let zero = |lender: &Lender| (lender.root, lender.memory.further((before * lender.each) as isize));
+        let zero = |lender: &Lender| (lender.buffer, lender.memory.further((before * lender.each) as isize));
         batch.lent.extend(self.lenders.iter().map(zero));
     }
 
-    /// The roots that need no other memory.
-    pub(super) fn roots(&self) -> Vec<usize> {
-        self.lenders.iter().map(|lender| lender.root).collect()
+    /// The buffers that need no other memory.
+    pub(super) fn buffers(&self) -> Vec<usize> {
+        self.lenders.iter().map(|lender| lender.buffer).collect()
     }
 
     /// Bytes of a steady state.
@@ -152,14 +153,14 @@ impl InPlace {
     }
 }
 
-/// The steady states for which this many bytes of a reader's root suffice.
+/// The steady states for which this many bytes of a reader's buffer suffice.
 fn fitting(plan: &Plan, gate: &Gate, bytes: usize) -> u64 {
-    let (items, root) = ((bytes / gate.bytes) as u64, &plan.roots[gate.root]);
-    let fits = |states: u64| sizes(plan, states)[gate.root] <= items;
-    if root.advance <= 0 || !fits(1) {
+    let (items, buffer) = ((bytes / gate.bytes) as u64, &plan.buffers[gate.buffer]);
+    let fits = |states: u64| sizes(plan, states)[gate.buffer] <= items;
+    if buffer.advance <= 0 || !fits(1) {
         return 0;
     }
-    let mut states = items / root.advance as u64;
+    let mut states = items / buffer.advance as u64;
     while !fits(states) {
         states -= 1;
     }
@@ -174,9 +175,9 @@ pub(super) enum Files<'m, 'a> {
 
 impl Files<'_, '_> {
     /// The steady states, up to `want`, that there is input for.
-    pub(super) fn there(&mut self, want: u64, patience: Patience) -> There {
+    pub(super) fn there(&mut self, want: u64, timeouts: Timeouts) -> There {
         match self {
-            Files::Copied(files) => files.there(want, patience),
+            Files::Copied(files) => files.there(want, timeouts),
             Files::InPlace(_) => There { n: want, over: false },
         }
     }
@@ -205,19 +206,19 @@ impl Files<'_, '_> {
 }
 
 /// Consumes what batches have read from files in memory, completes what they have written, and copies what is
-/// left at the front of readers' roots to the buffers.
+/// left at the front of readers' buffers to the buffers.
 pub(super) fn settle(
     layout: &Layout<'_>,
     gates: &Gates,
     ends: &mut Ends,
-    buffers: &mut [Memory],
+    memories: &mut [Memory],
     states: u64,
 ) -> Result<(), Stop> {
     for gate in &gates.readers {
         let reader = &mut ends.readers[gate.end].1;
         reader.pass(states as usize * gate.each());
         let left = reader.last(gate.before).unwrap_or_default();
-        buffers[gate.root].bytes_mut()[..left.len()].copy_from_slice(left);
+        memories[gate.buffer].bytes_mut()[..left.len()].copy_from_slice(left);
     }
     for gate in &gates.writers {
         let node = layout.plan.actors[gate.actor].node;

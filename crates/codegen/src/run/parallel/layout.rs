@@ -2,7 +2,7 @@
 
 use super::LEAST_OVERLAP;
 use super::cut::Segment;
-use super::memory::Buffer;
+use super::memory::BatchMemory;
 use super::reach::{Front, Reach};
 use crate::Native;
 use crate::plan::{Facts, Plan, sizes};
@@ -14,14 +14,14 @@ pub(super) struct Layout<'a> {
     pub(super) plan: &'a Plan,
     pub(super) segments: Vec<Segment>,
     pub(super) reach: Reach,
-    /// By root: whether it is part of each batch; otherwise it belongs to one segment.
+    /// By buffer: whether it is part of each batch; otherwise it belongs to one segment.
     pub(super) shared: Vec<bool>,
     facts: Facts<'a>,
     /// Steady states in a batch.
     pub(super) batch: u64,
-    /// The size of each root, in items, for a batch.
+    /// The size of each buffer, in items, for a batch.
     sizes: Vec<u64>,
-    /// By actor: the positions at the front of a root that a producer has filled.
+    /// By actor: the positions at the front of a buffer that a producer has filled.
     pub(super) fronts: Vec<Vec<Front>>,
 }
 
@@ -41,8 +41,8 @@ impl<'a> Layout<'a> {
         let reach = Reach::of(plan, &repeats);
         let shared = shared(plan, &segments, outside);
         let fronts = plan.actors.iter().map(|actor| {
-            let outputs = actor.outputs.iter().filter(|port| shared[port.root]);
-            outputs.map(|port| Front::of(port, reach.from[port.root])).collect::<Vec<_>>()
+            let outputs = actor.outputs.iter().filter(|port| shared[port.buffer]);
+            outputs.map(|port| Front::of(port, reach.from[port.buffer])).collect::<Vec<_>>()
         });
         let fronts = fronts.collect();
         Layout { native, plan, segments, shared, fronts, facts, batch: 0, sizes: Vec::new(), reach }
@@ -66,46 +66,47 @@ impl<'a> Layout<'a> {
         if states > scale { states.next_multiple_of(scale) } else { states.max(1) }
     }
 
-    /// Bytes of a batch's memory for this many steady states, without the roots that are lent.
+    /// Bytes of a batch's memory for this many steady states, without the buffers that are lent.
     pub(super) fn bytes(&self, batch: u64, lent: &[usize]) -> u64 {
-        let roots = self.plan.roots.iter().zip(&self.reach.first).enumerate();
-        let roots = roots.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
-        roots
-            .map(|(_, (root, first))| {
-                (first.unsigned_abs() + (root.keep + root.advance * batch as i64) as u64) * root.bytes as u64
+        let buffers = self.plan.buffers.iter().zip(&self.reach.first).enumerate();
+        let buffers = buffers.filter(|(at, _)| self.shared[*at] && !lent.contains(at));
+        buffers
+            .map(|(_, (buffer, first))| {
+                (first.unsigned_abs() + (buffer.keep + buffer.advance * batch as i64) as u64)
+                    * buffer.bytes as u64
             })
             .sum()
     }
 
-    /// The memory of a batch, without the roots that are lent.
-    pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<Buffer>> {
-        self.buffers(|root| self.shared[root] && !lent.contains(&root), &self.sizes)
+    /// The memory of a batch, without the buffers that are lent.
+    pub(super) fn set(&self, lent: &[usize]) -> Vec<Option<BatchMemory>> {
+        self.memories(|buffer| self.shared[buffer] && !lent.contains(&buffer), &self.sizes)
     }
 
-    /// Whether batches have nothing of their own: no memory with these roots lent; and no text, since
+    /// Whether batches have nothing of their own: no memory with these buffers lent; and no text, since
     /// parallel segments do not print.
     pub(super) fn is_bare(&self, lent: &[usize]) -> bool {
         self.segments.iter().all(|segment| segment.is_parallel()) && self.bytes(self.batch, lent) == 0
     }
 
     /// The memory of a batch that has none.
-    pub(super) fn no_set(&self) -> Vec<Option<Buffer>> {
-        self.buffers(|_| false, &self.sizes)
+    pub(super) fn no_set(&self) -> Vec<Option<BatchMemory>> {
+        self.memories(|_| false, &self.sizes)
     }
 
-    /// The memory of the roots that belong to a segment.
-    pub(super) fn own(&self, segment: usize) -> Vec<Option<Buffer>> {
-        let roots = &self.segments[segment].own;
-        let sizes: Vec<u64> = self.plan.roots.iter().map(|root| root.size).collect();
-        self.buffers(|root| roots.contains(&root), &sizes)
+    /// The memory of the buffers that belong to a segment.
+    pub(super) fn own(&self, segment: usize) -> Vec<Option<BatchMemory>> {
+        let buffers = &self.segments[segment].own;
+        let sizes: Vec<u64> = self.plan.buffers.iter().map(|buffer| buffer.size).collect();
+        self.memories(|buffer| buffers.contains(&buffer), &sizes)
     }
 
-    fn buffers(&self, has: impl Fn(usize) -> bool, sizes: &[u64]) -> Vec<Option<Buffer>> {
-        let roots = self.plan.roots.iter().enumerate();
-        roots
-            .map(|(at, root)| {
+    fn memories(&self, has: impl Fn(usize) -> bool, sizes: &[u64]) -> Vec<Option<BatchMemory>> {
+        let buffers = self.plan.buffers.iter().enumerate();
+        buffers
+            .map(|(at, buffer)| {
                 let front = self.reach.first[at].unsigned_abs();
-                has(at).then(|| Buffer::new(front, sizes[at], root.bytes))
+                has(at).then(|| BatchMemory::new(front, sizes[at], buffer.bytes))
             })
             .collect()
     }
@@ -116,37 +117,38 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// By root: whether several segments, or the steps that access files, use it.
+/// By buffer: whether several segments, or the steps that access files, use it.
 fn shared(plan: &Plan, segments: &[Segment], outside: &[bool]) -> Vec<bool> {
     const OUTSIDE: usize = usize::MAX;
-    let mut owner = vec![None; plan.roots.len()];
-    let mut shared = vec![false; plan.roots.len()];
+    let mut owner = vec![None; plan.buffers.len()];
+    let mut shared = vec![false; plan.buffers.len()];
     for (at, step) in plan.steps.iter().enumerate() {
         let segment = segments.iter().position(|segment| segment.steps.contains(&at) && !outside[at]);
         let user = segment.unwrap_or(OUTSIDE);
         for actor in step.actors(plan) {
             let actor = &plan.actors[actor];
             for port in actor.inputs.iter().chain(&actor.outputs) {
-                shared[port.root] |= user == OUTSIDE || owner[port.root].is_some_and(|owner| owner != user);
-                owner[port.root] = Some(user);
+                shared[port.buffer] |=
+                    user == OUTSIDE || owner[port.buffer].is_some_and(|owner| owner != user);
+                owner[port.buffer] = Some(user);
             }
         }
     }
     shared
 }
 
-/// Assigns to each segment the roots that belong to it.
-pub(super) fn deal_roots(plan: &Plan, segments: &mut [Segment], outside: &[bool]) {
+/// Assigns to each segment the buffers that belong to it.
+pub(super) fn interleave_buffers(plan: &Plan, segments: &mut [Segment], outside: &[bool]) {
     let shared = shared(plan, segments, outside);
     for segment in segments {
         let mut own = Vec::new();
         for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(plan)) {
             let actor = &plan.actors[actor];
-            own.extend(actor.inputs.iter().chain(&actor.outputs).map(|port| port.root));
+            own.extend(actor.inputs.iter().chain(&actor.outputs).map(|port| port.buffer));
         }
         own.sort_unstable();
         own.dedup();
-        own.retain(|root| !shared[*root]);
+        own.retain(|buffer| !shared[*buffer]);
         segment.own = own;
     }
 }

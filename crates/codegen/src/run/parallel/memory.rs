@@ -5,8 +5,8 @@ use crate::build::Memory;
 use crate::plan::Port;
 use crate::run::moves::{is_in_line, place};
 
-/// The memory of a root.
-pub(super) struct Buffer {
+/// The memory of a buffer.
+pub(super) struct BatchMemory {
     memory: Memory,
     /// Bytes before position 0.
     before: usize,
@@ -14,11 +14,11 @@ pub(super) struct Buffer {
     item: usize,
 }
 
-impl Buffer {
+impl BatchMemory {
     /// Room for `size` items, and for `before` items before them.
-    pub(super) fn new(before: u64, size: u64, item: usize) -> Buffer {
+    pub(super) fn new(before: u64, size: u64, item: usize) -> BatchMemory {
         let before = before as usize * item;
-        Buffer { memory: Memory::new(before + size as usize * item), before, item }
+        BatchMemory { memory: Memory::new(before + size as usize * item), before, item }
     }
 
     /// Bytes of an item.
@@ -40,7 +40,7 @@ impl Buffer {
         &self.memory.bytes()[self.at(place)..][..count * self.item]
     }
 
-    /// Like [`Buffer::items`], mutable.
+    /// Like [`BatchMemory::items`], mutable.
     pub(super) fn items_mut(&mut self, place: i64, count: usize) -> &mut [u8] {
         let at = self.at(place);
         &mut self.memory.bytes_mut()[at..][..count * self.item]

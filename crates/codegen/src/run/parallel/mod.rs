@@ -23,7 +23,7 @@
 //!
 //! **Progress.** The number of batches is fixed; a driver without a spare batch waits for a finished one.
 //! Only the driver accesses files and standard output. Where all is stateless and files lie in
-//! memory, a batch is only places in them, and workers share the steady states ([`dealt`]).
+//! memory, a batch is only places in them, and workers share the steady states ([`shared_states`]).
 //!
 //! **One thread.** The initialisation, the end of the input and steady states for which there is too little input are
 //! the driver's own ([`run`](super)). Before, the segments give back buffers and state, which are then as if one thread
@@ -31,13 +31,13 @@
 
 mod cut;
 mod cutter;
-mod dealt;
 mod files;
 mod layout;
 mod measure;
 mod memory;
 mod node;
 mod reach;
+mod shared_states;
 mod team;
 
 pub(super) use node::{Batch, Flags};
@@ -49,10 +49,10 @@ use super::{Run, Stage};
 use crate::files::LONG;
 use crate::threads::{Split, Threads};
 use cutter::Cutter;
-use dealt::Dealt;
 use files::{Copied, Files, InPlace};
 use layout::Layout;
 use node::{Begin, Node};
+use shared_states::SharedStates;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use team::Team;
@@ -189,7 +189,7 @@ pub(super) struct Segments<'s, 'a> {
     flags: &'s Flags<'s>,
     nodes: Vec<Node<'s, 'a>>,
     /// Where workers share the steady states.
-    dealt: Option<Dealt>,
+    shared: Option<SharedStates>,
     /// Threads were slower than one thread, which does the rest.
     slow: AtomicBool,
 }
@@ -198,15 +198,15 @@ impl<'s, 'a> Segments<'s, 'a> {
     pub(super) fn new(cut: &'s Cut<'a>, threads: &'s Threads, flags: &'s Flags<'s>) -> Segments<'s, 'a> {
         let node = |at| Node::new(&cut.layout, at, flags);
         let nodes = (0..cut.layout.segments.len()).map(node).collect();
-        let bare = |files: &&InPlace| cut.layout.is_bare(&files.roots()) && threads.leaves_it_to_us();
-        let dealt = cut.in_place.as_ref().filter(bare).map(|files| cut.shares(files, threads));
-        let dealt = dealt.map(|shares| Dealt::new(shares, cut.first));
-        Segments { cut, threads, flags, nodes, dealt, slow: AtomicBool::new(false) }
+        let bare = |files: &&InPlace| cut.layout.is_bare(&files.buffers()) && threads.leaves_it_to_us();
+        let shared = cut.in_place.as_ref().filter(bare).map(|files| cut.shares(files, threads));
+        let shared = shared.map(|shares| SharedStates::new(shares, cut.first));
+        Segments { cut, threads, flags, nodes, shared, slow: AtomicBool::new(false) }
     }
 
     /// Whether workers share out the steady states: the driver then waits once, for all batches.
     pub(super) fn are_shared(&self) -> bool {
-        self.dealt.is_some()
+        self.shared.is_some()
     }
 
     /// The most batches under way.
@@ -219,9 +219,9 @@ impl<'s, 'a> Segments<'s, 'a> {
     where
         'a: 't,
     {
-        if let (Some(dealt), Some(files)) = (&self.dealt, &self.cut.in_place) {
+        if let (Some(shared), Some(files)) = (&self.shared, &self.cut.in_place) {
             let node = &self.nodes[0];
-            return stream.par_map(|token| dealt.work(node, files, token)).unordered().named(&self.name(0));
+            return stream.par_map(|token| shared.work(node, files, token)).unordered().named(&self.name(0));
         }
         for (at, (segment, node)) in self.cut.layout.segments.iter().zip(&self.nodes).enumerate() {
             stream = if segment.is_parallel() {
@@ -270,11 +270,11 @@ impl<'s, 'a> Segments<'s, 'a> {
     ) -> Result<(), Stop> {
         let (layout, first) = (&self.cut.layout, self.cut.first);
         self.begin(run);
-        let (written, end) = match &self.dealt {
-            Some(dealt) => {
+        let (written, end) = match &self.shared {
+            Some(shared) => {
                 let token = |share| Batch { share, ..Batch::new(layout.no_set()) };
-                let tokens = (0..dealt.shares()).map(token).collect();
-                let (written, end) = dealt.drive(tokens, link);
+                let tokens = (0..shared.shares()).map(token).collect();
+                let (written, end) = shared.drive(tokens, link);
                 let mut last = Batch::new(layout.no_set());
                 last.first = written;
                 files.lend(&mut last);
@@ -283,7 +283,7 @@ impl<'s, 'a> Segments<'s, 'a> {
             None => {
                 let printer = &mut run.around.printer;
                 let mut team = self.team(Files::InPlace(files), printer, (first, first + files.states));
-                let mut feeder = self.feeder(&files.roots());
+                let mut feeder = self.feeder(&files.buffers());
                 let end = feeder.feed(&mut team, link, around);
                 self.slow.store(!feeder.is_worth_it, Ordering::Relaxed);
                 (team.written, end)
@@ -292,7 +292,7 @@ impl<'s, 'a> Segments<'s, 'a> {
         let end = end.map(|last| self.give_back(run, last));
         let gates = std::mem::take(&mut run.stages[0].gates);
         let settled =
-            files::settle(layout, &gates, &mut run.ends, &mut run.stages[0].buffers, written - first);
+            files::settle(layout, &gates, &mut run.ends, &mut run.stages[0].memories, written - first);
         run.stages[0].gates = gates;
         self.count(run, written);
         if self.slow.load(Ordering::Relaxed) {
@@ -336,7 +336,7 @@ impl<'s, 'a> Segments<'s, 'a> {
         end.map(|()| Some(least))
     }
 
-    /// The batches, without the roots that are lent.
+    /// The batches, without the buffers that are lent.
     fn feeder(&self, lent: &[usize]) -> Feeder<Batch> {
         let spare = (0..self.cut.window).map(|_| Batch::new(self.cut.layout.set(lent))).collect();
         Feeder::new(spare, self.cut.alone).with_barrier(self.threads.split == Split::DataParallel)
@@ -362,8 +362,9 @@ impl<'s, 'a> Segments<'s, 'a> {
 
     /// Lets the segments begin with the run's state and the content of its buffers.
     fn begin(&self, run: &Run<'a>) -> Arc<Begin<'a>> {
-        let roots = self.cut.layout.plan.roots.iter().zip(&run.stages[0].buffers);
-        let kept = roots.map(|(root, memory)| memory.bytes()[..root.keep as usize * root.bytes].to_vec());
+        let buffers = self.cut.layout.plan.buffers.iter().zip(&run.stages[0].memories);
+        let kept =
+            buffers.map(|(buffer, memory)| memory.bytes()[..buffer.keep as usize * buffer.bytes].to_vec());
         let begin = Arc::new(Begin { state: run.state.fork(), kept: kept.collect(), first: run.iterations });
         self.nodes.iter().for_each(|node| node.begin(&begin, self.threads.count()));
         begin
@@ -380,23 +381,23 @@ impl<'s, 'a> Segments<'s, 'a> {
         let Some(mut last) = last else { return };
         let (layout, plan) = (&self.cut.layout, self.cut.layout.plan);
         let Run { state, stages, .. } = run;
-        let buffers = &mut stages[0].buffers;
+        let memories = &mut stages[0].memories;
         for (node, segment) in self.nodes.iter().zip(&layout.segments) {
             let own = node.at_end(&mut last);
-            for root in &segment.own {
-                if let Some(buffer) = &own.buffers[*root] {
-                    let items = buffer.items(0, plan.roots[*root].keep as usize);
-                    buffers[*root].bytes_mut()[..items.len()].copy_from_slice(items);
+            for buffer in &segment.own {
+                if let Some(memory) = &own.memories[*buffer] {
+                    let items = memory.items(0, plan.buffers[*buffer].keep as usize);
+                    memories[*buffer].bytes_mut()[..items.len()].copy_from_slice(items);
                 }
             }
             for actor in plan.steps[segment.steps.clone()].iter().flat_map(|step| step.actors(plan)) {
                 state.join(&own.state, plan.actors[actor].node.0);
             }
         }
-        for (at, root) in plan.roots.iter().enumerate() {
-            if let Some(buffer) = &last.set[at] {
-                let items = buffer.items(root.advance * last.n as i64, root.keep as usize);
-                buffers[at].bytes_mut()[..items.len()].copy_from_slice(items);
+        for (at, buffer) in plan.buffers.iter().enumerate() {
+            if let Some(memory) = &last.set[at] {
+                let items = memory.items(buffer.advance * last.n as i64, buffer.keep as usize);
+                memories[at].bytes_mut()[..items.len()].copy_from_slice(items);
             }
         }
         state.seek(last.first + last.n);

@@ -11,7 +11,7 @@
 //! receives batches in order and stops at the first failure, so it uses no batch that was skipped.
 
 use super::layout::Layout;
-use super::memory::Buffer;
+use super::memory::BatchMemory;
 use crate::build::{Address, Host, Inbox, Queue, Sent, State};
 use crate::run::{Interrupted, fault, locked, print};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,9 +24,9 @@ pub(in crate::run) struct Batch {
     pub(super) first: u64,
     /// The number of steady states; reduced if the one after them has failed.
     pub(super) n: u64,
-    /// By root: the memory of roots that several segments use.
-    pub(super) set: Vec<Option<Buffer>>,
-    /// Roots that are in files.
+    /// By buffer: the memory of buffers that several segments use.
+    pub(super) set: Vec<Option<BatchMemory>>,
+    /// Buffers that are in files.
     pub(super) lent: Lent,
     /// The text that has been printed.
     pub(super) text: Vec<u8>,
@@ -35,12 +35,12 @@ pub(in crate::run) struct Batch {
     pub(super) share: usize,
 }
 
-/// Roots that are in the memory of files: each with the address of its position 0.
+/// Buffers that are in the memory of files: each with the address of its position 0.
 pub(super) type Lent = Vec<(usize, Address)>;
 
 impl Batch {
     /// A batch without steady states.
-    pub(super) fn new(set: Vec<Option<Buffer>>) -> Self {
+    pub(super) fn new(set: Vec<Option<BatchMemory>>) -> Self {
         let (lent, text) = (Lent::default(), Vec::new());
         Batch { first: 0, n: 0, set, lent, text, failure: None, share: 0 }
     }
@@ -51,7 +51,7 @@ impl Batch {
     }
 }
 
-/// The program's state, and the content of each root's front, before the first batch.
+/// The program's state, and the content of each buffer's front, before the first batch.
 pub(super) struct Begin<'a> {
     pub(super) state: State<'a>,
     pub(super) kept: Vec<Vec<u8>>,
@@ -62,7 +62,7 @@ pub(super) struct Begin<'a> {
 pub(super) struct Own<'a> {
     begin: Arc<Begin<'a>>,
     pub(super) state: State<'a>,
-    pub(super) buffers: Vec<Option<Buffer>>,
+    pub(super) memories: Vec<Option<BatchMemory>>,
     /// By actor, the content of its fronts for the next batch.
     carry: Vec<Vec<Vec<u8>>>,
     /// The steady state for which its content is ready, where that follows from its last batch alone.
@@ -191,24 +191,24 @@ impl<'s, 'a> Node<'s, 'a> {
     fn fork(&self, begin: Arc<Begin<'a>>) -> Own<'a> {
         let mut own = Own {
             state: begin.state.fork(),
-            buffers: self.layout.own(self.at),
+            memories: self.layout.own(self.at),
             carry: self.first_carry(&begin),
             next: None,
             begin,
         };
         self.set_kept(&mut own);
-        for (at, buffer) in own.buffers.iter_mut().enumerate() {
-            if let Some(buffer) = buffer {
-                own.state.set_buffer(at, buffer.pointer(0));
+        for (at, memory) in own.memories.iter_mut().enumerate() {
+            if let Some(memory) = memory {
+                own.state.set_buffer(at, memory.pointer(0));
             }
         }
         own
     }
 
     fn set_kept(&self, own: &mut Own<'a>) {
-        for (buffer, kept) in own.buffers.iter_mut().zip(&own.begin.kept) {
-            if let Some(buffer) = buffer {
-                buffer.items_mut(0, kept.len() / buffer.item().max(1)).copy_from_slice(kept);
+        for (memory, kept) in own.memories.iter_mut().zip(&own.begin.kept) {
+            if let Some(memory) = memory {
+                memory.items_mut(0, kept.len() / memory.item().max(1)).copy_from_slice(kept);
             }
         }
     }
@@ -236,7 +236,7 @@ impl<'s, 'a> Node<'s, 'a> {
     }
 
     /// Like [`Node::run`], with given memory. If that memory was used for the preceding batch, and all other
-    /// roots are in files, nothing is recomputed.
+    /// buffers are in files, nothing is recomputed.
     pub(super) fn run_with(&self, own: &mut Own<'a>, batch: &mut Batch) {
         let first = batch.first;
         let behind = || first > self.flags.failed.load(Ordering::Relaxed);
@@ -259,9 +259,9 @@ impl<'s, 'a> Node<'s, 'a> {
         }
         if !self.is_parallel() {
             self.each_front(|actor, at, front| {
-                let further = self.layout.plan.roots[front.root].advance * batch.n as i64;
-                if let Some(buffer) = &batch.set[front.root] {
-                    buffer.save(front, further, &mut own.carry[actor][at]);
+                let further = self.layout.plan.buffers[front.buffer].advance * batch.n as i64;
+                if let Some(memory) = &batch.set[front.buffer] {
+                    memory.save(front, further, &mut own.carry[actor][at]);
                 }
             });
         }
@@ -288,8 +288,8 @@ impl<'s, 'a> Node<'s, 'a> {
             self.set_kept(own);
         }
         self.each_front(|actor, at, front| {
-            if let Some(buffer) = &mut batch.set[front.root] {
-                buffer.load(front, &own.carry[actor][at]);
+            if let Some(memory) = &mut batch.set[front.buffer] {
+                memory.load(front, &own.carry[actor][at]);
             }
         });
         Ok(())
@@ -305,9 +305,9 @@ impl<'s, 'a> Node<'s, 'a> {
     ) -> Result<(), Stop> {
         let (layout, states) = (self.layout, self.layout.reach.states);
         self.place(own, batch, after as i64 - states as i64);
-        for (at, root) in layout.plan.roots.iter().enumerate() {
-            if let Some(buffer) = &mut own.buffers[at] {
-                own.state.set_buffer(at, buffer.pointer(-(states as i64) * root.advance));
+        for (at, buffer) in layout.plan.buffers.iter().enumerate() {
+            if let Some(memory) = &mut own.memories[at] {
+                own.state.set_buffer(at, memory.pointer(-(states as i64) * buffer.advance));
             }
         }
         own.state.seek(batch.first + after - states);
@@ -320,9 +320,9 @@ impl<'s, 'a> Node<'s, 'a> {
                 done = own.state.firings(step, all - again..all, &mut lines);
             }
         }
-        for (at, buffer) in own.buffers.iter_mut().enumerate() {
-            if let Some(buffer) = buffer {
-                own.state.set_buffer(at, buffer.pointer(0));
+        for (at, memory) in own.memories.iter_mut().enumerate() {
+            if let Some(memory) = memory {
+                own.state.set_buffer(at, memory.pointer(0));
             }
         }
         if done { Ok(()) } else { Err(fault(layout.native, own.state.failure(), None)) }
@@ -330,12 +330,12 @@ impl<'s, 'a> Node<'s, 'a> {
 
     /// Sets the addresses of the batch's memory, `from` steady states on.
     fn place(&self, own: &mut Own<'a>, batch: &mut Batch, from: i64) {
-        for (at, root) in self.layout.plan.roots.iter().enumerate() {
-            let further = from * root.advance;
-            if let Some(buffer) = &mut batch.set[at] {
-                own.state.set_buffer(at, buffer.pointer(further));
-            } else if let Some((_, zero)) = batch.lent.iter().find(|(root, _)| *root == at) {
-                own.state.set_buffer(at, zero.further(further as isize * root.bytes as isize).pointer());
+        for (at, buffer) in self.layout.plan.buffers.iter().enumerate() {
+            let further = from * buffer.advance;
+            if let Some(memory) = &mut batch.set[at] {
+                own.state.set_buffer(at, memory.pointer(further));
+            } else if let Some((_, zero)) = batch.lent.iter().find(|(buffer, _)| *buffer == at) {
+                own.state.set_buffer(at, zero.further(further as isize * buffer.bytes as isize).pointer());
             }
         }
     }
@@ -347,9 +347,9 @@ impl<'s, 'a> Node<'s, 'a> {
             self.place(own, batch, done as i64);
             own.state.seek(batch.first + done);
             self.steady(own, batch, (done, n), stops);
-            for (at, root) in self.layout.plan.roots.iter().enumerate() {
-                if let Some(buffer) = &mut own.buffers[at] {
-                    buffer.move_on(root.advance * n as i64, root.keep);
+            for (at, buffer) in self.layout.plan.buffers.iter().enumerate() {
+                if let Some(memory) = &mut own.memories[at] {
+                    memory.move_on(buffer.advance * n as i64, buffer.keep);
                 }
             }
             done += n;
@@ -371,7 +371,7 @@ impl<'s, 'a> Node<'s, 'a> {
 impl Begin<'_> {
     /// The content of a front before the first batch; zero before position 0.
     pub(super) fn at(&self, layout: &Layout<'_>, front: &super::reach::Front) -> Vec<u8> {
-        let (item, kept) = (layout.plan.roots[front.root].bytes, &self.kept[front.root]);
+        let (item, kept) = (layout.plan.buffers[front.buffer].bytes, &self.kept[front.buffer]);
         let mut bytes = Vec::new();
         for place in front.runs.iter().flat_map(|(first, count)| *first..first + count) {
             let from = usize::try_from(place).unwrap_or(usize::MAX).saturating_mul(item);

@@ -1,9 +1,9 @@
 //! Overlap of batches: how far back a stateless step must begin so that the result equals that of a run from
 //! the beginning.
 //!
-//! A batch begins at position 0 of each root. The items at the front, up to the root's `keep`, were pushed by
+//! A batch begins at position 0 of each buffer. The items at the front, up to the buffer's `keep`, were pushed by
 //! earlier firings; and peeking firings that are repeated read earlier items, at positions below 0. The
-//! analysis goes from the last step to the first: if a root is needed from position `x` on, its producer
+//! analysis goes from the last step to the first: if a buffer is needed from position `x` on, its producer
 //! repeats the firings that wrote there, and these need their inputs from the first position that the first
 //! of them reads. Only firings that were done before are repeated, so none fails that has not failed before.
 
@@ -12,9 +12,9 @@ use crate::plan::{Items, Plan, Port, Step};
 /// The items and firings of earlier time that a batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reach {
-    /// By root: the first position that is needed; never above 0.
+    /// By buffer: the first position that is needed; never above 0.
     pub(super) from: Vec<i64>,
-    /// By root: the first position that is written or needed. Repeated firings write all their items.
+    /// By buffer: the first position that is written or needed. Repeated firings write all their items.
     pub(super) first: Vec<i64>,
     /// By step: the number of repeated firings.
     pub(super) again: Vec<u64>,
@@ -26,8 +26,8 @@ impl Reach {
     /// The analysis, where `repeats` tells for each step whether it is recomputed for each batch.
     pub(super) fn of(plan: &Plan, repeats: &[bool]) -> Reach {
         let mut reach = Reach {
-            from: vec![0; plan.roots.len()],
-            first: vec![0; plan.roots.len()],
+            from: vec![0; plan.buffers.len()],
+            first: vec![0; plan.buffers.len()],
             again: vec![0; plan.steps.len()],
             states: 0,
         };
@@ -35,7 +35,7 @@ impl Reach {
             if !repeats[at] || matches!(step, Step::Rounds(_)) {
                 continue;
             }
-            // A firing of a block or bundle is several of each of its actors; roots inside it need no others.
+            // A firing of a block or kernel is several of each of its actors; buffers inside it need no others.
             let times = step.times(plan).max(1);
             let ports = |outputs: bool| -> Vec<(&Port, u64)> {
                 let actors = step.actors(plan).into_iter().map(|actor| &plan.actors[actor]);
@@ -43,25 +43,26 @@ impl Reach {
                     let side = if outputs { &actor.outputs } else { &actor.inputs };
                     side.iter().map(|port| (port, actor.firings / times))
                 });
-                around.filter(|(port, _)| !plan.inner.contains(&port.root)).collect()
+                around.filter(|(port, _)| !plan.inner.contains(&port.buffer)).collect()
             };
-            let back =
-                |(port, each): (&Port, u64)| firings_back(&port.items, reach.from[port.root]).div_ceil(each);
+            let back = |(port, each): (&Port, u64)| {
+                firings_back(&port.items, reach.from[port.buffer]).div_ceil(each)
+            };
             let again = ports(true).into_iter().map(back).max().unwrap_or(0);
             reach.again[at] = again;
             reach.states = reach.states.max(again.div_ceil(step.times(plan)));
             for (port, each) in ports(true) {
                 let first = first_place(&port.items, again * each);
-                reach.first[port.root] = reach.first[port.root].min(first);
+                reach.first[port.buffer] = reach.first[port.buffer].min(first);
             }
             for (port, each) in ports(false) {
                 let first = first_place(&port.items, again * each);
-                reach.from[port.root] = reach.from[port.root].min(first);
+                reach.from[port.buffer] = reach.from[port.buffer].min(first);
             }
         }
-        for (root, from) in plan.roots.iter().zip(&reach.from) {
-            if root.advance > 0 {
-                reach.states = reach.states.max(from.unsigned_abs().div_ceil(root.advance as u64));
+        for (buffer, from) in plan.buffers.iter().zip(&reach.from) {
+            if buffer.advance > 0 {
+                reach.states = reach.states.max(from.unsigned_abs().div_ceil(buffer.advance as u64));
             }
         }
         for (first, from) in reach.first.iter_mut().zip(&reach.from) {
@@ -90,7 +91,7 @@ fn first_place(items: &Items, back: u64) -> i64 {
 /// Positions that a producer has filled before a batch and that the batch needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Front {
-    pub(super) root: usize,
+    pub(super) buffer: usize,
     /// The first position of each run, and its length.
     pub(super) runs: Vec<(i64, i64)>,
 }
@@ -101,8 +102,8 @@ impl Front {
         let (items, back) = (&port.items, firings_back(&port.items, from) as i64);
         let mut places = Vec::new();
         for firing in -back..0 {
-            let (turn, rest) = (firing.div_euclid(items.group), firing.rem_euclid(items.group));
-            let begin = items.base + turn * items.group_stride + rest * items.stride;
+            let (row, rest) = (firing.div_euclid(items.group), firing.rem_euclid(items.group));
+            let begin = items.base + row * items.group_stride + rest * items.stride;
             places.extend((0..items.window).map(|item| begin + items.offset(item)).filter(|at| *at >= from));
         }
         places.sort_unstable();
@@ -113,6 +114,6 @@ impl Front {
                 _ => runs.push((place, 1)),
             }
         }
-        Front { root: port.root, runs }
+        Front { buffer: port.buffer, runs }
     }
 }

@@ -4,7 +4,7 @@ use super::session::Session;
 use super::{Fork, Half};
 use crate::measure::clock::ticks;
 use crate::team::deque::{Owned, Seat};
-use crate::team::lending::{Wanted, Watch};
+use crate::team::lending::{Recall, RecallCheck};
 use crate::team::spin_budget::SpinBudget;
 use std::cell::{RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -146,9 +146,9 @@ impl<'s> Member<'s> {
 
     /// The part of a helper: executes stolen halves until it finds none for some time, the session is over, or the helper's
     /// run has a node for its thread.
-    pub(crate) fn help(&self, wanted: Wanted<'_>) {
-        let (mut watch, mut budget) = (Watch::new(wanted), SpinBudget::default());
-        while !self.session.is_over() && !watch.calls(ticks) {
+    pub(crate) fn help(&self, recall: Recall<'_>) {
+        let (mut check, mut budget) = (RecallCheck::new(recall), SpinBudget::default());
+        while !self.session.is_over() && !check.recalls(ticks) {
             if self.execute_stolen() {
                 budget = SpinBudget::default();
             } else if budget.is_spent() {

@@ -3,7 +3,7 @@
 use super::member::{Crew, Member};
 use super::session::Session;
 use crate::team::counted::lend_uncounted;
-use crate::team::lending::Wanted;
+use crate::team::lending::Recall;
 use crate::team::members::{Work, help_inside};
 use crate::team::{call_members, team_size};
 use std::cell::Cell;
@@ -68,8 +68,8 @@ where
             results.set(Some(as_member(&session, me, |member| member.join(a, b))));
         }
     };
-    let part = |me, wanted: Wanted<'_>| {
-        as_member(&session, me, |member| member.help(wanted));
+    let part = |me, recall: Recall<'_>| {
+        as_member(&session, me, |member| member.help(recall));
     };
     let more = || session.has_work();
     lend_uncounted(Work { most: usize::MAX, part: &part, more: &more }, own);
