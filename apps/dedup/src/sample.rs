@@ -5,8 +5,6 @@
 //! coincide soon after its begin. This stage is a pure function of one block, and most of the search for duplicates: the
 //! look-up stage examines anchors alone, about one position in 80.
 
-use std::sync::Arc;
-
 use crate::block::{Block, Sampled};
 use crate::params::Matching;
 
@@ -41,7 +39,7 @@ const GEAR: [u64; 256] = {
 /// Finds the anchors of one block: the second stage.
 pub fn sample(block: Block, matching: &Matching) -> Sampled {
     let anchors = anchors(&block.bytes, matching);
-    Sampled { block: Arc::new(block), anchors }
+    Sampled { block, anchors }
 }
 
 /// The anchors of `bytes`: one in about 5/4 of `spacing`.
