@@ -27,6 +27,7 @@ pub(crate) struct Assembler {
     totals: Summary,
     /// The input of `root` for the current record.
     hash_input: Vec<u8>,
+    pending: Pending,
     order: EntryOrder,
     /// The limit of the output, and the bytes of it that are left.
     limit: u64,
@@ -46,14 +47,20 @@ impl Assembler {
             root: blake3::Hasher::new(),
             totals: Summary::default(),
             hash_input: Vec::new(),
+            pending: Pending::default(),
             order: EntryOrder::default(),
             limit: limits.output,
             left: limits.output,
         })
     }
 
-    /// Passes the content of one record to `sink`.
+    /// Passes the content of one record to `sink`, up to the first error.
     pub fn apply(&mut self, record: &Decoded, sink: &mut dyn Sink) -> Result<()> {
+        let applied = self.items(record, sink);
+        self.pending.flush(sink).and(applied)
+    }
+
+    fn items(&mut self, record: &Decoded, sink: &mut dyn Sink) -> Result<()> {
         let offset = record.offset;
         let corrupt = |what: String| Error::corrupt(offset, what);
         let start = self.window.total();
@@ -74,23 +81,31 @@ impl Assembler {
                 }
                 Item::Duplicate { length, distance } => {
                     self.charge(length.into(), offset)?;
-                    flush(&mut run, &record.data, sink)?;
+                    self.put(&mut run, &record.data, sink)?;
                     self.duplicate_chunk(length, distance, start + run.end as u64, sink, offset)?;
                 }
                 Item::Entry(entry) => {
-                    flush(&mut run, &record.data, sink)?;
+                    self.put(&mut run, &record.data, sink)?;
+                    self.pending.flush(sink)?;
                     let encoded = &before[..before.len() - fields.rest().len()];
                     self.charge(encoded.len() as u64, offset)?;
                     self.entry(&entry, encoded, sink, offset)?;
                 }
             }
         }
-        flush(&mut run, &record.data, sink)?;
+        self.put(&mut run, &record.data, sink)?;
         if run.end != record.data.len() {
             let (data, named) = (record.data.len(), run.end);
             return Err(corrupt(format!("the record has {data} bytes of data, its table names {named}")));
         }
         self.root.update(&self.hash_input);
+        Ok(())
+    }
+
+    /// Adds a run of adjacent new chunks to the output.
+    fn put(&mut self, run: &mut Range<usize>, data: &[u8], sink: &mut dyn Sink) -> Result<()> {
+        self.pending.put(&data[run.clone()], sink)?;
+        run.start = run.end;
         Ok(())
     }
 
@@ -134,12 +149,14 @@ impl Assembler {
         }
         let parts = self.window.get(now - distance, length as usize);
         let parts = parts.ok_or_else(|| corrupt("a duplicate refers to data outside the window"))?;
-        let mut hasher = blake3::Hasher::new();
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
-            hasher.update(part);
-            sink.data(part)?;
+        let hash = match parts {
+            [whole, []] => blake3::hash(whole),
+            [first, second] => blake3::Hasher::new().update(first).update(second).finalize(),
+        };
+        hash_chunk(&mut self.hash_input, length, hash.as_bytes());
+        for part in parts {
+            self.pending.put(part, sink)?;
         }
-        hash_chunk(&mut self.hash_input, length, hasher.finalize().as_bytes());
         self.totals.chunks += 1;
         self.totals.duplicates += 1;
         self.totals.content_bytes += u64::from(length);
@@ -180,13 +197,33 @@ impl Assembler {
     }
 }
 
-/// Passes a run of adjacent new chunks to `sink`.
-fn flush(run: &mut Range<usize>, data: &[u8], sink: &mut dyn Sink) -> Result<()> {
-    if run.start < run.end {
-        sink.data(&data[run.clone()])?;
-        run.start = run.end;
+/// Content that the sink has not received yet. Most duplicates are short, and each call of a sink may be a system call.
+#[derive(Default)]
+struct Pending {
+    bytes: Vec<u8>,
+}
+
+impl Pending {
+    /// The most bytes that are held back.
+    const LIMIT: usize = 128 << 10;
+
+    fn put(&mut self, bytes: &[u8], sink: &mut dyn Sink) -> Result<()> {
+        if self.bytes.len() + bytes.len() <= Self::LIMIT {
+            self.bytes.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.flush(sink)?;
+        sink.data(bytes)
     }
-    Ok(())
+
+    fn flush(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        if self.bytes.is_empty() {
+            return Ok(());
+        }
+        let passed = sink.data(&self.bytes);
+        self.bytes.clear();
+        passed
+    }
 }
 
 /// Checks that the entries of a tree come in depth-first order with increasing names.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::entry::Entry;
-use crate::pool::Buffer;
+use crate::pool::{Buffer, Pool};
 use crate::sample::Anchor;
 
 /// An entry of a tree, and the offset in its block at which its content begins.
@@ -14,12 +14,12 @@ pub(crate) struct Mark {
 }
 
 /// A coarse part of the input: its bytes, and the entries that begin in it.
-///
-/// All stages up to the compression share its bytes.
 #[derive(Debug)]
 pub struct Block {
     pub(crate) bytes: Buffer,
     pub(crate) marks: Vec<Mark>,
+    /// The pool of records. Records are a fraction as large as blocks, so no buffer is used for both.
+    pub(crate) records: Arc<Pool>,
 }
 
 impl Block {
@@ -30,8 +30,8 @@ impl Block {
 }
 
 /// A block and its anchors, in rising order.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sampled {
-    pub(crate) block: Arc<Block>,
+    pub(crate) block: Block,
     pub(crate) anchors: Vec<Anchor>,
 }

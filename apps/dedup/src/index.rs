@@ -21,9 +21,12 @@ pub(crate) struct Match {
 /// The positions of anchors, by hash.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// In each slot, the position of an anchor in the upper 48 bits, and 16 bits of its hash, which spare most
-    /// comparisons with other anchors. 0: empty, since every anchor has bytes before it.
-    slots: Vec<u64>,
+    /// In each slot, the lowest bits of an anchor's position, as many as tell all positions of the window apart, and in
+    /// the bits above them as many of its hash, which spare most comparisons with other anchors. 0: empty.
+    slots: Vec<u32>,
+    /// Selects the bits of the position. A position outside the window looks like one within it, where other bytes are:
+    /// every match is compared, so such a slot costs a comparison alone.
+    positions: u32,
     history: Window,
     /// The largest distance of a match.
     reach: u64,
@@ -37,6 +40,7 @@ impl Index {
         let capacity = usize::try_from(params.window).unwrap_or(usize::MAX);
         Index {
             slots: vec![0; entries],
+            positions: u32::MAX >> u32::try_from(params.window | 1).map_or(0, u32::leading_zeros),
             history: Window::new(capacity.max(1)),
             reach: params.window,
             min: params.matching.min as usize,
@@ -47,12 +51,15 @@ impl Index {
     /// bytes from there to the match are unique.
     pub fn find(&self, bytes: &[u8], from: usize, anchor: &Anchor) -> Option<Match> {
         let slot = self.slots[self.slot(anchor.hash)];
-        if slot == 0 || slot as u16 != anchor.hash as u16 {
+        if slot == 0 || (slot ^ tag(anchor.hash)) & !self.positions != 0 {
             return None;
         }
-        let (position, at) = (slot >> 16, anchor.at as usize);
+        let (total, at) = (self.history.total(), anchor.at as usize);
+        // The latest position with these bits.
+        let back = (total as u32).wrapping_sub(slot) & self.positions;
+        let position = total.checked_sub(u64::from(back))?;
         // The distance of all pairs of equal bytes around the anchor, so also of the first pair.
-        let distance = self.history.total() + (at - from) as u64 - position;
+        let distance = total + (at - from) as u64 - position;
         if distance > self.reach {
             return None;
         }
@@ -66,8 +73,8 @@ impl Index {
         let start = self.history.total();
         for anchor in anchors.iter().filter(|anchor| anchor.at as usize > range.start) {
             let slot = self.slot(anchor.hash);
-            let position = start + (anchor.at as usize - range.start) as u64;
-            self.slots[slot] = position << 16 | u64::from(anchor.hash as u16);
+            let position = (start as u32).wrapping_add(anchor.at - range.start as u32);
+            self.slots[slot] = position & self.positions | tag(anchor.hash) & !self.positions;
         }
         self.history.push(&bytes[range]);
     }
@@ -76,6 +83,11 @@ impl Index {
     fn slot(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize
     }
+}
+
+/// The bits of a hash with those on top that select no slot.
+fn tag(hash: u32) -> u32 {
+    hash.swap_bytes()
 }
 
 /// The length of the longest common prefix of `bytes` and the concatenation of two parts.
@@ -103,12 +115,12 @@ fn equal_end(a: &[u8], b: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::Matching;
+    use crate::params::{INDEX_ENTRY_BYTES, Matching};
 
     /// An index with this window, and anchors after each 16 bytes, with their content as hash.
     fn index(window: u64, entries: u64) -> Index {
         let params = Params { matching: Matching { min: 32, spacing: 16 }, ..Params::default() };
-        Index::new(&params.window(window).index_bytes(entries * 8))
+        Index::new(&params.window(window).index_bytes(entries * INDEX_ENTRY_BYTES))
     }
 
     fn anchors(bytes: &[u8]) -> Vec<Anchor> {

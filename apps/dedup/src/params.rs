@@ -88,7 +88,9 @@ pub(crate) const BLOCK_LIMIT: u32 = 16 << 20;
 /// The maximum bytes of a table in any archive.
 pub(crate) const TABLE_LIMIT: u32 = 8 << 20;
 /// The memory of one index entry.
-const INDEX_ENTRY_BYTES: u64 = 8;
+pub(crate) const INDEX_ENTRY_BYTES: u64 = 4;
+/// The largest window of a packer, whose index has 32 bits for a position.
+const WINDOW_LIMIT: u64 = u32::MAX as u64;
 
 /// The parameters of packing. The default codec is zstd at level 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +102,8 @@ pub struct Params {
     pub level: i32,
     /// How duplicates are found.
     pub matching: Matching,
-    /// The largest distance of a duplicate, in bytes of unique data. Packer and unpacker keep as many bytes in memory.
+    /// The largest distance of a duplicate, in bytes of unique data: below 4 GiB. Packer and unpacker keep as many bytes
+    /// in memory.
     pub window: u64,
     /// The maximum memory of the index while packing.
     pub index_bytes: u64,
@@ -146,7 +149,7 @@ impl Params {
         self
     }
 
-    /// Sets the largest distance of duplicates.
+    /// Sets the largest distance of duplicates, below 4 GiB.
     pub fn window(mut self, bytes: u64) -> Self {
         self.window = bytes;
         self
@@ -179,6 +182,9 @@ impl Params {
             return refuse(format!("level {level} is out of range for codec {codec}\nhelp: {help}"));
         }
         self.matching.validate()?;
+        if self.window > WINDOW_LIMIT {
+            return refuse(format!("window {} is out of range, expected 0 to {WINDOW_LIMIT}", self.window));
+        }
         let BlockSizes { min, max } = self.block;
         if min < 128 || max < min || max > BLOCK_LIMIT {
             return refuse(format!(

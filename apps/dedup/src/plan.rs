@@ -1,7 +1,6 @@
 //! The look-up stage: finds duplicates in stream order, and plans the record of each block.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::block::{Block, Sampled};
 use crate::entry::Entry;
@@ -17,7 +16,7 @@ const MAX_UNIQUE: usize = 32 << 10;
 /// A planned block: its table is complete, its unique data is not compressed yet.
 #[derive(Debug)]
 pub struct Group {
-    pub(crate) block: Arc<Block>,
+    pub(crate) block: Block,
     pub(crate) sequence: u64,
     pub(crate) plan: Plan,
 }

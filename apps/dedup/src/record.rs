@@ -1,6 +1,5 @@
 //! The compression stage: encodes a planned block as a record.
 
-use std::cell::RefCell;
 use std::ops::Range;
 
 use crate::Result;
@@ -37,24 +36,19 @@ impl Record {
 /// Shorter tables are stored uncompressed.
 const SMALL_TABLE: usize = 256;
 
-thread_local! {
-    /// Scratch memory to concatenate the unique ranges of a block if there are several.
-    static GATHERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
 /// Hashes the chunks of one group, and compresses its unique data into a record: the fourth stage.
 pub fn encode(group: Group, params: &Params) -> Result<Record> {
-    let Group { block, sequence, plan } = group;
+    let Group { mut block, sequence, plan } = group;
     let Plan { table, unique, mut hash_input, chunks, counts } = plan;
     for (range, at) in chunks {
         let hash = blake3::hash(&block.bytes[range.start as usize..range.end as usize]);
         hash_input[at..at + 32].copy_from_slice(hash.as_bytes());
     }
-    let mut bytes = block.bytes.take_another(HEAD_BYTES + table.len() + CHECK_BYTES);
+    let mut bytes = block.records.take(HEAD_BYTES + table.len() + CHECK_BYTES);
     bytes.resize(HEAD_BYTES, 0);
     let table_codec = if table.len() < SMALL_TABLE { Codec::None } else { params.codec };
     let table = part(table_codec, params.level, &table, &mut bytes)?;
-    let data = gathered(&block.bytes, &unique, |data| part(params.codec, params.level, data, &mut bytes))?;
+    let data = part(params.codec, params.level, gather(&mut block.bytes, &unique), &mut bytes)?;
     bytes[..HEAD_BYTES].copy_from_slice(&RecordHead { sequence, table, data }.encode());
     let sum = check(&[&bytes[HEAD_BYTES..]]);
     bytes.extend_from_slice(&sum.to_le_bytes());
@@ -67,16 +61,13 @@ fn part(codec: Codec, level: i32, data: &[u8], out: &mut Vec<u8>) -> Result<Part
     Ok(Part { raw: data.len() as u32, stored: (out.len() - start) as u32, codec })
 }
 
-/// Calls `with` on the concatenation of `parts` of `bytes`. Copies only if there are several parts.
-fn gathered<T>(bytes: &[u8], parts: &[Range<u32>], with: impl FnOnce(&[u8]) -> T) -> T {
-    let slice = |part: &Range<u32>| &bytes[part.start as usize..part.end as usize];
-    match parts {
-        [] => with(&[]),
-        [part] => with(slice(part)),
-        parts => GATHERED.with_borrow_mut(|scratch| {
-            scratch.clear();
-            parts.iter().for_each(|part| scratch.extend_from_slice(slice(part)));
-            with(scratch)
-        }),
+/// Moves `parts` of `bytes`, in rising order, to the front.
+fn gather<'a>(bytes: &'a mut [u8], parts: &[Range<u32>]) -> &'a [u8] {
+    let mut length = 0;
+    for part in parts {
+        let part = part.start as usize..part.end as usize;
+        bytes.copy_within(part.clone(), length);
+        length += part.len();
     }
+    &bytes[..length]
 }

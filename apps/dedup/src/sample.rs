@@ -5,8 +5,6 @@
 //! coincide soon after its begin. This stage is a pure function of one block, and most of the search for duplicates: the
 //! look-up stage examines anchors alone, about one position in 80.
 
-use std::sync::Arc;
-
 use crate::block::{Block, Sampled};
 use crate::params::Matching;
 
@@ -41,27 +39,41 @@ const GEAR: [u64; 256] = {
 /// Finds the anchors of one block: the second stage.
 pub fn sample(block: Block, matching: &Matching) -> Sampled {
     let anchors = anchors(&block.bytes, matching);
-    Sampled { block: Arc::new(block), anchors }
+    Sampled { block, anchors }
 }
 
 /// The anchors of `bytes`: one in about 5/4 of `spacing`.
 fn anchors(bytes: &[u8], matching: &Matching) -> Vec<Anchor> {
     let spacing = matching.spacing as usize;
     // The highest bits depend on all covered bytes.
-    let selects = |hash: u64| hash >> (u64::BITS - spacing.trailing_zeros()) == 0;
+    let selected = 1 << (u64::BITS - spacing.trailing_zeros());
     let mut anchors = Vec::with_capacity(bytes.len() / spacing * 5 / 4);
     // Runs of the same byte select all positions or none.
     let min_gap = spacing / 4;
-    let (mut hash, mut earliest, mut latest) = (0u64, COVERED, MAX_GAP);
-    for (at, byte) in (1..).zip(bytes) {
-        hash = (hash << 1).wrapping_add(GEAR[usize::from(*byte)]);
-        if at >= earliest && (selects(hash) || at >= latest) {
-            let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            anchors.push(Anchor { at: at as u32, hash: (mixed >> 32) as u32 });
-            (earliest, latest) = (at + min_gap, at + MAX_GAP);
+    // The hash covers the bytes before `at`.
+    let (mut hash, mut at, mut earliest, mut latest) = (0, 0, COVERED, MAX_GAP);
+    while let Some(skipped) = bytes.get(at..earliest - 1) {
+        hash = skipped.iter().fold(hash, roll);
+        at = earliest - 1;
+        let searched = &bytes[at..latest.min(bytes.len())];
+        let found = searched.iter().position(|byte| {
+            hash = roll(hash, byte);
+            hash < selected
+        });
+        at += found.map_or(searched.len(), |before| before + 1);
+        if found.is_none() && at < latest {
+            break;
         }
+        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        anchors.push(Anchor { at: at as u32, hash: (mixed >> 32) as u32 });
+        (earliest, latest) = (at + min_gap, at + MAX_GAP);
     }
     anchors
+}
+
+/// The hash after one more byte.
+fn roll(hash: u64, byte: &u8) -> u64 {
+    (hash << 1).wrapping_add(GEAR[usize::from(*byte)])
 }
 
 #[cfg(test)]

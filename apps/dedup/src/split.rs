@@ -38,6 +38,7 @@ pub struct Splitter<'a> {
     sizes: BlockSizes,
     mask: u64,
     pool: Arc<Pool>,
+    records: Arc<Pool>,
     /// Bytes read after the last cut, which begin the next block.
     carry: Buffer,
     done: bool,
@@ -75,7 +76,8 @@ impl<'a> Splitter<'a> {
         let pool = Pool::new();
         let (_, mask) = select_masks(STEP, Normalization::Level0);
         let carry = pool.take(0);
-        Splitter { open, walk, observer, sizes: params.block, mask, pool, carry, done: false }
+        let (sizes, records) = (params.block, Pool::new());
+        Splitter { open, walk, observer, sizes, mask, pool, records, carry, done: false }
     }
 
     fn next_block(&mut self) -> Result<Option<Block>> {
@@ -83,7 +85,7 @@ impl<'a> Splitter<'a> {
         let mut bytes = self.pool.take(max.min(min + STEP));
         bytes.extend_from_slice(&self.carry);
         self.carry.clear();
-        let mut block = Block { bytes, marks: Vec::new() };
+        let mut block = Block { bytes, marks: Vec::new(), records: Arc::clone(&self.records) };
         let (mut entry_bytes, mut scanned) = (0, min);
         loop {
             let length = block.bytes.len();

@@ -56,7 +56,7 @@ pub(crate) struct Pack {
     /// Memory for the index of positions at which duplicates may begin. New positions replace older ones
     #[arg(long, hide_short_help = true, value_name = "SIZE", default_value = "8MiB", value_parser = size::parse)]
     index_bytes: u64,
-    /// Maximum distance of a duplicate, in bytes of unique data: more finds more duplicates. Packing and unpacking need as
+    /// Maximum distance of a duplicate in bytes of unique data, below 4GiB. More finds more. Packing and unpacking need as
     /// much memory
     #[arg(long, value_name = "SIZE", default_value = "96MiB", value_parser = size::parse)]
     window: u64,
