@@ -44,6 +44,7 @@ impl Strips {
         None
     }
 
+    #[expect(clippy::extra_unused_type_parameters, reason = "callers name the type of numbers")]
     pub fn sweep<T>(&self, _: &[u8], _: (i32, i32), _: &mut Inflow) -> i32 {
         match *self {}
     }
