@@ -73,9 +73,10 @@ pub fn work(aligner: &Aligner, compare: &Compare, queries: &[Sequence], targets:
         true => cells,
         false => (sum(queries, 2) * sum(targets, 1) + sum(queries, 1) * sum(targets, 2)) / 2,
     };
-    // A batch of queries has profiles, of numbers of up to 4 bytes.
+    // A batch of queries has profiles: a number of up to 4 bytes for each letter and code, or a byte with a margin around the
+    // letters that is up to five times as large, or both.
     let letters = (sum(queries, 1) as u64).min((BATCH.1 + query) as u64);
-    let profiles = if affine { 4 * letters * aligner.scoring().codes() as u64 } else { 0 };
+    let profiles = if affine { 10 * letters * aligner.scoring().codes() as u64 } else { 0 };
     let pair = match affine && !compare.align {
         true => 16 * (query + target) as u64 + aligner.graph_memory(query, target),
         false => aligner.work(query, target).memory,

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::kernel::sweep;
+use super::profile::Block;
 use super::trace::{ABOVE, ABOVE_EXTENDS, DIAGONAL, LEFT, LEFT_EXTENDS, STOP, Sources};
-use super::{Border, Inflow, More, Profile};
+use super::{Border, Inflow, Profile};
 use crate::alignment::{Alignment, Path, Step};
 use crate::wavefront::Wavefront;
 use crate::{Gap, Result, Scoring};
@@ -99,20 +99,16 @@ impl<'a> Grid<'a> {
 
     /// Computes a block with as few bits as its values have, and returns its best score.
     fn sweep(&self, target: &[u8], column: usize, inflow: &mut Inflow) -> i32 {
-        let bytes = self.profile.bytes.as_ref().filter(|_| inflow.is_below(MOST_OF_BYTES));
-        let best = bytes.and_then(|columns| {
+        let block = Block { column, target, costs: self.costs };
+        if inflow.is_below(MOST_OF_BYTES) {
             let mut tried = inflow.clone();
-            let best = sweep(&columns[column], target, self.costs, &mut tried);
             // The largest number stands for all larger values.
-            (best < 255).then(|| {
+            if let Some(best) = self.profile.sweep_bytes(block, &mut tried).filter(|best| *best < 255) {
                 *inflow = tried;
-                best
-            })
-        });
-        best.unwrap_or_else(|| match self.profile.more(self.query, self.scoring, self.block) {
-            More::Narrow(columns) => sweep(&columns[column], target, self.costs, inflow),
-            More::Wide(columns) => sweep(&columns[column], target, self.costs, inflow),
-        })
+                return best;
+            }
+        }
+        self.profile.sweep_any(block, inflow, (self.query, self.scoring, self.block))
     }
 
     /// The letters of the target in a row of blocks.

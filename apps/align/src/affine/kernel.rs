@@ -118,11 +118,12 @@ fn next_row<T: Number>(
     let mut gap = [T::LOWEST; LANES];
     gap[0] = enters;
     pass(row, scores, 0..step, (&mut above, &mut gap), costs, best);
-    // The column after the last one is in a lane, unless the columns fill all lanes.
-    let leaves = gap[lane.min(LANES - 1)];
+    let inside = gap[lane.min(LANES - 1)];
     pass(row, scores, step..columns.steps, (&mut above, &mut gap), costs, best);
+    // If the last column ends its lane, the `F` that leaves it counts even if it changes no cell of the next lane: with costs
+    // of 0, an `E` there may be as high.
+    let leaves = if step == 0 { gap[lane - 1] } else { inside };
     let entering = T::moved(gap, T::LOWEST);
-    let leaves = if lane < LANES { leaves } else { gap[LANES - 1] };
     match matters(&entering, &row.score[0], costs) {
         true => correct(row, columns, &gap, leaves, costs, best),
         false => leaves,

@@ -38,8 +38,11 @@ const STRIP: usize = 2048;
 /// The most letters of a sequence in a lane.
 pub(crate) const LONGEST: usize = 1 << 16;
 
-/// The cells that the kernel for one pair computes in the time of a vector.
-const CELLS_OF_A_VECTOR: usize = 10;
+/// The least and the most cells that the kernel for one pair computes in the time of a vector.
+const CELLS_OF_A_VECTOR: (usize, usize) = (2, 18);
+
+/// The letters of a sequence for each of these cells. Fewer letters fill fewer lanes of the kernel for one pair.
+const LETTERS_OF_A_CELL: usize = 40;
 
 /// A letter that scores less than 0 with all others: what follows the end of a sequence.
 const END: u8 = ENTRIES as u8 - 1;
@@ -100,7 +103,8 @@ impl Tables {
 
     /// What comparing a letter with sequences in lanes costs, in cells of the kernel for one pair.
     pub fn cost(longest: usize) -> usize {
-        longest * CELLS_OF_A_VECTOR
+        let (least, most) = CELLS_OF_A_VECTOR;
+        longest * (longest / LETTERS_OF_A_CELL).clamp(least, most)
     }
 
     /// The scores of a sequence with at most as many others as there are lanes. `None` stands for a score that may not fit into

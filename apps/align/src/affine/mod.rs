@@ -12,6 +12,8 @@
 //! and one at the left. It replaces both by those of its own last row and column. A traceback needs the borders of all
 //! blocks, which [`Grid::align`] keeps, and recomputes the blocks that it crosses.
 //!
+//! `skewed.rs` computes blocks of 8 and 16 bits where the processor has its instructions, and `kernel.rs` all others.
+//!
 //! The scores of one sequence with many of similar length are computed without blocks, in lanes (`lanes.rs`).
 
 mod grid;
@@ -22,11 +24,19 @@ mod lanes;
 #[path = "no_lanes.rs"]
 mod lanes;
 mod profile;
+#[cfg(target_arch = "x86_64")]
+mod scores;
+#[cfg(target_arch = "x86_64")]
+mod skewed;
 mod trace;
 
 pub(crate) use grid::{Grid, memory};
+#[cfg(not(target_arch = "x86_64"))]
+use lanes::Strips;
 pub(crate) use lanes::{Tables, memory as memory_of_lanes};
-pub(crate) use profile::{More, Profile};
+pub(crate) use profile::Profile;
+#[cfg(target_arch = "x86_64")]
+use skewed::Strips;
 
 /// The value of a gap before the first row or column. It is below all others, and nothing subtracts 2^30 from it.
 pub(crate) const NONE: i32 = i32::MIN / 2;

@@ -1,5 +1,7 @@
-//! Stands for `lanes.rs` where pulp has no instructions for it: all pairs are computed one by one.
+//! Stands for `lanes.rs` and `skewed.rs` where pulp has no instructions for them: all pairs are computed one by one, all
+//! blocks by `kernel.rs`.
 
+use super::Inflow;
 use crate::wavefront::Watch;
 use crate::{Result, Scoring};
 
@@ -29,6 +31,21 @@ impl Tables {
     }
 
     pub fn scores(&self, _: &[u8], _: &[&[u8]], _: &dyn Watch) -> Result<Vec<Option<i32>>> {
+        match *self {}
+    }
+}
+
+/// There are none.
+#[derive(Debug)]
+pub(crate) enum Strips {}
+
+impl Strips {
+    pub fn new(_: &[u8], _: &Scoring) -> Option<Strips> {
+        None
+    }
+
+    #[expect(clippy::extra_unused_type_parameters, reason = "callers name the type of numbers")]
+    pub fn sweep<T>(&self, _: &[u8], _: (i32, i32), _: &mut Inflow) -> i32 {
         match *self {}
     }
 }
