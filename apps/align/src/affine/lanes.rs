@@ -316,6 +316,7 @@ impl<S: Registers> Letters<S> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::testing::{archs, scorings};
     use super::*;
     use crate::{Aligner, Alphabet, Quiet};
 
@@ -336,23 +337,10 @@ mod tests {
     }
 
     fn cases() -> impl Strategy<Value = (Scoring, (Vec<u8>, Vec<Vec<u8>>))> {
-        let dna = (prop_oneof![1..6, 1..65], 0..128).prop_map(Some);
-        let costs = (prop_oneof![0..6, 0..33], 0..33);
-        (prop_oneof![Just(None), dna], costs).prop_flat_map(|(dna, (extend, more))| {
-            let gap = Gap::Affine { open: extend + more, extend };
-            let scoring = match dna {
-                Some((matching, mismatch)) => Scoring::dna(matching, mismatch, gap),
-                None => Scoring::protein(gap),
-            };
-            let scoring = scoring.expect("valid scores");
+        scorings().prop_flat_map(|scoring| {
             let sequences = sequences(scoring.alphabet(), 300);
             (Just(scoring), sequences)
         })
-    }
-
-    /// What processors have among those of [`Tables::with`].
-    fn archs() -> Vec<Arch> {
-        [V3::try_new().map(Arch::V3), V4::try_new().map(Arch::V4)].into_iter().flatten().collect()
     }
 
     /// Compares lanes with the kernel for one pair. Returns the scores.

@@ -28,6 +28,8 @@ mod profile;
 mod scores;
 #[cfg(target_arch = "x86_64")]
 mod skewed;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod testing;
 mod trace;
 
 pub(crate) use grid::{Grid, memory};

@@ -360,6 +360,7 @@ mod tests {
 
     use super::super::kernel;
     use super::super::profile::{Columns, is_narrow};
+    use super::super::testing::{archs, scorings};
     use super::*;
     use crate::{Alphabet, Gap};
 
@@ -379,23 +380,10 @@ mod tests {
     }
 
     fn cases() -> impl Strategy<Value = (Scoring, (Vec<u8>, Vec<u8>))> {
-        let dna = (prop_oneof![1..6, 1..65], 0..128).prop_map(Some);
-        let costs = (prop_oneof![0..6, 0..33], 0..32);
-        (prop_oneof![Just(None), dna], costs).prop_flat_map(|(dna, (extend, more))| {
-            let gap = Gap::Affine { open: extend + more, extend };
-            let scoring = match dna {
-                Some((matching, mismatch)) => Scoring::dna(matching, mismatch, gap),
-                None => Scoring::protein(gap),
-            };
-            let scoring = scoring.expect("valid scores");
+        scorings().prop_flat_map(|scoring| {
             let pair = pair(scoring.alphabet(), 330);
             (Just(scoring), pair)
         })
-    }
-
-    /// What processors have among those of [`Strips::new`].
-    fn archs() -> Vec<Arch> {
-        [V3::try_new().map(Arch::V3), V4::try_new().map(Arch::V4)].into_iter().flatten().collect()
     }
 
     /// What leaves a block. A gap that is not above 0 may be left out.

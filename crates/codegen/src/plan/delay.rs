@@ -72,11 +72,11 @@ mod tests {
     fn a_delay_has_no_actor() {
         assert_eq!(found("add Late(0, 3); add Sum();"), (vec![3], 1));
         assert_eq!(found("add Sum(); add Late(4, 0); add Late(1, 1); add Sum();"), (vec![-4, 0], 2));
-        let dealt =
+        let split =
             "add splitjoin { split roundrobin; add pipeline { add Late(0, 6); add Sum(); }; add Late(0, 2);
             join roundrobin; }; add Late(0, 4);";
         // Items from the splitter to the joiner have to be copied.
-        assert_eq!(found(dealt), (vec![6, 2, 4], 2));
+        assert_eq!(found(split), (vec![6, 2, 4], 2));
     }
 
     #[test]

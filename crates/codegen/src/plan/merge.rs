@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(filters(branches), (3, 0));
         let beside = "add splitjoin { split duplicate; add Fir(1, 9); add Fir(1.5, 9); join roundrobin; };";
         assert_eq!(filters(beside), (2, 0));
-        let dealt = "add splitjoin { split roundrobin; add Fir(1, 9); add Fir(1, 9); join roundrobin; };";
-        assert_eq!(filters(dealt), (2, 0));
+        let split = "add splitjoin { split roundrobin; add Fir(1, 9); add Fir(1, 9); join roundrobin; };";
+        assert_eq!(filters(split), (2, 0));
     }
 }
