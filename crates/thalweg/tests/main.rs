@@ -20,6 +20,7 @@ mod jobs;
 mod later_room;
 mod limits;
 mod local_deadlocks;
+mod long_firings;
 mod measures;
 mod merging;
 mod mistakes;

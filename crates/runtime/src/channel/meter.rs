@@ -138,6 +138,18 @@ impl Meter {
         self.tail.store(tail, Ordering::Release);
     }
 
+    /// Publishes all items below `to`, for the producing side, if the tail is still `from`. From any thread that has seen
+    /// by a mark ([`Marks`](super::Marks)) that the items are written; `Release` pairs with [`Meter::tail`]. False if the
+    /// producing side has published since.
+    pub(crate) fn publish_from(&self, from: usize, to: usize) -> bool {
+        self.tail.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether the items are weighed.
+    pub(crate) fn is_weighed(&self) -> bool {
+        self.weights.is_some()
+    }
+
     /// Releases all slots below `head`. `Release` pairs with [`Meter::head`]. Consuming side only.
     #[inline]
     pub(crate) fn release(&self, head: usize) {

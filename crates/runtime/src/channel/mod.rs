@@ -79,8 +79,9 @@ mod pair;
 mod ring;
 mod slots;
 
-pub(crate) use cursor::InputRates;
 pub use cursor::{Glance, In, NotYet, Out, View};
+pub use cursor::{Mark, Marks};
+pub(crate) use cursor::{InputRates, MarkRef};
 pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};

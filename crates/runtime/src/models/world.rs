@@ -4,6 +4,7 @@
 //! active thread examines, and finds nothing to do.
 
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
+use std::time::Duration;
 
 /// Work for a few threads, and their parking place.
 pub(super) trait World {
@@ -55,7 +56,7 @@ pub(super) trait World {
     /// Commits to sleep. If this thread was the last active one and its examination has left nothing to do, it ends the
     /// run.
     fn park(&self, worker: Sleeper) -> ParkOutcome {
-        let woken = self.sleep().commit(worker, None, || self.examine());
+        let woken = self.sleep().commit(worker, None, || self.examine(), || Duration::ZERO);
         if woken == ParkOutcome::Resumed && self.is_over() {
             self.sleep().end();
             return ParkOutcome::Over;

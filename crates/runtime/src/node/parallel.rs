@@ -91,16 +91,16 @@
 use super::IntoResult;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
-use crate::channel::Lack;
+use crate::channel::{Lack, Mark, Marks};
 use crate::measure::clock::Part;
-use crate::net::{ActivationContext, Body, Held, NodeState, UNSTUCK};
+use crate::net::{ActivationContext, Body, Held, Net, NodeState, UNSTUCK};
 use crate::node::claim::Claim;
 use crate::node::window::Window;
 use crate::port::tuple::{Inputs, Lent, Outputs};
 use crate::sched::ending::ended;
 use crate::sched::make_ready::{changed_by, share_claim};
 use crate::sync::{AtomicUsize, Ordering};
-use thalweg_graph::ChannelId;
+use thalweg_graph::{ChannelId, NodeId};
 use thalweg_policy::Event;
 
 /// The slot of one ticket.
@@ -173,6 +173,15 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
         }
     }
 
+    /// Publishes the items below the mark of a ticket that is not completed, as far as the channel has room. The ticket
+    /// is the next one on the port, or the node is unordered.
+    fn publish_marked(&self, port: usize, mark: &Mark) {
+        match port.checked_sub(self.outs.count()) {
+            None => self.outs.publish_marked(port, mark),
+            Some(tally) => self.tallies.publish_marked(tally, mark),
+        }
+    }
+
     /// The index of the first item of a port that is not published.
     fn tail(&self, port: usize) -> usize {
         match port.checked_sub(self.outs.count()) {
@@ -211,6 +220,10 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
     /// The retirement.
     back: Claim<Back<I, O>>,
     fire: F,
+    /// By ticket of the window and port: how far its firings have come.
+    marks: Marks,
+    /// The number of outputs and tallies.
+    ports: usize,
     framed: bool,
     /// The static rates of the inputs.
     limits: I::Limits,
@@ -252,14 +265,21 @@ where
             outs.unorder();
         }
         let counts_bytes = node.weighed.is_some() || outs.dynamic_room().is_some();
-        let ticket = || Ticket {
-            ins: ins.cursors(),
-            outs: outs.ticket_cursors(),
-            firings: 0,
-            frames: Vec::new(),
-            bytes: 0,
-            published: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
-            counts: tallies.counts(),
+        let ports = outs.count() + tallies.len();
+        let marks = Marks::new(node.tickets * ports);
+        let mut next_mark = 0;
+        let ticket = || {
+            let first = next_mark;
+            next_mark += ports;
+            Ticket {
+                ins: ins.cursors(),
+                outs: outs.ticket_cursors(&marks, first),
+                firings: 0,
+                frames: Vec::new(),
+                bytes: 0,
+                published: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
+                counts: tallies.counts(&marks, first + outs.count()),
+            }
         };
         let window = Window::new(node.tickets, retired, ticket);
         let next = vec![0; outs.count() + tallies.len()];
@@ -277,6 +297,8 @@ where
         };
         Parallel {
             window,
+            marks,
+            ports,
             framed: front.frame.is_some(),
             front: Claim::new(front),
             back: Claim::new(back),
@@ -352,7 +374,8 @@ where
         slot.firings = firings;
         slot.published.fill(false);
         front.next_ticket = ticket + 1;
-        self.issued.store(ticket + 1, Ordering::Relaxed);
+        // Pairs with `publish_running`: a thread that sees the ticket issued sees its marks reset.
+        self.issued.store(ticket + 1, Ordering::Release);
         front.firings_issued += firings;
         if self.counts_bytes {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
@@ -533,13 +556,14 @@ where
                 return Err(Failure::Short(short));
             }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
+            O::mark(&mut outs.here);
         }
         Ok(())
     }
 
     /// Adds the bytes of a ticket whose firings have ended, and which is not completed yet, to the node's counts.
     fn weigh(&self, slot: &mut Ticket<I, O>) {
-        slot.bytes = O::unsent_bytes(&slot.outs);
+        slot.bytes = O::pushed_bytes(&slot.outs);
         let each = slot.bytes.div_ceil(slot.firings.max(1));
         self.weight.heaviest_mean.fetch_max(each, Ordering::Relaxed);
         self.weight.completed_bytes.fetch_add(slot.bytes, Ordering::Relaxed);
@@ -549,13 +573,17 @@ where
     /// Publishes and retires completed tickets, as the retirement holder, until no further ticket is completed during a
     /// pass. Does nothing if another thread holds the retirement: that thread sees this one's completion. True if a
     /// channel has changed; the caller must then make the neighbours ready.
-    fn settle(&self, cx: &mut ActivationContext<'_>) -> bool {
+    fn settle(&self, state: &NodeState, marked: bool) -> bool {
         let mut moved = false;
         loop {
             let pass = self.back.with(None, |back| {
                 // Before the pass, and again after the release: see the window's protocol.
                 let seen = self.window.completions();
-                Some((seen, self.pass(back, cx)))
+                let moved = self.pass(back, state);
+                if marked {
+                    self.publish_running(back);
+                }
+                Some((seen, moved))
             });
             let Some((seen, changed)) = pass else { return moved };
             moved |= changed;
@@ -567,7 +595,7 @@ where
 
     /// One pass over the completed tickets: releases their inputs, publishes their outputs, retires those that are
     /// wholly published. True if a channel has changed. The caller holds the retirement.
-    fn pass(&self, back: &mut Back<I, O>, cx: &mut ActivationContext<'_>) -> bool {
+    fn pass(&self, back: &mut Back<I, O>, state: &NodeState) -> bool {
         let mut moved = false;
         // Inputs do not wait for the outputs: their producers get room as early as possible.
         while self.is_done(back.next_in) {
@@ -581,8 +609,8 @@ where
         back.tallies.purge_if_gone();
         for port in 0..back.next.len() {
             moved |= match self.node.unordered {
-                false => self.publish(back, port, cx),
-                true => self.publish_any(back, port, cx),
+                false => self.publish(back, port, state),
+                true => self.publish_any(back, port, state),
             };
         }
         let published = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
@@ -603,9 +631,9 @@ where
 
     /// Publishes the completed tickets on one port, in ticket order, until one is not done or the channel has no room.
     /// True if the channel has changed.
-    fn publish(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
+    fn publish(&self, back: &mut Back<I, O>, port: usize, state: &NodeState) -> bool {
         let mut moved = false;
-        let stuck = &cx.state().stuck()[port];
+        let stuck = &state.stuck()[port];
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next[port]) };
@@ -629,20 +657,20 @@ where
 
     /// Subtracts the bytes of a wholly published ticket of an unordered node. The ticket's retirement may come much
     /// later, behind a long firing, and a claim that waits for these bytes must not wait for that.
-    fn release_bytes(&self, slot: &mut Ticket<I, O>, cx: &ActivationContext<'_>) {
+    fn release_bytes(&self, slot: &mut Ticket<I, O>, state: &NodeState) {
         let bytes = std::mem::take(&mut slot.bytes);
         let held = self.weight.completed_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if held >= self.node.held {
             // A claim may have been refused for these bytes. Its wait word names a retirement, so it shows no change.
-            cx.state().look_again();
+            state.look_again();
         }
     }
 
     /// Publishes every completed ticket of an unordered node on one output, until the channel has no room. True if the
     /// channel has changed.
-    fn publish_any(&self, back: &mut Back<I, O>, port: usize, cx: &mut ActivationContext<'_>) -> bool {
+    fn publish_any(&self, back: &mut Back<I, O>, port: usize, state: &NodeState) -> bool {
         let mut moved = false;
-        let stuck = &cx.state().stuck()[port];
+        let stuck = &state.stuck()[port];
         let mut ticket = back.next[port];
         while self.window.has_slot(ticket) {
             if self.window.is_done(ticket) {
@@ -659,7 +687,7 @@ where
                     }
                     slot.published[port] = true;
                     if slot.published.iter().all(|published| *published) {
-                        self.release_bytes(slot, cx);
+                        self.release_bytes(slot, state);
                     }
                 }
                 // `next` passes a ticket only if all before it are published, since tickets retire in order.
@@ -673,6 +701,24 @@ where
             stuck.store(UNSTUCK, Ordering::Relaxed);
         }
         moved
+    }
+
+    /// Publishes what ended firings of tickets under way have pushed: on each port those of the next ticket, of an
+    /// unordered node those of all. The caller holds the retirement, and has published all completed tickets.
+    fn publish_running(&self, back: &Back<I, O>) {
+        // `Acquire` pairs with `issue`.
+        let issued = self.issued.load(Ordering::Acquire);
+        for (port, next) in back.next.iter().enumerate() {
+            let last = if self.node.unordered { issued } else { issued.min(next + 1) };
+            for ticket in (*next..last).filter(|ticket| !self.is_done(*ticket)) {
+                back.publish_marked(port, self.mark_of(ticket, port));
+            }
+        }
+    }
+
+    /// The mark of a ticket on a port.
+    fn mark_of(&self, ticket: usize, port: usize) -> &Mark {
+        self.marks.at((ticket & (self.node.tickets - 1)) * self.ports + port)
     }
 
     /// Whether a ticket is done. False for one that the window has no slot for yet: the slot of its number belongs to
@@ -747,7 +793,7 @@ where
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
         // Before the claim, which may need a slot of the window or the bytes of tickets that are completed.
-        if self.settle(cx) {
+        if self.settle(cx.state(), false) {
             changed_by(cx);
         }
         let Some(issued) = self.front.with(None, |front| Some(self.issue(front, cx))) else {
@@ -768,10 +814,14 @@ where
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         // As the window's protocol demands after each completion. A ticket that has failed is not completed.
-        if ran && self.settle(cx) {
+        if ran && self.settle(cx.state(), false) {
             changed_by(cx);
         }
         Event::Budget
+    }
+
+    fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
+        self.settle(&net.node(node).state, true);
     }
 
     fn is_held(&self) -> bool {

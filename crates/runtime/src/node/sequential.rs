@@ -29,9 +29,10 @@
 //! the cursor and are *pending* until the channel has room. The node fires, and ends, only without pending items.
 
 use super::{Flow, IntoFlow};
-use crate::channel::Lack;
+use crate::channel::{Lack, Marks};
 use crate::measure::clock::Part;
-use crate::net::{ActivationContext, Body, Held, NodeState};
+use crate::net::{ActivationContext, Body, Held, Net, NodeState};
+use thalweg_graph::NodeId;
 use crate::node::claim::Claim;
 use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
 use crate::sched::ending::ended;
@@ -149,6 +150,8 @@ pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cu
 /// A sequential kernel.
 pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
     core: Claim<Core<'env, I, O, F>>,
+    /// By output: how far the firings under way have come.
+    marks: Marks,
     framed: bool,
 }
 
@@ -177,9 +180,10 @@ where
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
     ) -> Self {
         let count = ins.count();
+        let marks = Marks::new(outs.count());
         let core = Core {
             in_cursors: ins.cursors(),
-            out_cursors: outs.sequential_cursors(),
+            out_cursors: outs.sequential_cursors(&marks),
             limits: ins.rates(),
             takes: vec![0; count],
             wanted: vec![0; count],
@@ -191,7 +195,7 @@ where
             finish,
             frame,
         };
-        Sequential { framed: core.frame.is_some(), core: Claim::new(core) }
+        Sequential { framed: core.frame.is_some(), marks, core: Claim::new(core) }
     }
 
     /// Fires in slices until the budget is spent or a firing lacks something. The caller holds the claim; this sets the
@@ -440,6 +444,7 @@ where
         if let Some(short) = O::short(&outs.here) {
             return (fired + 1, Some(End::Short(short)));
         }
+        O::mark(&mut outs.here);
     }
     (firings, None)
 }
@@ -467,6 +472,18 @@ where
 {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         self.core.with(Event::Refused, |core| self.run(core, cx))
+    }
+
+    /// Weighed outputs are left out: a node with one publishes after each firing.
+    fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
+        for (port, channel) in net.outputs(node).iter().enumerate() {
+            let (meter, mark) = (net.meter(*channel), self.marks.at(port));
+            // The tail before the mark: if the node publishes in between, the exchange fails.
+            let (tail, end) = (meter.tail(), mark.marked());
+            if end > tail && !meter.is_weighed() && meter.publish_from(tail, end) {
+                mark.take(end);
+            }
+        }
     }
 
     fn is_held(&self) -> bool {

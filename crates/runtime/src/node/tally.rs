@@ -12,8 +12,7 @@
 //! (`publish`). A [`Count`] lies in the slot of its ticket, and passes between threads as the slot does
 //! ([`window`](crate::node::window)).
 
-use crate::channel::Lack;
-use crate::channel::Out;
+use crate::channel::{Lack, Mark, Marks, Out};
 use crate::port::PushPort;
 use crate::port::tuple::Outputs;
 
@@ -59,6 +58,7 @@ impl Count {
         // the subtraction must not overflow.
         self.numbers.push(pushed.saturating_sub(self.pushed_before) as u64);
         self.pushed_before = pushed;
+        self.numbers.mark();
     }
 }
 
@@ -80,13 +80,13 @@ impl Tallies {
         Tallies(self.0.iter().map(Tally::twin).collect())
     }
 
-    /// A count for each tally, for the slot of a ticket.
-    pub(super) fn counts(&self) -> Box<[Count]> {
-        let count = |tally: &Tally| {
-            let numbers = tally.port.ticket_cursor();
+    /// A count for each tally, for the slot of a ticket whose marks for tallies begin at position `first`.
+    pub(super) fn counts(&self, marks: &Marks, first: usize) -> Box<[Count]> {
+        let count = |(tally, mark): (&Tally, usize)| {
+            let numbers = tally.port.ticket_cursor(marks.of(mark));
             Count { output: tally.output, pushed_before: 0, numbers }
         };
-        self.0.iter().map(count).collect()
+        self.0.iter().zip(first..).map(count).collect()
     }
 
     /// Firings for which every tally has free slots, at most `limit`. The caller holds the issuing claim.
@@ -110,6 +110,11 @@ impl Tallies {
     /// order. Returns true, as the slots were reserved.
     pub(super) fn publish(&self, at: usize, counts: &mut [Count]) -> bool {
         self.0[at].port.publish_ticket(&mut counts[at].numbers)
+    }
+
+    /// Publishes the numbers of a ticket on tally `at` that are below its mark. The caller holds the retirement.
+    pub(super) fn publish_marked(&self, at: usize, mark: &Mark) {
+        self.0[at].port.publish_marked(mark);
     }
 
     /// The tail of tally `at`: the index of its next number.

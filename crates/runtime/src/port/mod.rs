@@ -26,7 +26,7 @@ pub(crate) mod one;
 pub(crate) mod tuple;
 
 use crate::channel::Lack;
-use crate::channel::{Glance, In, InputRates, Meter, Out, Ring, View};
+use crate::channel::{Glance, In, InputRates, Mark, MarkRef, Meter, Out, Ring, View};
 use crate::net::Owner;
 use crate::process::{Rx, Tx};
 use crate::seal::Sealed;
@@ -430,18 +430,21 @@ impl<T: Send> PushPort<T> {
     }
 
     /// The cursor of a sequential node.
-    pub(crate) fn sequential_cursor(&self) -> Out<'static, T> {
+    pub(crate) fn sequential_cursor(&self, mark: MarkRef) -> Out<'static, T> {
         let ring = self.ring.0.id();
-        self.side.push.map_or_else(|| Out::overflowing(ring), |push| Out::exact(ring, push, None))
+        match self.side.push {
+            None => Out::overflowing(ring, mark),
+            Some(push) => Out::exact(ring, mark, push, None),
+        }
     }
 
     /// The cursor of one ticket of a parallel node.
-    pub(crate) fn ticket_cursor(&self) -> Out<'static, T> {
+    pub(crate) fn ticket_cursor(&self, mark: MarkRef) -> Out<'static, T> {
         let (ring, weigh) = (self.ring.0.id(), self.ring.0.weigher());
         match (self.side.push, self.unordered) {
-            (Some(push), _) => Out::exact(ring, push, weigh),
-            (None, Some(push)) => Out::exact_chunk(ring, push, weigh),
-            (None, None) => Out::chunk(ring, weigh),
+            (Some(push), _) => Out::exact(ring, mark, push, weigh),
+            (None, Some(push)) => Out::exact_chunk(ring, mark, push, weigh),
+            (None, None) => Out::chunk(ring, mark, weigh),
         }
     }
 
@@ -541,8 +544,9 @@ impl<T: Send> PushPort<T> {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if self.side.push.is_some() {
             let (from, to) = cursor.hand_over();
-            debug_assert_eq!(from, self.side.meter.tail(), "tickets are published in order");
-            self.ring.0.publish(from, to);
+            let tail = self.side.meter.tail_here();
+            debug_assert!(from <= tail && tail <= to, "tickets are published in order");
+            self.ring.0.publish(tail, to);
             return true;
         }
         loop {
@@ -561,6 +565,32 @@ impl<T: Send> PushPort<T> {
                 return false;
             }
             self.ring.0.purge_if_gone();
+        }
+    }
+
+    /// Publishes the items below the mark of a ticket's cursor that is open, as far as the channel has room. The caller
+    /// holds the retirement; the ticket is not done, and the next one on this port unless the node is unordered.
+    pub(crate) fn publish_marked(&self, mark: &Mark) {
+        let (end, tail) = (mark.marked(), self.side.meter.tail_here());
+        if self.side.push.is_some() {
+            // A mark of an earlier ticket in the same slot of the window is below the tail.
+            if end > tail {
+                mark.take(end);
+                self.ring.0.publish(tail, end);
+            }
+            return;
+        }
+        let taken = mark.taken();
+        let room = (self.side.meter.head() + self.side.meter.capacity()).saturating_sub(tail);
+        let count = end.saturating_sub(taken).min(room);
+        if count > 0 {
+            // SAFETY: `[taken, end)` is written, and by the mark's table the caller may take these items from the buffer,
+            // which the cursor keeps until the ticket is published. Slots `[tail, tail + room)` are free, as in
+            // `publish_ticket`.
+            unsafe { self.ring.0.slots().copy_in(tail, mark.buffer::<T>().add(taken), count) };
+            // Before the publication, which may panic: see `Ring::publish`.
+            mark.take(taken + count);
+            self.ring.0.publish(tail, tail + count);
         }
     }
 

@@ -4,7 +4,7 @@
 //! flag is by port, here it is that of port 0.
 
 use crate::channel::Lack;
-use crate::channel::{Glance, Out};
+use crate::channel::{Glance, Mark, Marks, Out};
 use crate::net::Owner;
 use crate::port::tuple::{Inputs, Outputs, lack_of, short_of};
 use crate::port::{Input, PushPort};
@@ -101,11 +101,11 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     type Cursors<'f> = Out<'f, T>;
     type Senders = Tx<T>;
 
-    fn sequential_cursors(&self) -> Out<'static, T> {
-        self.0.sequential_cursor()
+    fn sequential_cursors(&self, marks: &Marks) -> Out<'static, T> {
+        self.0.sequential_cursor(marks.of(0))
     }
-    fn ticket_cursors(&self) -> Out<'static, T> {
-        self.0.ticket_cursor()
+    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Out<'static, T> {
+        self.0.ticket_cursor(marks.of(first))
     }
     #[inline]
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
@@ -134,6 +134,10 @@ impl<T: Send> Outputs for One<PushPort<T>> {
         cursor.step()
     }
     #[inline(always)]
+    fn mark(cursor: &mut Out<'static, T>) {
+        cursor.mark();
+    }
+    #[inline(always)]
     fn short(cursor: &Out<'static, T>) -> Option<(usize, usize)> {
         cursor.is_short().then(|| (0, cursor.missing()))
     }
@@ -147,8 +151,11 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn publish_ticket(&self, _port: usize, cursor: &mut Out<'static, T>) -> bool {
         self.0.publish_ticket(cursor)
     }
-    fn unsent_bytes(cursor: &Out<'static, T>) -> usize {
-        cursor.unsent_bytes()
+    fn publish_marked(&self, _port: usize, mark: &Mark) {
+        self.0.publish_marked(mark);
+    }
+    fn pushed_bytes(cursor: &Out<'static, T>) -> usize {
+        cursor.pushed_bytes()
     }
     #[inline]
     fn pushed(cursor: &Out<'static, T>, _port: usize) -> usize {

@@ -10,7 +10,7 @@
 //!   it has been met.
 
 use crate::channel::Lack;
-use crate::channel::{Glance, Out};
+use crate::channel::{Glance, Mark, Marks, Out};
 use crate::coroutine::Ends;
 use crate::net::Owner;
 use crate::port::{Input, PushPort};
@@ -138,12 +138,12 @@ pub trait Outputs: Sealed + Send {
     /// A process's ends of the channels.
     type Senders: Ends + Send;
 
-    /// The cursors of a sequential node.
+    /// The cursors of a sequential node. `marks` has one for each output.
     #[doc(hidden)]
-    fn sequential_cursors(&self) -> Self::Cursors<'static>;
-    /// The cursors of one ticket of a parallel node.
+    fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static>;
+    /// The cursors of one ticket of a parallel node, whose marks begin at position `first`.
     #[doc(hidden)]
-    fn ticket_cursors(&self) -> Self::Cursors<'static>;
+    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static>;
     /// The number of firings for which all outputs have free slots, at most `limit`. Reserves nothing.
     ///
     /// # Errors
@@ -170,6 +170,9 @@ pub trait Outputs: Sealed + Send {
     /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
+    /// Marks what has been pushed, after a firing: see [`Marks`].
+    #[doc(hidden)]
+    fn mark(cursors: &mut Self::Cursors<'static>);
     /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any, and how
     /// many fewer.
     #[doc(hidden)]
@@ -184,9 +187,13 @@ pub trait Outputs: Sealed + Send {
     /// the producing side, and calls in ticket order (in any order if the node is unordered).
     #[doc(hidden)]
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool;
-    /// The bytes of the items of a ticket that are not in a channel.
+    /// Publishes on an output the items below the mark of a ticket that is not completed, as far as the channel has
+    /// room. The caller is the producing side; the ticket is the next one, unless the node is unordered.
     #[doc(hidden)]
-    fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize;
+    fn publish_marked(&self, port: usize, mark: &Mark);
+    /// The bytes of the items that the firings of a ticket have pushed.
+    #[doc(hidden)]
+    fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize;
     /// Items that the firings of a ticket have pushed on an output so far.
     #[doc(hidden)]
     fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize;
@@ -383,11 +390,11 @@ macro_rules! tuples {
             type Cursors<'f> = ($(Out<'f, $C>,)*);
             type Senders = ($(Tx<$C>,)*);
 
-            fn sequential_cursors(&self) -> Self::Cursors<'static> {
-                ($(self.$i.sequential_cursor(),)*)
+            fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
+                ($(self.$i.sequential_cursor(marks.of($i)),)*)
             }
-            fn ticket_cursors(&self) -> Self::Cursors<'static> {
-                ($(self.$i.ticket_cursor(),)*)
+            fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
+                ($(self.$i.ticket_cursor(marks.of(first + $i)),)*)
             }
             #[inline]
             fn room(&mut self, limit: usize) -> Result<usize, Lack> {
@@ -422,6 +429,10 @@ macro_rules! tuples {
                 true $(& cursors.$i.step())*
             }
             #[inline(always)]
+            fn mark(cursors: &mut Self::Cursors<'static>) {
+                $(cursors.$i.mark();)*
+            }
+            #[inline(always)]
             fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
                 $(if cursors.$i.is_short() { return Some(($i, cursors.$i.missing())); })*
                 None
@@ -439,8 +450,14 @@ macro_rules! tuples {
                     _ => true,
                 }
             }
-            fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
-                0 $(+ cursors.$i.unsent_bytes())*
+            fn publish_marked(&self, port: usize, mark: &Mark) {
+                match port {
+                    $($i => self.$i.publish_marked(mark),)*
+                    _ => {}
+                }
+            }
+            fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize {
+                0 $(+ cursors.$i.pushed_bytes())*
             }
             fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize {
                 match port {
@@ -581,11 +598,11 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     type Cursors<'f> = Many<Out<'f, T>>;
     type Senders = Vec<Tx<T>>;
 
-    fn sequential_cursors(&self) -> Self::Cursors<'static> {
-        Many(self.iter().map(PushPort::sequential_cursor).collect())
+    fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
+        Many(self.iter().enumerate().map(|(at, port)| port.sequential_cursor(marks.of(at))).collect())
     }
-    fn ticket_cursors(&self) -> Self::Cursors<'static> {
-        Many(self.iter().map(PushPort::ticket_cursor).collect())
+    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
+        Many(self.iter().zip(first..).map(|(port, at)| port.ticket_cursor(marks.of(at))).collect())
     }
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))
@@ -610,6 +627,9 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn step(cursors: &mut Self::Cursors<'static>) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
     }
+    fn mark(cursors: &mut Self::Cursors<'static>) {
+        cursors.iter_mut().for_each(Out::mark);
+    }
     fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
         cursors.iter().position(Out::is_short).map(|port| (port, cursors[port].missing()))
     }
@@ -622,8 +642,11 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool {
         self[port].publish_ticket(&mut cursors[port])
     }
-    fn unsent_bytes(cursors: &Self::Cursors<'static>) -> usize {
-        cursors.iter().map(Out::unsent_bytes).sum()
+    fn publish_marked(&self, port: usize, mark: &Mark) {
+        self[port].publish_marked(mark);
+    }
+    fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize {
+        cursors.iter().map(Out::pushed_bytes).sum()
     }
     fn pushed(cursors: &Self::Cursors<'static>, port: usize) -> usize {
         cursors[port].pushed()

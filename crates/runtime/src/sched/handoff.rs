@@ -68,7 +68,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             let Some(body) = &cell.body else { break None };
             let is_counted = stamped && waits::is_counted(cell, now, self.sampler.is_frequent());
             let waited = is_counted.then(|| waits::ended(cell, now));
-            cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
+            let batch = self.watched(cell.kind, self.batch(cell, node));
+            cx.begin(node, &cell.state, batch, cell.state.take_alert());
             self.running.begin(node);
             let event = body.activate(cx);
             self.running.end();

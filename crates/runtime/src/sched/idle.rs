@@ -3,6 +3,7 @@
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
+use crate::sched::look::look;
 use crate::sched::make_ready::{any_node, any_work, make_all_ready};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
@@ -111,7 +112,8 @@ impl<P: Policy> Worker<'_, P> {
         let timeout = [deadline, patience].into_iter().flatten().min();
         self.account.parks += 1;
         let from = ticks();
-        let woken = net.sleep.commit(self.host.worker, timeout, || crate::liveness::quiesce::examine(net));
+        let (worker, last) = (self.host.worker, || crate::liveness::quiesce::examine(net));
+        let woken = net.sleep.commit(worker, timeout, last, || look(net, worker));
         let parked = ticks().saturating_sub(from);
         self.account.parked += parked;
         self.record(before, What::Spin { ns: from.saturating_sub(before) });

@@ -29,6 +29,7 @@
 //! |---|---|---|---|
 //! | `word`, bits above 0 | every thread that changes `asleep`, under the mutex | `Relaxed`, with the fences below | the length of `asleep` |
 //! | `word`, bit 0 | wakers and announcing workers, under the mutex; a worker that finds work | `Relaxed` | `SEARCHING`: a woken worker has not found work yet |
+//! | `word`, bit 1 | every thread that changes `looker`, under the mutex | `Relaxed` | `WATCHED`: a sleeping worker is the looker |
 //! | `spinning` | workers that begin or end to spin | `Relaxed` | workers that spin before they announce sleep; a hint |
 //! | `active` | under the mutex | the mutex | threads that may change anything: workers that have not committed, dedicated threads and outside ends that do not wait |
 //! | `rung`, `over` | under the mutex | the mutex | a wake-up, or the end of the run, that the sleeper has not answered |
@@ -67,20 +68,45 @@
 //! brings `active` to 0 knows that nothing changes until it acts, and examines the graph with no other thread active,
 //! under the mutex ([`quiesce`](crate::liveness::quiesce)).
 //!
+//! # The looker
+//!
+//! While a worker sleeps and another one is awake, one sleeping worker is the *looker*: its wait has a timeout, after
+//! which it looks at the activations under way ([`look`](crate::sched::look)), and then sleeps again. While it looks it is
+//! announced and counted active, as in the states above: it changes counters, so the graph is not at rest.
+//!
+//! | `looker` | `WATCHED` | entered by | left by |
+//! |---|---|---|---|
+//! | none | clear | the looker that is woken, ends its wait, or finds no worker awake, if no other seated worker sleeps | a worker that commits while another is awake; `watch` |
+//! | a worker | set | that worker, in `commit`; the thread that hands the role on, or `watch`, which notify it | that worker |
+//!
+//! [`Sleep::wake_one`] wakes the looker last of the seated workers. If the looker is woken, the waker hands the role to
+//! another seated worker that sleeps. Where none is seated, the woken worker's own next sleep fills the role again; after
+//! [`MAX_VACANCIES`] times the waker also summons a worker for it.
+//!
+//! Invariant: if a worker is announced and `WATCHED` is clear, a worker that is awake publishes after each firing
+//! ([`Sleep::is_unwatched`]), since no other thread would.
+//!
 //! # Dedicated threads
 //!
 //! Such a thread sleeps for one node only. The node's flag `dozing` takes the place of the announcement; changers read
 //! it for dedicated neighbours ([`dedicated`](crate::sched::dedicated)). `waiting`, under the mutex, says only whether
 //! the waker must count the thread active: one that is rung before it waits is active already.
 
+use crate::sched::look::LOOK;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::threads::Roster;
 use crossbeam_utils::CachePadded;
+use std::time::Duration;
 
 /// Bit 0 of `word`: a woken worker searches for work.
 const SEARCHING: usize = 1;
+/// Bit 1 of `word`: a sleeping worker looks at the activations under way from time to time.
+const WATCHED: usize = 2;
 /// The unit of the other bits of `word`: one announced worker.
-const SLEEPER: usize = 2;
+const SLEEPER: usize = 4;
+
+/// How often the role of the looker may fall vacant before a worker is summoned for it alone. Short runs need none.
+const MAX_VACANCIES: u32 = 4;
 
 /// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
@@ -100,6 +126,12 @@ struct State {
     unseated: Vec<bool>,
     /// By sleeper: its thread waits on its condition variable, so a wake-up must notify it.
     parked: Vec<bool>,
+    /// The sleeping worker that looks at activations: see the module.
+    looker: Option<Sleeper>,
+    /// How often the looker was woken while no other seated worker slept.
+    vacancies: u32,
+    /// The number of workers.
+    workers: usize,
     /// The run is over: no thread sleeps any more.
     over: bool,
 }
@@ -145,6 +177,9 @@ impl Sleep {
                 waiting: vec![false; threads],
                 unseated: vec![false; threads],
                 parked: vec![false; threads],
+                looker: None,
+                vacancies: 0,
+                workers: 0,
                 over: false,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
@@ -156,6 +191,7 @@ impl Sleep {
     /// yet.
     pub(crate) fn begin_unseated(&self, workers: std::ops::Range<Sleeper>) {
         let mut state = lock(&self.state);
+        state.workers = workers.end;
         state.active -= workers.len();
         self.word.fetch_add(SLEEPER * workers.len(), Ordering::Relaxed);
         for worker in workers.rev() {
@@ -219,6 +255,13 @@ impl Sleep {
         word >= SLEEPER && word & SEARCHING == 0
     }
 
+    /// Whether a worker is announced and none is the looker: then a worker that is awake publishes after each firing.
+    #[inline]
+    pub(crate) fn is_unwatched(&self) -> bool {
+        let word = self.word.load(Ordering::Relaxed);
+        word >= SLEEPER && word & WATCHED == 0
+    }
+
     /// Steps 1 and 2 of a sleeper. `searching` says that the worker was woken and has found nothing. The caller then
     /// checks for work, and calls `withdraw` or `commit`.
     pub(crate) fn announce(&self, worker: Sleeper, searching: bool) {
@@ -248,36 +291,142 @@ impl Sleep {
     }
 
     /// Step 4 of a sleeper that has found no work: sleeps until it is woken, the timeout passes, or the run is over.
+    /// Meanwhile it may be the looker, and then calls `look` from time to time; `look` returns the time to the next call.
     ///
     /// A thread that leaves none active calls `last` first, under the mutex. If that returns true a node is claimable
     /// or the run is over, and the thread does not sleep. It must not lock, wake or wait.
     pub(crate) fn commit(
         &self,
         worker: Sleeper,
-        timeout: Option<std::time::Duration>,
-        last: impl FnOnce() -> bool,
+        timeout: Option<Duration>,
+        last: impl Fn() -> bool,
+        mut look: impl FnMut() -> Duration,
     ) -> ParkOutcome {
+        let mut left = timeout;
+        let mut pause = LOOK;
         let mut state = lock(&self.state);
         state.active -= 1;
-        // A worker that was rung has been counted by its waker, so it is not the last active thread.
-        if state.active == 0 && !state.rung[worker] && !state.over && last() {
+        loop {
+            // A worker that was rung has been counted by its waker, so it is not the last active thread.
+            if state.active == 0 && !state.rung[worker] && !state.over && last() {
+                let is_over = state.over;
+                self.rise(state, worker);
+                return if is_over { ParkOutcome::Over } else { ParkOutcome::Resumed };
+            }
+            self.fill_role(&mut state, worker);
+            let looks = state.looker == Some(worker);
+            let wait = if looks { Some(left.map_or(pause, |left| left.min(pause))) } else { left };
+            let timed_out;
+            (state, timed_out) = self.wait(worker, state, wait);
+            // The waker has counted the worker, and removed it from the list. Otherwise the worker does both itself.
+            if std::mem::take(&mut state.rung[worker]) {
+                return ParkOutcome::Rung;
+            }
+            let is_left = left.is_none_or(|left| wait.is_some_and(|wait| left > wait));
+            if state.over || (timed_out && !is_left) {
+                self.rise(state, worker);
+                return if timed_out { ParkOutcome::TimedOut } else { ParkOutcome::Over };
+            }
+            if !timed_out {
+                continue; // it has got the role of the looker
+            }
+            left = left.zip(wait).map(|(left, wait)| left - wait);
+            if state.looker == Some(worker) && state.workers == state.asleep.len() {
+                // No worker is awake, so no activation is under way. `wait` has no timeout from here on.
+                self.set_looker(&mut state, None);
+                continue;
+            }
             state.active += 1;
-            state.asleep.retain(|w| *w != worker);
-            self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-            return if state.over { ParkOutcome::Over } else { ParkOutcome::Resumed };
+            drop(state);
+            pause = look();
+            state = lock(&self.state);
+            state.active -= 1; // also if it was rung meanwhile: the waker has counted it a second time
         }
-        let (mut state, timed_out) = self.wait(worker, state, timeout);
-        // The waker has counted the worker and removed it from the list. Otherwise the worker does both itself.
-        if std::mem::take(&mut state.rung[worker]) {
-            return ParkOutcome::Rung;
-        }
+    }
+
+    /// The worker that sleeps is awake again, without a waker: it counts itself, leaves the list, and hands on the role of
+    /// the looker if it has it. Releases the mutex.
+    fn rise(&self, mut state: MutexGuard<'_, State>, worker: Sleeper) {
         state.active += 1;
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-        if timed_out { ParkOutcome::TimedOut } else { ParkOutcome::Over }
+        let next = self.vacate(&mut state, worker);
+        drop(state);
+        self.notify(next);
     }
 
-    /// Waits, with the mutex released, until the sleeper is rung, the run is over, or the timeout has passed (true).
+    /// If the worker, which does not sleep any more, was the looker, appoints another seated worker that sleeps. The caller
+    /// notifies that one, after it has released the mutex.
+    fn vacate(&self, state: &mut State, worker: Sleeper) -> Option<Sleeper> {
+        if state.looker != Some(worker) {
+            return None;
+        }
+        let next = Self::seated(state).filter(|_| !state.over);
+        self.set_looker(state, next);
+        state.vacancies = state.vacancies.saturating_add(u32::from(next.is_none()));
+        next
+    }
+
+    /// Wakes the worker that was appointed, so that its wait gets a timeout.
+    fn notify(&self, appointed: Option<Sleeper>) {
+        if let Some(worker) = appointed {
+            self.bells[worker].notify_one();
+        }
+    }
+
+    /// Changes the looker.
+    fn set_looker(&self, state: &mut State, looker: Option<Sleeper>) {
+        state.looker = looker;
+        match looker {
+            Some(_) => self.word.fetch_or(WATCHED, Ordering::Relaxed),
+            None => self.word.fetch_and(!WATCHED, Ordering::Relaxed),
+        };
+    }
+
+    /// Makes the worker, which is about to sleep, the looker, if there is none and another worker is awake.
+    fn fill_role(&self, state: &mut State, worker: Sleeper) {
+        if state.looker.is_none() && !state.rung[worker] && state.workers > state.asleep.len() {
+            self.set_looker(state, Some(worker));
+        }
+    }
+
+    /// A seated worker that sleeps, other than the looker.
+    fn seated(state: &State) -> Option<Sleeper> {
+        let mut others = state.asleep.iter().copied();
+        others.find(|w| state.parked[*w] && Some(*w) != state.looker)
+    }
+
+    /// Appoints a looker, if a worker is announced and none is it: a seated worker, or one that is summoned for it. For a
+    /// worker that has found [`Sleep::is_unwatched`] often.
+    pub(crate) fn watch(&self) {
+        let mut state = lock(&self.state);
+        if state.looker.is_some() || state.over {
+            return;
+        }
+        let Some(worker) = Self::seated(&state) else { return self.summon_looker(state) };
+        self.set_looker(&mut state, Some(worker));
+        drop(state);
+        self.notify(Some(worker));
+    }
+
+    /// Summons a worker without a thread, which finds no work and becomes the looker. Releases the mutex.
+    fn summon_looker(&self, mut state: MutexGuard<'_, State>) {
+        let Some(at) = state.asleep.iter().rposition(|w| state.unseated[*w]) else { return };
+        let worker = state.asleep.remove(at);
+        self.count_rung(&mut state, worker);
+        self.ring(worker, state);
+    }
+
+    /// Counts a worker that was taken off the list, and that the caller rings.
+    fn count_rung(&self, state: &mut State, worker: Sleeper) {
+        state.rung[worker] = true;
+        state.active += 1;
+        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.word.fetch_or(SEARCHING, Ordering::Relaxed);
+    }
+
+    /// Waits, with the mutex released, until the sleeper is rung or appointed as the looker, the run is over, or the
+    /// timeout has passed (true).
     #[cfg(not(loom))]
     fn wait<'a>(
         &self,
@@ -287,7 +436,9 @@ impl Sleep {
     ) -> (MutexGuard<'a, State>, bool) {
         let mut timed_out = false;
         state.parked[sleeper] = true;
-        while !state.rung[sleeper] && !state.over && !timed_out {
+        let was_looker = state.looker == Some(sleeper);
+        let is_appointed = |state: &State| !was_looker && state.looker == Some(sleeper);
+        while !state.rung[sleeper] && !state.over && !timed_out && !is_appointed(&state) {
             match timeout {
                 Some(timeout) => {
                     let waited = self.bells[sleeper].wait_timeout(state, timeout);
@@ -311,26 +462,28 @@ impl Sleep {
         _timeout: Option<std::time::Duration>,
     ) -> (MutexGuard<'a, State>, bool) {
         state.parked[sleeper] = true;
-        while !state.rung[sleeper] && !state.over {
+        let was_looker = state.looker == Some(sleeper);
+        while !state.rung[sleeper] && !state.over && (was_looker || state.looker != Some(sleeper)) {
             state = self.bells[sleeper].wait(state).unwrap();
         }
         state.parked[sleeper] = false;
         (state, false)
     }
 
-    /// Wakes the worker that announced sleep last, unless one searches already. True if it woke one. Step 4 of a
-    /// changer.
+    /// Wakes the worker that announced sleep last, unless one searches already. Of the seated workers the looker is the
+    /// last to be woken. True if it woke one. Step 4 of a changer.
     pub(crate) fn wake_one(&self) -> bool {
-        let mut state = lock(&self.state);
+        let state = lock(&self.state);
         if self.word.load(Ordering::Relaxed) & SEARCHING != 0 || state.over {
             return false;
         }
-        let Some(worker) = state.asleep.pop() else { return false };
-        state.rung[worker] = true;
-        state.active += 1;
-        // One sleeper less, and `SEARCHING` set, which was clear: one addition does both.
-        self.word.fetch_sub(SLEEPER - SEARCHING, Ordering::Relaxed);
-        self.ring(worker, state);
+        let Some(last) = state.asleep.last().copied() else { return false };
+        let is_looker = state.looker == Some(last);
+        let at = match is_looker.then(|| state.asleep.iter().rposition(|w| *w != last && state.parked[*w])) {
+            Some(Some(at)) => at,
+            _ => state.asleep.len() - 1,
+        };
+        self.wake_at(at, state);
         true
     }
 
@@ -338,15 +491,24 @@ impl Sleep {
     /// searches too. The first of two searching workers that finds work clears the bit for both, so one worker more
     /// than needed may be woken.
     pub(crate) fn wake_worker(&self, worker: Sleeper) {
-        let mut state = lock(&self.state);
+        let state = lock(&self.state);
         let at = state.asleep.iter().position(|asleep| *asleep == worker);
         let Some(at) = at.filter(|_| !state.over) else { return };
-        state.asleep.remove(at);
-        state.rung[worker] = true;
-        state.active += 1;
-        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-        self.word.fetch_or(SEARCHING, Ordering::Relaxed);
+        self.wake_at(at, state);
+    }
+
+    /// Wakes the worker at a position of the list. Releases the mutex.
+    fn wake_at(&self, at: usize, mut state: MutexGuard<'_, State>) {
+        let worker = state.asleep.remove(at);
+        self.count_rung(&mut state, worker);
+        let was_looker = state.looker == Some(worker);
+        let next = self.vacate(&mut state, worker);
+        let summons = was_looker && next.is_none() && state.vacancies > MAX_VACANCIES;
         self.ring(worker, state);
+        self.notify(next);
+        if summons {
+            self.watch();
+        }
     }
 
     /// A searching worker has found work. It then wakes another one if there is more.

@@ -127,6 +127,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(crate) handoff: Option<NodeId>,
     /// The number of activations that may still follow by handoff.
     pub(crate) handoffs_left: u32,
+    /// Slices cut to one firing since this worker has last appointed a looker: see [`look`](crate::sched::look).
+    pub(super) slices_cut: u32,
 }
 
 impl<'a, P: Policy> Worker<'a, P> {
@@ -166,6 +168,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             running,
             handoff: None,
             handoffs_left: 0,
+            slices_cut: 0,
         }
     }
 
@@ -306,7 +309,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         {
             self.waited = Some(waits::ended(cell, before));
         }
-        cx.begin(node, &cell.state, self.batch(cell, node), cell.state.take_alert());
+        let batch = self.watched(cell.kind, self.batch(cell, node));
+        cx.begin(node, &cell.state, batch, cell.state.take_alert());
         self.running.begin(node);
         let event = body.activate(cx);
         self.running.end();

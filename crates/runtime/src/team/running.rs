@@ -6,8 +6,8 @@ use thalweg_graph::NodeId;
 /// No node.
 const NONE: u32 = u32::MAX;
 
-/// The node whose body a worker executes, if it executes one. Its own thread alone accesses it, so all accesses are
-/// `Relaxed`.
+/// The node whose body a worker executes, if it executes one. Its own thread alone writes it. For another thread it is a
+/// hint, with no data behind it, so all accesses are `Relaxed`.
 #[derive(Debug)]
 pub(crate) struct Running(AtomicU32);
 

@@ -35,11 +35,14 @@
 //!   the firing has put it.
 
 mod glance;
+mod mark;
 mod pop;
 mod push;
 mod view;
 
 pub use glance::{Glance, NotYet};
+pub use mark::{Mark, Marks};
+pub(crate) use mark::MarkRef;
 pub use pop::In;
 pub use push::Out;
 pub use view::View;

@@ -1,6 +1,6 @@
 //! [`Out`]: the cursor that pushes, and where the items go that have no slot.
 
-use super::{Brand, RingId};
+use super::{Brand, MarkRef, RingId};
 use crate::channel::Weigh;
 use crate::channel::slots::Slots;
 use std::collections::VecDeque;
@@ -17,24 +17,53 @@ use std::marker::PhantomData;
 enum Spill<T> {
     /// The items of one firing that found no room. They leave before the next firing begins.
     Overflow(VecDeque<T>),
-    /// All items of a claim's firings; the first `sent` have been moved to the ring.
+    /// All items of a claim's firings; those that the mark counts as taken have been moved to the ring.
     ///
     /// Invariant: while the chunk is open its length is 0, and the cursor owns what it has written in the vector's
-    /// buffer; once closed, the vector owns items `[sent, len)`. With `exact` the buffer has room for the claim's static
+    /// buffer; once closed, the vector owns items `[taken, len)`. With `exact` the buffer has room for the claim's static
     /// rate, and a push beyond it is an error.
-    Chunk { items: Vec<T>, sent: usize, weigh: Option<Weigh<T>>, exact: bool },
+    Chunk {
+        items: Vec<T>,
+        /// Buffers that the chunk has outgrown, without items. They live until the ticket is published, since the
+        /// thread that publishes may read marked items in one of them.
+        outgrown: Vec<Vec<T>>,
+        weighing: Option<Weighing<T>>,
+        exact: bool,
+    },
     /// Nothing spills: the reserved slots hold the static rate, and a push beyond it is an error.
-    Exact { weigh: Option<Weigh<T>> },
+    Exact { weighing: Option<Weighing<T>> },
+}
+
+/// The bytes of the items that a ticket's firings have pushed.
+struct Weighing<T> {
+    weigh: Weigh<T>,
+    /// Index of the first item that was not weighed.
+    next: usize,
+    bytes: usize,
+}
+
+impl<T> Weighing<T> {
+    fn new(weigh: Option<Weigh<T>>) -> Option<Weighing<T>> {
+        weigh.map(|weigh| Weighing { weigh, next: 0, bytes: 0 })
+    }
 }
 
 /// The position at which an [`Out`] writes: slots, index, limit.
 type Place<T> = (Slots<T>, usize, usize);
 
 impl<T> Spill<T> {
-    /// Drops the items of a closed chunk that were not moved to the ring.
-    fn drop_chunk(&mut self) {
-        if let Spill::Chunk { items, sent, .. } = self {
-            let (mut rest, done) = (std::mem::take(items), std::mem::take(sent));
+    /// The bytes of a ticket's items, if they are weighed.
+    fn weighing(&mut self) -> Option<&mut Weighing<T>> {
+        match self {
+            Spill::Exact { weighing } | Spill::Chunk { weighing, .. } => weighing.as_mut(),
+            Spill::Overflow(_) => None,
+        }
+    }
+
+    /// Drops the items of a closed chunk, without the first `done`, which were moved to the ring.
+    fn drop_chunk(&mut self, done: usize) {
+        if let Spill::Chunk { items, .. } = self {
+            let mut rest = std::mem::take(items);
             let end = rest.len();
             // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the vector
             // drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
@@ -48,7 +77,7 @@ impl<T> Spill<T> {
     /// Stores an item for which `place` has no room. Returns the place at which the cursor continues.
     #[cold]
     #[inline(never)]
-    fn put(&mut self, item: T, place: Place<T>) -> Place<T> {
+    fn put(&mut self, item: T, place: Place<T>, mark: &MarkRef) -> Place<T> {
         match self {
             Spill::Overflow(items) => {
                 items.push_back(item);
@@ -60,21 +89,31 @@ impl<T> Spill<T> {
                     "pushed more items than the port's declared push rate\nhelp: raise the push rate, or leave it out"
                 );
             }
-            Spill::Chunk { items, .. } => {
-                // SAFETY: the first `place.1` elements were written through `slots`, which is this vector's buffer since
-                // `open_chunk`, and `place.1 <= limit <= capacity`. The cursor's `at` is replaced by the caller, so the
-                // vector alone owns them until the length is 0 again.
-                unsafe { items.set_len(place.1) };
-                items.push(item);
-                let place = (Slots::buffer(items.as_mut_ptr()), items.len(), items.capacity());
-                // SAFETY: 0 elements need no initialisation. The items stay in the buffer, and the cursor owns them again.
-                unsafe { items.set_len(0) };
+            Spill::Chunk { items, outgrown, .. } => {
+                let written = place.1;
+                let mut larger = Vec::with_capacity(written.saturating_mul(2).max(MIN_CHUNK));
+                // SAFETY: the first `written` elements were written through `slots`, which is the buffer of `items` since
+                // `open_chunk`, and `written <= limit <= capacity`; the new buffer has room for them and one more. The
+                // cursor owns the copies from here on: the length of both vectors is 0. Bits of items that were taken are
+                // copied too, and nothing reads them.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(items.as_ptr(), larger.as_mut_ptr(), written);
+                    larger.as_mut_ptr().add(written).write(item);
+                }
+                let place = (Slots::buffer(larger.as_mut_ptr()), written + 1, larger.capacity());
+                mark.set_buffer(larger.as_mut_ptr());
+                let before = std::mem::replace(items, larger);
+                if before.capacity() > 0 {
+                    outgrown.push(before);
+                }
                 place
             }
         }
     }
 }
 
+/// The items for which a chunk's first buffer has room.
+const MIN_CHUNK: usize = 4;
 /// Bytes of buffer that an empty chunk keeps for the next ticket. A reorder window has many chunks.
 const KEPT: usize = 4096;
 
@@ -95,6 +134,9 @@ pub struct Out<'f, T> {
     /// Behind a pointer, so that the cold path does not take the address of the fields above. They live in registers in
     /// the inner loop of a firing.
     spill: Box<Spill<T>>,
+    mark: MarkRef,
+    /// The pushed items are weighed when they are marked.
+    weighs: bool,
     ring: RingId,
     firing: Brand<'f>,
 }
@@ -110,30 +152,31 @@ impl<T> std::fmt::Debug for Out<'_, T> {
 unsafe impl<T: Send> Send for Out<'_, T> {}
 
 impl<T> Out<'_, T> {
-    fn with(ring: RingId, push: usize, spill: Spill<T>) -> Self {
-        let (slots, spill) = (Slots::none(), Box::new(spill));
-        Out { slots, at: 0, limit: 0, base: 0, push, spill, ring, firing: PhantomData }
+    fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
+        let (slots, mut spill) = (Slots::none(), Box::new(spill));
+        let weighs = spill.weighing().is_some();
+        Out { slots, at: 0, limit: 0, base: 0, push, spill, mark, weighs, ring, firing: PhantomData }
     }
 
     /// The cursor of a sequential node's dynamic output.
-    pub(crate) fn overflowing(ring: RingId) -> Self {
-        Out::with(ring, DYNAMIC, Spill::Overflow(VecDeque::new()))
+    pub(crate) fn overflowing(ring: RingId, mark: MarkRef) -> Self {
+        Out::with(ring, mark, DYNAMIC, Spill::Overflow(VecDeque::new()))
     }
 
     /// The cursor of a parallel node's dynamic output.
-    pub(crate) fn chunk(ring: RingId, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, DYNAMIC, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: false })
+    pub(crate) fn chunk(ring: RingId, mark: MarkRef, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, mark, DYNAMIC, Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing: Weighing::new(weigh), exact: false })
     }
 
     /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
     /// slots of the ring.
-    pub(crate) fn exact_chunk(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, push, Spill::Chunk { items: Vec::new(), sent: 0, weigh, exact: true })
+    pub(crate) fn exact_chunk(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, mark, push, Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing: Weighing::new(weigh), exact: true })
     }
 
     /// The cursor of a static output.
-    pub(crate) fn exact(ring: RingId, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, push, Spill::Exact { weigh })
+    pub(crate) fn exact(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
+        Out::with(ring, mark, push, Spill::Exact { weighing: Weighing::new(weigh) })
     }
 
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
@@ -144,17 +187,21 @@ impl<T> Out<'_, T> {
     pub(crate) unsafe fn open(&mut self, slots: Slots<T>, at: usize, limit: usize) {
         self.slots = slots;
         (self.at, self.limit, self.base) = (at, limit, at);
+        self.reset_weighing(at);
     }
 
     /// Points the cursor at the buffer of its own empty chunk, for `firings` firings.
     pub(crate) fn open_chunk(&mut self, firings: usize) {
-        let Spill::Chunk { items, sent, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
-        debug_assert!(items.is_empty() && *sent == 0);
+        let Spill::Chunk { items, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
+        debug_assert!(items.is_empty() && self.mark.taken() == 0);
         if *exact {
-            items.reserve_exact(self.push * firings);
+            items.reserve_exact(self.push.saturating_mul(firings));
         }
         self.slots = Slots::buffer(items.as_mut_ptr());
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
+        self.mark.set_buffer(items.as_mut_ptr());
+        self.mark.set(0);
+        self.reset_weighing(0);
     }
 
     /// Begins a firing; false if it must wait for a free slot.
@@ -168,6 +215,37 @@ impl<T> Out<'_, T> {
             return true;
         }
         self.at < self.limit
+    }
+
+    /// Marks the items of the firings that have ended: see [`mark`](super::mark).
+    #[inline(always)]
+    pub(crate) fn mark(&mut self) {
+        if self.weighs {
+            self.weigh_pushed();
+        }
+        self.mark.set(self.at);
+    }
+
+    /// Weighs the items pushed since the last call: before the mark, since another thread may take them afterwards.
+    #[cold]
+    fn weigh_pushed(&mut self) {
+        let Some(weighing) = self.spill.weighing() else { return };
+        for at in weighing.next..self.at {
+            // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
+            let weight = (weighing.weigh)(unsafe { self.slots.get(at) });
+            weighing.bytes = weighing.bytes.saturating_add(weight);
+        }
+        weighing.next = self.at;
+    }
+
+    /// Begins to weigh with the item at `next`.
+    #[inline]
+    fn reset_weighing(&mut self, next: usize) {
+        if self.weighs
+            && let Some(weighing) = self.spill.weighing()
+        {
+            (weighing.next, weighing.bytes) = (next, 0);
+        }
     }
 
     /// Whether a static firing pushed fewer items than its rate.
@@ -199,7 +277,8 @@ impl<T> Out<'_, T> {
         self.ring == ring
     }
 
-    /// Hands over the items written and not published, `[from, to)`: the caller owns them from then on.
+    /// Hands over the items written, `[from, to)`: the caller owns them from then on, but for those that another thread
+    /// has published by the mark.
     #[inline]
     pub(crate) fn hand_over(&mut self) -> (usize, usize) {
         (std::mem::replace(&mut self.base, self.at), self.at)
@@ -241,26 +320,23 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// The items of a closed chunk that have not been moved to the ring.
+    /// The items of a closed chunk that have not been moved to the ring. The caller holds the retirement, or no thread
+    /// publishes by the mark.
     pub(crate) fn unsent(&self) -> &[T] {
         match &*self.spill {
-            Spill::Chunk { items, sent, .. } => &items[*sent..],
+            Spill::Chunk { items, .. } => &items[self.mark.taken()..],
             _ => &[],
         }
     }
 
-    /// Bytes of the items that a ticket wrote and has not published: their weights if items are weighed, otherwise the
-    /// size of the ticket's own buffer.
-    pub(crate) fn unsent_bytes(&self) -> usize {
+    /// Bytes of the items that a ticket's firings have pushed: their weights if items are weighed, otherwise the size of
+    /// the ticket's own buffer.
+    pub(crate) fn pushed_bytes(&self) -> usize {
         match &*self.spill {
-            Spill::Exact { weigh: Some(weigh) } => (self.base..self.at)
-                // SAFETY: slots `[base, at)` are written, not published and this cursor's.
-                .map(|i| weigh(unsafe { self.slots.get(i) }))
-                .fold(0, usize::saturating_add),
-            Spill::Chunk { weigh: Some(weigh), .. } => {
-                self.unsent().iter().map(|item| weigh(item)).fold(0, usize::saturating_add)
+            Spill::Exact { weighing: Some(weighing) } | Spill::Chunk { weighing: Some(weighing), .. } => {
+                weighing.bytes
             }
-            Spill::Chunk { items, weigh: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
+            Spill::Chunk { items, weighing: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
             _ => 0,
         }
     }
@@ -271,16 +347,18 @@ impl<T> Out<'_, T> {
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
     pub(crate) unsafe fn send(&mut self, slots: Slots<T>, at: usize, room: usize) -> usize {
-        let Spill::Chunk { items, sent, .. } = &mut *self.spill else { return 0 };
-        let count = room.min(items.len() - *sent);
+        let Spill::Chunk { items, outgrown, .. } = &mut *self.spill else { return 0 };
+        let sent = self.mark.taken();
+        let count = room.min(items.len() - sent);
         // SAFETY: `[sent, sent + count)` lies in the vector, and the slots are empty and the caller's, hence disjoint from
-        // it. `sent` passes the items below, and no user code runs between, so they have one owner.
-        unsafe { slots.copy_in(at, items.as_ptr().add(*sent), count) };
-        *sent += count;
-        if *sent == items.len() {
+        // it. The mark passes the items below, and no user code runs between, so they have one owner.
+        unsafe { slots.copy_in(at, items.as_ptr().add(sent), count) };
+        self.mark.take(sent + count);
+        if sent + count == items.len() {
             // SAFETY: all items were moved out, so none is left to be dropped.
             unsafe { items.set_len(0) };
-            *sent = 0;
+            self.mark.take(0);
+            outgrown.clear();
             if items.capacity().saturating_mul(size_of::<T>()) > KEPT {
                 *items = Vec::new();
             }
@@ -301,7 +379,8 @@ impl<T> Out<'_, T> {
             unsafe { self.slots.write(at, item) };
             self.at = at + 1;
         } else {
-            (self.slots, self.at, self.limit) = self.spill.put(item, (self.slots, self.at, self.limit));
+            let place = (self.slots, self.at, self.limit);
+            (self.slots, self.at, self.limit) = self.spill.put(item, place, &self.mark);
         }
     }
 }
@@ -315,19 +394,21 @@ impl<T> Extend<T> for Out<'_, T> {
 }
 
 impl<T> Drop for Out<'_, T> {
-    /// Drops the items written and not published, in the ring or in a chunk.
+    /// Drops the items written and not published, in the ring or in a chunk. No thread publishes by the mark any more.
     fn drop(&mut self) {
-        struct Chunk<'a, T>(&'a mut Spill<T>);
+        struct Chunk<'a, T>(&'a mut Spill<T>, usize);
         impl<T> Drop for Chunk<'_, T> {
             fn drop(&mut self) {
-                self.0.drop_chunk();
+                self.0.drop_chunk(self.1);
             }
         }
+        let taken = self.mark.taken();
         let (from, to) = self.hand_over();
         // Its drop runs also if the drop of an item below panics.
-        let _chunk = Chunk(&mut self.spill);
-        // SAFETY: `[from, to)` is written, not published and this cursor's, and `hand_over` has moved `base` past it. In an
-        // open chunk these items lie in the buffer of the vector, whose length is 0, so `drop_chunk` drops none of them.
-        unsafe { self.slots.drop_items(from, to) };
+        let _chunk = Chunk(&mut self.spill, taken);
+        // SAFETY: `[from, to)` is written, and without the items below `taken` it is not published and this cursor's;
+        // `hand_over` has moved `base` past it. In an open chunk these items lie in the buffer of the vector, whose length is
+        // 0, so `drop_chunk` drops none of them. In a closed one the range is empty.
+        unsafe { self.slots.drop_items(from.max(taken), to) };
     }
 }

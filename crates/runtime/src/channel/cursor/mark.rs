@@ -1,0 +1,136 @@
+//! Marks: how far the firings of an open [`Out`](super::Out) have come, for a thread that publishes in their place.
+//!
+//! A node publishes at the end of a slice or a claim, because publication costs a fence and a look at the consumers. A
+//! long firing would keep what the firings before it have pushed from the consumer, also where a worker is idle. So the
+//! thread that fires *marks* the end of each firing, and an idle worker publishes up to the mark
+//! ([`look`](crate::sched::look)).
+//!
+//! # States of an item
+//!
+//! | the item is | where | owned by | left by |
+//! |---|---|---|---|
+//! | written | at or after `end`: in the running firing | the cursor | the end of the firing, which moves `end` past it |
+//! | marked | in `[taken, end)` | the cursor; the thread that may publish for the node may take it | publication by either thread |
+//! | taken | below `taken` | the channel | never |
+//!
+//! An index is that of the channel, or, where the cursor has a buffer, that of the buffer.
+//!
+//! # Fields
+//!
+//! | field | written by | ordering | pairs with |
+//! |---|---|---|---|
+//! | `end` | the thread that fires, after a firing; at `open` the issuer of the ticket | `Release` | `Acquire` in `marked`: the items below it are written |
+//! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `buffer`: the new buffer holds what the old one held |
+//! | `taken` | the thread that publishes | `Relaxed` | the claim or ticket by which the cursor is handed over; the end of the run |
+//!
+//! # Who may take
+//!
+//! | node | what the thread that takes holds | how it excludes the thread that fires |
+//! |---|---|---|
+//! | sequential | nothing | it moves `tail` from the value that it has read before `end`, by compare-and-swap. The thread that fires moves `tail` at the end of the slice to at least `end`, so after that the exchange fails |
+//! | parallel | the retirement | it alone moves `tail`; the thread that fires is not done |
+//!
+//! *An item is dropped twice.* A cursor whose firing has panicked drops what it has written, when the run is over. It
+//! begins at `taken`. In a sequential node `taken` may exceed `tail` for a moment, if the exchange fails; then the thread
+//! that fires has published these items.
+
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use crossbeam_utils::CachePadded;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// The mark of one cursor.
+#[derive(Debug)]
+pub struct Mark {
+    /// End of the items of ended firings.
+    end: AtomicUsize,
+    /// End of the items that have been taken.
+    taken: AtomicUsize,
+    /// The buffer in which the items lie, if they do not lie in the ring.
+    buffer: AtomicPtr<()>,
+}
+
+impl Mark {
+    fn new() -> Mark {
+        let buffer = AtomicPtr::new(std::ptr::null_mut());
+        Mark { end: AtomicUsize::new(0), taken: AtomicUsize::new(0), buffer }
+    }
+
+    /// End of the items that may be taken. `Acquire` pairs with [`MarkRef::set`].
+    pub(crate) fn marked(&self) -> usize {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// End of the items that have been taken.
+    #[inline]
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Takes the items below `end`.
+    #[inline]
+    pub(crate) fn take(&self, end: usize) {
+        self.taken.store(end, Ordering::Relaxed);
+    }
+
+    /// The buffer, which holds at least the items below what [`Mark::marked`] has returned before. `Acquire` pairs with
+    /// [`MarkRef::set_buffer`].
+    pub(crate) fn buffer<T>(&self) -> *mut T {
+        self.buffer.load(Ordering::Acquire).cast()
+    }
+}
+
+/// The marks of a node's cursors: one for each output, and in a parallel node for each ticket and output. Each has a
+/// cache line of its own, since the thread that fires writes it after each firing.
+#[derive(Clone, Debug)]
+pub struct Marks(Arc<[CachePadded<Mark>]>);
+
+impl Marks {
+    pub(crate) fn new(count: usize) -> Marks {
+        Marks((0..count).map(|_| CachePadded::new(Mark::new())).collect())
+    }
+
+    /// The mark at a position.
+    pub(crate) fn at(&self, at: usize) -> &Mark {
+        &self.0[at]
+    }
+
+    /// The cursor's handle of the mark at a position.
+    pub(crate) fn of(&self, at: usize) -> MarkRef {
+        MarkRef { here: NonNull::from(self.at(at)), _all: self.clone() }
+    }
+}
+
+/// A cursor's handle of its mark.
+#[derive(Debug)]
+pub(crate) struct MarkRef {
+    /// A pointer into `_all`, so that the inner loop of a firing computes no address.
+    here: NonNull<Mark>,
+    _all: Marks,
+}
+
+// SAFETY: a `MarkRef` is a shared reference to atomics, together with the `Arc` that keeps them alive.
+unsafe impl Send for MarkRef {}
+
+impl std::ops::Deref for MarkRef {
+    type Target = Mark;
+
+    #[inline(always)]
+    fn deref(&self) -> &Mark {
+        // SAFETY: `here` points into the slice that `_all` keeps alive and that never moves.
+        unsafe { self.here.as_ref() }
+    }
+}
+
+impl MarkRef {
+    /// Marks the items below `end`: the firings that have pushed them have ended. `Release` pairs with [`Mark::marked`].
+    #[inline(always)]
+    pub(crate) fn set(&self, end: usize) {
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Notes the cursor's buffer, which holds all items of the previous one. `Release` pairs with [`Mark::buffer`].
+    pub(crate) fn set_buffer<T>(&self, buffer: *mut T) {
+        self.buffer.store(buffer.cast(), Ordering::Release);
+    }
+}

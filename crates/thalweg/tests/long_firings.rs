@@ -1,0 +1,140 @@
+//! What an ended firing has pushed reaches its consumer while the next firing of the node runs, if a worker is free.
+//!
+//! Each test has a firing that ends only when the sink has received everything that the firings before it have pushed. If
+//! those results waited for the end of the slice, the claim or the turn, the run would not end.
+
+use crate::support::watchdog::watch;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use thalweg::prelude::*;
+
+const ITEMS: u64 = 6000;
+/// The firing that waits, one in each run: the first in a slice of unknown pace, the others in long slices. Of several in a
+/// run of a parallel kernel each could keep a worker.
+const SLOW: [u64; 4] = [3, 900, 2901, 5800];
+
+/// The number of items that the sink has received, and the firing that waits for them.
+#[derive(Clone)]
+struct Received {
+    count: Arc<AtomicU64>,
+    slow: u64,
+    each: u64,
+}
+
+impl Received {
+    /// In the firing for `item`: waits, if it is the slow one, until the sink has received all results of the firings
+    /// before it.
+    fn wait(&self, item: u64) {
+        while item == self.slow && self.count.load(Ordering::SeqCst) < item * self.each {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+}
+
+type Items = Stream<'static, u64>;
+
+/// Runs `stage` between a source and a sink, under several policies and numbers of threads. Each item becomes `each`
+/// results.
+fn passes_on(name: &str, each: u64, stage: impl Fn(Items, Received) -> Items) {
+    for (policy, threads, slow) in runs() {
+        watch(format!("{name}, {policy}, {threads} threads, slow firing {slow}"), || {
+            let received = Received { count: Arc::default(), slow, each };
+            let count = received.count.clone();
+            let results = stage(thalweg::from_iter(0..ITEMS), received);
+            let sink = results.for_each(move |_| _ = count.fetch_add(1, Ordering::SeqCst));
+            sink.run(&Options::new().threads(threads).policy(policy)).unwrap();
+        });
+    }
+}
+
+/// The settings of the runs: under `partition` a consumer may belong to the worker that is in the long firing.
+fn runs() -> impl Iterator<Item = (&'static str, usize, u64)> {
+    let policies = ["auto", "qes", "pss", "random", "ws-cur", "ws-last"];
+    let threads = move |policy| [2, 3].map(|threads| (policy, threads));
+    policies.into_iter().flat_map(threads).flat_map(|(policy, threads)| SLOW.map(|slow| (policy, threads, slow)))
+}
+
+#[test]
+fn of_sequential_kernels() {
+    passes_on("map", 1, |items, received| {
+        items.map(move |n| (received.wait(n), n).1)
+    });
+    passes_on("filter", 1, |items, received| {
+        items.filter(move |n| (received.wait(*n), true).1)
+    });
+    passes_on("flat_map", 2, |items, received| {
+        items.flat_map(move |n| (received.wait(n), [n, n]).1)
+    });
+    passes_on("framed", 1, |items, received| {
+        let kernel = items.kernel("framed", output("out")).framed(|items| Ok(items.peek(0)?.map(|_| 1)));
+        kernel.sequential(move |items, out| {
+            let n = items.pop();
+            received.wait(n);
+            out.push(n);
+        })
+    });
+    passes_on("weighed map", 1, |items, received| {
+        items.map(move |n| (received.wait(n), n).1).weigh(|_| 8)
+    });
+    passes_on("two outputs", 1, |items, received| {
+        let (one, other) = items.kernel("two", (output("one").push(1), output("other"))).sequential(
+            move |items, (one, other)| {
+                let n = items.pop();
+                received.wait(n);
+                one.push(n);
+                if n % 2 == 0 {
+                    other.push(n);
+                }
+            },
+        );
+        other.discard();
+        one
+    });
+}
+
+#[test]
+fn of_parallel_kernels() {
+    passes_on("par_map", 1, |items, received| {
+        items.par_map(move |n| (received.wait(n), n).1)
+    });
+    passes_on("par_filter_map", 1, |items, received| {
+        items.par_filter_map(move |n| (received.wait(n), Some(n)).1)
+    });
+    passes_on("par_flat_map", 3, |items, received| {
+        items.par_flat_map(move |n| (received.wait(n), [n, n, n]).1)
+    });
+    passes_on("weighed par_map", 1, |items, received| {
+        items.par_map(move |n| (received.wait(n), n).1).weigh(|_| 8)
+    });
+    passes_on("weighed par_filter_map", 1, |items, received| {
+        items.par_filter_map(move |n| (received.wait(n), Some(n)).1).weigh(|_| 8)
+    });
+    passes_on("in_flight", 1, |items, received| {
+        items.in_flight(4000, |items| {
+            items.par_filter_map(move |n| (received.wait(n), Some(n)).1)
+        })
+    });
+}
+
+#[test]
+fn of_processes() {
+    passes_on("process", 1, |items, received| {
+        let graph = items.graph();
+        graph.process("process", items, output("out"), move |mut rx, mut tx| async move {
+            while let Some(n) = rx.recv().await {
+                received.wait(n);
+                tx.send(n).await;
+            }
+        })
+    });
+    passes_on("coroutine", 1, |items, received| {
+        let graph = items.graph();
+        graph.coroutine("coroutine", items, output("out"), move |mut rx, mut tx| {
+            while let Some(n) = rx.recv() {
+                received.wait(n);
+                tx.send(n);
+            }
+        })
+    });
+}
