@@ -87,17 +87,19 @@ where
         U: Send + 'static,
         F: Fn(Self::Item) -> Option<U> + Send + Sync + 'static,
     {
-        Ordered(Results::new(flat_map("par_filter_map", self, f)))
+        Ordered(Results::new(filter_map(self, f)))
     }
 
-    /// Maps each item to any number of results.
+    /// Maps each item to any number of results, which are passed on as the iterators yield them: see
+    /// [`Stream::par_flat_map`](crate::Stream::par_flat_map).
     fn par_flat_map<I, F>(self, f: F) -> Ordered<'static, I::Item>
     where
-        I: IntoIterator,
+        I: IntoIterator + 'static,
+        I::IntoIter: Send + 'static,
         I::Item: Send + 'static,
         F: Fn(Self::Item) -> I + Send + Sync + 'static,
     {
-        Ordered(Results::new(flat_map("par_flat_map", self, f)))
+        Ordered(Results::new(flat_map(self, f)))
     }
 }
 
@@ -129,19 +131,68 @@ where
     results("try_par_map", items, move |item, push| f(item).map(push).map_err(E::into))
 }
 
-/// The stream of [`ParallelExt::par_flat_map`] and [`ParallelExt::par_filter_map`].
-pub(crate) fn flat_map<'env, I, U, F>(name: &'static str, items: I, f: F) -> Stream<'env, Caught<U::Item>>
+/// The stream of [`ParallelExt::par_filter_map`].
+pub(crate) fn filter_map<'env, I, U, F>(items: I, f: F) -> Stream<'env, Caught<U>>
 where
     I: Iterator + Send + 'env,
     I::Item: Send + 'env,
-    U: IntoIterator,
-    U::Item: Send + 'env,
-    F: Fn(I::Item) -> U + Send + Sync + 'env,
+    U: Send + 'env,
+    F: Fn(I::Item) -> Option<U> + Send + Sync + 'env,
 {
-    results(name, items, move |item, push| {
+    results("par_filter_map", items, move |item, push| {
         f(item).into_iter().for_each(push);
         Ok(())
     })
+}
+
+/// The stream of [`ParallelExt::par_flat_map`].
+pub(crate) fn flat_map<'env, I, U, F>(items: I, f: F) -> Stream<'env, Caught<U::Item>>
+where
+    I: Iterator + Send + 'env,
+    I::Item: Send + 'env,
+    U: IntoIterator + 'env,
+    U::IntoIter: Send + 'env,
+    U::Item: Send + 'env,
+    F: Fn(I::Item) -> U + Send + Sync + 'env,
+{
+    guarded(items).par_flat_map(move |item| {
+        let results = item.and_then(|item| caught("par_flat_map", || f(item).into_iter()));
+        CaughtResults { results: Some(results) }
+    })
+}
+
+/// Calls `f`; a panic becomes a failure of the node `name`.
+fn caught<U>(name: &'static str, f: impl FnOnce() -> U) -> Caught<U> {
+    catch_unwind(AssertUnwindSafe(f)).map_err(|panic| Box::new(Failure::Panic(name, panic)))
+}
+
+/// The results of one item, up to the first failure.
+struct CaughtResults<J> {
+    /// `None` after the last result, and after a failure.
+    results: Option<Caught<J>>,
+}
+
+impl<J: Iterator> Iterator for CaughtResults<J> {
+    type Item = Caught<J::Item>;
+
+    fn next(&mut self) -> Option<Caught<J::Item>> {
+        let next = match self.results.as_mut()? {
+            Ok(results) => caught("par_flat_map", || results.next()).transpose(),
+            Err(_) => self.results.take().and_then(Result::err).map(Err),
+        };
+        if !matches!(next, Some(Ok(_))) {
+            self.results = None;
+        }
+        next
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.results {
+            Some(Ok(results)) => (0, results.size_hint().1),
+            Some(Err(_)) => (1, Some(1)),
+            None => (0, Some(0)),
+        }
+    }
 }
 
 /// A parallel stage over an iterator. A panic or an error becomes a result, at the position of its item.

@@ -1,6 +1,6 @@
 //! Scopes: graphs that borrow from the caller and run while it goes on.
 
-use crate::iter::{Caught, Ordered, Results, TryOrdered, flat_map, map, try_map};
+use crate::iter::{Caught, Ordered, Results, TryOrdered, filter_map, flat_map, map, try_map};
 use crate::{Options, Outlet, Stream};
 
 /// A scope in which graphs are started. Their threads end before the scope does.
@@ -68,7 +68,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         U: Send + 'scope,
         F: Fn(I::Item) -> Option<U> + Send + Sync + 'scope,
     {
-        Ordered(self.results(flat_map("par_filter_map", items.into_iter(), f)))
+        Ordered(self.results(filter_map(items.into_iter(), f)))
     }
 
     /// [`crate::ParallelExt::par_flat_map`] for items and functions that borrow.
@@ -77,11 +77,12 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         I: IntoIterator,
         I::IntoIter: Send + 'scope,
         I::Item: Send + 'scope,
-        U: IntoIterator,
+        U: IntoIterator + 'scope,
+        U::IntoIter: Send + 'scope,
         U::Item: Send + 'scope,
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
-        Ordered(self.results(flat_map("par_flat_map", items.into_iter(), f)))
+        Ordered(self.results(flat_map(items.into_iter(), f)))
     }
 
     fn results<U: Send + 'scope>(&self, stream: Stream<'scope, Caught<U>>) -> Results<'scope, U> {

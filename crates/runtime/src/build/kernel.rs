@@ -16,7 +16,7 @@ use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::built::MakeNode;
 use crate::coroutine::STACK;
-use crate::node::{Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
+use crate::node::{Code, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential, Whole};
 use crate::port::tuple::{Inputs, Outputs};
 use crate::process::Process;
 use crate::seal::EngineOnly;
@@ -47,6 +47,8 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     pub(super) unordered: bool,
     /// The greatest number of workers that fire a parallel kernel at the same time.
     pub(super) workers: Option<u32>,
+    /// The code of a sequential kernel may return [`Flow::Interrupted`](crate::Flow).
+    pub(super) interruptible: bool,
     /// The share of [`Kernel::request_budget`], set when the node is made.
     kept: Option<Arc<AtomicUsize>>,
 }
@@ -84,6 +86,7 @@ where
             starting: false,
             unordered: false,
             workers: None,
+            interruptible: false,
             kept: None,
         }
     }
@@ -154,6 +157,9 @@ where
     }
 
     /// Adds a sequential kernel: one firing at a time, in order, with state. Returns the streams of the outputs.
+    ///
+    /// Items that a firing pushes beyond the room of an output with a dynamic rate are kept until they fit: its closure
+    /// cannot be interrupted. [`Stream::flat_map`](super::Stream::flat_map) has no such limit.
     pub fn sequential<R, F>(self, fire: F) -> O::Streams<'env>
     where
         R: IntoFlow + 'env,
@@ -191,14 +197,14 @@ where
             self.unordered.then_some("`unordered`: it is not parallel"),
             self.workers.map(|_| "`workers`: it is not parallel"),
         ];
-        let Kernel { shared, inputs, outputs, kept, .. } = self;
+        let Kernel { shared, inputs, outputs, kept, interruptible, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
             }
-            Box::new(Sequential::new(ins(), outs(), fire, finish, frame))
+            Box::new(Sequential::new(ins(), outs(), fire, finish, frame, interruptible))
         })));
         (node, streams)
     }
@@ -252,7 +258,10 @@ where
 
     /// Adds a parallel kernel: any number of firings at a time, without state. Every output is in the order of the
     /// inputs. It needs an input. Returns the streams of the outputs.
-    pub fn parallel<R, F>(mut self, fire: F) -> O::Streams<'env>
+    ///
+    /// All items that a firing pushes on an output with a dynamic rate are kept until the firing ends: its closure cannot
+    /// be interrupted. [`Stream::par_flat_map`](super::Stream::par_flat_map) has no such limit.
+    pub fn parallel<R, F>(self, fire: F) -> O::Streams<'env>
     where
         R: IntoResult + 'env,
         F: for<'f> Fn(&mut <I::Ports as Inputs>::Cursors<'f>, &mut <O::Ports as Outputs>::Cursors<'f>) -> R
@@ -260,6 +269,11 @@ where
             + Sync
             + 'env,
     {
+        self.add_parallel(Whole::new(fire))
+    }
+
+    /// [`Kernel::parallel`] for any code.
+    pub(super) fn add_parallel<C: Code<I::Ports, O::Ports> + 'env>(mut self, code: C) -> O::Streams<'env> {
         let (frame, finish) = (self.frame.take(), self.finish.take());
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::parallel(&*self.name), frame.is_some()));
@@ -278,7 +292,7 @@ where
             let MakeNode { tickets, retired, weighed, held, unordered, workers, tallies, .. } = make;
             let retired = retired.expect("made for a parallel node");
             let limits = NodeLimits { tickets, weighed, held, workers, unordered };
-            Box::new(Parallel::new(ins(), outs(), fire, frame, retired, limits, tallies))
+            Box::new(Parallel::new(ins(), outs(), code, frame, retired, limits, tallies))
         })));
         streams
     }

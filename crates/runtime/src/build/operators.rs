@@ -12,7 +12,8 @@ use super::round::Fork;
 use super::spec::{PushSpec, output, window};
 use super::stream::Stream;
 use crate::channel::{Out, View};
-use crate::node::{Flow, IntoFlow, IntoResult};
+use crate::node::{Flat, Flow, IntoFlow, IntoResult};
+use crate::seal::EngineOnly;
 use std::ops::ControlFlow;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -62,13 +63,36 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         self.one_by_one("filter_map", ANY, move |item, out| out.extend(f(item)))
     }
 
-    /// Maps each item to any number of results.
+    /// Maps each item to any number of results, also an endless one: the node passes results on as the iterator yields
+    /// them, and asks it for no more than the channel after it has room for. It drops an iterator that is not at its end
+    /// when no node reads its results any more, or the run ends.
+    ///
+    /// An iterator whose `next` does not return cannot be ended: then neither a deadline nor a cancel ends the run.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let multiples = Graph::new().source([2u64, 3]).flat_map(|n| (0..).map(move |k| n * k));
+    /// assert_eq!(multiples.take(4).collect().run(&Options::new())?.0, [0, 2, 4, 6]);
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
     pub fn flat_map<I>(self, mut f: impl FnMut(T) -> I + Send + 'env) -> Stream<'env, I::Item>
     where
         I: IntoIterator,
+        I::IntoIter: Send + 'env,
         I::Item: Send + 'env,
     {
-        self.one_by_one("flat_map", ANY, move |item, out| out.extend(f(item)))
+        let mut kernel = self.kernel("flat_map", rated(ANY));
+        kernel.interruptible = true;
+        let mut rest: Option<I::IntoIter> = None;
+        kernel.sequential(move |items, out: &mut Out<I::Item>| {
+            let results = rest.get_or_insert_with(|| f(items.pop()).into_iter());
+            if !out.fill(results) {
+                return Flow::Interrupted(EngineOnly(()));
+            }
+            rest = None;
+            Flow::More
+        })
     }
 
     /// Passes on the first `count` items. Then the nodes before this one end, unless others read what they produce.
@@ -143,12 +167,21 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     }
 
     /// Maps each item to any number of results, any number of items at a time. The results have the order of the items.
+    ///
+    /// Iterators may be long or endless. The results of the oldest item are passed on as its iterator yields them, and it
+    /// is asked for no more than the channel after the node has room for. The iterators of later items wait when they
+    /// have yielded as many results as that channel holds, or when the results that wait for earlier items have reached
+    /// the node's share of the byte budget. The node drops iterators that are not at their end when no node reads their
+    /// results any more, or the run ends.
+    ///
+    /// An iterator whose `next` does not return cannot be ended: then neither a deadline nor a cancel ends the run.
     pub fn par_flat_map<I>(self, f: impl Fn(T) -> I + Send + Sync + 'env) -> Stream<'env, I::Item>
     where
-        I: IntoIterator,
+        I: IntoIterator + 'env,
+        I::IntoIter: Send + 'env,
         I::Item: Send + 'env,
     {
-        self.many_at_a_time("par_flat_map", ANY, move |item, out| out.extend(f(item)))
+        self.kernel("par_flat_map", rated(ANY)).add_parallel(Flat(f))
     }
 
     /// Sends each item round a loop until `step` returns its result. The results have the order of the items.

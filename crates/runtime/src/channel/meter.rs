@@ -253,6 +253,11 @@ impl Meter {
         self.tail().saturating_sub(self.head())
     }
 
+    /// Whether the channel has a free slot, or its consumer has left. A snapshot, as [`Meter::items`].
+    pub(crate) fn has_room(&self) -> bool {
+        self.items() < self.capacity() || self.gone()
+    }
+
     /// Bytes the channel may hold; `usize::MAX` where items are not weighed.
     pub(crate) fn byte_limit(&self) -> usize {
         self.weights.as_ref().map_or(usize::MAX, |weights| weights.limit.load(Ordering::Relaxed))

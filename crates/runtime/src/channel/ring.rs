@@ -447,10 +447,12 @@ impl<T: Send> Grow for Ring<T> {
             // meanwhile. `head` is loaded before `lent`, in the order that the argument of `super::lent` needs.
             let (head, tail) = (self.meter.head(), self.meter.tail());
             let lent = self.keeps_lent();
-            for i in head..tail {
+            debug_assert!(tail - head <= old.size());
+            for i in head..head + old.size() {
                 // SAFETY: by this function's contract the slots are the caller's. Items in `[head, tail)` move bit by
-                // bit to their new slots, and the old storage is freed without dropping them, so each exists once.
-                // `MaybeUninit` covers the slot of a message that `release_lent` has dropped meanwhile.
+                // bit to their new slots, and the old storage is freed without dropping them, so each exists once. So do
+                // items that an interrupted ticket has written into its reserved slots, behind the tail. `MaybeUninit`
+                // covers free slots, and the slot of a message that `release_lent` has dropped meanwhile.
                 unsafe {
                     if i > head || !lent {
                         slots.write(i, old.read(i));

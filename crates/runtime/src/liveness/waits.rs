@@ -8,6 +8,7 @@
 //! | lacks room, or bytes, on a channel | one, to the channel's consumer |
 //! | waits for any of several inputs (a merge) | one for each of these inputs, to its producer (`any`) |
 //! | is parallel, and publications are stuck | also one for each such output, to its consumer |
+//! | is parallel, and the oldest ticket is suspended for lack of room | also one to the consumer of that output |
 //! | waits for a ticket or a foreign future, is claimable, or has ended | none |
 //!
 //! A node's wait word names one thing that it lacks. The other things are not waited for: if another is missing once
@@ -81,6 +82,7 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
     }
     let stuck = cell.state.stuck().iter().zip(net.outputs(node));
     edges.extend(stuck.filter(|(s, _)| s.load(Ordering::Relaxed) != UNSTUCK).map(|(_, c)| room(*c)));
+    edges.extend(cell.state.held_by(net, node).map(room));
     edges
 }
 

@@ -7,7 +7,8 @@
 //! |---|---|---|
 //! | `node`, `budget`, `slice`, `alerted`, `checks_end` | `begin` | the body |
 //! | `turn` | the body of a process | the body, and the thread, for the processes to notify |
-//! | `fired`, `touched_all` | the body | the thread |
+//! | `fired`, `pieces`, `touched_all` | the body | the thread |
+//! | `timed` | the thread, once | the body |
 //! | `laps` | both | the thread, of a sampled activation |
 
 use crate::net::{Net, NodeState};
@@ -70,6 +71,10 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) slice: usize,
     /// The number of its firings (operations) so far.
     pub(crate) fired: usize,
+    /// The number of pieces that interrupted firings have passed on.
+    pub(crate) pieces: usize,
+    /// Limits may depend on the clock; otherwise they are counts, so that a run can be repeated exactly.
+    pub(crate) timed: bool,
     /// The laps of a sampled activation; `None` for another.
     pub(crate) laps: Option<crate::measure::clock::Laps>,
     /// The kind of thread that activates.
@@ -97,6 +102,8 @@ impl<'a> ActivationContext<'a> {
             budget: 0,
             slice: 0,
             fired: 0,
+            pieces: 0,
+            timed: cfg!(not(loom)),
             laps: None,
             by,
             alerted: false,
@@ -120,7 +127,7 @@ impl<'a> ActivationContext<'a> {
     ) {
         (self.node, self.budget, self.slice) = (node, budget, slice);
         self.state = Some(state);
-        self.fired = 0;
+        (self.fired, self.pieces) = (0, 0);
         self.alerted = alerted;
         self.checks_end = alerted || self.net.draining();
         self.touched_all = false;

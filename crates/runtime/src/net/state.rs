@@ -19,6 +19,7 @@
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
+//! | `suspended`, `ready`, `held` | the worker that suspends or resumes a ticket | `Relaxed` | the fence of that worker before it examines the node, and those of the threads that retire a ticket or make room: see [`suspend`](crate::node) |
 //! | `inside`, `lacked` | each worker that begins or ends an activation; the last one that leaves | `Relaxed` | statistics |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
 //!
@@ -34,7 +35,7 @@ use crate::measure::waits::OtherWaits;
 use crate::net::wait::{Wait, Waiting, waited_by};
 use crate::net::{Need, Net};
 use crate::sched::ready::Tokens;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -46,6 +47,9 @@ pub(crate) const NO_WORKER: u32 = u32::MAX;
 
 /// The value of `nap` while the node's thread does not nap.
 pub(crate) const NO_NAP: usize = usize::MAX;
+
+/// The value of `held` if no ticket is held.
+const NONE_HELD: usize = usize::MAX;
 
 /// The value of `stuck` for an output without a stuck publication.
 pub(crate) const UNSTUCK: usize = usize::MAX;
@@ -103,6 +107,12 @@ struct ParallelState {
     /// The node may have something to do that the wait word does not show: a completed ticket whose worker found
     /// the retirement held by a search, or released bytes that a claim may wait for.
     unsettled: AtomicBool,
+    /// Suspended tickets, those of them that may continue at once, and the oldest of the others (or [`NONE_HELD`]).
+    suspended: AtomicUsize,
+    ready: AtomicUsize,
+    held: AtomicUsize,
+    /// Tickets are published in any order.
+    unordered: bool,
     /// Tickets retired. Shared with the node's reorder window, which writes it.
     retired: Arc<CachePadded<AtomicUsize>>,
     /// Workers in activations of the node: see [`waits`](crate::measure::waits).
@@ -118,8 +128,12 @@ impl NodeState {
     }
 
     /// The state of a parallel node with `outputs` outputs, tallies included, for `workers` workers.
-    pub(crate) fn parallel(outputs: usize, workers: usize) -> NodeState {
+    pub(crate) fn parallel(outputs: usize, workers: usize, unordered: bool) -> NodeState {
         let parallel = ParallelState {
+            suspended: AtomicUsize::new(0),
+            ready: AtomicUsize::new(0),
+            held: AtomicUsize::new(NONE_HELD),
+            unordered,
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
             unsettled: AtomicBool::new(false),
             retired: Arc::new(CachePadded::new(AtomicUsize::new(0))),
@@ -342,11 +356,66 @@ impl NodeState {
         self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
+    /// Counts a ticket that its worker has just suspended, and fences: the caller, at the end of its activation, and a
+    /// thread that retires a ticket or makes room both examine the node.
+    pub(crate) fn count_suspended(&self, ticket: usize, ready: bool) {
+        let Some(parallel) = &self.parallel else { return };
+        parallel.suspended.fetch_add(1, Ordering::Relaxed);
+        match ready {
+            true => _ = parallel.ready.fetch_add(1, Ordering::Relaxed),
+            false => _ = parallel.held.fetch_min(ticket, Ordering::Relaxed),
+        }
+        fence(Ordering::SeqCst);
+    }
+
+    /// Counts a ticket that a worker has resumed, and that was ready or not. `held` are the tickets that are suspended and
+    /// not ready, as far as the caller, which holds the issuing claim, sees them.
+    pub(crate) fn count_resumed(&self, was_ready: bool, held: impl Iterator<Item = usize>) {
+        let Some(parallel) = &self.parallel else { return };
+        if was_ready {
+            parallel.ready.fetch_sub(1, Ordering::Relaxed);
+        } else {
+            // A ticket that is suspended meanwhile is counted by its own worker, before or after.
+            parallel.held.store(NONE_HELD, Ordering::Relaxed);
+            held.for_each(|ticket| _ = parallel.held.fetch_min(ticket, Ordering::Relaxed));
+        }
+        parallel.suspended.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Suspended tickets of a parallel node.
+    pub(crate) fn suspended(&self) -> usize {
+        self.parallel.as_ref().map_or(0, |parallel| parallel.suspended.load(Ordering::Relaxed))
+    }
+
+    /// Whether a suspended ticket of a parallel node may continue: it is ready; or it may publish, and its output has room;
+    /// or its items are not wanted any more.
+    fn may_resume(&self, net: &Net<'_>, node: NodeId) -> bool {
+        self.suspended() > 0
+            && (self.parallel.as_ref().is_some_and(|parallel| parallel.ready.load(Ordering::Relaxed) > 0)
+                || self.is_cancelled()
+                || self.held_output(net, node).is_some_and(|channel| net.meter(channel).has_room())
+                || net.unheard(node))
+    }
+
+    /// The output on which a suspended ticket of a parallel node may publish, once there is room.
+    fn held_output(&self, net: &Net<'_>, node: NodeId) -> Option<ChannelId> {
+        let parallel = self.parallel.as_ref()?;
+        let held = parallel.held.load(Ordering::Relaxed);
+        let is_first = parallel.unordered || held == parallel.retired.load(Ordering::Acquire);
+        (held != NONE_HELD && is_first).then(|| net.outputs(node)[0])
+    }
+
+    /// The output for which a suspended ticket of a parallel node waits, since it is full.
+    pub(crate) fn held_by(&self, net: &Net<'_>, node: NodeId) -> Option<ChannelId> {
+        let channel = self.held_output(net, node)?;
+        (!net.meter(channel).has_room()).then_some(channel)
+    }
+
     /// Whether an activation of a parallel node would do something that its wait word does not show: continue a stuck
-    /// publication, or handle what `unsettled` reports.
+    /// publication or a suspended ticket, or handle what `unsettled` reports.
     pub(crate) fn unstuck(&self, net: &Net<'_>, node: NodeId) -> bool {
         let Some(parallel) = &self.parallel else { return false };
-        if parallel.unsettled.load(Ordering::Relaxed) {
+        if parallel.unsettled.load(Ordering::Relaxed) || self.may_resume(net, node) {
             return true;
         }
         parallel.stuck.iter().zip(net.outputs(node)).any(|(stuck, channel)| {

@@ -99,6 +99,12 @@ impl<T> Claim<T> {
         done
     }
 
+    /// The value, whether it is claimed or not: no other thread has it. It may be broken, if a holder has panicked.
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        // SAFETY: `&mut self` excludes all other accesses.
+        self.value.with_mut(|value| unsafe { &mut *value })
+    }
+
     /// Whether a thread holds the value. A hint: the answer may be out of date when it is returned.
     #[inline]
     pub(crate) fn is_held(&self) -> bool {

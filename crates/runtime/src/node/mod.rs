@@ -8,17 +8,24 @@
 //! | [`window`] | the reorder window of a parallel kernel |
 //! | [`tally`] | counts of the items that each firing of a parallel kernel pushed |
 //! | [`flow`] | the results of a kernel's function |
+//! | [`pieces`] | how many items an interruptible firing pushes at a time |
+//! | [`suspend`] | interrupted tickets of a parallel kernel |
+//! | [`code`] | the code of a parallel kernel: whole firings, or interruptible ones |
 //!
 //! The state that all kinds of nodes have, and the wait word, are in [`net`](crate::net); processes are in
 //! [`process`](crate::process) and [`coroutine`](crate::coroutine).
 
 pub(crate) mod claim;
+mod code;
 mod flow;
 mod parallel;
+mod pieces;
 mod sequential;
+mod suspend;
 mod tally;
 pub(crate) mod window;
 
+pub(crate) use code::{Code, Flat, Whole};
 pub use flow::{Flow, IntoFlow, IntoResult};
 pub(crate) use parallel::{NodeLimits, Parallel};
 pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};

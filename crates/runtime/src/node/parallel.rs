@@ -88,7 +88,8 @@
 //! Tallies ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports have the numbers
 //! after those of the outputs.
 
-use super::IntoResult;
+use super::code::{Code, Fired};
+use super::pieces::PieceLength;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
 use crate::channel::{Lack, Mark, Marks};
@@ -104,21 +105,25 @@ use thalweg_graph::{ChannelId, NodeId};
 use thalweg_policy::Event;
 
 /// The slot of one ticket.
-struct Ticket<I: Inputs, O: Outputs> {
+pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
     /// Over the claimed items.
-    ins: I::Cursors<'static>,
+    pub(super) ins: I::Cursors<'static>,
     /// Over the reserved slots, or chunks.
-    outs: O::Cursors<'static>,
-    firings: usize,
+    pub(super) outs: O::Cursors<'static>,
+    pub(super) firings: usize,
+    /// Firings that have ended, of a ticket that may be interrupted.
+    pub(super) fired: usize,
+    /// What is left of an interrupted firing.
+    pub(super) rest: Option<R>,
     /// Items that each firing pops from each input, firing after firing, if the node has a framing function; otherwise
     /// empty.
     frames: Vec<usize>,
-    /// Its share of `Weight::completed_bytes`; 0 before it is completed, and once it is published.
-    bytes: usize,
+    /// Its share of `Weight::completed_bytes`; 0 before it is completed or suspended, and once it is published.
+    pub(super) bytes: usize,
     /// By output of an unordered node: whether the ticket's items there are published.
     published: Box<[bool]>,
     /// By tally: the number of items that each firing pushed.
-    counts: Box<[Count]>,
+    pub(super) counts: Box<[Count]>,
 }
 
 /// The limits of a parallel node.
@@ -137,11 +142,11 @@ pub(crate) struct NodeLimits {
 }
 
 /// State under the issuing claim.
-struct Front<'env, I: Inputs, O: Outputs> {
-    ins: I,
+pub(super) struct Front<'env, I: Inputs, O: Outputs> {
+    pub(super) ins: I,
     outs: O,
-    tallies: Tallies,
-    next_ticket: usize,
+    pub(super) tallies: Tallies,
+    pub(super) next_ticket: usize,
     /// Firings in all tickets issued.
     firings_issued: usize,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
@@ -154,7 +159,7 @@ struct Front<'env, I: Inputs, O: Outputs> {
 }
 
 /// State under the retirement. The node's *ports* here are its outputs, then its tallies.
-struct Back<I: Inputs, O: Outputs> {
+pub(super) struct Back<I: Inputs, O: Outputs> {
     ins: I,
     outs: O,
     tallies: Tallies,
@@ -166,7 +171,7 @@ struct Back<I: Inputs, O: Outputs> {
 
 impl<I: Inputs, O: Outputs> Back<I, O> {
     /// Publishes the items of a completed ticket on one port. True once all of them are in the channel.
-    fn publish(&self, port: usize, slot: &mut Ticket<I, O>) -> bool {
+    fn publish<R>(&self, port: usize, slot: &mut Ticket<I, O, R>) -> bool {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.publish_ticket(port, &mut slot.outs),
             Some(tally) => self.tallies.publish(tally, &mut slot.counts),
@@ -201,9 +206,9 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
 
 /// Bytes of items that are not in a channel yet. Counted only if `Parallel::counts_bytes`.
 #[derive(Debug, Default)]
-struct Weight {
-    /// Bytes of completed tickets whose items are not all published.
-    completed_bytes: AtomicUsize,
+pub(super) struct Weight {
+    /// Bytes of completed and suspended tickets whose items are not all published.
+    pub(super) completed_bytes: AtomicUsize,
     /// The largest mean, over the firings of one ticket, of the bytes that a firing pushed.
     heaviest_mean: AtomicUsize,
     /// Firings in tickets that are issued and not completed.
@@ -211,48 +216,49 @@ struct Weight {
 }
 
 /// A parallel kernel.
-pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, F> {
+pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, C: Code<I, O>> {
     // Declared first, hence dropped first: the cursors of the tickets drop the items that they own before the drop of
     // the ports in `front` moves the heads past these slots. The ring drops only items from its head on.
-    window: Window<Ticket<I, O>>,
+    pub(super) window: Window<Ticket<I, O, C::Rest>>,
     /// The issuing claim.
     front: Claim<Front<'env, I, O>>,
     /// The retirement.
-    back: Claim<Back<I, O>>,
-    fire: F,
+    pub(super) back: Claim<Back<I, O>>,
+    code: C,
+    /// The length of the pieces of firings that may be interrupted.
+    pub(super) piece: PieceLength,
     /// By ticket of the window and port: how far its firings have come.
     marks: Marks,
     /// The number of outputs and tallies.
     ports: usize,
     framed: bool,
     /// The static rates of the inputs.
-    limits: I::Limits,
+    pub(super) limits: I::Limits,
     /// The number of inputs.
     inputs: usize,
-    node: NodeLimits,
+    pub(super) node: NodeLimits,
     /// Whether bytes are counted: an output is weighed, or has a dynamic rate.
     counts_bytes: bool,
-    weight: Weight,
-    /// Tickets issued and not completed. Counted only if the node has a cap on workers.
-    running: AtomicUsize,
+    pub(super) weight: Weight,
+    /// Tickets that workers run. Counted only if the node has a cap on workers.
+    pub(super) running: AtomicUsize,
     /// Tickets issued: the `next_ticket` of the front, for threads without the claim.
     issued: AtomicUsize,
     /// Firings in all tickets retired.
     firings_retired: AtomicUsize,
 }
 
-impl<'env, I, O, F, R> Parallel<'env, I, O, F>
+impl<'env, I, O, C> Parallel<'env, I, O, C>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoResult,
-    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
+    C: Code<I, O>,
 {
     /// A parallel kernel without tickets. The node's shared state has `retired` too.
     pub(crate) fn new(
         mut ins: I,
         mut outs: O,
-        fire: F,
+        code: C,
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
         retired: std::sync::Arc<crossbeam_utils::CachePadded<AtomicUsize>>,
         node: NodeLimits,
@@ -275,6 +281,8 @@ where
                 ins: ins.cursors(),
                 outs: outs.ticket_cursors(&marks, first),
                 firings: 0,
+                fired: 0,
+                rest: None,
                 frames: Vec::new(),
                 bytes: 0,
                 published: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
@@ -302,7 +310,8 @@ where
             framed: front.frame.is_some(),
             front: Claim::new(front),
             back: Claim::new(back),
-            fire,
+            code,
+            piece: PieceLength::new(),
             limits,
             inputs: count,
             node,
@@ -371,7 +380,7 @@ where
         };
         front.outs.open_ticket(&mut slot.outs, firings);
         front.tallies.open(&mut slot.counts, firings);
-        slot.firings = firings;
+        (slot.firings, slot.fired) = (firings, 0);
         slot.published.fill(false);
         front.next_ticket = ticket + 1;
         // Pairs with `publish_running`: a thread that sees the ticket issued sees its marks reset.
@@ -470,7 +479,7 @@ where
     }
 
     /// Whether as many workers fire the node as its cap allows.
-    fn is_at_cap(&self) -> bool {
+    pub(super) fn is_at_cap(&self) -> bool {
         self.node.workers.is_some_and(|most| self.running.load(Ordering::Relaxed) >= most as usize)
     }
 
@@ -493,20 +502,29 @@ where
         Event::Done
     }
 
-    /// Runs the firings of a ticket that this thread has issued, and completes it. False if a firing failed: the run
-    /// then fails too, and the ticket is never completed.
-    fn run(&self, ticket: usize, cx: &mut ActivationContext<'_>) -> bool {
+    /// Runs the firings of a ticket that this thread has issued or resumed, and completes it, unless the ticket is
+    /// suspended. If a firing fails, the run fails too, and the ticket is never completed.
+    fn run(&self, ticket: usize, cx: &mut ActivationContext<'_>) -> Ran {
+        if C::IS_INTERRUPTIBLE {
+            return self.run_in_pieces(ticket, cx);
+        }
         // SAFETY: this thread issued the ticket and has not completed it; the reference that `issue` had is gone, and
         // this one is not used after `complete`.
         let slot = unsafe { self.window.body(ticket) };
         let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
-        if let Err(failure) = ran {
-            match failure {
-                Failure::Error(error) => cx.net.fail_node(cx.node, error),
-                Failure::Short(port) => cx.net.fail_short(cx.node, port),
-            }
-            return false;
+        match ran {
+            Ok(()) => self.complete(ticket, slot, cx),
+            Err(failure) => failure.report(cx),
         }
+    }
+
+    /// Completes a ticket whose firings have ended. The caller is its worker, and does not use the slot afterwards.
+    pub(super) fn complete(
+        &self,
+        ticket: usize,
+        slot: &mut Ticket<I, O, C::Rest>,
+        cx: &mut ActivationContext<'_>,
+    ) -> Ran {
         slot.frames.clear();
         cx.fired += slot.firings;
         if self.counts_bytes {
@@ -519,18 +537,18 @@ where
         if self.node.workers.is_some() {
             self.running.fetch_sub(1, Ordering::Relaxed);
         }
-        true
+        Ran::Completed
     }
 
     /// Runs the firings of a ticket with the static rates of the inputs.
-    fn run_static(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+    fn run_static(&self, slot: &mut Ticket<I, O, C::Rest>) -> Result<(), Failure> {
         self.fire(slot, self.limits.clone(), slot.firings)?;
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
 
     /// Runs the firings of a ticket, each with the rates that the framing function has decided.
-    fn run_framed(&self, slot: &mut Ticket<I, O>) -> Result<(), Failure> {
+    fn run_framed(&self, slot: &mut Ticket<I, O, C::Rest>) -> Result<(), Failure> {
         for firing in 0..slot.firings {
             let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
             self.fire(slot, limits, 1)?;
@@ -539,17 +557,27 @@ where
         Ok(())
     }
 
-    /// The inner loop: `firings` firings of the ticket, each with the rates `limits`. One instance for both callers and
-    /// for nodes with and without tallies: with several instances the compiler calls the node's code instead of
-    /// inlining it, and keeps the cursors in memory.
-    fn fire(&self, slot: &mut Ticket<I, O>, limits: I::Limits, firings: usize) -> Result<(), Failure> {
+    /// The inner loop: `firings` firings of the ticket, each with the rates `limits`. False if one is interrupted. One
+    /// instance for all callers and for nodes with and without tallies: with several instances the compiler calls the
+    /// node's code instead of inlining it, and keeps the cursors in memory.
+    pub(super) fn fire(
+        &self,
+        slot: &mut Ticket<I, O, C::Rest>,
+        limits: I::Limits,
+        firings: usize,
+    ) -> Result<bool, Failure> {
         // SAFETY: the slot is borrowed mutably for the whole call, so no other code has its cursors; below they are
         // used only through the loans, which end before the borrow.
         let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
         for _ in 0..firings {
             O::step(&mut outs.here);
-            I::step(&mut ins.here, &limits);
-            let result = (self.fire)(&mut ins.here, &mut outs.here).into_result();
+            // An interrupted firing has popped its items.
+            if slot.rest.is_none() {
+                I::step(&mut ins.here, &limits);
+            }
+            let Fired::Ended(result) = self.code.fire(&mut ins.here, &mut outs.here, &mut slot.rest) else {
+                return Ok(false);
+            };
             I::finish(&mut ins.here);
             result.map_err(Failure::Error)?;
             if let Some(short) = O::short(&outs.here) {
@@ -557,30 +585,39 @@ where
             }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
             O::mark(&mut outs.here);
+            if C::IS_INTERRUPTIBLE {
+                slot.fired += 1;
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Adds the bytes of a ticket whose firings have ended, and which is not completed yet, to the node's counts.
-    fn weigh(&self, slot: &mut Ticket<I, O>) {
-        slot.bytes = O::pushed_bytes(&slot.outs);
+    fn weigh(&self, slot: &mut Ticket<I, O, C::Rest>) {
+        self.count_bytes(slot);
         let each = slot.bytes.div_ceil(slot.firings.max(1));
         self.weight.heaviest_mean.fetch_max(each, Ordering::Relaxed);
-        self.weight.completed_bytes.fetch_add(slot.bytes, Ordering::Relaxed);
         self.weight.under_way.fetch_sub(slot.firings, Ordering::Relaxed);
+    }
+
+    /// Counts the bytes of a ticket that is about to be completed or suspended.
+    pub(super) fn count_bytes(&self, slot: &mut Ticket<I, O, C::Rest>) {
+        let before = std::mem::replace(&mut slot.bytes, O::pushed_bytes(&slot.outs));
+        self.weight.completed_bytes.fetch_add(slot.bytes, Ordering::Relaxed);
+        self.weight.completed_bytes.fetch_sub(before, Ordering::Relaxed);
     }
 
     /// Publishes and retires completed tickets, as the retirement holder, until no further ticket is completed during a
     /// pass. Does nothing if another thread holds the retirement: that thread sees this one's completion. True if a
     /// channel has changed; the caller must then make the neighbours ready.
-    fn settle(&self, state: &NodeState, marked: bool) -> bool {
+    pub(super) fn settle(&self, state: &NodeState, marked: bool) -> bool {
         let mut moved = false;
         loop {
             let pass = self.back.with(None, |back| {
                 // Before the pass, and again after the release: see the window's protocol.
                 let seen = self.window.completions();
                 let moved = self.pass(back, state);
-                if marked {
+                if marked || C::IS_INTERRUPTIBLE {
                     self.publish_running(back);
                 }
                 Some((seen, moved))
@@ -657,7 +694,7 @@ where
 
     /// Subtracts the bytes of a wholly published ticket of an unordered node. The ticket's retirement may come much
     /// later, behind a long firing, and a claim that waits for these bytes must not wait for that.
-    fn release_bytes(&self, slot: &mut Ticket<I, O>, state: &NodeState) {
+    fn release_bytes(&self, slot: &mut Ticket<I, O, C::Rest>, state: &NodeState) {
         let bytes = std::mem::take(&mut slot.bytes);
         let held = self.weight.completed_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if held >= self.node.held {
@@ -728,12 +765,33 @@ where
     }
 }
 
+/// How a worker has left a ticket.
+pub(super) enum Ran {
+    /// All its firings have ended.
+    Completed,
+    /// It is suspended; the activation ends with this event.
+    Suspended(Event),
+    /// A firing has failed, or the run is over. The ticket is never completed.
+    Failed,
+}
+
 /// The failure of a firing.
-enum Failure {
+pub(super) enum Failure {
     /// The node's code has returned an error.
     Error(Box<dyn std::error::Error + Send + Sync>),
     /// The firing pushed fewer items than its rate on this static output.
     Short((usize, usize)),
+}
+
+impl Failure {
+    /// Fails the run.
+    pub(super) fn report(self, cx: &ActivationContext<'_>) -> Ran {
+        match self {
+            Failure::Error(error) => cx.net.fail_node(cx.node, error),
+            Failure::Short(port) => cx.net.fail_short(cx.node, port),
+        }
+        Ran::Failed
+    }
 }
 
 /// Calls the framing function for up to `limit` firings; claims their items, and records in the ticket how many each
@@ -741,9 +799,9 @@ enum Failure {
 ///
 /// # Errors
 /// The first firing lacks items; [`Lack::Ended`] if the node ends.
-fn frame_run<I: Inputs, O: Outputs>(
+fn frame_run<I: Inputs, O: Outputs, R>(
     front: &mut Front<'_, I, O>,
-    slot: &mut Ticket<I, O>,
+    slot: &mut Ticket<I, O, R>,
     limit: usize,
 ) -> Result<usize, Lack> {
     let Front { ins, frame, takes, wanted, .. } = front;
@@ -776,12 +834,21 @@ struct Quiescent<F, B> {
 
 impl<F, B> Held for Quiescent<F, B> {}
 
-impl<I, O, F, R> Body for Parallel<'_, I, O, F>
+impl<I: Inputs, O: Outputs, C: Code<I, O>> Drop for Parallel<'_, I, O, C> {
+    /// A suspended ticket's cursors drop the items that it has not popped. Its channel may have grown since.
+    fn drop(&mut self) {
+        if C::IS_INTERRUPTIBLE {
+            let ins = &self.front.get_mut().ins;
+            self.window.bodies_mut().for_each(|ticket| ins.reopen(&mut ticket.ins));
+        }
+    }
+}
+
+impl<I, O, C> Body for Parallel<'_, I, O, C>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoResult,
-    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send + Sync,
+    C: Code<I, O>,
 {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         if cx.net.stopped() {
@@ -796,7 +863,11 @@ where
         if self.settle(cx.state(), false) {
             changed_by(cx);
         }
-        let Some(issued) = self.front.with(None, |front| Some(self.issue(front, cx))) else {
+        let mut claim = |front: &mut Front<'_, I, O>| match self.resume(front, cx) {
+            Some(ticket) => Ok(ticket),
+            None => self.issue(front, cx),
+        };
+        let Some(issued) = self.front.with(None, |front| Some(claim(front))) else {
             if unsettled {
                 // This activation has cleared the flag and cannot act on it. The holder may have read the counters
                 // before the change that the flag stands for, and may be about to set the wait word: restore the flag.
@@ -813,11 +884,17 @@ where
         cx.lap(Part::Application);
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
-        // As the window's protocol demands after each completion. A ticket that has failed is not completed.
-        if ran && self.settle(cx.state(), false) {
-            changed_by(cx);
+        match ran {
+            // As the window's protocol demands after each completion.
+            Ran::Completed => {
+                if self.settle(cx.state(), false) {
+                    changed_by(cx);
+                }
+                Event::Budget
+            }
+            Ran::Suspended(event) => event,
+            Ran::Failed => Event::Budget,
         }
-        Event::Budget
     }
 
     fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
@@ -836,13 +913,18 @@ where
         let Some(front) = self.front.try_claim() else { return Err(false) };
         let Some(back) = self.back.try_claim() else { return Err(false) };
         let issued = front.next_ticket;
+        let mut tickets = self.window.retired()..issued;
+        let is_still = |ticket: usize| self.is_done(ticket) || self.window.suspended(ticket).is_some();
+        // The tickets before the first suspended one: they are done.
+        let done = tickets.clone().find(|ticket| !self.is_done(*ticket)).unwrap_or(issued);
         let published = |(next, stuck): (&usize, &AtomicUsize)| {
-            *next == issued || stuck.load(Ordering::Relaxed) != UNSTUCK
+            *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK
         };
-        // No ticket is under way, every input is released, and every port has published all or lacks room.
-        let is_quiescent = back.next_in == issued
-            && back.next.iter().zip(state.stuck()).all(published)
-            && (self.window.retired()..issued).all(|ticket| self.is_done(ticket));
+        // No worker runs a ticket, every input of completed ones is released, and every port has published all or lacks
+        // room.
+        let is_quiescent = tickets.all(is_still)
+            && back.next_in == done
+            && back.next.iter().zip(state.stuck()).all(published);
         // Otherwise a ticket may be completed while this thread holds the retirement. Its worker is then refused, and
         // no counter shows the ticket: the caller must set `unsettled`.
         if is_quiescent { Ok(Box::new(Quiescent { _front: front, _back: back })) } else { Err(true) }

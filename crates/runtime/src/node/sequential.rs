@@ -23,6 +23,14 @@
 //! the claim, fences, and examines the node once more at the end of its activation
 //! ([`sched::ready`](crate::sched::ready)) or before it sleeps ([`sched::sleep`](crate::sched::sleep)).
 //!
+//! # Interrupted firings
+//!
+//! The code of `flat_map` keeps the iterator of its latest item. It pushes a *piece* of its items ([`pieces`](super::pieces))
+//! and returns [`Flow::Interrupted`] while the iterator is not at its end. The node publishes the piece and calls the
+//! code again when there is room, with inputs that are closed: also after its inputs have ended. Until the iterator ends
+//! the node lacks room only, never items, and does not end, unless its consumers have left or it is cancelled. The firing
+//! counts when it ends.
+//!
 //! # Dynamic outputs
 //!
 //! A firing may push more items on a dynamic output than the channel has free slots. The remaining items overflow into
@@ -31,7 +39,8 @@
 use super::{Flow, IntoFlow};
 use crate::channel::{Lack, Marks};
 use crate::measure::clock::Part;
-use crate::net::{ActivationContext, Body, Held, Net, NodeState};
+use super::pieces::{PieceLength, Pieces};
+use crate::net::{ActivationContext, Body, By, Held, Net, NodeState};
 use thalweg_graph::NodeId;
 use crate::node::claim::Claim;
 use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
@@ -142,6 +151,8 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
     phase: Phase,
     /// An output is weighed: the node publishes after each firing, as its bytes count against a limit.
     weighed: bool,
+    /// The latest firing was interrupted: the node continues it before it pops another item.
+    interrupted: bool,
 }
 
 /// A function that the node calls once, after its last firing, to push the items that its code still holds.
@@ -150,6 +161,8 @@ pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cu
 /// A sequential kernel.
 pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
     core: Claim<Core<'env, I, O, F>>,
+    /// The length of the pieces of a firing that is interrupted, if the node's code returns [`Flow::Interrupted`].
+    piece: Option<PieceLength>,
     /// By output: how far the firings under way have come.
     marks: Marks,
     framed: bool,
@@ -161,6 +174,8 @@ enum Stop {
     Spent,
     /// The next firing lacks something.
     Lack(Lack),
+    /// A firing is interrupted.
+    Interrupted,
     /// The node ends, or has failed.
     End,
 }
@@ -178,6 +193,7 @@ where
         fire: F,
         finish: Option<Finish<'env, O>>,
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
+        interruptible: bool,
     ) -> Self {
         let count = ins.count();
         let marks = Marks::new(outs.count());
@@ -189,19 +205,24 @@ where
             wanted: vec![0; count],
             weighed: outs.weighed(),
             phase: Phase::Running,
+            interrupted: false,
             ins,
             outs,
             fire,
             finish,
             frame,
         };
-        Sequential { framed: core.frame.is_some(), marks, core: Claim::new(core) }
+        let piece = interruptible.then(PieceLength::new);
+        Sequential { framed: core.frame.is_some(), piece, marks, core: Claim::new(core) }
     }
 
     /// Fires in slices until the budget is spent or a firing lacks something. The caller holds the claim; this sets the
     /// wait word.
     fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
         let mut left = cx.budget;
+        // A node with a thread of its own that publishes after each firing has items from outside.
+        let is_from_outside = cx.by == By::Dedicated && cx.slice == 1;
+        let mut pieces = Pieces::new(cx.timed, core.weighed || is_from_outside);
         if cx.net.liveness.closes_loops {
             // `starve::close` may have cut a stream at the consumer's position, below the tail that the ports have read. Not
             // only after an alert: another worker may have taken that, and not hold the claim yet. No stream is cut while
@@ -242,25 +263,33 @@ where
             let limit = if core.weighed { 1 } else { left.min(cx.slice) };
             let limit = cx.next_run(limit);
             let (fired, stop) = match &core.frame {
-                None => self.fire_static(core, cx, limit),
+                None => self.fire_static(core, cx, limit, &mut pieces),
                 Some(_) => self.fire_framed(core, cx, limit),
             };
             cx.end_run(fired);
             cx.fired += fired;
             left -= fired;
-            if fired > 0 {
+            core.interrupted = matches!(stop, Stop::Interrupted);
+            if fired > 0 || core.interrupted {
                 core.outs.publish_sequential(&mut core.out_cursors);
                 core.ins.release(&core.in_cursors);
                 changed_by(cx);
             }
             match stop {
                 Stop::Spent => {}
+                Stop::Interrupted => {
+                    cx.pieces += 1;
+                    if self.piece.as_ref().is_none_or(|piece| pieces.end(piece)) {
+                        self.set_wait_for_next(core, cx);
+                        return Event::Budget;
+                    }
+                }
                 Stop::End if cx.net.stopped() => return Event::Done,
                 Stop::End => self.begin_end(core),
                 Stop::Lack(Lack::Ended { .. }) => self.begin_end(core),
                 Stop::Lack(lack) if fired == 0 => {
                     // A node whose input has ended must end even if the first thing that it lacks is room.
-                    if core.frame.is_none() && core.ins.exhausted() {
+                    if core.frame.is_none() && !core.interrupted && core.ins.exhausted() {
                         self.begin_end(core);
                     } else if !self.purge(core, lack) {
                         return lacking(cx, lack);
@@ -277,12 +306,13 @@ where
     /// a framed node it checks the outputs only: what it lacks on its inputs is known only to the framing function.
     fn set_wait_for_next(&self, core: &mut Core<'env, I, O, F>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
-        let lack = match &core.frame {
-            None => core.ins.firings(1).err().or_else(|| core.outs.room(1).err()),
-            Some(_) => core.outs.room(1).err(),
+        let needs_items = core.frame.is_none() && !core.interrupted;
+        let lack = match needs_items {
+            true => core.ins.firings(1).err().or_else(|| core.outs.room(1).err()),
+            false => core.outs.room(1).err(),
         };
         match lack {
-            Some(lack) if core.frame.is_some() || !core.ins.exhausted() => wait.lack(lack),
+            Some(lack) if !needs_items || !core.ins.exhausted() => wait.lack(lack),
             _ => wait.ready(),
         }
     }
@@ -304,22 +334,31 @@ where
         core: &mut Core<'env, I, O, F>,
         cx: &mut ActivationContext<'_>,
         limit: usize,
+        pieces: &mut Pieces,
     ) -> (usize, Stop) {
-        let firings = match core.ins.firings(limit) {
-            Ok(firings) => firings,
-            Err(lack) => return (0, Stop::Lack(lack)),
+        let continues = core.interrupted;
+        let firings = match continues {
+            true => Ok(1),
+            false => core.ins.firings(limit),
         };
-        let firings = match core.outs.room(firings) {
+        let firings = match firings.and_then(|firings| core.outs.room(firings)) {
             Ok(firings) => firings,
             Err(lack) => return (0, Stop::Lack(lack)),
         };
         cx.lap(Part::Application);
         let Core { ins, outs, in_cursors, out_cursors, fire, limits, .. } = core;
-        ins.open(in_cursors, firings);
+        if !continues {
+            ins.open(in_cursors, firings);
+        }
         outs.open_sequential(out_cursors);
+        if let Some(piece) = &self.piece {
+            O::pause_after(out_cursors, pieces.begin(piece));
+        }
+        // An interrupted firing finds its inputs closed: it has popped its items.
         let (fired, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, limits.clone(), firings);
         let stop = match end {
             None => Stop::Spent,
+            Some(End::Interrupted) => Stop::Interrupted,
             Some(end) => {
                 report_failure(cx, end);
                 Stop::End
@@ -358,6 +397,7 @@ where
             let (_, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, I::framed(takes), 1);
             fired += 1;
             if let Some(end) = end {
+                debug_assert!(!matches!(end, End::Interrupted), "a framed kernel is not interruptible");
                 report_failure(cx, end);
                 return (fired, Stop::End);
             }
@@ -400,12 +440,14 @@ enum End {
     Failed(Box<dyn std::error::Error + Send + Sync>),
     /// A firing pushed fewer items than its rate on this static output.
     Short((usize, usize)),
+    /// The firing is interrupted. It does not count as one yet.
+    Interrupted,
 }
 
 /// Fails the run, if the node ends by a failure.
 fn report_failure(cx: &ActivationContext<'_>, end: End) {
     match end {
-        End::Requested => {}
+        End::Requested | End::Interrupted => {}
         End::Failed(error) => cx.net.fail_node(cx.node, error),
         End::Short(port) => cx.net.fail_short(cx.node, port),
     }
@@ -439,6 +481,7 @@ where
         match flow {
             Flow::More => {}
             Flow::End => return (fired + 1, Some(End::Requested)),
+            Flow::Interrupted(_) => return (fired, Some(End::Interrupted)),
             Flow::Fail(error) => return (fired + 1, Some(End::Failed(error))),
         }
         if let Some(short) = O::short(&outs.here) {

@@ -42,7 +42,7 @@ pub(super) struct Count {
     /// The index of the output whose items it counts.
     output: usize,
     /// Items that the ticket's earlier firings pushed on that output.
-    pushed_before: usize,
+    pushed_before: i64,
     /// The reserved slots, one for each firing of the ticket.
     numbers: Out<'static, u64>,
 }
@@ -52,13 +52,25 @@ impl Count {
     /// that the ticket fills all slots that it has reserved.
     #[inline]
     pub(super) fn record<O: Outputs>(&mut self, outs: &O::Cursors<'static>) {
-        let pushed = O::pushed(outs, self.output);
+        let pushed = O::pushed(outs, self.output) as i64;
         self.numbers.step();
         // A firing that exchanged its cursors may leave a lower number. Publication refuses such cursors; until then
-        // the subtraction must not overflow.
-        self.numbers.push(pushed.saturating_sub(self.pushed_before) as u64);
+        // the number must not be negative.
+        self.numbers.push((pushed - self.pushed_before).max(0) as u64);
         self.pushed_before = pushed;
         self.numbers.mark();
+    }
+
+    /// Rewinds the cursors of a ticket that is interrupted, as `rewind` does, and keeps the count.
+    pub(super) fn rewind<O: Outputs>(counts: &mut [Count], outs: &mut O::Cursors<'static>) -> usize {
+        for count in &mut *counts {
+            count.pushed_before -= O::pushed(outs, count.output) as i64;
+        }
+        let left = O::rewind(outs);
+        for count in counts {
+            count.pushed_before += O::pushed(outs, count.output) as i64;
+        }
+        left
     }
 }
 
@@ -110,6 +122,11 @@ impl Tallies {
     /// order. Returns true, as the slots were reserved.
     pub(super) fn publish(&self, at: usize, counts: &mut [Count]) -> bool {
         self.0[at].port.publish_ticket(&mut counts[at].numbers)
+    }
+
+    /// Points the cursors of an interrupted ticket at the slots again: see [`Inputs::reopen`](crate::port::tuple::Inputs).
+    pub(super) fn reopen(&self, counts: &mut [Count]) {
+        self.0.iter().zip(counts).for_each(|(tally, count)| tally.port.reopen(&mut count.numbers));
     }
 
     /// Publishes the numbers of a ticket on tally `at` that are below its mark. The caller holds the retirement.

@@ -1,5 +1,8 @@
 //! The reorder window of a parallel node: tickets are issued in order, completed in any order, retired in order.
 //!
+//! A ticket whose firing is interrupted may be suspended: its worker leaves it, and another one continues it
+//! ([`suspend`](super::suspend)).
+//!
 //! # States of a slot
 //!
 //! Ticket `t` has slot `t mod size`. Two claims ([`claim`](crate::node::claim)) guard the window: the *issuing claim*,
@@ -7,9 +10,10 @@
 //!
 //! | the slot of `t` is | condition | accessed by | entered by | left by |
 //! |---|---|---|---|---|
-//! | free | `t - size < retired`, `t` not issued, `done` false | holder of the issuing claim | `retire(t - size)` | that holder, when it issues `t` |
-//! | issued | `t` issued, `done` false | the worker that issued `t` | issue | that worker, by `complete(t)` |
-//! | done | `done` true | holder of the retirement | `complete(t)` | that holder, by `retire(t)` |
+//! | free | `t - size < retired`, `t` not issued, `stage` is `OPEN` | holder of the issuing claim | `retire(t - size)` | that holder, when it issues `t` |
+//! | running | `t` issued, `stage` is `OPEN` | the worker that issued or resumed `t` | issue, `resume(t)` | that worker, by `complete(t)` or `suspend(t)` |
+//! | suspended | `stage` is `HELD` or `READY` | holder of the issuing claim | `suspend(t)` | that holder, by `resume(t)` for its own worker |
+//! | done | `stage` is `DONE` | holder of the retirement | `complete(t)` | that holder, by `retire(t)` |
 //!
 //! Each claim has one holder at a time, so tickets are issued in order and retired in order. The number of the next
 //! ticket lies under the issuing claim, outside this module.
@@ -18,8 +22,10 @@
 //!
 //! | field | written by | store | pairs with | so that |
 //! |---|---|---|---|---|
-//! | `done` | issuer, in `complete` | `Release` | `Acquire` in `is_done` | the retirement holder sees the issuer's last access to the slot |
-//! | `done` | retirement holder, in `retire` | `Relaxed` | none | the store of `retired`, which follows, orders it before the next issue |
+//! | `stage` | worker, in `complete` | `Release` | `Acquire` in `is_done` | the retirement holder sees the worker's last access to the slot |
+//! | `stage` | worker, in `suspend` | `Release` | `Acquire` in `suspended` | the worker that resumes the ticket sees the last access of the one that has suspended it |
+//! | `stage` | holder of the issuing claim, in `resume` | `Relaxed` | none | its own later `complete` or `suspend` is the next store that another thread acts on |
+//! | `stage` | retirement holder, in `retire` | `Relaxed` | none | the store of `retired`, which follows, orders it before the next issue |
 //! | `retired` | retirement holder, in `retire` | `Release` | `Acquire` in `retired` | the next issuer of the slot sees the retirement holder's last access |
 //! | `completed` | issuer, in `complete` | `Release` add | `Acquire` in `completions` | a ticket that is counted is seen done |
 //!
@@ -27,8 +33,10 @@
 //!
 //! *An issuer and the retirement holder access one slot.* The holder of the issuing claim accesses the slot of `t` only
 //! if `has_slot(t)`, so `retire(t - size)` precedes the access. The retirement holder accesses it only if `is_done(t)`,
-//! so `complete(t)` precedes the access. `is_done(t)` may be called only if `has_slot(t)`: otherwise the slot's `done`
+//! so `complete(t)` precedes the access. `is_done(t)` may be called only if `has_slot(t)`: otherwise the slot's `stage`
 //! may be that of ticket `t - size`.
+//!
+//! *Two workers resume one ticket.* Both hold the issuing claim, one after the other; the second sees `OPEN`.
 //!
 //! *A completed ticket is left behind: its worker is refused the retirement, and the holder has passed the ticket.*
 //!
@@ -45,15 +53,24 @@
 //! sees release 3, and the worker retires the ticket itself, unless a later holder refuses it; then the argument
 //! applies to that holder. Tickets interact in no other way: a worker never waits for its turn.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, UnsafeCell, fence};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell, fence};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
+
+/// Free, or the ticket is running.
+const OPEN: u32 = 0;
+/// The ticket is suspended until its node's output has room for it.
+const HELD: u32 = 1;
+/// The ticket is suspended and may continue at once.
+const READY: u32 = 2;
+/// The ticket is completed and not retired.
+const DONE: u32 = 3;
 
 /// A slot, which one ticket at a time has.
 #[derive(Debug)]
 struct Slot<S> {
-    /// The slot's ticket is completed and not retired.
-    done: AtomicBool,
+    /// `OPEN`, `HELD`, `READY` or `DONE`: see the module.
+    stage: AtomicU32,
     /// Accessed by the one thread that the module's table names for the slot's state.
     body: UnsafeCell<S>,
 }
@@ -83,7 +100,7 @@ impl<S> Window<S> {
     ) -> Window<S> {
         assert!(size.is_power_of_two());
         let slot =
-            |body| CachePadded::new(Slot { done: AtomicBool::new(false), body: UnsafeCell::new(body) });
+            |body| CachePadded::new(Slot { stage: AtomicU32::new(OPEN), body: UnsafeCell::new(body) });
         let slots = (0..size).map(|_| slot(body())).collect();
         Window { slots, retired, completed: CachePadded::new(AtomicUsize::new(0)) }
     }
@@ -111,9 +128,10 @@ impl<S> Window<S> {
     /// The slot of a ticket.
     ///
     /// # Safety
-    /// The caller holds the issuing claim, `ticket` is the next one, and the window has a slot for it; or the caller is
-    /// the ticket's issuer and has not completed it; or it holds the retirement and has seen the ticket done. No other
-    /// reference to the slot's body is alive.
+    /// The caller holds the issuing claim, and either `ticket` is the next one and the window has a slot for it, or the
+    /// caller has resumed it; or the caller is the worker that has issued or resumed the ticket, and has neither completed
+    /// nor suspended it; or it holds the retirement and has seen the ticket done. No other reference to the slot's body is
+    /// alive.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn body(&self, ticket: usize) -> &mut S {
@@ -127,7 +145,7 @@ impl<S> Window<S> {
     #[inline]
     pub(crate) fn complete(&self, ticket: usize) {
         // Before the addition: a holder that counts this completion must find the ticket done.
-        self.slot(ticket).done.store(true, Ordering::Release); // pairs with `is_done`
+        self.slot(ticket).stage.store(DONE, Ordering::Release); // pairs with `is_done`
         self.completed.fetch_add(1, Ordering::Release); // pairs with `completions`
         fence(Ordering::SeqCst); // pairs with the fence in `completions_after`
     }
@@ -136,7 +154,34 @@ impl<S> Window<S> {
     /// the ticket.
     #[inline]
     pub(crate) fn is_done(&self, ticket: usize) -> bool {
-        self.slot(ticket).done.load(Ordering::Acquire) // pairs with `complete`
+        self.slot(ticket).stage.load(Ordering::Acquire) == DONE // pairs with `complete`
+    }
+
+    /// Leaves a ticket to the worker that resumes it: at once if it is `ready`, otherwise when there is room for it. The
+    /// ticket's worker calls this after its last access to the slot.
+    pub(crate) fn suspend(&self, ticket: usize, ready: bool) {
+        let stage = if ready { READY } else { HELD };
+        self.slot(ticket).stage.store(stage, Ordering::Release); // pairs with `suspended`
+    }
+
+    /// Whether a ticket is suspended, and then whether it is ready. The ticket is issued and not retired.
+    pub(crate) fn suspended(&self, ticket: usize) -> Option<bool> {
+        match self.slot(ticket).stage.load(Ordering::Acquire) {
+            HELD => Some(false), // pairs with `suspend`
+            READY => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Makes a suspended ticket the caller's. The caller holds the issuing claim and has seen the ticket suspended.
+    pub(crate) fn resume(&self, ticket: usize) {
+        self.slot(ticket).stage.store(OPEN, Ordering::Relaxed);
+    }
+
+    /// The bodies of all slots, by the number of their tickets modulo the size.
+    pub(crate) fn bodies_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        // SAFETY: `&mut self` excludes all other references to the bodies.
+        self.slots.iter_mut().map(|slot| slot.body.with_mut(|body| unsafe { &mut *body }))
     }
 
     /// Tickets completed. The retirement holder reads it before a pass over the window.
@@ -157,7 +202,7 @@ impl<S> Window<S> {
     #[inline]
     pub(crate) fn retire(&self, ticket: usize) {
         // Before `retired` is stored: from then on the next issuer may complete the slot's next ticket.
-        self.slot(ticket).done.store(false, Ordering::Relaxed);
+        self.slot(ticket).stage.store(OPEN, Ordering::Relaxed);
         self.retired.store(ticket + 1, Ordering::Release); // pairs with `retired`
     }
 }

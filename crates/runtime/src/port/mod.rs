@@ -186,6 +186,9 @@ pub trait Input: Sealed + Send {
     /// Returns the items claimed beyond the last firing to the port (sequential nodes).
     #[doc(hidden)]
     fn unclaim(&mut self, cursor: &mut Self::Cursor<'static>);
+    /// Points an open cursor at the slots, which may have moved since it was opened.
+    #[doc(hidden)]
+    fn reopen(&self, cursor: &mut Self::Cursor<'static>);
     /// Releases the slots of ended firings to the producer.
     #[doc(hidden)]
     fn release(&self, cursor: &Self::Cursor<'static>);
@@ -283,6 +286,13 @@ impl<T: Send> Input for PopPort<T> {
         self.side.next = cursor.at();
     }
 
+    fn reopen(&self, cursor: &mut In<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
+        // SAFETY: items keep their indices when a ring grows, and the cursor's are not released, so the new slots hold them.
+        // The caller holds a claim of this node, so the ring does not grow.
+        unsafe { cursor.reopen(self.ring.0.slots()) };
+    }
+
     #[inline]
     fn release(&self, cursor: &In<'static, T>) {
         assert!(cursor.is_of(self.ring.0.id()) && cursor.is_spent(), "{EXCHANGED}");
@@ -366,6 +376,12 @@ impl<T: Send + Sync> Input for PeekPort<T> {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         cursor.close();
         self.side.next = cursor.at();
+    }
+
+    fn reopen(&self, cursor: &mut View<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
+        // SAFETY: as in `PopPort::reopen`.
+        unsafe { cursor.reopen(self.ring.0.slots()) };
     }
 
     #[inline]
@@ -482,6 +498,16 @@ impl<T: Send> PushPort<T> {
                 unsafe { cursor.open(self.ring.0.slots(), start, self.side.next) };
             }
             None => cursor.open_chunk(firings),
+        }
+    }
+
+    /// Points the open cursor of a ticket at the slots of a static output again: see [`Inputs::reopen`](tuple::Inputs).
+    pub(crate) fn reopen(&self, cursor: &mut Out<'static, T>) {
+        assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
+        if self.side.push.is_some() {
+            // SAFETY: a ring that grows keeps the contents of all its slots by their indices (`Ring::grow`), so the reserved
+            // ones hold what the cursor has written. The caller holds the issuing claim, so the ring does not grow.
+            unsafe { cursor.reopen(self.ring.0.slots()) };
         }
     }
 

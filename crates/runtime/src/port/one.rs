@@ -61,6 +61,9 @@ impl<P: Input> Inputs for One<P> {
     fn unclaim(&mut self, cursor: &mut P::Cursor<'static>) {
         self.0.unclaim(cursor);
     }
+    fn reopen(&self, cursor: &mut P::Cursor<'static>) {
+        self.0.reopen(cursor);
+    }
     #[inline]
     fn release(&self, cursor: &P::Cursor<'static>) {
         self.0.release(cursor);
@@ -132,6 +135,15 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     #[inline(always)]
     fn step(cursor: &mut Out<'static, T>) -> bool {
         cursor.step()
+    }
+    fn pause_after(cursor: &mut Out<'static, T>, items: usize) {
+        cursor.pause_after(items);
+    }
+    fn held(cursor: &Out<'static, T>) -> usize {
+        cursor.held()
+    }
+    fn rewind(cursor: &mut Out<'static, T>) -> usize {
+        cursor.rewind()
     }
     #[inline(always)]
     fn mark(cursor: &mut Out<'static, T>) {

@@ -91,6 +91,10 @@ pub trait Inputs: Sealed + Send {
     /// Returns the items claimed beyond the last firing to the ports (sequential nodes).
     #[doc(hidden)]
     fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>);
+    /// Points the cursors of an interrupted ticket at the slots again, which may have moved since: the channel may have
+    /// grown. The caller holds the issuing claim and the ticket.
+    #[doc(hidden)]
+    fn reopen(&self, cursors: &mut Self::Cursors<'static>);
     /// Releases the slots of ended firings to the producers. The caller is the consuming side, and calls in ticket
     /// order.
     #[doc(hidden)]
@@ -170,6 +174,16 @@ pub trait Outputs: Sealed + Send {
     /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
+    /// Makes an interruptible firing pause after `items` items on each output: see [`Out::fill`].
+    #[doc(hidden)]
+    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize);
+    /// The items of a ticket's open chunks that are not in a channel.
+    #[doc(hidden)]
+    fn held(cursors: &Self::Cursors<'static>) -> usize;
+    /// Frees the part of a ticket's open chunks whose items are in a channel. Returns the number of the others. The caller
+    /// holds the retirement and the ticket.
+    #[doc(hidden)]
+    fn rewind(cursors: &mut Self::Cursors<'static>) -> usize;
     /// Marks what has been pushed, after a firing: see [`Marks`].
     #[doc(hidden)]
     fn mark(cursors: &mut Self::Cursors<'static>);
@@ -347,6 +361,9 @@ macro_rules! tuples {
             fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>) {
                 $(self.$i.unclaim(&mut cursors.$i);)*
             }
+            fn reopen(&self, cursors: &mut Self::Cursors<'static>) {
+                $(self.$i.reopen(&mut cursors.$i);)*
+            }
             #[inline]
             fn release(&self, cursors: &Self::Cursors<'static>) {
                 $(self.$i.release(&cursors.$i);)*
@@ -427,6 +444,15 @@ macro_rules! tuples {
             #[inline(always)]
             fn step(cursors: &mut Self::Cursors<'static>) -> bool {
                 true $(& cursors.$i.step())*
+            }
+            fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize) {
+                $(cursors.$i.pause_after(items);)*
+            }
+            fn held(cursors: &Self::Cursors<'static>) -> usize {
+                0 $(+ cursors.$i.held())*
+            }
+            fn rewind(cursors: &mut Self::Cursors<'static>) -> usize {
+                0 $(+ cursors.$i.rewind())*
             }
             #[inline(always)]
             fn mark(cursors: &mut Self::Cursors<'static>) {
@@ -559,6 +585,9 @@ impl<P: Input> Inputs for Vec<P> {
     fn unclaim(&mut self, cursors: &mut Self::Cursors<'static>) {
         self.iter_mut().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.unclaim(cursor));
     }
+    fn reopen(&self, cursors: &mut Self::Cursors<'static>) {
+        self.iter().zip(cursors.iter_mut()).for_each(|(port, cursor)| port.reopen(cursor));
+    }
     fn release(&self, cursors: &Self::Cursors<'static>) {
         self.iter().zip(cursors.iter()).for_each(|(port, cursor)| port.release(cursor));
     }
@@ -626,6 +655,15 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     }
     fn step(cursors: &mut Self::Cursors<'static>) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
+    }
+    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize) {
+        cursors.iter_mut().for_each(|cursor| cursor.pause_after(items));
+    }
+    fn held(cursors: &Self::Cursors<'static>) -> usize {
+        cursors.iter().map(Out::held).sum()
+    }
+    fn rewind(cursors: &mut Self::Cursors<'static>) -> usize {
+        cursors.iter_mut().map(Out::rewind).sum()
     }
     fn mark(cursors: &mut Self::Cursors<'static>) {
         cursors.iter_mut().for_each(Out::mark);

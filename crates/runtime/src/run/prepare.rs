@@ -144,7 +144,7 @@ impl NodeMaker<'_> {
     ) -> Result<NodeCell<'env>, Error> {
         let data = self.graph.node(id);
         let state = match data.kind {
-            Kind::Parallel => NodeState::parallel(data.outputs.len(), self.plan.threads),
+            Kind::Parallel => NodeState::parallel(data.outputs.len(), self.plan.threads, data.unordered),
             _ => NodeState::single(),
         };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);

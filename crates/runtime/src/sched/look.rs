@@ -45,7 +45,7 @@ pub(crate) fn look(net: &Net<'_>, me: WorkerId) -> Duration {
     LOOK.max(began.elapsed() * SHARE)
 }
 
-/// Publishes what the node's ended firings have pushed, and makes its neighbours ready.
+/// Publishes what the node's ended firings have pushed, and makes the node and its neighbours ready.
 fn look_at(net: &Net<'_>, node: NodeId) {
     if net.stopped() {
         return;
@@ -56,6 +56,8 @@ fn look_at(net: &Net<'_>, node: NodeId) {
     }
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`, and with the fence of `ready`
     net.peers(node).for_each(|peer| make_ready(net, peer));
+    // A ticket that was retired may have been what the node waited for.
+    make_ready(net, node);
 }
 
 impl<P: Policy> Worker<'_, P> {

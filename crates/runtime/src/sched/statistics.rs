@@ -110,7 +110,7 @@ impl<P: Policy> Worker<'_, P> {
         }
         let spent = after.saturating_sub(before);
         // A process may work for long without a message.
-        if cx.fired == 0 && spent <= ALWAYS_MEASURED {
+        if cx.fired + cx.pieces == 0 && spent <= ALWAYS_MEASURED {
             return;
         }
         let add = |counter: &AtomicU64, more: u64| match exclusive {

@@ -188,6 +188,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         let by = By::Worker(self.host.worker);
         let mut cx = ActivationContext::new(net, by);
+        cx.timed &= self.config.pace == Pace::Timed;
         // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
         // a node's fails the run, a policy's continues in the caller.
         let worker = self.host.worker;

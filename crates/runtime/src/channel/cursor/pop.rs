@@ -49,6 +49,14 @@ impl<T> In<'_, T> {
         self.claim_end = end;
     }
 
+    /// Points the open cursor at the same indices of other slots.
+    ///
+    /// # Safety
+    /// The slots hold, by index, what those before held; they stay valid as `open` demands.
+    pub(crate) unsafe fn reopen(&mut self, slots: Slots<T>) {
+        self.slots = slots;
+    }
+
     /// Whether this cursor was made for `ring`.
     #[inline]
     pub(crate) fn is_of(&self, ring: RingId) -> bool {

@@ -127,6 +127,8 @@ pub struct Out<'f, T> {
     at: usize,
     /// End of the slots that this firing may write.
     limit: usize,
+    /// The index at which [`Out::fill`] pauses.
+    pause: usize,
     /// The first item written and not published.
     base: usize,
     /// The static push rate, or [`DYNAMIC`].
@@ -155,7 +157,7 @@ impl<T> Out<'_, T> {
     fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
         let (slots, mut spill) = (Slots::none(), Box::new(spill));
         let weighs = spill.weighing().is_some();
-        Out { slots, at: 0, limit: 0, base: 0, push, spill, mark, weighs, ring, firing: PhantomData }
+        Out { slots, at: 0, limit: 0, pause: 0, base: 0, push, spill, mark, weighs, ring, firing: PhantomData }
     }
 
     /// The cursor of a sequential node's dynamic output.
@@ -248,6 +250,29 @@ impl<T> Out<'_, T> {
         }
     }
 
+    /// Makes the next call of [`Out::fill`] pause after `items` items, or before where there is no room in the ring.
+    pub(crate) fn pause_after(&mut self, items: usize) {
+        let pause = self.at.saturating_add(items);
+        self.pause = match &*self.spill {
+            Spill::Overflow(_) => pause.min(self.limit),
+            _ => pause,
+        };
+    }
+
+    /// Pushes items of an iterator, as far as [`Out::pause_after`] allows. True if the iterator has ended.
+    ///
+    /// Each item is marked when it is pushed: the firing has no results but these, so they may leave before it ends.
+    #[inline]
+    pub(crate) fn fill(&mut self, items: &mut impl Iterator<Item = T>) -> bool {
+        while self.at < self.pause {
+            let Some(item) = items.next() else { return true };
+            self.push(item);
+            self.mark();
+        }
+        // Otherwise the firing would wait for room that it does not need.
+        items.size_hint().1 == Some(0)
+    }
+
     /// Whether a static firing pushed fewer items than its rate.
     #[inline(always)]
     pub(crate) fn is_short(&self) -> bool {
@@ -269,6 +294,14 @@ impl<T> Out<'_, T> {
     #[inline]
     pub(crate) fn pushed(&self) -> usize {
         self.at - self.base
+    }
+
+    /// Points the open cursor at the same indices of other slots.
+    ///
+    /// # Safety
+    /// The slots hold, by index, what those before held; they stay valid as `open` demands.
+    pub(crate) unsafe fn reopen(&mut self, slots: Slots<T>) {
+        self.slots = slots;
     }
 
     /// Whether this cursor was made for `ring`.
@@ -339,6 +372,34 @@ impl<T> Out<'_, T> {
             Spill::Chunk { items, weighing: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
             _ => 0,
         }
+    }
+
+    /// The items of an open chunk that have not been moved to the ring.
+    pub(crate) fn held(&self) -> usize {
+        self.at - self.mark.taken().min(self.at)
+    }
+
+    /// Moves the items of an open chunk that have not been moved to the ring to the beginning of its buffer. Returns their
+    /// number. The caller holds the retirement and the ticket, so no other thread reads the buffer.
+    pub(crate) fn rewind(&mut self) -> usize {
+        let taken = self.mark.taken();
+        let left = self.at - taken;
+        let Spill::Chunk { items, outgrown, weighing, .. } = &mut *self.spill else { return 0 };
+        if taken > 0 {
+            // SAFETY: elements `[taken, at)` of the buffer are written and this cursor's; those before were moved out. The
+            // bits move within the buffer, and `at` and the mark say from here on where they are.
+            unsafe { std::ptr::copy(items.as_ptr().add(taken), items.as_mut_ptr(), left) };
+            self.at = left;
+            self.mark.take(0);
+            self.mark.set(left);
+            outgrown.clear();
+            if let Some(weighing) = weighing {
+                // Items that are left keep the bytes of all that were pushed with them.
+                weighing.next = left;
+                weighing.bytes = if left == 0 { 0 } else { weighing.bytes };
+            }
+        }
+        left
     }
 
     /// Moves up to `room` items of a closed chunk to the slots from `at`, and returns their number. The caller owns them

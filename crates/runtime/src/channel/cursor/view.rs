@@ -70,6 +70,14 @@ impl<T> View<'_, T> {
         self.at == self.claim_end
     }
 
+    /// Points the open cursor at the same indices of other slots.
+    ///
+    /// # Safety
+    /// The slots hold, by index, what those before held; they stay valid as `open` demands.
+    pub(crate) unsafe fn reopen(&mut self, slots: Slots<T>) {
+        self.slots = slots;
+    }
+
     /// Whether this view was made for `ring`.
     #[inline]
     pub(crate) fn is_of(&self, ring: RingId) -> bool {

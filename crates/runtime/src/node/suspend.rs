@@ -1,0 +1,226 @@
+//! Tickets of interruptible firings: how a parallel kernel passes on the items of a firing that has many.
+//!
+//! The code of such a kernel ([`Flat`](super::Flat)) pushes a *piece* of items at a time. After each piece its worker
+//! decides whether it goes on, or *suspends* the ticket: then the iterator and the claimed items that are left stay in
+//! the ticket's slot, and any worker may resume it.
+//!
+//! # After a piece
+//!
+//! | the ticket | the worker | the ticket is suspended as |
+//! |---|---|---|
+//! | is the oldest (or the node is unordered) | publishes the piece | |
+//! | and items found no room | ends the activation with `Full` | held |
+//! | is a later one, and holds as many items as the output's capacity, or the bytes of completed and suspended tickets reach the node's share of the budget | ends the activation with `Waiting` | held |
+//! | is any, and the activation has lasted long enough | ends it with `Budget` | ready |
+//! | is any, and no consumer of the node is left, or the node is cancelled | drops the iterator and the items that are left, and completes the ticket | |
+//!
+//! So the oldest ticket waits for slots only, and later ones hold a bounded number of items and of bytes. A kernel that
+//! cannot be interrupted ([`Whole`](super::Whole)) has no such bound: all results of a firing wait in its ticket.
+//!
+//! # Counters
+//!
+//! The states of a slot are those of [`window`](super::window). [`NodeState`] has what other threads read:
+//!
+//! | field | meaning |
+//! |---|---|
+//! | `suspended` | suspended tickets |
+//! | `ready` | those that may continue at once |
+//! | `held` | the oldest of the others |
+//!
+//! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket, and the output has room; or if
+//! nobody reads the output. All of this follows from counters, so it does not matter which event has made a ticket the
+//! oldest. Then the node is claimable (`NodeState::unstuck`), and an activation resumes the ticket before it issues a new
+//! one.
+//!
+//! # Why no suspended ticket is forgotten
+//!
+//! ```text
+//!   worker that suspends ticket t             thread that retires t - 1, or makes room
+//!   1. stage of t := HELD; held := min(t)     1. retired := t, or head := ..
+//!   2. fence(SeqCst)                          2. fence(SeqCst)
+//!   3. examines the node, at the end of       3. examines the node: a consumer after each change, the worker
+//!      its activation                            that retires at the end of its activation, a looker at once
+//! ```
+//!
+//! One of the two sees the other. A worker that resumes a held ticket stores `NONE_HELD` and then counts the other held
+//! tickets again. A reader in between misses only tickets that are not the oldest: the oldest is the one that is resumed.
+//!
+//! # Storage that moves
+//!
+//! A suspended ticket keeps cursors over claimed items, and reserved slots of tallies, while no thread holds the node's
+//! claims. Its channels may grow meanwhile. A ring keeps indices, and all its slots, when it grows; the cursors get the new
+//! slots when the ticket is resumed ([`Inputs::reopen`]), and before the node is dropped.
+//!
+//! # Deadlocks
+//!
+//! A node whose tickets are all completed or suspended is quiescent, so a search may hold it. If the oldest ticket is held
+//! and the output is full, the node has an edge to the consumer ([`waits`](crate::liveness::waits)).
+
+use super::code::Code;
+use super::parallel::{Front, Parallel, Ran, Ticket};
+use super::pieces::Pieces;
+use super::tally::Count;
+use crate::net::{ActivationContext, NodeState};
+use crate::port::tuple::{Inputs, Outputs};
+use crate::sched::make_ready::changed_by;
+use crate::sync::Ordering;
+use thalweg_policy::Event;
+
+/// Why a ticket is suspended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pause {
+    /// It has no room for its items.
+    Full,
+    /// It is not the oldest, and holds enough.
+    Holds,
+    /// The activation has lasted long enough.
+    Over,
+}
+
+impl<I, O, C> Parallel<'_, I, O, C>
+where
+    I: Inputs,
+    O: Outputs,
+    C: Code<I, O>,
+{
+    /// Runs the firings of a ticket that this thread has issued or resumed, piece by piece, until they have ended or the
+    /// ticket is suspended.
+    pub(super) fn run_in_pieces(&self, ticket: usize, cx: &mut ActivationContext<'_>) -> Ran {
+        // SAFETY: this thread has issued or resumed the ticket, and has neither completed nor suspended it; the reference
+        // that `issue` or `resume` had is gone, and this one is not used after `complete` and `suspend`.
+        let slot = unsafe { self.window.body(ticket) };
+        let mut pieces = Pieces::new(cx.timed, false);
+        loop {
+            if cx.net.stopped() {
+                return Ran::Failed;
+            }
+            if cx.net.unheard(cx.node) || cx.state().is_cancelled() {
+                self.abandon(slot);
+                return self.complete(ticket, slot, cx);
+            }
+            O::pause_after(&mut slot.outs, pieces.begin(&self.piece));
+            match self.fire(slot, self.limits.clone(), slot.firings - slot.fired) {
+                Err(failure) => return failure.report(cx),
+                Ok(true) => {
+                    O::close_ticket(&mut slot.outs);
+                    return self.complete(ticket, slot, cx);
+                }
+                Ok(false) => {}
+            }
+            cx.pieces += 1;
+            let is_over = pieces.end(&self.piece);
+            if let Some(pause) = self.after_piece(ticket, slot, is_over, cx) {
+                self.suspend(ticket, slot, pause, cx);
+                return Ran::Suspended(match pause {
+                    Pause::Full => Event::Full(cx.net.outputs(cx.node)[0]),
+                    Pause::Holds => Event::Waiting,
+                    Pause::Over => Event::Budget,
+                });
+            }
+        }
+    }
+
+    /// Publishes the piece, if the ticket may publish, and decides whether to suspend the ticket.
+    fn after_piece(
+        &self,
+        ticket: usize,
+        slot: &mut Ticket<I, O, C::Rest>,
+        is_over: bool,
+        cx: &mut ActivationContext<'_>,
+    ) -> Option<Pause> {
+        let may_publish = self.node.unordered || self.window.retired() == ticket;
+        if may_publish {
+            self.settle(cx.state(), true);
+            // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
+            let left = self.back.with(None, |_| Some(Count::rewind::<O>(&mut slot.counts, &mut slot.outs)));
+            changed_by(cx);
+            if left.is_some_and(|left| left > 0) {
+                return Some(Pause::Full);
+            }
+        }
+        let holds = self.holds_enough(slot, cx);
+        match may_publish {
+            false if holds => Some(Pause::Holds),
+            _ => (holds || is_over).then_some(Pause::Over),
+        }
+    }
+
+    /// Whether the ticket holds as many items as its channel can, or the node's tickets as many bytes as their share.
+    fn holds_enough(&self, slot: &Ticket<I, O, C::Rest>, cx: &ActivationContext<'_>) -> bool {
+        let capacity = |channel| cx.net.meter(channel).capacity();
+        let most = cx.net.outputs(cx.node).iter().map(|channel| capacity(*channel)).min().unwrap_or(usize::MAX);
+        if O::held(&slot.outs) >= most {
+            return true;
+        }
+        let bytes = self.weight.completed_bytes.load(Ordering::Relaxed).saturating_sub(slot.bytes);
+        let bytes = bytes.saturating_add(O::pushed_bytes(&slot.outs));
+        let weighed = self.node.weighed.map(|channel| cx.net.meter(channel));
+        bytes >= self.node.held
+            || weighed.is_some_and(|meter| meter.bytes().saturating_add(bytes) >= meter.byte_limit())
+    }
+
+    /// Drops what is left of a ticket whose results are not wanted: the rest of its firing, and the items of the firings
+    /// that have not begun. Their tallies are 0.
+    fn abandon(&self, slot: &mut Ticket<I, O, C::Rest>) {
+        slot.rest = None;
+        for _ in slot.fired..slot.firings {
+            I::step(&mut slot.ins, &self.limits);
+            I::finish(&mut slot.ins);
+            slot.counts.iter_mut().for_each(|count| count.record::<O>(&slot.outs));
+        }
+        slot.fired = slot.firings;
+        O::close_ticket(&mut slot.outs);
+    }
+
+    /// Leaves the ticket to the worker that resumes it.
+    fn suspend(
+        &self,
+        ticket: usize,
+        slot: &mut Ticket<I, O, C::Rest>,
+        pause: Pause,
+        cx: &ActivationContext<'_>,
+    ) {
+        self.count_bytes(slot);
+        if self.node.workers.is_some() {
+            // It takes no worker until it is resumed.
+            self.running.fetch_sub(1, Ordering::Relaxed);
+        }
+        let is_ready = pause == Pause::Over;
+        self.window.suspend(ticket, is_ready);
+        cx.state().count_suspended(ticket, is_ready);
+    }
+
+    /// Resumes the oldest suspended ticket that may continue. The caller holds the issuing claim.
+    pub(super) fn resume(&self, front: &mut Front<'_, I, O>, cx: &ActivationContext<'_>) -> Option<usize> {
+        let state = cx.state();
+        if !C::IS_INTERRUPTIBLE || state.suspended() == 0 || self.is_at_cap() {
+            return None;
+        }
+        let (ticket, was_ready) = self.resumable(front.next_ticket, state, cx)?;
+        self.window.resume(ticket);
+        let held = (self.window.retired()..front.next_ticket)
+            .filter(|ticket| self.window.has_slot(*ticket) && self.window.suspended(*ticket) == Some(false));
+        state.count_resumed(was_ready, held);
+        // SAFETY: this thread holds the issuing claim and has resumed the ticket. The reference ends with this call.
+        let slot = unsafe { self.window.body(ticket) };
+        front.ins.reopen(&mut slot.ins);
+        front.tallies.reopen(&mut slot.counts);
+        if self.node.workers.is_some() {
+            self.running.fetch_add(1, Ordering::Relaxed);
+        }
+        Some(ticket)
+    }
+
+    /// The oldest suspended ticket that may continue, and whether it is ready.
+    fn resumable(&self, issued: usize, state: &NodeState, cx: &ActivationContext<'_>) -> Option<(usize, bool)> {
+        let retired = self.window.retired();
+        let is_unwanted = cx.net.unheard(cx.node) || state.is_cancelled();
+        let has_room = cx.net.outputs(cx.node).first().is_none_or(|channel| cx.net.meter(*channel).has_room());
+        let may_continue = |ticket: usize, is_ready: bool| {
+            is_ready || is_unwanted || ((self.node.unordered || ticket == retired) && has_room)
+        };
+        (retired..issued)
+            .filter_map(|ticket| Some((ticket, self.window.suspended(ticket)?)))
+            .find(|(ticket, is_ready)| may_continue(*ticket, *is_ready))
+    }
+}
