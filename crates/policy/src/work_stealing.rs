@@ -14,6 +14,8 @@
 //! goes to the queue. No other worker can steal the node in the slot, no worker is woken for it, and it costs no
 //! queue operation. It runs next, so it does not wait.
 //!
+//! While an activation runs the slot is empty: a node in it could not be stolen, however long the activation lasts.
+//!
 //! Fair: one decision in [`FAIR_EVERY`], and every decision after a spent budget, takes the oldest node of the
 //! worker's queue.
 
@@ -187,6 +189,10 @@ impl Local {
         if let (Some(yielded), Some(_)) = (yielded, chosen) {
             host.push(self.worker, yielded);
         }
+        // The oldest node goes first. If its firing is long, another worker must be able to take the one in the slot.
+        if let Some(passed_over) = self.lifo_slot.take() {
+            host.push(self.worker, passed_over);
+        }
         chosen.or(yielded)
     }
 
@@ -263,6 +269,22 @@ mod tests {
             })
             .collect();
         assert_eq!(order, [5, 0, 1, 2, 3, 4, 5, 0]);
+    }
+
+    /// An activation may last for seconds.
+    #[test]
+    fn no_node_waits_in_the_slot_while_another_one_runs() {
+        let (policy, mut host, mut locals) = started(Place::Current, 1);
+        let me = &mut locals[0];
+        let runs_oldest = (0..FAIR_EVERY).any(|_| {
+            policy.ready(me, NodeId(5), &mut host);
+            let empty = Some((NodeId(5), Event::Empty(ChannelId(0))));
+            let node = activate(policy.next(me, empty, &mut host));
+            assert_eq!(me.lifo_slot, None);
+            assert!(node == 5 || host.queues[0].contains(&NodeId(5)), "another worker can steal it");
+            node != 5
+        });
+        assert!(runs_oldest);
     }
 
     #[test]
