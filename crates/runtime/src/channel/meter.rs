@@ -18,6 +18,7 @@
 //! Layout: fields that the producing side writes come first, those of the consuming side last. With
 //! [`Layout::Apart`] `head` has cache lines of its own, so that the two sides do not invalidate each other's.
 
+use super::Mark;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
@@ -135,14 +136,24 @@ impl Meter {
     /// Publishes all items below `tail`. `Release` pairs with [`Meter::tail`]. Producing side only.
     #[inline]
     pub(crate) fn publish(&self, tail: usize) {
-        self.tail.store(tail, Ordering::Release);
+        if cfg!(loom) {
+            // The same for one writer. loom does not know that no store comes between the two halves of the exchange in
+            // `publish_marked`, and lets a concurrent store be overwritten by it.
+            self.tail.swap(tail, Ordering::Release);
+        } else {
+            self.tail.store(tail, Ordering::Release);
+        }
     }
 
-    /// Publishes all items below `to`, for the producing side, if the tail is still `from`. From any thread that has seen
-    /// by a mark ([`Marks`](super::Marks)) that the items are written; `Release` pairs with [`Meter::tail`]. False if the
-    /// producing side has published since.
-    pub(crate) fn publish_from(&self, from: usize, to: usize) -> bool {
-        self.tail.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed).is_ok()
+    /// Publishes the items below a mark of the producing side's cursor, for a sequential node that is firing. From any
+    /// thread. `Release` pairs with [`Meter::tail`]. No effect if the producing side has published since.
+    pub(crate) fn publish_marked(&self, mark: &Mark) {
+        // The tail before the mark: if the node publishes in between, the exchange fails.
+        let (tail, end) = (self.tail(), mark.marked());
+        let publish = || self.tail.compare_exchange(tail, end, Ordering::Release, Ordering::Relaxed);
+        if end > tail && publish().is_ok() {
+            mark.take(end);
+        }
     }
 
     /// Whether the items are weighed.

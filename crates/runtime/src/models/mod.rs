@@ -13,7 +13,8 @@
 //! | model | protocol |
 //! |---|---|
 //! | [`claim`] | `node::claim` |
-//! | [`window`] | `node::window`, with the loops of `node::parallel` |
+//! | [`window`] | `node::window`, with the loops of `node::parallel` and `node::suspend` |
+//! | [`mark`] | the marks of cursors (`channel`), with `Meter` and `PushPort` |
 //! | [`ring`], [`lent`] | `channel`, `channel::lent` |
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
@@ -31,6 +32,7 @@ mod engine;
 mod external;
 mod join;
 mod lent;
+mod mark;
 mod pinned;
 mod ready;
 mod ring;

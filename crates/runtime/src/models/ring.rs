@@ -10,7 +10,7 @@
 
 use super::check;
 use crate::channel::Lack;
-use crate::channel::{In, InputRates, Layout, Meter, Ring, Sizes, Slots};
+use crate::channel::{In, InputRates, Layout, Marks, Meter, Ring, Sizes, Slots};
 use crate::port::{Input, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -22,7 +22,7 @@ const CAPACITY: usize = 2;
 const EMPTY: usize = usize::MAX;
 
 /// By slot: the number of the item that it holds, or [`EMPTY`].
-struct Cells([UnsafeCell<usize>; CAPACITY]);
+pub(super) struct Cells([UnsafeCell<usize>; CAPACITY]);
 
 // SAFETY: `swap` is the only access, and loom fails the model before an access that is not ordered after the previous
 // one.
@@ -31,7 +31,7 @@ unsafe impl Send for Cells {}
 unsafe impl Sync for Cells {}
 
 impl Cells {
-    fn new() -> Arc<Cells> {
+    pub(super) fn new() -> Arc<Cells> {
         Arc::new(Cells([UnsafeCell::new(EMPTY), UnsafeCell::new(EMPTY)]))
     }
 
@@ -45,13 +45,13 @@ impl Cells {
 }
 
 /// An item that owns its slot from its making to its drop.
-struct Item {
+pub(super) struct Item {
     number: usize,
     cells: Arc<Cells>,
 }
 
 impl Item {
-    fn new(number: usize, cells: &Arc<Cells>) -> Item {
+    pub(super) fn new(number: usize, cells: &Arc<Cells>) -> Item {
         cells.swap(number, EMPTY, number);
         Item { number, cells: cells.clone() }
     }
@@ -64,7 +64,7 @@ impl Drop for Item {
 }
 
 /// The ends of a channel of `CAPACITY` slots that holds `initial` items.
-fn ends(initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
+pub(super) fn ends(initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     ends_of(Sizes::fixed(CAPACITY), initial, cells)
 }
 
@@ -79,7 +79,7 @@ fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>,
 }
 
 /// A consuming node, reduced to its port.
-struct Consumer {
+pub(super) struct Consumer {
     // Declared first, as in a node: the cursor drops its items before the drop of the port moves the head past their
     // slots.
     cursor: In<'static, Item>,
@@ -90,7 +90,7 @@ struct Consumer {
 
 impl Consumer {
     /// Pops the items that the channel holds, at most `limit`. Returns their numbers.
-    fn take(&mut self, limit: usize) -> Result<Vec<usize>, Lack> {
+    pub(super) fn take(&mut self, limit: usize) -> Result<Vec<usize>, Lack> {
         let side = self.port.side();
         let count = side.firings(limit)?;
         let start = side.next;
@@ -108,7 +108,7 @@ impl Consumer {
 
 /// Pushes items `from..to` one by one, as a sequential node does, and ends.
 fn produce(give: &mut PushPort<Item>, from: usize, to: usize, cells: &Arc<Cells>) {
-    let mut cursor = give.sequential_cursor();
+    let mut cursor = give.sequential_cursor(Marks::new(1).of(0));
     for number in from..to {
         while give.side().room(1).is_err() {
             give.purge_if_gone();
@@ -220,7 +220,7 @@ fn loom_ring_is_dropped_in_the_middle() {
         let producer = thread::spawn({
             let cells = cells.clone();
             move || {
-                let mut cursor = give.sequential_cursor();
+                let mut cursor = give.sequential_cursor(Marks::new(1).of(0));
                 if give.side().room(1).is_ok() {
                     give.open_sequential(&mut cursor);
                     assert!(cursor.step());

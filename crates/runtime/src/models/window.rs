@@ -6,7 +6,9 @@
 
 use super::check;
 use crate::node::claim::Claim;
+use crate::net::NodeState;
 use crate::node::window::Window;
+use crate::sync::{Ordering, UnsafeCell, fence};
 use loom::thread;
 use std::sync::Arc;
 
@@ -126,4 +128,105 @@ fn loom_window_is_settled_by_any_thread() {
         completers.into_iter().for_each(|thread| thread.join().unwrap());
         node.assert_settled();
     });
+}
+
+/// A node whose tickets have two pieces, and may be suspended between them.
+struct Interrupted {
+    node: Arc<Node>,
+    state: NodeState,
+    /// Tickets of which a first piece has been run. A cell of its own for each: it belongs to the ticket's worker.
+    begun: [UnsafeCell<bool>; 3],
+}
+
+// SAFETY: a ticket's cell is accessed by the ticket's worker alone, and loom fails the model otherwise.
+unsafe impl Send for Interrupted {}
+// SAFETY: as above.
+unsafe impl Sync for Interrupted {}
+
+impl Interrupted {
+    fn new() -> Arc<Interrupted> {
+        let state = NodeState::parallel(1, 2, false);
+        let retired = state.retired().expect("of a parallel node").clone();
+        let window = Window::new(4, retired, || None);
+        let node = Node { window, next_ticket: Claim::new(0), back: Claim::new((0, Vec::new())) };
+        let begun = [UnsafeCell::new(false), UnsafeCell::new(false), UnsafeCell::new(false)];
+        Arc::new(Interrupted { node: Arc::new(node), state, begun })
+    }
+
+    /// As `Parallel::resume`, then `Parallel::issue`: the ticket that the caller runs.
+    fn claim(&self, last: usize) -> Option<usize> {
+        self.node.next_ticket.with(None, |next| {
+            let window = &self.node.window;
+            let suspended = || (window.retired()..*next).filter_map(|t| Some((t, window.suspended(t)?)));
+            let first = window.retired();
+            if self.state.suspended() > 0
+                && let Some((ticket, ready)) = suspended().find(|(t, ready)| *ready || *t == first)
+            {
+                window.resume(ticket);
+                self.state.count_resumed(ready, suspended().filter(|(_, ready)| !ready).map(|(t, _)| t));
+                return Some(ticket);
+            }
+            (*next < last).then(|| {
+                *next += 1;
+                *next - 1
+            })
+        })
+    }
+
+    /// As an activation: true if it ran a piece. A later ticket is suspended after its first piece.
+    fn activate(&self, last: usize, ready: bool) -> bool {
+        self.node.settle();
+        let Some(ticket) = self.claim(last) else { return false };
+        // SAFETY: this thread has issued or resumed the ticket.
+        let begun = self.begun[ticket].with_mut(|begun| std::mem::replace(unsafe { &mut *begun }, true));
+        if !begun && self.node.window.retired() != ticket {
+            self.node.window.suspend(ticket, ready);
+            self.state.count_suspended(ticket, ready);
+            return true;
+        }
+        // SAFETY: as above, and the ticket is neither completed nor suspended.
+        *unsafe { self.node.window.body(ticket) } = Some(ticket);
+        self.node.window.complete(ticket);
+        self.node.settle();
+        true
+    }
+
+    /// As a worker: activates the node while it is claimable, and examines it after each activation.
+    fn work(&self, last: usize, ready: bool) {
+        loop {
+            if !self.activate(last, ready) {
+                thread::yield_now();
+            }
+            fence(Ordering::SeqCst); // as in `Ready::fence`
+            let may_resume =
+                self.state.suspended() > 0 && (self.state.has_ready_ticket() || self.state.has_first_ticket());
+            let is_held = self.node.next_ticket.is_held();
+            let may_issue = !is_held && self.node.next_ticket.try_claim().is_some_and(|next| *next < last);
+            if !may_resume && !may_issue {
+                return;
+            }
+        }
+    }
+}
+
+/// Two workers, two tickets of two pieces: whichever event makes a suspended ticket the oldest, one of the workers resumes
+/// it before it stops.
+///
+/// Mutations that fail: no fence in `count_suspended`; `Relaxed` in place of `Release` in `suspend`, or of `Acquire` in
+/// `suspended`; `held` not stored in `count_suspended`.
+#[test]
+fn loom_window_resumes_suspended_tickets() {
+    for ready in [false, true] {
+        check(move || {
+            let node = Interrupted::new();
+            let other = thread::spawn({
+                let node = node.clone();
+                move || node.work(2, ready)
+            });
+            node.work(2, ready);
+            other.join().unwrap();
+            node.node.assert_settled();
+            assert_eq!(node.state.suspended(), 0);
+        });
+    }
 }

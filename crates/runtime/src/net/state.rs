@@ -391,18 +391,28 @@ impl NodeState {
     /// or its items are not wanted any more.
     fn may_resume(&self, net: &Net<'_>, node: NodeId) -> bool {
         self.suspended() > 0
-            && (self.parallel.as_ref().is_some_and(|parallel| parallel.ready.load(Ordering::Relaxed) > 0)
+            && (self.has_ready_ticket()
                 || self.is_cancelled()
                 || self.held_output(net, node).is_some_and(|channel| net.meter(channel).has_room())
                 || net.unheard(node))
     }
 
+    /// Whether a suspended ticket of a parallel node may continue at once.
+    pub(crate) fn has_ready_ticket(&self) -> bool {
+        self.parallel.as_ref().is_some_and(|parallel| parallel.ready.load(Ordering::Relaxed) > 0)
+    }
+
+    /// Whether a suspended ticket of a parallel node may publish, once there is room.
+    pub(crate) fn has_first_ticket(&self) -> bool {
+        self.parallel.as_ref().is_some_and(|parallel| {
+            let held = parallel.held.load(Ordering::Relaxed);
+            held != NONE_HELD && (parallel.unordered || held == parallel.retired.load(Ordering::Acquire))
+        })
+    }
+
     /// The output on which a suspended ticket of a parallel node may publish, once there is room.
     fn held_output(&self, net: &Net<'_>, node: NodeId) -> Option<ChannelId> {
-        let parallel = self.parallel.as_ref()?;
-        let held = parallel.held.load(Ordering::Relaxed);
-        let is_first = parallel.unordered || held == parallel.retired.load(Ordering::Acquire);
-        (held != NONE_HELD && is_first).then(|| net.outputs(node)[0])
+        self.has_first_ticket().then(|| net.outputs(node)[0])
     }
 
     /// The output for which a suspended ticket of a parallel node waits, since it is full.

@@ -519,13 +519,9 @@ where
 
     /// Weighed outputs are left out: a node with one publishes after each firing.
     fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
-        for (port, channel) in net.outputs(node).iter().enumerate() {
-            let (meter, mark) = (net.meter(*channel), self.marks.at(port));
-            // The tail before the mark: if the node publishes in between, the exchange fails.
-            let (tail, end) = (meter.tail(), mark.marked());
-            if end > tail && !meter.is_weighed() && meter.publish_from(tail, end) {
-                mark.take(end);
-            }
+        let outputs = net.outputs(node).iter().map(|channel| net.meter(*channel)).enumerate();
+        for (port, meter) in outputs.filter(|(_, meter)| !meter.is_weighed()) {
+            meter.publish_marked(self.marks.at(port));
         }
     }
 

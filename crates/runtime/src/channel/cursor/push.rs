@@ -113,7 +113,7 @@ impl<T> Spill<T> {
 }
 
 /// The items for which a chunk's first buffer has room.
-const MIN_CHUNK: usize = 4;
+const MIN_CHUNK: usize = if cfg!(loom) { 1 } else { 4 };
 /// Bytes of buffer that an empty chunk keeps for the next ticket. A reorder window has many chunks.
 const KEPT: usize = 4096;
 

@@ -1,0 +1,90 @@
+//! Marks ([`Marks`]): another thread publishes what a firing node has pushed, while the node fires on.
+//!
+//! Ports, cursors and marks are the real ones. Items own loom cells, as in the model of the ring, so an item that is lost,
+//! delivered twice or read before it is written fails.
+
+use super::check;
+use super::ring::{Cells, Consumer, Item, ends};
+use crate::channel::{Lack, Marks};
+use crate::node::claim::Claim;
+use crate::port::PushPort;
+use loom::thread;
+use std::sync::Arc;
+use thalweg_graph::ChannelId;
+
+/// Pops until the stream ends, and checks that items `0..count` arrive in order.
+fn assert_receives(consumer: &mut Consumer, count: usize) {
+    let mut seen = Vec::new();
+    loop {
+        match consumer.take(2) {
+            Ok(items) => seen.extend(items),
+            Err(Lack::Ended { .. }) => break,
+            Err(_) => thread::yield_now(),
+        }
+    }
+    assert_eq!(seen, (0..count).collect::<Vec<_>>());
+}
+
+/// A sequential node pushes two items in one slice; another thread looks twice.
+///
+/// Mutations that fail: `Relaxed` in place of `Release` in `MarkRef::set`, or of `Acquire` in `Mark::marked`, or of
+/// `Release` in the exchange; a store in place of the exchange; the mark read before the tail.
+#[test]
+fn loom_mark_of_a_sequential_node() {
+    check(|| {
+        let (cells, marks) = (Cells::new(), Marks::new(1));
+        let (mut give, mut consumer, ring) = ends(0, &cells);
+        let looker = thread::spawn({
+            let (ring, marks) = (ring.clone(), marks.clone());
+            move || (0..2).for_each(|_| ring.meter.publish_marked(marks.at(0)))
+        });
+        let producer = thread::spawn(move || {
+            let mut cursor = give.sequential_cursor(marks.of(0));
+            assert_eq!(give.side().room(2).unwrap(), 2);
+            give.open_sequential(&mut cursor);
+            for number in 0..2 {
+                assert!(cursor.step());
+                cursor.push(Item::new(number, &cells));
+                cursor.mark();
+            }
+            give.publish_sequential(&mut cursor);
+            give.side().meter.end();
+        });
+        assert_receives(&mut consumer, 2);
+        producer.join().unwrap();
+        looker.join().unwrap();
+    });
+}
+
+/// The worker of a ticket pushes two items into a chunk, whose buffer it replaces; another thread looks twice, as the
+/// holder of the retirement. Then the ticket is completed and published.
+///
+/// Mutations that fail: `Relaxed` in place of `Release` in `MarkRef::set_buffer`, or of `Acquire` in `Mark::buffer`; the
+/// outgrown buffer freed in `Spill::put`; `Mark::take` left out.
+#[test]
+fn loom_mark_of_a_ticket() {
+    check(|| {
+        let (cells, marks) = (Cells::new(), Marks::new(1));
+        let (_, mut consumer, ring) = ends(0, &cells);
+        let mut give = PushPort::new(ring.clone(), ChannelId(0), None);
+        let back = Arc::new(Claim::new(give.twin()));
+        let mut cursor = give.ticket_cursor(marks.of(0));
+        give.open_ticket(&mut cursor, 2);
+        let looker = thread::spawn({
+            let (back, marks) = (back.clone(), marks.clone());
+            move || (0..2).for_each(|_| back.with((), |back| back.publish_marked(marks.at(0))))
+        });
+        let worker = thread::spawn(move || {
+            for number in 0..2 {
+                cursor.push(Item::new(number, &cells));
+                cursor.mark();
+            }
+            looker.join().unwrap();
+            cursor.close_chunk();
+            assert!(back.with(false, |back| back.publish_ticket(&mut cursor)));
+            give.side().meter.end();
+        });
+        worker.join().unwrap();
+        assert_receives(&mut consumer, 2);
+    });
+}
