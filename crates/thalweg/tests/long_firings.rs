@@ -52,20 +52,17 @@ fn passes_on(name: &str, each: u64, stage: impl Fn(Items, Received) -> Items) {
 fn runs() -> impl Iterator<Item = (&'static str, usize, u64)> {
     let policies = ["auto", "qes", "pss", "random", "ws-cur", "ws-last"];
     let threads = move |policy| [2, 3].map(|threads| (policy, threads));
-    policies.into_iter().flat_map(threads).flat_map(|(policy, threads)| SLOW.map(|slow| (policy, threads, slow)))
+    policies
+        .into_iter()
+        .flat_map(threads)
+        .flat_map(|(policy, threads)| SLOW.map(|slow| (policy, threads, slow)))
 }
 
 #[test]
 fn of_sequential_kernels() {
-    passes_on("map", 1, |items, received| {
-        items.map(move |n| (received.wait(n), n).1)
-    });
-    passes_on("filter", 1, |items, received| {
-        items.filter(move |n| (received.wait(*n), true).1)
-    });
-    passes_on("flat_map", 2, |items, received| {
-        items.flat_map(move |n| (received.wait(n), [n, n]).1)
-    });
+    passes_on("map", 1, |items, received| items.map(move |n| (received.wait(n), n).1));
+    passes_on("filter", 1, |items, received| items.filter(move |n| (received.wait(*n), true).1));
+    passes_on("flat_map", 2, |items, received| items.flat_map(move |n| (received.wait(n), [n, n]).1));
     passes_on("framed", 1, |items, received| {
         let kernel = items.kernel("framed", output("out")).framed(|items| Ok(items.peek(0)?.map(|_| 1)));
         kernel.sequential(move |items, out| {
@@ -74,9 +71,7 @@ fn of_sequential_kernels() {
             out.push(n);
         })
     });
-    passes_on("weighed map", 1, |items, received| {
-        items.map(move |n| (received.wait(n), n).1).weigh(|_| 8)
-    });
+    passes_on("weighed map", 1, |items, received| items.map(move |n| (received.wait(n), n).1).weigh(|_| 8));
     passes_on("two outputs", 1, |items, received| {
         let (one, other) = items.kernel("two", (output("one").push(1), output("other"))).sequential(
             move |items, (one, other)| {
@@ -95,9 +90,7 @@ fn of_sequential_kernels() {
 
 #[test]
 fn of_parallel_kernels() {
-    passes_on("par_map", 1, |items, received| {
-        items.par_map(move |n| (received.wait(n), n).1)
-    });
+    passes_on("par_map", 1, |items, received| items.par_map(move |n| (received.wait(n), n).1));
     passes_on("par_filter_map", 1, |items, received| {
         items.par_filter_map(move |n| (received.wait(n), Some(n)).1)
     });
@@ -111,9 +104,7 @@ fn of_parallel_kernels() {
         items.par_filter_map(move |n| (received.wait(n), Some(n)).1).weigh(|_| 8)
     });
     passes_on("in_flight", 1, |items, received| {
-        items.in_flight(4000, |items| {
-            items.par_filter_map(move |n| (received.wait(n), Some(n)).1)
-        })
+        items.in_flight(4000, |items| items.par_filter_map(move |n| (received.wait(n), Some(n)).1))
     });
 }
 

@@ -80,8 +80,8 @@ mod ring;
 mod slots;
 
 pub use cursor::{Glance, In, NotYet, Out, View};
-pub use cursor::{Mark, Marks};
 pub(crate) use cursor::{InputRates, MarkRef};
+pub use cursor::{Mark, Marks};
 pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};

@@ -72,7 +72,7 @@ fn loom_mark_of_a_ticket() {
         give.open_ticket(&mut cursor, 2);
         let looker = thread::spawn({
             let (back, marks) = (back.clone(), marks.clone());
-            move || (0..2).for_each(|_| back.with((), |back| back.publish_marked(marks.at(0))))
+            move || (0..2).for_each(|_| _ = back.with(false, |back| back.publish_marked(marks.at(0))))
         });
         let worker = thread::spawn(move || {
             for number in 0..2 {

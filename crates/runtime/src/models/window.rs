@@ -5,8 +5,8 @@
 //! model.
 
 use super::check;
-use crate::node::claim::Claim;
 use crate::net::NodeState;
+use crate::node::claim::Claim;
 use crate::node::window::Window;
 use crate::sync::{Ordering, UnsafeCell, fence};
 use loom::thread;
@@ -198,8 +198,8 @@ impl Interrupted {
                 thread::yield_now();
             }
             fence(Ordering::SeqCst); // as in `Ready::fence`
-            let may_resume =
-                self.state.suspended() > 0 && (self.state.has_ready_ticket() || self.state.has_first_ticket());
+            let may_resume = self.state.suspended() > 0
+                && (self.state.has_ready_ticket() || self.state.has_first_ticket());
             let is_held = self.node.next_ticket.is_held();
             let may_issue = !is_held && self.node.next_ticket.try_claim().is_some_and(|next| *next < last);
             if !may_resume && !may_issue {

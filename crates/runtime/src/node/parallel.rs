@@ -179,8 +179,8 @@ impl<I: Inputs, O: Outputs> Back<I, O> {
     }
 
     /// Publishes the items below the mark of a ticket that is not completed, as far as the channel has room. The ticket
-    /// is the next one on the port, or the node is unordered.
-    fn publish_marked(&self, port: usize, mark: &Mark) {
+    /// is the next one on the port, or the node is unordered. True if the channel has changed.
+    fn publish_marked(&self, port: usize, mark: &Mark) -> bool {
         match port.checked_sub(self.outs.count()) {
             None => self.outs.publish_marked(port, mark),
             Some(tally) => self.tallies.publish_marked(tally, mark),
@@ -616,11 +616,11 @@ where
             let pass = self.back.with(None, |back| {
                 // Before the pass, and again after the release: see the window's protocol.
                 let seen = self.window.completions();
-                let moved = self.pass(back, state);
+                let mut changed = self.pass(back, state);
                 if marked || C::IS_INTERRUPTIBLE {
-                    self.publish_running(back);
+                    changed |= self.publish_running(back);
                 }
-                Some((seen, moved))
+                Some((seen, changed))
             });
             let Some((seen, changed)) = pass else { return moved };
             moved |= changed;
@@ -741,16 +741,19 @@ where
     }
 
     /// Publishes what ended firings of tickets under way have pushed: on each port those of the next ticket, of an
-    /// unordered node those of all. The caller holds the retirement, and has published all completed tickets.
-    fn publish_running(&self, back: &Back<I, O>) {
+    /// unordered node those of all. True if a channel has changed. The caller holds the retirement, and has published all
+    /// completed tickets.
+    fn publish_running(&self, back: &Back<I, O>) -> bool {
+        let mut moved = false;
         // `Acquire` pairs with `issue`.
         let issued = self.issued.load(Ordering::Acquire);
         for (port, next) in back.next.iter().enumerate() {
             let last = if self.node.unordered { issued } else { issued.min(next + 1) };
             for ticket in (*next..last).filter(|ticket| !self.is_done(*ticket)) {
-                back.publish_marked(port, self.mark_of(ticket, port));
+                moved |= back.publish_marked(port, self.mark_of(ticket, port));
             }
         }
+        moved
     }
 
     /// The mark of a ticket on a port.
@@ -917,9 +920,8 @@ where
         let is_still = |ticket: usize| self.is_done(ticket) || self.window.suspended(ticket).is_some();
         // The tickets before the first suspended one: they are done.
         let done = tickets.clone().find(|ticket| !self.is_done(*ticket)).unwrap_or(issued);
-        let published = |(next, stuck): (&usize, &AtomicUsize)| {
-            *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK
-        };
+        let published =
+            |(next, stuck): (&usize, &AtomicUsize)| *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK;
         // No worker runs a ticket, every input of completed ones is released, and every port has published all or lacks
         // room.
         let is_quiescent = tickets.all(is_still)

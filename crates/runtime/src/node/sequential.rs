@@ -36,16 +36,16 @@
 //! A firing may push more items on a dynamic output than the channel has free slots. The remaining items overflow into
 //! the cursor and are *pending* until the channel has room. The node fires, and ends, only without pending items.
 
+use super::pieces::{PieceLength, Pieces};
 use super::{Flow, IntoFlow};
 use crate::channel::{Lack, Marks};
 use crate::measure::clock::Part;
-use super::pieces::{PieceLength, Pieces};
 use crate::net::{ActivationContext, Body, By, Held, Net, NodeState};
-use thalweg_graph::NodeId;
 use crate::node::claim::Claim;
 use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
+use thalweg_graph::NodeId;
 use thalweg_policy::Event;
 
 /// The decision of a framing function on the next firing.
@@ -269,8 +269,12 @@ where
             cx.end_run(fired);
             cx.fired += fired;
             left -= fired;
-            core.interrupted = matches!(stop, Stop::Interrupted);
-            if fired > 0 || core.interrupted {
+            core.interrupted = match stop {
+                Stop::Interrupted => true,
+                Stop::Lack(_) => core.interrupted && fired == 0,
+                Stop::Spent | Stop::End => false,
+            };
+            if fired > 0 || matches!(stop, Stop::Interrupted) {
                 core.outs.publish_sequential(&mut core.out_cursors);
                 core.ins.release(&core.in_cursors);
                 changed_by(cx);

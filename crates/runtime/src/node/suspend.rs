@@ -148,7 +148,8 @@ where
     /// Whether the ticket holds as many items as its channel can, or the node's tickets as many bytes as their share.
     fn holds_enough(&self, slot: &Ticket<I, O, C::Rest>, cx: &ActivationContext<'_>) -> bool {
         let capacity = |channel| cx.net.meter(channel).capacity();
-        let most = cx.net.outputs(cx.node).iter().map(|channel| capacity(*channel)).min().unwrap_or(usize::MAX);
+        let most =
+            cx.net.outputs(cx.node).iter().map(|channel| capacity(*channel)).min().unwrap_or(usize::MAX);
         if O::held(&slot.outs) >= most {
             return true;
         }
@@ -198,8 +199,9 @@ where
         }
         let (ticket, was_ready) = self.resumable(front.next_ticket, state, cx)?;
         self.window.resume(ticket);
+        // Tickets that are retired meanwhile are not suspended, and no other thread issues new ones.
         let held = (self.window.retired()..front.next_ticket)
-            .filter(|ticket| self.window.has_slot(*ticket) && self.window.suspended(*ticket) == Some(false));
+            .filter(|ticket| self.window.suspended(*ticket) == Some(false));
         state.count_resumed(was_ready, held);
         // SAFETY: this thread holds the issuing claim and has resumed the ticket. The reference ends with this call.
         let slot = unsafe { self.window.body(ticket) };
@@ -208,14 +210,23 @@ where
         if self.node.workers.is_some() {
             self.running.fetch_add(1, Ordering::Relaxed);
         }
+        // This activation may have taken an alert, and issues no ticket, so it does not see what the node lacks or that it
+        // ends: the next one must.
+        state.wait.ready();
         Some(ticket)
     }
 
     /// The oldest suspended ticket that may continue, and whether it is ready.
-    fn resumable(&self, issued: usize, state: &NodeState, cx: &ActivationContext<'_>) -> Option<(usize, bool)> {
+    fn resumable(
+        &self,
+        issued: usize,
+        state: &NodeState,
+        cx: &ActivationContext<'_>,
+    ) -> Option<(usize, bool)> {
         let retired = self.window.retired();
         let is_unwanted = cx.net.unheard(cx.node) || state.is_cancelled();
-        let has_room = cx.net.outputs(cx.node).first().is_none_or(|channel| cx.net.meter(*channel).has_room());
+        let has_room =
+            cx.net.outputs(cx.node).first().is_none_or(|channel| cx.net.meter(*channel).has_room());
         let may_continue = |ticket: usize, is_ready: bool| {
             is_ready || is_unwanted || ((self.node.unordered || ticket == retired) && has_room)
         };

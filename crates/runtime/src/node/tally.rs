@@ -129,9 +129,10 @@ impl Tallies {
         self.0.iter().zip(counts).for_each(|(tally, count)| tally.port.reopen(&mut count.numbers));
     }
 
-    /// Publishes the numbers of a ticket on tally `at` that are below its mark. The caller holds the retirement.
-    pub(super) fn publish_marked(&self, at: usize, mark: &Mark) {
-        self.0[at].port.publish_marked(mark);
+    /// Publishes the numbers of a ticket on tally `at` that are below its mark. True if there were some. The caller
+    /// holds the retirement.
+    pub(super) fn publish_marked(&self, at: usize, mark: &Mark) -> bool {
+        self.0[at].port.publish_marked(mark)
     }
 
     /// The tail of tally `at`: the index of its next number.

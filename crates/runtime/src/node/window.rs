@@ -99,8 +99,7 @@ impl<S> Window<S> {
         mut body: impl FnMut() -> S,
     ) -> Window<S> {
         assert!(size.is_power_of_two());
-        let slot =
-            |body| CachePadded::new(Slot { stage: AtomicU32::new(OPEN), body: UnsafeCell::new(body) });
+        let slot = |body| CachePadded::new(Slot { stage: AtomicU32::new(OPEN), body: UnsafeCell::new(body) });
         let slots = (0..size).map(|_| slot(body())).collect();
         Window { slots, retired, completed: CachePadded::new(AtomicUsize::new(0)) }
     }

@@ -595,8 +595,9 @@ impl<T: Send> PushPort<T> {
     }
 
     /// Publishes the items below the mark of a ticket's cursor that is open, as far as the channel has room. The caller
-    /// holds the retirement; the ticket is not done, and the next one on this port unless the node is unordered.
-    pub(crate) fn publish_marked(&self, mark: &Mark) {
+    /// holds the retirement; the ticket is not done, and the next one on this port unless the node is unordered. True if
+    /// the channel has changed.
+    pub(crate) fn publish_marked(&self, mark: &Mark) -> bool {
         let (end, tail) = (mark.marked(), self.side.meter.tail_here());
         if self.side.push.is_some() {
             // A mark of an earlier ticket in the same slot of the window is below the tail.
@@ -604,7 +605,7 @@ impl<T: Send> PushPort<T> {
                 mark.take(end);
                 self.ring.0.publish(tail, end);
             }
-            return;
+            return end > tail;
         }
         let taken = mark.taken();
         let room = (self.side.meter.head() + self.side.meter.capacity()).saturating_sub(tail);
@@ -618,6 +619,7 @@ impl<T: Send> PushPort<T> {
             mark.take(taken + count);
             self.ring.0.publish(tail, tail + count);
         }
+        count > 0
     }
 
     /// This end of the channel for a process.

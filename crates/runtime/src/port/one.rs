@@ -163,8 +163,8 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn publish_ticket(&self, _port: usize, cursor: &mut Out<'static, T>) -> bool {
         self.0.publish_ticket(cursor)
     }
-    fn publish_marked(&self, _port: usize, mark: &Mark) {
-        self.0.publish_marked(mark);
+    fn publish_marked(&self, _port: usize, mark: &Mark) -> bool {
+        self.0.publish_marked(mark)
     }
     fn pushed_bytes(cursor: &Out<'static, T>) -> usize {
         cursor.pushed_bytes()

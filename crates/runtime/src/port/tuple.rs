@@ -202,9 +202,10 @@ pub trait Outputs: Sealed + Send {
     #[doc(hidden)]
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool;
     /// Publishes on an output the items below the mark of a ticket that is not completed, as far as the channel has
-    /// room. The caller is the producing side; the ticket is the next one, unless the node is unordered.
+    /// room. True if the channel has changed. The caller is the producing side; the ticket is the next one, unless the node
+    /// is unordered.
     #[doc(hidden)]
-    fn publish_marked(&self, port: usize, mark: &Mark);
+    fn publish_marked(&self, port: usize, mark: &Mark) -> bool;
     /// The bytes of the items that the firings of a ticket have pushed.
     #[doc(hidden)]
     fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize;
@@ -476,10 +477,10 @@ macro_rules! tuples {
                     _ => true,
                 }
             }
-            fn publish_marked(&self, port: usize, mark: &Mark) {
+            fn publish_marked(&self, port: usize, mark: &Mark) -> bool {
                 match port {
                     $($i => self.$i.publish_marked(mark),)*
-                    _ => {}
+                    _ => false,
                 }
             }
             fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize {
@@ -680,8 +681,8 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn publish_ticket(&self, port: usize, cursors: &mut Self::Cursors<'static>) -> bool {
         self[port].publish_ticket(&mut cursors[port])
     }
-    fn publish_marked(&self, port: usize, mark: &Mark) {
-        self[port].publish_marked(mark);
+    fn publish_marked(&self, port: usize, mark: &Mark) -> bool {
+        self[port].publish_marked(mark)
     }
     fn pushed_bytes(cursors: &Self::Cursors<'static>) -> usize {
         cursors.iter().map(Out::pushed_bytes).sum()

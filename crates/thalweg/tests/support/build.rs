@@ -116,6 +116,14 @@ impl<T: Item> Build<'_, T> {
         match *op {
             Op::Map { parallel, blocking } => vec![self.map(&self.name(), first, parallel, blocking)],
             Op::Rated { parallel } => vec![self.rated(first, parallel)],
+            Op::Flat { parallel, blocking, most } => {
+                let results = self.flat(first, parallel, blocking, move |item| item % most);
+                vec![results.named(&self.name())]
+            }
+            Op::Endless { parallel, blocking, take } => {
+                let results = self.flat(first, parallel, blocking, |_| u64::MAX);
+                vec![results.named(&format!("{}.flat", self.name())).take(take).named(&self.name())]
+            }
             Op::Static { parallel, pop, push } => vec![self.fixed(first, parallel, pop, push)],
             Op::Window { parallel, pop, peek } => vec![self.window(first, parallel, pop, peek)],
             Op::Split { parallel, route } => self.split(first, parallel, route),
@@ -176,6 +184,29 @@ impl<T: Item> Build<'_, T> {
             Ok(())
         };
         finish!(kernel, parallel, f)
+    }
+
+    /// Each item becomes the results of an iterator, as many as `length` says. The iterator owns the item.
+    fn flat(
+        &mut self,
+        items: Stream<'static, T>,
+        parallel: bool,
+        blocking: bool,
+        length: impl Fn(u64) -> u64 + Send + Sync + 'static,
+    ) -> Stream<'static, T> {
+        let (fire, make) = self.hooks();
+        let results = move |item: T| {
+            if let Err(error) = fire() {
+                panic!("{error}");
+            }
+            let make = make.clone();
+            (0..length(item.value())).map(move |i| make(mix(item.value(), i)))
+        };
+        match (parallel, blocking) {
+            (true, _) => items.par_flat_map(results),
+            (false, true) => items.flat_map(results).blocking(),
+            (false, false) => items.flat_map(results),
+        }
     }
 
     fn fixed(

@@ -136,6 +136,21 @@ impl Machine {
                 (0..item % 4).for_each(|i| ports.push(0, mix(item, i)));
                 Ok(Then::More)
             }),
+            Op::Flat { most, .. } => self.add(ins, outs, move |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                (0..item % most).for_each(|i| ports.push(0, mix(item, i)));
+                Ok(Then::More)
+            }),
+            // The iterator of the first item has all the results that are taken.
+            Op::Endless { take, .. } => self.add(ins, outs, move |ports| {
+                if take > 0 {
+                    or_end!(ports.has(0, 1));
+                    let item = ports.pop(0, 1)[0];
+                    (0..take as u64).for_each(|i| ports.push(0, mix(item, i)));
+                }
+                Ok(Then::End)
+            }),
             Op::Static { pop, push, .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, pop as usize));
                 let of = digest(ports.pop(0, pop as usize));

@@ -61,6 +61,10 @@ pub enum Op {
     Map { parallel: bool, blocking: bool },
     /// Zero to three results for each item.
     Rated { parallel: bool },
+    /// The results of an iterator for each item: up to `most - 1` of them.
+    Flat { parallel: bool, blocking: bool, most: u64 },
+    /// The first results, up to this number, of iterators that never end.
+    Endless { parallel: bool, blocking: bool, take: usize },
     /// `pop` items become `push` results.
     Static { parallel: bool, pop: u32, push: u32 },
     /// Peeks `peek` items, pops `pop`, pushes one result.
@@ -194,6 +198,12 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (par(), prop::bool::weighted(0.1))
             .prop_map(|(parallel, blocking)| Op::Map { parallel, blocking: blocking && !parallel }),
         4 => par().prop_map(|parallel| Op::Rated { parallel }),
+        3 => (par(), prop::bool::weighted(0.1), prop_oneof![Just(2u64), Just(5), Just(300)]).prop_map(
+            |(parallel, blocking, most)| Op::Flat { parallel, blocking: blocking && !parallel, most }
+        ),
+        1 => (par(), prop::bool::weighted(0.1), 0..=40usize).prop_map(
+            |(parallel, blocking, take)| Op::Endless { parallel, blocking: blocking && !parallel, take }
+        ),
         2 => (par(), 1..=4u32, 1..=3u32).prop_map(|(parallel, pop, push)| Op::Static { parallel, pop, push }),
         3 => (par(), 1..=3u32, 0..=5u32)
             .prop_map(|(parallel, pop, more)| Op::Window { parallel, pop, peek: pop + more }),

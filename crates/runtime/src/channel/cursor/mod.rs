@@ -41,8 +41,8 @@ mod push;
 mod view;
 
 pub use glance::{Glance, NotYet};
-pub use mark::{Mark, Marks};
 pub(crate) use mark::MarkRef;
+pub use mark::{Mark, Marks};
 pub use pop::In;
 pub use push::Out;
 pub use view::View;

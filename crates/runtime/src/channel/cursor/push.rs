@@ -157,7 +157,19 @@ impl<T> Out<'_, T> {
     fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
         let (slots, mut spill) = (Slots::none(), Box::new(spill));
         let weighs = spill.weighing().is_some();
-        Out { slots, at: 0, limit: 0, pause: 0, base: 0, push, spill, mark, weighs, ring, firing: PhantomData }
+        Out {
+            slots,
+            at: 0,
+            limit: 0,
+            pause: 0,
+            base: 0,
+            push,
+            spill,
+            mark,
+            weighs,
+            ring,
+            firing: PhantomData,
+        }
     }
 
     /// The cursor of a sequential node's dynamic output.
@@ -167,13 +179,33 @@ impl<T> Out<'_, T> {
 
     /// The cursor of a parallel node's dynamic output.
     pub(crate) fn chunk(ring: RingId, mark: MarkRef, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, mark, DYNAMIC, Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing: Weighing::new(weigh), exact: false })
+        Out::with(
+            ring,
+            mark,
+            DYNAMIC,
+            Spill::Chunk {
+                items: Vec::new(),
+                outgrown: Vec::new(),
+                weighing: Weighing::new(weigh),
+                exact: false,
+            },
+        )
     }
 
     /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
     /// slots of the ring.
     pub(crate) fn exact_chunk(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, mark, push, Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing: Weighing::new(weigh), exact: true })
+        Out::with(
+            ring,
+            mark,
+            push,
+            Spill::Chunk {
+                items: Vec::new(),
+                outgrown: Vec::new(),
+                weighing: Weighing::new(weigh),
+                exact: true,
+            },
+        )
     }
 
     /// The cursor of a static output.
