@@ -1,5 +1,6 @@
 //! What a host offers to a policy: queues, measurements, and state that the workers share.
 
+use crate::Event;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
 
@@ -96,6 +97,14 @@ pub trait Host<S = ()>: Measurements {
     /// Whether, as far as the host knows, an activation of the node would do something: fire, or end the node. A
     /// node with a thread of its own, or one that has ended, is never claimable.
     fn claimable(&self, node: NodeId) -> bool;
+
+    /// What keeps a node that is not claimable from firing, as far as the host knows: [`Event::Empty`] for the first
+    /// input, by port, without the items of the next firing, else [`Event::Full`] for the first output without room.
+    /// So it is the event with which an activation would end.
+    ///
+    /// `None` where no channel is the reason: another worker holds the node, its own tickets must retire first, it
+    /// has ended, or it has a thread of its own.
+    fn lack(&self, node: NodeId) -> Option<Event>;
 
     /// Appends a node to the back of a worker's queue. A node that is pinned to a worker goes to a queue of that
     /// worker whatever `to` is, and cannot be stolen.

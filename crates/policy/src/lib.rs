@@ -91,6 +91,8 @@ pub mod tasks;
 pub mod work_stealing;
 
 #[cfg(test)]
+mod budget_tests;
+#[cfg(test)]
 mod graphs;
 #[cfg(test)]
 mod mock;

@@ -1,7 +1,7 @@
 //! A host that returns what a unit test has set.
 
 use crate::random::XorShift;
-use crate::{End, Host, Measurements, Occupancy, WorkerId};
+use crate::{End, Event, Host, Measurements, Occupancy, WorkerId};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
@@ -11,6 +11,8 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) plan: Plan,
     /// By node.
     pub(crate) claimable: Vec<bool>,
+    /// By node: what it lacks, if it is not claimable.
+    pub(crate) lacks: Vec<Option<Event>>,
     /// By channel.
     pub(crate) items: Vec<usize>,
     /// By worker.
@@ -50,6 +52,7 @@ impl<S: Default> Mock<S> {
     pub(crate) fn sharing(graph: GraphData, workers: usize) -> Mock<S> {
         Mock {
             claimable: vec![true; graph.nodes().len()],
+            lacks: vec![None; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
             queues: vec![VecDeque::new(); workers],
             last: vec![None; graph.nodes().len()],
@@ -112,6 +115,9 @@ impl<S> Host<S> for Mock<S> {
     }
     fn claimable(&self, node: NodeId) -> bool {
         self.claimable[node.index()]
+    }
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.lacks[node.index()]
     }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.queues[to].push_back(node);

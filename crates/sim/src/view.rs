@@ -119,6 +119,9 @@ impl<S> Host<S> for View<'_, '_, S> {
     fn claimable(&self, node: NodeId) -> bool {
         self.world.claimable(node)
     }
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.world.lack_of(node)
+    }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.workers[to].queue.push_back(node);
         self.workers[to].wanted = self.workers[to].asleep;

@@ -10,7 +10,7 @@ use crate::sync::{Mutex, Ordering};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 use thalweg_plan::Plan;
 use thalweg_policy::random::XorShift;
-use thalweg_policy::{End, Host, Measurements, Occupancy, WorkerId};
+use thalweg_policy::{End, Event, Host, Measurements, Occupancy, WorkerId};
 use thalweg_trace::What;
 
 /// The engine as the policy of one worker sees it.
@@ -111,6 +111,11 @@ impl<S> Host<S> for EngineHost<'_, S> {
             false => self.net.claimable(node),
         };
         claimable && self.net.may_run(node, self.worker)
+    }
+
+    /// A hint, as [`EngineHost::claimable`] is.
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.net.lack(node)
     }
 
     /// Queues the node where a worker that may run it takes it, and wakes a worker if this one's being awake is not
