@@ -117,6 +117,11 @@ pub trait Host<S = ()>: Measurements {
     /// Takes the oldest node of another worker's queue.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
 
+    /// Takes the first claimable node of a worker's queue, this worker's or another's. The nodes before it go to the
+    /// back, in their order. No other node leaves the queue, not even for the moment of the search: other workers
+    /// never miss a node that this one only examines.
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId>;
+
     /// The worker that a node belongs to: the latest [`Host::set_affinity`], or at the start the one of the plan
     /// ([`Plan::workers`]), or else the one of [`dealt`]. `None` for a parallel node, which any worker may run.
     ///

@@ -136,6 +136,12 @@ impl<S> Host<S> for View<'_, '_, S> {
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         self.workers[from].queue.pop_front()
     }
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
+        let queue = &mut self.workers[from].queue;
+        let found = queue.iter().position(|node| self.world.claimable(*node))?;
+        queue.rotate_left(found);
+        queue.pop_front()
+    }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         let (nodes, workers) = (self.common.affinity.len(), self.workers.len());
         let bound = self.world.graph().node(node).kind != Kind::Parallel;

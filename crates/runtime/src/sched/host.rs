@@ -56,6 +56,20 @@ impl<S> EngineHost<'_, S> {
     }
 }
 
+impl<S> EngineHost<'_, S> {
+    /// Counts an attempt to steal from a worker, and what it has taken.
+    fn count_steal(&mut self, from: WorkerId, stolen: Option<NodeId>) -> Option<NodeId> {
+        self.steal_attempts += 1;
+        if let Some(node) = stolen {
+            self.steals += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.add(ticks(), What::Steal { node, from: from as u32 });
+            }
+        }
+        stolen
+    }
+}
+
 impl<S> Measurements for EngineHost<'_, S> {
     // The loads are `Relaxed` or unrelated to each other, so the numbers are estimates: a policy's choice may be worse
     // for a stale one, and is never wrong.
@@ -150,14 +164,22 @@ impl<S> Host<S> for EngineHost<'_, S> {
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         let stolen = self.net.sched.ready.steal(from);
-        self.steal_attempts += 1;
-        if let Some(node) = stolen {
-            self.steals += 1;
-            if let Some(recorder) = &mut self.recorder {
-                recorder.add(ticks(), What::Steal { node, from: from as u32 });
-            }
+        self.count_steal(from, stolen)
+    }
+
+    /// From the worker's own queue or its queue of pinned nodes, or from another worker's queue, never from that one's
+    /// queue of pinned nodes.
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
+        let (net, worker) = (self.net, self.worker);
+        let test = |node| net.claimable(node) && net.may_run(node, worker);
+        if from == worker {
+            return self.pop_in_turn(
+                |ready| ready.take_accepted(worker, test),
+                |ready| ready.take_accepted_pinned(worker, test),
+            );
         }
-        stolen
+        let stolen = net.sched.ready.take_accepted(from, test);
+        self.count_steal(from, stolen)
     }
 
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
