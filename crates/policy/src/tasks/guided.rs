@@ -1,8 +1,7 @@
 //! How many iterations a worker of a guided loop takes.
 
 /// The number of iterations that one of `workers` workers takes of those that are `left`: half of its even share, but at
-/// least `least`, as far as there are so many. So the first part of a loop leaves half of the iterations to even out the
-/// work.
+/// least `least`, or all if fewer are left. So the first parts together leave half of the iterations to even out the work.
 ///
 /// OpenMP leaves the share to its implementations: LLVM's takes the same half, and GCC's, with which chapter 5 of
 /// *Locality-Aware Concurrency Platforms* compares, the whole share.

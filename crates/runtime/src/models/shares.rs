@@ -48,10 +48,9 @@ fn loom_shares_give_a_stretch_to_one_thread() {
 /// One thread ends the loop at number 2, while the other takes and steals. Numbers below the limit are taken once, and others
 /// at most once; a thread drops what it gets of these, and cuts again.
 ///
-/// Mutations that fail: a load and a store in place of the cut's compare-and-swap; a cut that changes empty ranges by a
-/// plain store.
+/// Mutation that fails: a load and a store in place of the cut's compare-and-swap.
 #[test]
-fn loom_a_cut_of_shares_leaves_each_number_below_it() {
+fn loom_shares_cut_leave_each_number_below_it() {
     check(|| {
         let shares = Arc::new(Shares::new(0..4, 2, 1, 1));
         let other = thread::spawn({
