@@ -100,14 +100,14 @@ mod tests {
         in_teams(|| {
             for schedule in ALL {
                 for members in [1, 2, 8] {
-                    for first in [0, 1, 300, usize::MAX / 2] {
-                        let fail = |at: usize| if at >= first + 7 && at % 7 == 3 { Err(at) } else { Ok(()) };
+                    for first in if cfg!(miri) { &[1][..] } else { &[0, 1, 300, usize::MAX / 2] } {
+                        let fail = |at: usize| if at >= *first + 7 && at % 7 == 3 { Err(at) } else { Ok(()) };
                         let lowest = (first + 7..).find(|at| at % 7 == 3);
                         let settings = Loop::new().schedule(schedule).members(members);
-                        let result = settings.try_for_each(first..usize::MAX, fail);
+                        let result = settings.try_for_each(*first..usize::MAX, fail);
                         assert_eq!(result.err(), lowest, "{schedule:?}, {members} members");
                         let stealing = settings.stealing(thalweg_policy::tasks::StealOrder::Off);
-                        assert_eq!(stealing.try_for_each(first..usize::MAX, fail).err(), lowest);
+                        assert_eq!(stealing.try_for_each(*first..usize::MAX, fail).err(), lowest);
                     }
                 }
             }

@@ -295,6 +295,34 @@ mod tests {
         );
     }
 
+    /// The stretches of a loop with fewer members than the team, and those of a replay.
+    #[test]
+    fn the_papers_order_steals_from_the_next_stretch_that_is_not_begun() {
+        let (few, replayed) = (super::super::even(5, 3, 90).collect(), vec![40, 0, 0, 33, 17]);
+        for (lengths, [begun, waits]) in [(few, [0, 1]), (replayed, [0, 3])] {
+            let lengths: Vec<u64> = lengths;
+            let starts: Vec<u64> =
+                lengths.iter().scan(0, |sum, length| Some(std::mem::replace(sum, *sum + length))).collect();
+            let iterations = Iterations::new(
+                Schedule::Hybrid,
+                StealOrder::Paper,
+                &(0..90),
+                (lengths.clone().into_iter(), 3),
+                1,
+            );
+            let take = |member, wanted| iterations.take(member, (wanted, false), &mut |_| ()).unwrap();
+            assert_eq!(take(begun, 1).len(), 1);
+            // The last member has no stretch, or takes its own first.
+            let done = starts[4] as usize..starts[4] as usize + lengths[4] as usize;
+            let mut stolen = take(4, 90);
+            while done.contains(&stolen.start) {
+                stolen = take(4, 90);
+            }
+            let stretch = starts[waits]..starts[waits] + lengths[waits];
+            assert!(stretch.contains(&(stolen.start as u64)), "{stolen:?} of {lengths:?}");
+        }
+    }
+
     #[test]
     fn a_panic_of_the_part_alone_cancels_a_loop() {
         struct InDrop<'d>(&'d Iterations);
