@@ -1,5 +1,6 @@
 //! What a host offers to a policy: queues, measurements, and state that the workers share.
 
+use crate::Event;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
 
@@ -97,6 +98,14 @@ pub trait Host<S = ()>: Measurements {
     /// node with a thread of its own, or one that has ended, is never claimable.
     fn claimable(&self, node: NodeId) -> bool;
 
+    /// What keeps a node that is not claimable from firing, as far as the host knows: [`Event::Empty`] for the first
+    /// input, by port, without the items of the next firing, else [`Event::Full`] for the first output without room.
+    /// So it is the event with which an activation would end.
+    ///
+    /// `None` where no channel is the reason: another worker holds the node, its own tickets must retire first, it
+    /// has ended, or it has a thread of its own.
+    fn lack(&self, node: NodeId) -> Option<Event>;
+
     /// Appends a node to the back of a worker's queue. A node that is pinned to a worker goes to a queue of that
     /// worker whatever `to` is, and cannot be stolen.
     fn push(&mut self, to: WorkerId, node: NodeId);
@@ -107,6 +116,11 @@ pub trait Host<S = ()>: Measurements {
 
     /// Takes the oldest node of another worker's queue.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
+
+    /// Takes the first claimable node of a worker's queue, this worker's or another's. The nodes before it go to the
+    /// back, in their order. No other node leaves the queue, not even for the moment of the search: other workers
+    /// never miss a node that this one only examines.
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId>;
 
     /// The worker that a node belongs to: the latest [`Host::set_affinity`], or at the start the one of the plan
     /// ([`Plan::workers`]), or else the one of [`dealt`]. `None` for a parallel node, which any worker may run.

@@ -49,7 +49,7 @@
 //!
 //! The policies of this crate keep a stricter law, so that a worker may park after any `Idle`: they return `Idle`
 //! only after they have examined everything that the worker could take, and found nothing. A scanning policy
-//! examines every node (`random`: every token that is not in the hand of another worker), a policy with
+//! examines every node (`random`: every token that is not with an activation of another worker), a policy with
 //! notifications every queue, and one with affinity the worker's own queue.
 //!
 //! # Policies
@@ -90,6 +90,8 @@ pub mod registry;
 pub mod tasks;
 pub mod work_stealing;
 
+#[cfg(test)]
+mod budget_tests;
 #[cfg(test)]
 mod graphs;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A host that returns what a unit test has set.
 
 use crate::random::XorShift;
-use crate::{End, Host, Measurements, Occupancy, WorkerId};
+use crate::{End, Event, Host, Measurements, Occupancy, WorkerId};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
@@ -11,10 +11,14 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) plan: Plan,
     /// By node.
     pub(crate) claimable: Vec<bool>,
+    /// By node: what it lacks, if it is not claimable.
+    pub(crate) lacks: Vec<Option<Event>>,
     /// By channel.
     pub(crate) items: Vec<usize>,
     /// By worker.
     pub(crate) queues: Vec<VecDeque<NodeId>>,
+    /// The least number of nodes in all queues after a node was taken.
+    pub(crate) fewest_queued: usize,
     /// By node: the worker that activated it last.
     pub(crate) last: Vec<Option<WorkerId>>,
     /// The worker that calls the policy.
@@ -50,8 +54,10 @@ impl<S: Default> Mock<S> {
     pub(crate) fn sharing(graph: GraphData, workers: usize) -> Mock<S> {
         Mock {
             claimable: vec![true; graph.nodes().len()],
+            lacks: vec![None; graph.nodes().len()],
             items: vec![CAPACITY / 2; graph.channels().len()],
             queues: vec![VecDeque::new(); workers],
+            fewest_queued: usize::MAX,
             last: vec![None; graph.nodes().len()],
             me: 0,
             affinity: vec![0; graph.nodes().len()],
@@ -73,6 +79,11 @@ impl<S> Mock<S> {
         for (i, claimable) in self.claimable.iter_mut().enumerate() {
             *claimable = nodes.contains(&(i as u32));
         }
+    }
+
+    fn count_queued(&mut self, taken: Option<NodeId>) -> Option<NodeId> {
+        self.fewest_queued = self.fewest_queued.min(self.queues.iter().map(VecDeque::len).sum());
+        taken
     }
 }
 
@@ -113,19 +124,30 @@ impl<S> Host<S> for Mock<S> {
     fn claimable(&self, node: NodeId) -> bool {
         self.claimable[node.index()]
     }
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.lacks[node.index()]
+    }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.queues[to].push_back(node);
     }
     fn pop(&mut self, end: End) -> Option<NodeId> {
         let queue = &mut self.queues[self.me];
-        match end {
+        let taken = match end {
             End::Oldest => queue.pop_front(),
             End::Newest => queue.pop_back(),
-        }
+        };
+        self.count_queued(taken)
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         assert_ne!(from, self.me, "a worker steals from others");
-        self.queues[from].pop_front()
+        let taken = self.queues[from].pop_front();
+        self.count_queued(taken)
+    }
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
+        let found = self.queues[from].iter().position(|node| self.claimable[node.index()])?;
+        self.queues[from].rotate_left(found);
+        let taken = self.queues[from].pop_front();
+        self.count_queued(taken)
     }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         (self.graph.node(node).kind != Kind::Parallel).then_some(self.affinity[node.index()])

@@ -44,13 +44,48 @@ pub(crate) fn if_claimable<H: Host>(host: &H, node: NodeId) -> Option<NodeId> {
 
 /// The node that Algorithm 1 (section III-A2) chooses after `event`, if it chooses one: the producer of an empty
 /// channel, the consumer of a full one, the same kernel where the thread waits. The end of a run of firings keeps
-/// the kernel (section III-A, before 1).
+/// the kernel (section III-A, before 1). A refused claim of a parallel kernel is a wait for a ticket; one of a
+/// sequential kernel means that the kernel has a running thread elsewhere.
 pub(crate) fn by_event(graph: &GraphData, node: NodeId, event: Event) -> Option<NodeId> {
     match event {
         Event::Empty(channel) => Some(producer(graph, channel)),
         Event::Full(channel) => Some(consumer(graph, channel)),
         Event::Waiting | Event::Budget => Some(node),
-        Event::Done | Event::Refused => None,
+        Event::Refused => (graph.node(node).kind == Kind::Parallel).then_some(node),
+        Event::Done => None,
+    }
+}
+
+/// Marks of the nodes that a walk has passed. Made once, so that a decision allocates nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    /// By node: the number of the latest walk that has passed it; 0 for none.
+    passed: Vec<u64>,
+    walks: u64,
+}
+
+impl Walk {
+    pub(crate) fn new(graph: &GraphData) -> Walk {
+        Walk { passed: vec![0; graph.nodes().len()], walks: 0 }
+    }
+
+    /// The first claimable node of the walk from `node` on (Algorithm 1, lines 11 to 22, for threads that block again).
+    ///
+    /// In the paper a new thread of a kernel that lacks items or room runs, meets the queue event, and is deleted; the
+    /// event then chooses the next kernel. Here the worker follows what each node lacks, without activating it. The
+    /// walk passes a node at most once. `None` if it comes to a node that lacks nothing that a neighbour brings (the
+    /// node is held by another worker, waits for its tickets, or has ended), or to one that it has passed.
+    pub(crate) fn claimable_from<H: Host>(&mut self, node: NodeId, host: &H) -> Option<NodeId> {
+        self.walks += 1;
+        let mut node = node;
+        while !host.claimable(node) {
+            let passed = &mut self.passed[node.index()];
+            if std::mem::replace(passed, self.walks) == self.walks {
+                return None;
+            }
+            node = by_event(host.graph(), node, host.lack(node)?)?;
+        }
+        Some(node)
     }
 }
 
@@ -130,6 +165,54 @@ mod tests {
         graph.node_mut(NodeId(0)).blocking = true;
         graph.node_mut(NodeId(1)).kind = Kind::Parallel;
         assert_eq!(initial(0, &mut Mock::new(graph)), NodeId(1));
+    }
+
+    /// Where a walk from a node ends, in a mock whose nodes lack these.
+    fn walk(host: &mut Mock, from: u32, claimable: &[u32], lacks: &[(u32, Event)]) -> Option<u32> {
+        host.only(claimable);
+        host.lacks.fill(None);
+        for &(node, event) in lacks {
+            host.lacks[node as usize] = Some(event);
+        }
+        let mut walk = Walk::new(host.graph());
+        let found = walk.claimable_from(NodeId(from), host).map(|node| node.0);
+        assert_eq!(
+            walk.claimable_from(NodeId(from), host).map(|node| node.0),
+            found,
+            "marks of an earlier walk"
+        );
+        found
+    }
+
+    fn empty(channel: u32) -> Event {
+        Event::Empty(ChannelId(channel))
+    }
+
+    fn full(channel: u32) -> Event {
+        Event::Full(ChannelId(channel))
+    }
+
+    #[test]
+    fn a_walk_follows_lacks_to_a_claimable_node() {
+        let mut host = Mock::new(graphs::graph("spppps", &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]));
+        assert_eq!(walk(&mut host, 3, &[3, 0], &[(3, empty(2))]), Some(3), "claimable itself");
+        assert_eq!(walk(&mut host, 3, &[0, 5], &[(3, empty(2)), (2, empty(1)), (1, empty(0))]), Some(0));
+        assert_eq!(walk(&mut host, 2, &[0, 5], &[(2, full(2)), (3, full(3)), (4, full(4))]), Some(5));
+        assert_eq!(
+            walk(&mut host, 3, &[5], &[(3, empty(2)), (2, empty(1)), (1, empty(0))]),
+            None,
+            "0 is held"
+        );
+    }
+
+    #[test]
+    fn a_walk_ends_where_it_has_been() {
+        let mut farm = Mock::new(graphs::farm());
+        assert_eq!(walk(&mut farm, 1, &[2], &[(1, empty(0)), (0, full(0))]), None);
+        let mut ring = Mock::new(graphs::graph("ppp", &[(0, 1), (1, 2), (2, 0)]));
+        let lacks = [(0, empty(2)), (1, empty(0)), (2, empty(1))];
+        assert_eq!(walk(&mut ring, 1, &[], &lacks), None);
+        assert_eq!(walk(&mut ring, 1, &[2], &lacks), Some(2));
     }
 
     #[test]

@@ -10,7 +10,6 @@
 
 use crate::pick::{chance, reselect};
 use crate::pss::{ran_parallel, speculate};
-use crate::qes::claim;
 use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
 use thalweg_graph::NodeId;
 
@@ -92,7 +91,7 @@ impl Prs {
         host: &mut H,
     ) -> Decision {
         if let Some(neighbour) = last.and_then(|last| speculate(last, host)) {
-            return claim(Some(neighbour), host);
+            return me.qes.claim(Some(neighbour), host);
         }
         let ran = last.is_some_and(|last| ran_parallel(last, host));
         if ran && chance(host, self.probability(waits)) {

@@ -16,7 +16,6 @@
 //! Not fair, as [`qes`].
 
 use crate::pick::{below, chance, consumer, inputs, outputs, producer};
-use crate::qes::claim;
 use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 
@@ -34,7 +33,7 @@ impl Policy for Pss {
 
     fn next<H: Host>(&self, me: &mut qes::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         match last.and_then(|last| speculate(last, host)) {
-            Some(neighbour) => claim(Some(neighbour), host),
+            Some(neighbour) => me.claim(Some(neighbour), host),
             None => Qes.next(me, last, host),
         }
     }

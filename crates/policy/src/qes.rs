@@ -1,16 +1,19 @@
 //! Queue event-based scheduling (DANBI, section III-A2, Algorithm 1).
 //!
 //! An empty input sends the worker to the producer, a full output to the consumer. Where a thread waits for its
-//! ticket, or has finished its run, the worker stays at the kernel. A kernel that is not claimable is replaced by a
-//! random one.
+//! ticket, or has finished its run, the worker stays at the kernel. If the kernel chosen so cannot fire either, the
+//! worker follows what that one lacks, and so on. A random kernel replaces one that another worker holds, and one to
+//! which this walk returns.
 //!
 //! Where we differ: the paper schedules user-level threads, and learns that a thread is blocked by running it; here
-//! [`Host::claimable`] tells in advance. No worker of this engine waits for a ticket: [`Event::Waiting`] means that
+//! [`Host::claimable`] and [`Host::lack`] tell in advance. In the paper the end of a run is followed by a run of the
+//! same kernel, whose first queue operation may block and so raise the event; here the activation ends without that
+//! event, and [`Host::lack`] stands for it. No worker of this engine waits for a ticket: [`Event::Waiting`] means that
 //! tickets in flight must retire first, and the kernel is not claimable until they have.
 //!
 //! Not fair: two nodes that feed each other can keep a worker without end.
 
-use crate::pick::{by_event, if_claimable, initial, reselect};
+use crate::pick::{Walk, by_event, initial, reselect};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::NodeId;
 
@@ -23,6 +26,15 @@ pub struct Qes;
 pub struct Local {
     /// The worker's node in the initial schedule.
     first: NodeId,
+    walk: Walk,
+}
+
+impl Local {
+    /// The last step of Algorithm 1: a claimable node on the walk from `pick` on, else a random claimable node.
+    pub(crate) fn claim<H: Host>(&mut self, pick: Option<NodeId>, host: &mut H) -> Decision {
+        let found = pick.and_then(|node| self.walk.claimable_from(node, host));
+        found.or_else(|| reselect(host)).map_or(Decision::Idle, Decision::Activate)
+    }
 }
 
 impl Policy for Qes {
@@ -30,7 +42,7 @@ impl Policy for Qes {
     type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        Local { first: initial(worker, host) }
+        Local { first: initial(worker, host), walk: Walk::new(host.graph()) }
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
@@ -38,14 +50,8 @@ impl Policy for Qes {
             None => Some(me.first),
             Some((node, event)) => by_event(host.graph(), node, event),
         };
-        claim(pick, host)
+        me.claim(pick, host)
     }
-}
-
-/// The last step of Algorithm 1: `pick` if it is claimable, else a random claimable node.
-pub(crate) fn claim<H: Host>(pick: Option<NodeId>, host: &mut H) -> Decision {
-    let pick = pick.and_then(|node| if_claimable(host, node)).or_else(|| reselect(host));
-    pick.map_or(Decision::Idle, Decision::Activate)
 }
 
 #[cfg(test)]
@@ -79,6 +85,16 @@ mod tests {
         assert_eq!(after(Event::Empty(ChannelId(1)), &[4]), Decision::Activate(NodeId(4)));
         assert_eq!(after(Event::Waiting, &[0]), Decision::Activate(NodeId(0)));
         assert_eq!(after(Event::Budget, &[]), Decision::Idle);
+    }
+
+    #[test]
+    fn a_refused_parallel_kernel_is_kept() {
+        let mut host = Mock::new(graphs::farm());
+        let mut me = Qes.start(0, &mut host);
+        for _ in 0..100 {
+            let pick = Qes.next(&mut me, Some((NodeId(1), Event::Refused)), &mut host);
+            assert_eq!(pick, Decision::Activate(NodeId(1)));
+        }
     }
 
     #[test]

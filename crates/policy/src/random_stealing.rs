@@ -6,17 +6,19 @@
 //! when the activation has ended. If it finds none there, it steals one from the other workers, in rotation from a
 //! random victim on. The paper says no more than "random work stealing"; the rest is ours:
 //!
-//! - A token of a node that is not claimable goes back to the queue it came from, so only a token that is used
-//!   changes queues.
+//! - A token of a node that is not claimable stays in its queue ([`Host::take_claimable`]), so only a token that is used
+//!   changes queues. A worker that searches keeps no token from the others, however long it is interrupted.
 //! - Before it steals, a worker checks that some node is claimable at all. So idle workers do not disturb the queues
 //!   of busy ones.
 //!
-//! Invariant: a token is in exactly one queue or in the hand of exactly one worker. It is dropped only when its
-//! node has ended.
+//! A starting kernel of the user is of no interest here: the tokens are dealt over all nodes.
+//!
+//! Invariant: a token is in exactly one queue or in the hand of exactly one worker, which activates its node or has
+//! just done so. It is dropped only when its node has ended.
 //!
 //! Fair: queues are first in, first out, so at most all other tokens are taken before a given one.
 
-use crate::{Decision, End, Event, Host, Policy, WorkerId, pick};
+use crate::{Decision, Event, Host, Policy, WorkerId, pick};
 use thalweg_graph::{GraphData, Kind, NodeId};
 
 /// The policy `random`.
@@ -29,8 +31,6 @@ pub struct Local {
     worker: WorkerId,
     /// The token of the running activation.
     hand: Option<NodeId>,
-    /// Tokens of nodes that were not claimable, with the queues they came from. Empty between decisions.
-    rejected: Vec<(WorkerId, NodeId)>,
 }
 
 impl Policy for RandomStealing {
@@ -46,15 +46,12 @@ impl Policy for RandomStealing {
         for token in mine {
             host.push(worker, token);
         }
-        Local { worker, hand: None, rejected: Vec::new() }
+        Local { worker, hand: None }
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         me.put_back(last, host);
-        me.hand = me.find_own(host).or_else(|| me.find_stolen(host));
-        for (queue, token) in me.rejected.drain(..) {
-            host.push(queue, token);
-        }
+        me.hand = host.take_claimable(me.worker).or_else(|| me.steal(host));
         me.hand.map_or(Decision::Idle, Decision::Activate)
     }
 }
@@ -76,38 +73,15 @@ impl Local {
         }
     }
 
-    /// One pass over the worker's own queue.
-    fn find_own<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
-        while let Some(token) = host.pop(End::Oldest) {
-            if host.claimable(token) {
-                return Some(token);
-            }
-            self.rejected.push((self.worker, token));
-        }
-        None
-    }
-
-    /// One pass over the tokens of the other workers, one token of each worker at a time.
-    fn find_stolen<H: Host>(&mut self, host: &mut H) -> Option<NodeId> {
+    /// One pass over the queues of the other workers.
+    fn steal<H: Host>(&self, host: &mut H) -> Option<NodeId> {
         if !host.graph().node_ids().any(|n| host.claimable(n)) {
             return None;
         }
         let workers = host.workers();
         let first = pick::below(host, workers);
-        let victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
-        loop {
-            let before = self.rejected.len();
-            for victim in victims.clone() {
-                match host.steal(victim) {
-                    Some(token) if host.claimable(token) => return Some(token),
-                    Some(token) => self.rejected.push((victim, token)),
-                    None => {}
-                }
-            }
-            if self.rejected.len() == before {
-                return None;
-            }
-        }
+        let mut victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
+        victims.find_map(|victim| host.take_claimable(victim))
     }
 }
 
@@ -182,6 +156,25 @@ mod tests {
                 host.only(&[]);
                 assert_eq!(RandomStealing.next(me, None, &mut host), Decision::Idle);
                 host.only(&[node]);
+            }
+        }
+    }
+
+    /// Another worker may be asked at any moment of a search, and must find each token that this one does not use.
+    #[test]
+    fn a_search_takes_one_token_at_most() {
+        for claimable in [&[][..], &[5], &[2, 4]] {
+            let (mut host, mut locals) = started(3);
+            let all: usize = census(&host, &locals).iter().sum();
+            host.only(claimable);
+            for (worker, me) in locals.iter_mut().enumerate() {
+                (host.me, host.fewest_queued) = (worker, all);
+                let idle = RandomStealing.next(me, None, &mut host) == Decision::Idle;
+                assert_eq!(host.fewest_queued, all - usize::from(!idle), "worker {worker}, {claimable:?}");
+                // The token goes back to a queue.
+                host.only(&[]);
+                assert_eq!(RandomStealing.next(me, None, &mut host), Decision::Idle);
+                host.only(claimable);
             }
         }
     }

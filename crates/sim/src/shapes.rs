@@ -69,6 +69,20 @@ pub fn farm(firings: u64, ends: u64, work: u64) -> Model {
     model
 }
 
+/// Source, `kernels` parallel nodes of equal cost, sink.
+pub fn parallel_chain(kernels: usize, firings: u64, ends: u64, work: u64) -> Model {
+    let mut model = Model::new();
+    let mut from = model.source("source", firings, Cost::Fixed(ends));
+    for i in 0..kernels {
+        let kernel = model.parallel(&format!("kernel{i}"), Cost::Fixed(work));
+        model.join(from, kernel);
+        from = kernel;
+    }
+    let sink = model.sequential("sink", Cost::Fixed(ends));
+    model.join(from, sink);
+    model
+}
+
 /// A [`farm`] with a parallel node that peeks at `peek` items in each firing.
 pub fn peeking_farm(firings: u64, ends: u64, work: u64, peek: u32) -> Model {
     let mut model = farm(firings, ends, work);

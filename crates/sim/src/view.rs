@@ -119,6 +119,9 @@ impl<S> Host<S> for View<'_, '_, S> {
     fn claimable(&self, node: NodeId) -> bool {
         self.world.claimable(node)
     }
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.world.lack_of(node)
+    }
     fn push(&mut self, to: WorkerId, node: NodeId) {
         self.workers[to].queue.push_back(node);
         self.workers[to].wanted = self.workers[to].asleep;
@@ -132,6 +135,12 @@ impl<S> Host<S> for View<'_, '_, S> {
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         self.workers[from].queue.pop_front()
+    }
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
+        let queue = &mut self.workers[from].queue;
+        let found = queue.iter().position(|node| self.world.claimable(*node))?;
+        queue.rotate_left(found);
+        queue.pop_front()
     }
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
         let (nodes, workers) = (self.common.affinity.len(), self.workers.len());

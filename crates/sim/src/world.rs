@@ -188,6 +188,28 @@ impl<'m> World<'m> {
         }
     }
 
+    /// What keeps a node from firing, if that is a channel: see [`thalweg_policy::Host::lack`].
+    pub(crate) fn lack_of(&self, id: NodeId) -> Option<Event> {
+        let node = &self.nodes[id.index()];
+        let waits = self.graph().node(id).blocking || node.ended || node.window.len() >= self.window;
+        if waits || self.is_held(id) {
+            return None;
+        }
+        if self.is_blind(id) {
+            return match node.wait {
+                _ if node.alert || self.is_met(node.wait) => None,
+                Wait::Items(channel, _) => Some(Event::Empty(channel)),
+                Wait::Room(channel, _) => Some(Event::Full(channel)),
+                Wait::Nothing => None,
+            };
+        }
+        match self.lack(id, &Tally::default(), node.ticket)? {
+            Lack::Items(channel, _) => Some(Event::Empty(channel)),
+            Lack::Room(channel, _) => Some(Event::Full(channel)),
+            Lack::End => None,
+        }
+    }
+
     fn is_met(&self, wait: Wait) -> bool {
         match wait {
             Wait::Nothing => true,

@@ -3,9 +3,10 @@
 //! The host itself fails a run in which the policy names a node that does not exist, or in which all workers sleep
 //! while some node is claimable (the liveness law of `thalweg-policy`).
 
+use std::sync::Mutex;
 use thalweg_graph::{Kind, Link, NodeId};
 use thalweg_plan::{Plan, Wishes};
-use thalweg_policy::{Decision, Event, Policy, registry};
+use thalweg_policy::{Decision, Event, Host, Policy, Pss, WorkerId, registry};
 use thalweg_sim::{Cost, Failure, Model, Ratio, Report, Settings, run, run_planned, shapes};
 
 /// A run under the policy that the registry passes.
@@ -253,5 +254,68 @@ fn auto_is_efficient_on_chains_and_farms() {
         let report = play("auto", &model, Settings { workers, ..Settings::default() });
         let efficiency = report.efficiency(&model);
         assert!(efficiency >= least, "{shape}: {efficiency}");
+    }
+}
+
+/// Sums the fill of each channel over time, between two points in time. One thread runs all workers.
+struct MeasureFill<'a, P> {
+    policy: &'a P,
+    window: std::ops::Range<u64>,
+    fills: &'a Mutex<Fills>,
+}
+
+#[derive(Default)]
+struct Fills {
+    /// The time up to which the fills are summed.
+    until: u64,
+    /// By channel: the fill, times the time for which it lasted.
+    sums: Vec<f64>,
+}
+
+impl<P: Policy> Policy for MeasureFill<'_, P> {
+    type Local = P::Local;
+    type Shared = P::Shared;
+
+    fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> P::Local {
+        self.policy.start(worker, host)
+    }
+
+    fn next<H: Host<P::Shared>>(
+        &self,
+        me: &mut P::Local,
+        last: Option<(NodeId, Event)>,
+        host: &mut H,
+    ) -> Decision {
+        let mut fills = self.fills.lock().unwrap();
+        let now = host.now().clamp(self.window.start, self.window.end);
+        let since = now - std::mem::replace(&mut fills.until, now).max(self.window.start);
+        fills.sums.resize(host.graph().channels().len(), 0.0);
+        for (channel, sum) in host.graph().channel_ids().zip(&mut fills.sums) {
+            *sum += host.occupancy(channel).fill() * since as f64;
+        }
+        self.policy.next(me, last, host)
+    }
+}
+
+/// By channel: the mean fill under `pss`, without the first quarter of the run and the last.
+fn mean_fills(model: &Model, settings: Settings) -> Vec<f64> {
+    let makespan = run(&Pss, model, &settings).unwrap().makespan;
+    let (window, fills) = (makespan / 4..makespan / 4 * 3, Mutex::default());
+    run(&MeasureFill { policy: &Pss, window: window.clone(), fills: &fills }, model, &settings).unwrap();
+    fills.into_inner().unwrap().sums.iter().map(|sum| sum / (window.end - window.start) as f64).collect()
+}
+
+/// DANBI, section III-A3: "PSS iteratively attempts to assign threads to kernels for filling all the data queues in a
+/// graph by half". The channels hold several times the items of all claims under way, which no channel counts.
+#[test]
+fn speculation_keeps_the_channels_between_parallel_kernels_half_full() {
+    for kernels in [2, 3, 5, 8] {
+        for (capacity, run) in [(256, 4), (1024, 16)] {
+            let model = shapes::parallel_chain(kernels, 60_000, 10, 1_000).capacity(capacity);
+            let settings = Settings { workers: 16, run, ..Settings::default() };
+            let is_half = |fill: &f64| (0.4..0.6).contains(fill);
+            let fills = mean_fills(&model, settings);
+            assert!(fills[1..kernels].iter().all(is_half), "{kernels} kernels, {capacity}: {fills:.2?}");
+        }
     }
 }

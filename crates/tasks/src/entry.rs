@@ -4,9 +4,12 @@
 use crate::exec::Owned;
 use thalweg_policy::tasks::{Colour, ColourSet, Place, colours, group, halves};
 
-/// The colour of a task without a hint. It is in no set, but any coloured attempt takes such a task: it is no more remote
-/// to one member than to another.
-pub(crate) const NONE: Colour = Colour(u32::MAX);
+/// The colour, in a task, of a task without a hint. It is in no set, but any coloured attempt takes such a task: it is no
+/// more remote to one member than to another.
+const NONE: Colour = Colour(u32::MAX);
+
+/// The colour, in a task, of the user's colour with that number: another one that is in no set.
+const LARGEST: Colour = Colour(u32::MAX - 1);
 
 /// A task of a run: what it is, in the terms of the run, and its colour. One word, so that an entry is in registers when
 /// it goes from one function to another.
@@ -14,8 +17,10 @@ pub(crate) const NONE: Colour = Colour(u32::MAX);
 pub(crate) struct Task(u64);
 
 impl Task {
+    /// Every number is a legal colour, so `None` has no number among the user's.
     #[inline]
-    pub(crate) fn new(id: u32, colour: Colour) -> Task {
+    pub(crate) fn new(id: u32, colour: Option<Colour>) -> Task {
+        let colour = colour.map_or(NONE, |colour| colour.min(LARGEST));
         Task(u64::from(colour.0) << 32 | u64::from(id))
     }
 
@@ -109,4 +114,22 @@ fn morph(mut tasks: &[Task], place: &Place, owned: &mut Owned<Entry>) -> Task {
     }
     tasks[1..].iter().rev().for_each(|task| owned.push(Entry::One(*task)));
     tasks[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_of_any_colour_is_no_task_without_one() {
+        let all = ColourSet::from_iter((0..ColourSet::COLOURS).map(Colour));
+        let fits = |colours: &[Option<Colour>]| {
+            let tasks = colours.iter().map(|colour| Task::new(3, *colour)).collect();
+            Entry::all(tasks).unwrap().fits(&all)
+        };
+        for largest in [u32::MAX, u32::MAX - 1, 1024].map(|colour| Some(Colour(colour))) {
+            assert!(!fits(&[largest]) && !fits(&[largest, Some(Colour(2000))]), "{largest:?} is in no set");
+            assert!(fits(&[largest, None]) && fits(&[None]) && fits(&[largest, Some(Colour(5))]));
+        }
+    }
 }

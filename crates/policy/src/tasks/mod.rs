@@ -12,6 +12,7 @@
 //! | [`offers`], [`taken_back`], [`stolen`], [`Deque`] | the owner takes its newest entry, a thief the oldest ones; when a worker offers its entries, and how many move at once | 5.2 |
 //! | [`Search`] | whom a worker without work tries to steal from: coloured attempts, random ones, the forced first steal | 5.4 |
 //! | [`stretch`], [`front`], [`back`], [`StealOrder`], [`Stretches`] | iterations of a loop: the own stretch, and the half that a thief takes | 6.4, 6.5.2 |
+//! | [`guided`] | how many iterations a worker of a guided loop takes | 5.5 |
 //!
 //! The numbers are those of chapters and sections of *Locality-Aware Concurrency Platforms*.
 //!
@@ -27,6 +28,7 @@
 
 mod colour;
 mod deque;
+mod guided;
 mod order;
 mod place;
 mod search;
@@ -35,6 +37,7 @@ mod stretches;
 
 pub use colour::{Colour, ColourSet};
 pub use deque::{Deque, Stolen, Transfer, offers, stolen, taken_back};
+pub use guided::guided;
 pub use order::{Halves, colours, group, halves};
 pub use place::Place;
 pub use search::{Attempt, Search, SearchSettings};

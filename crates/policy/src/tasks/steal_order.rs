@@ -1,6 +1,6 @@
 //! From which worker a thief takes iterations of a loop.
 
-use super::{below, stretch};
+use super::below;
 use std::ops::Range;
 
 /// The rule by which a worker that has done its stretch chooses a victim.
@@ -22,22 +22,25 @@ impl StealOrder {
     /// The victim of worker `me` and the victim's rest, of which the thief takes the half that [`back`](super::back)
     /// returns; `None` if no other worker has anything left.
     ///
-    /// `rest` returns what a worker has left of the `length` iterations of the loop, and `random` 64 random bits. Where
-    /// other threads change a rest meanwhile, the caller compares it with the returned one.
+    /// `begin` returns the first iteration of a worker's stretch, whatever the lengths of the stretches are, `rest` what
+    /// the worker has left, and `random` 64 random bits. A rest that starts with the stretch has not been begun: what a
+    /// worker steals never starts where its own stretch does. Where other threads change a rest meanwhile, the caller
+    /// compares it with the returned one.
     ///
     /// ```
     /// use thalweg_policy::tasks::StealOrder;
     ///
     /// // 12 iterations, three workers: the second has done one of its four, the third has not begun.
     /// let rest = |worker: usize| [4..4, 5..8, 8..12][worker].clone();
-    /// assert_eq!(StealOrder::Longest.victim(0, 3, 12, rest, &mut || 0), Some((2, 8..12)));
-    /// assert_eq!(StealOrder::Off.victim(0, 3, 12, rest, &mut || 0), None);
+    /// let begin = |worker: usize| [0, 4, 8][worker];
+    /// assert_eq!(StealOrder::Longest.victim(0, 3, begin, rest, &mut || 0), Some((2, 8..12)));
+    /// assert_eq!(StealOrder::Off.victim(0, 3, begin, rest, &mut || 0), None);
     /// ```
     pub fn victim(
         self,
         me: usize,
         workers: usize,
-        length: u64,
+        begin: impl Fn(usize) -> u64,
         rest: impl Fn(usize) -> Range<u64>,
         random: &mut impl FnMut() -> u64,
     ) -> Option<(usize, Range<u64>)> {
@@ -48,9 +51,7 @@ impl StealOrder {
             }
             StealOrder::Paper => {
                 let after = |first: usize| (0..workers).map(move |i| (first + i) % workers);
-                let waits = |(worker, rest): &(usize, Range<u64>)| {
-                    rest.start == stretch(length, workers, *worker).start
-                };
+                let waits = |(worker, rest): &(usize, Range<u64>)| rest.start == begin(*worker);
                 let not_begun = after(me + 1).filter_map(left).find(waits);
                 not_begun.or_else(|| after(below(random(), workers)).find_map(left))
             }
@@ -64,11 +65,16 @@ mod tests {
     use super::*;
     use crate::random::XorShift;
 
+    /// Where the stretches of four workers of 100 iterations begin.
+    fn quarters(worker: usize) -> u64 {
+        25 * worker as u64
+    }
+
     #[test]
     fn the_papers_order_prefers_a_stretch_that_has_not_begun() {
         let rests = [0..0, 30..50, 50..52, 75..100];
         let victim = |me, random: &mut dyn FnMut() -> u64| {
-            StealOrder::Paper.victim(me, 4, 100, |worker| rests[worker].clone(), &mut || random())
+            StealOrder::Paper.victim(me, 4, quarters, |worker| rests[worker].clone(), &mut || random())
         };
         assert_eq!(victim(0, &mut || panic!("no random number is needed")), Some((2, 50..52)));
         assert_eq!(victim(2, &mut || panic!("no random number is needed")), Some((3, 75..100)));
@@ -81,7 +87,8 @@ mod tests {
         let mut counts = [0; 4];
         for _ in 0..1_000 {
             let rest = |worker: usize| rests[worker].clone();
-            let (victim, seen) = StealOrder::Paper.victim(0, 4, 100, rest, &mut || random.number()).unwrap();
+            let (victim, seen) =
+                StealOrder::Paper.victim(0, 4, quarters, rest, &mut || random.number()).unwrap();
             assert_eq!(seen, rests[victim]);
             counts[victim] += 1;
         }
@@ -91,7 +98,7 @@ mod tests {
     #[test]
     fn nothing_is_stolen_where_nothing_is_left() {
         for order in [StealOrder::Longest, StealOrder::Paper, StealOrder::Off] {
-            assert_eq!(order.victim(1, 3, 9, |_| 3..3, &mut || 7), None);
+            assert_eq!(order.victim(1, 3, |at| 3 * at as u64, |_| 3..3, &mut || 7), None);
         }
     }
 }

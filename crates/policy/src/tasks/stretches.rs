@@ -53,9 +53,10 @@ pub fn back(rest: &Range<u64>) -> Option<Range<u64>> {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stretches {
-    length: u64,
     most: u64,
     order: StealOrder,
+    /// By worker: the first iteration of its stretch.
+    begins: Vec<u64>,
     rests: Vec<Range<u64>>,
 }
 
@@ -66,8 +67,9 @@ impl Stretches {
     /// There are no workers.
     pub fn new(length: u64, workers: usize, most: u64, order: StealOrder) -> Stretches {
         assert!(workers > 0, "no workers");
-        let rests = (0..workers).map(|worker| stretch(length, workers, worker)).collect();
-        Stretches { length, most, order, rests }
+        let rests: Vec<_> = (0..workers).map(|worker| stretch(length, workers, worker)).collect();
+        let begins = rests.iter().map(|rest| rest.start).collect();
+        Stretches { most, order, begins, rests }
     }
 
     /// The next iterations of a worker, from the front of its own rest; `None` if it has nothing left.
@@ -89,7 +91,8 @@ impl Stretches {
     pub fn steal(&mut self, worker: usize, random: &mut impl FnMut() -> u64) -> Option<(usize, Range<u64>)> {
         assert!(self.rests[worker].is_empty(), "worker {worker} steals before it has done its own rest");
         let rest = |worker: usize| self.rests[worker].clone();
-        let (victim, seen) = self.order.victim(worker, self.rests.len(), self.length, rest, random)?;
+        let begin = |worker: usize| self.begins[worker];
+        let (victim, seen) = self.order.victim(worker, self.rests.len(), begin, rest, random)?;
         let stolen = back(&seen)?;
         let taken = front(&stolen, self.most)?;
         self.rests[victim].end = stolen.start;

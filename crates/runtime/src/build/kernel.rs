@@ -124,7 +124,7 @@ where
 
     /// Lets a worker begin with this kernel although it has inputs, for example because a loop holds
     /// initial items. The result does not depend on it. (DANBI, section III-A1: the initial schedule of
-    /// `random`, `qes`, `pss` and `prs`.)
+    /// `qes`, `pss` and `prs`. No other policy reads it: `random` deals all nodes, and the others follow the data.)
     pub fn starting(mut self) -> Self {
         self.starting = true;
         self

@@ -128,7 +128,7 @@ impl Order {
         let all = self.starts.iter().zip(&self.ranges).skip(first);
         let end = numbers.end;
         all.take_while(move |(start, _)| **start < end).map(move |(start, range)| {
-            let of = |number: usize| range.start + number.clamp(*start, start + range.len()) - start;
+            let of = |number: usize| range.start + (number.clamp(*start, start + range.len()) - start);
             of(numbers.start)..of(numbers.end)
         })
     }
@@ -246,6 +246,20 @@ mod tests {
                     };
                     assert!(calls.iter().enumerate().all(once), "{schedule:?} {assignment}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_near_the_largest_one_are_replayed() {
+        let recorded = Loop::new().record(usize::MAX - 100..usize::MAX, |_| ());
+        let text = format!("assignment 1\nmember 0 0-49\nmember 1 {}-{}\n", usize::MAX - 9, usize::MAX - 1);
+        for assignment in [recorded, text.parse().unwrap()] {
+            for schedule in [Schedule::Static, Schedule::Hybrid, Schedule::Dynamic] {
+                let count = AtomicUsize::new(0);
+                let call = |range: Range<usize>| _ = count.fetch_add(range.len(), Ordering::Relaxed);
+                Loop::new().schedule(schedule).replay(&assignment, call);
+                assert_eq!(count.into_inner(), assignment.len(), "{schedule:?}");
             }
         }
     }

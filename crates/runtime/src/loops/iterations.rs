@@ -12,6 +12,10 @@
 //!
 //! A helper that its own run may recall ([`Recall`](crate::team::lending::Recall)) executes short ranges only, of each schedule.
 //! When it leaves, its rest is there for others, and the job has work for a member that comes later ([`Iterations::is_left`]).
+//!
+//! A number at which the loop has failed is a limit ([`Iterations::fail_at`]): no member takes higher ones, of any schedule,
+//! so a loop without an upper end may end by a failure. Lower ones are taken as before. The limit is a counter that only
+//! falls; what members have in their hands when it does, they drop at the next range.
 
 use super::Schedule;
 use crate::measure::clock::{ticks, ticks_per_ns};
@@ -19,7 +23,7 @@ use crate::threads::Shares;
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use thalweg_policy::tasks::StealOrder;
+use thalweg_policy::tasks::{StealOrder, guided};
 
 /// The nanoseconds for which a member of a static schedule leaves the stretches of others to them.
 const PATIENCE: f64 = 20_000.0;
@@ -30,6 +34,9 @@ pub(super) struct Iterations {
     /// The next iteration of the schedules dynamic and guided.
     next: CachePadded<AtomicUsize>,
     length: usize,
+    /// The lowest number at which the loop has failed; `usize::MAX`, which no loop has, if it has not. Relaxed: a stale value
+    /// only lets a member take more.
+    limit: AtomicUsize,
     /// A member's body has panicked: no range is taken any more.
     cancelled: AtomicBool,
     /// A helper has left, though there may be iterations.
@@ -43,7 +50,8 @@ enum Left {
     Front {
         end: usize,
         grain: usize,
-        parts: Option<usize>,
+        /// Of a guided schedule: the number of members.
+        guided: Option<usize>,
     },
 }
 
@@ -58,19 +66,20 @@ impl Iterations {
         grain: usize,
     ) -> Iterations {
         let shares = move || Shares::by_lengths(range.start as u64..range.end as u64, lengths);
-        let front = |parts| Left::Front { end: range.end, grain, parts };
+        let front = |guided| Left::Front { end: range.end, grain, guided };
         let left = match schedule {
             Schedule::Static => Left::Stretches(shares()),
             Schedule::Hybrid | Schedule::Split if stealing == StealOrder::Off => Left::Stretches(shares()),
             Schedule::Hybrid | Schedule::Split => Left::Shares(shares().with_order(stealing)),
             Schedule::Dynamic => front(None),
-            Schedule::Guided => front(Some(2 * members.max(1))),
+            Schedule::Guided => front(Some(members)),
         };
         let next = CachePadded::new(AtomicUsize::new(range.start));
         Iterations {
             left,
             next,
             length: range.len(),
+            limit: AtomicUsize::new(usize::MAX),
             cancelled: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
         }
@@ -93,25 +102,60 @@ impl Iterations {
         if self.cancelled.load(Ordering::Relaxed) {
             return None;
         }
-        let range = match &self.left {
-            Left::Shares(shares) => shares.take_most(member, wanted as u64, tried)?,
-            Left::Stretches(shares) => {
-                let own = shares.take_whole(member);
-                own.or_else(|| others(shares, member).inspect(|_| tried(true)))?
+        match &self.left {
+            Left::Shares(shares) => {
+                self.below_limit(shares, || shares.take_most(member, wanted as u64, tried))
             }
-            Left::Front { end, grain, parts } => {
+            Left::Stretches(shares) => self.below_limit(shares, || {
+                let own = shares.take_whole(member);
+                own.or_else(|| others(shares, member).inspect(|_| tried(true)))
+            }),
+            Left::Front { end, grain, guided } => {
+                let end = self.limit().min(*end);
                 let take = |next: usize| {
-                    let left = end - next;
-                    let length = parts.map_or(*grain, |parts| (left / parts).max(*grain));
+                    let left = end.saturating_sub(next);
+                    let length = guided.map_or(*grain, |members| part(left, members, *grain));
                     let length = if may_leave { length.min(wanted.max(*grain)) } else { length };
                     (left > 0).then(|| next + length.min(left))
                 };
                 // Relaxed: the counter is all that members share here.
                 let from = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-                return take(from).map(|to| from..to);
+                take(from).map(|to| from..to)
             }
-        };
-        Some(range.start as usize..range.end as usize)
+        }
+    }
+
+    /// What `take` takes of the shares, as far as it is below the limit.
+    fn below_limit(
+        &self,
+        shares: &Shares,
+        mut take: impl FnMut() -> Option<Range<u64>>,
+    ) -> Option<Range<usize>> {
+        loop {
+            let range = take()?;
+            let limit = self.limit();
+            if (range.start as usize) < limit {
+                return Some(range.start as usize..(range.end as usize).min(limit));
+            }
+            // The member has dropped it. The others' rests, and what else it has stolen, follow at once.
+            shares.cut(limit as u64);
+        }
+    }
+
+    /// The loop has failed at this number: no member takes a higher one from now on, but for those that it has begun to
+    /// take.
+    #[cold]
+    pub(super) fn fail_at(&self, number: usize) {
+        self.limit.fetch_min(number, Ordering::Relaxed);
+        if let Left::Shares(shares) | Left::Stretches(shares) = &self.left {
+            shares.cut(number as u64);
+        }
+    }
+
+    /// The lowest number at which the loop has failed, as far as the caller knows: higher ones need not be executed.
+    #[inline]
+    pub(super) fn limit(&self) -> usize {
+        self.limit.load(Ordering::Relaxed)
     }
 
     /// The first part of what a member has taken: all of it, but for one that may leave. `None` if it is empty.
@@ -122,6 +166,7 @@ impl Iterations {
         wanted: usize,
         may_leave: bool,
     ) -> Option<Range<usize>> {
+        rest.end = rest.end.min(self.limit());
         if rest.start >= rest.end {
             return None;
         }
@@ -136,7 +181,9 @@ impl Iterations {
 
     /// A member leaves before all iterations are executed, and this is the rest of what it has taken.
     pub(super) fn leave(&self, member: usize, rest: Range<usize>) {
-        if let Left::Stretches(shares) = &self.left {
+        if let Left::Stretches(shares) = &self.left
+            && !rest.is_empty()
+        {
             shares.give_back(member, rest.start as u64..rest.end as u64);
         }
         self.has_left.store(true, Ordering::Relaxed);
@@ -148,7 +195,7 @@ impl Iterations {
             && !self.cancelled.load(Ordering::Relaxed)
             && match &self.left {
                 Left::Shares(shares) | Left::Stretches(shares) => !shares.is_empty(),
-                Left::Front { end, .. } => self.next.load(Ordering::Relaxed) < *end,
+                Left::Front { end, .. } => self.next.load(Ordering::Relaxed) < self.limit().min(*end),
             }
     }
 
@@ -165,6 +212,11 @@ impl Iterations {
         part();
         std::mem::forget(cancel);
     }
+}
+
+/// What a member of a guided schedule takes of the iterations left.
+fn part(left: usize, members: usize, grain: usize) -> usize {
+    guided(left as u64, members, grain as u64) as usize
 }
 
 /// A stretch that its member has not begun after a while.
@@ -241,6 +293,34 @@ mod tests {
             Some(30..60),
             "a static stretch is taken as a whole"
         );
+    }
+
+    /// The stretches of a loop with fewer members than the team, and those of a replay.
+    #[test]
+    fn the_papers_order_steals_from_the_next_stretch_that_is_not_begun() {
+        let (few, replayed) = (super::super::even(5, 3, 90).collect(), vec![40, 0, 0, 33, 17]);
+        for (lengths, [begun, waits]) in [(few, [0, 1]), (replayed, [0, 3])] {
+            let lengths: Vec<u64> = lengths;
+            let starts: Vec<u64> =
+                lengths.iter().scan(0, |sum, length| Some(std::mem::replace(sum, *sum + length))).collect();
+            let iterations = Iterations::new(
+                Schedule::Hybrid,
+                StealOrder::Paper,
+                &(0..90),
+                (lengths.clone().into_iter(), 3),
+                1,
+            );
+            let take = |member, wanted| iterations.take(member, (wanted, false), &mut |_| ()).unwrap();
+            assert_eq!(take(begun, 1).len(), 1);
+            // The last member has no stretch, or takes its own first.
+            let done = starts[4] as usize..starts[4] as usize + lengths[4] as usize;
+            let mut stolen = take(4, 90);
+            while done.contains(&stolen.start) {
+                stolen = take(4, 90);
+            }
+            let stretch = starts[waits]..starts[waits] + lengths[waits];
+            assert!(stretch.contains(&(stolen.start as u64)), "{stolen:?} of {lengths:?}");
+        }
     }
 
     #[test]

@@ -201,9 +201,10 @@ impl Loop {
                     return;
                 };
                 while let Some(range) = iterations.next_of(&mut rest, pace.length(), may_leave) {
-                    let length = range.len();
+                    let (start, length) = (range.start, range.len());
                     body(member, range);
-                    counts.iterations += length as u64;
+                    // All below a limit that the loop has meanwhile.
+                    counts.iterations += length.min(iterations.limit().saturating_sub(start)) as u64;
                     let now = pace.done(length);
                     if check.recalls(|| now.unwrap_or_else(ticks)) {
                         return iterations.leave(member, rest);

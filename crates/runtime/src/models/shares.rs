@@ -44,3 +44,27 @@ fn loom_shares_give_a_stretch_to_one_thread() {
         assert_eq!(taken, [0..1, 1..2]);
     });
 }
+
+/// One thread ends the loop at number 2, while the other takes and steals. Numbers below the limit are taken once, and others
+/// at most once; a thread drops what it gets of these, and cuts again.
+///
+/// Mutation that fails: a load and a store in place of the cut's compare-and-swap.
+#[test]
+fn loom_shares_cut_leave_each_number_below_it() {
+    check(|| {
+        let shares = Arc::new(Shares::new(0..4, 2, 1, 1));
+        let other = thread::spawn({
+            let shares = shares.clone();
+            move || all(&shares, 1)
+        });
+        shares.cut(2);
+        let mut taken = all(&shares, 0);
+        taken.extend(other.join().unwrap());
+        shares.cut(2);
+        assert!(shares.is_empty());
+        let mut taken: Vec<u64> = taken.into_iter().flatten().collect();
+        taken.sort_unstable();
+        assert!(taken.windows(2).all(|pair| pair[0] < pair[1]), "{taken:?}");
+        assert!(taken.starts_with(&[0, 1]), "{taken:?}");
+    });
+}

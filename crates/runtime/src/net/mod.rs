@@ -51,7 +51,7 @@ use std::sync::atomic::AtomicU64;
 use thalweg_analysis::Components;
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
-use thalweg_policy::WorkerId;
+use thalweg_policy::{Event, WorkerId};
 use thalweg_trace::Growth;
 
 /// The shared half of a run.
@@ -280,6 +280,30 @@ impl<'env> Net<'env> {
             missing = missing.or(lacks.then_some(*need));
         }
         missing.filter(|_| has_consumer && !cell.state.is_cancelled())
+    }
+
+    /// The channel that keeps a node which workers run from firing, if that is the reason, as the event with which an
+    /// activation would end. A hint, for policies.
+    ///
+    /// The wait word comes first: it names the first condition, by port, that the latest claim lacked. Until that one
+    /// is met, no condition before it changes, since the node alone uses up its items and its room.
+    pub(crate) fn lack(&self, node: NodeId) -> Option<Event> {
+        let cell = &self.cells.nodes[node.index()];
+        let held = cell.body.as_ref().is_none_or(|body| cell.kind != Kind::Parallel && body.is_held());
+        if cell.dedicated.is_some() || held || cell.state.is_done() {
+            return None;
+        }
+        if !cell.state.satisfied(self, node) {
+            return match cell.state.wait.read() {
+                Waiting::Items { channel, .. } => Some(Event::Empty(channel)),
+                Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some(Event::Full(channel)),
+                _ => None,
+            };
+        }
+        self.missing(node).map(|need| match need {
+            Need::Items(channel, _) => Event::Empty(channel),
+            Need::Room(channel, _) => Event::Full(channel),
+        })
     }
 
     /// Alerts the neighbours: each is activated and checks its channels, whatever it waits for. The caller makes them

@@ -10,7 +10,7 @@ use crate::sync::{Mutex, Ordering};
 use thalweg_graph::{ChannelId, GraphData, NodeId};
 use thalweg_plan::Plan;
 use thalweg_policy::random::XorShift;
-use thalweg_policy::{End, Host, Measurements, Occupancy, WorkerId};
+use thalweg_policy::{End, Event, Host, Measurements, Occupancy, WorkerId};
 use thalweg_trace::What;
 
 /// The engine as the policy of one worker sees it.
@@ -53,6 +53,20 @@ impl<S> EngineHost<'_, S> {
             true => pinned(ready).or_else(|| others(ready)),
             false => others(ready).or_else(|| pinned(ready)),
         }
+    }
+}
+
+impl<S> EngineHost<'_, S> {
+    /// Counts an attempt to steal from a worker, and what it has taken.
+    fn count_steal(&mut self, from: WorkerId, stolen: Option<NodeId>) -> Option<NodeId> {
+        self.steal_attempts += 1;
+        if let Some(node) = stolen {
+            self.steals += 1;
+            if let Some(recorder) = &mut self.recorder {
+                recorder.add(ticks(), What::Steal { node, from: from as u32 });
+            }
+        }
+        stolen
     }
 }
 
@@ -113,6 +127,11 @@ impl<S> Host<S> for EngineHost<'_, S> {
         claimable && self.net.may_run(node, self.worker)
     }
 
+    /// A hint, as [`EngineHost::claimable`] is.
+    fn lack(&self, node: NodeId) -> Option<Event> {
+        self.net.lack(node)
+    }
+
     /// Queues the node where a worker that may run it takes it, and wakes a worker if this one's being awake is not
     /// enough.
     fn push(&mut self, to: WorkerId, node: NodeId) {
@@ -145,14 +164,22 @@ impl<S> Host<S> for EngineHost<'_, S> {
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         let stolen = self.net.sched.ready.steal(from);
-        self.steal_attempts += 1;
-        if let Some(node) = stolen {
-            self.steals += 1;
-            if let Some(recorder) = &mut self.recorder {
-                recorder.add(ticks(), What::Steal { node, from: from as u32 });
-            }
+        self.count_steal(from, stolen)
+    }
+
+    /// From the worker's own queue or its queue of pinned nodes, or from another worker's queue, never from that one's
+    /// queue of pinned nodes.
+    fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
+        let (net, worker) = (self.net, self.worker);
+        let test = |node| net.claimable(node) && net.may_run(node, worker);
+        if from == worker {
+            return self.pop_in_turn(
+                |ready| ready.take_accepted(worker, test),
+                |ready| ready.take_accepted_pinned(worker, test),
+            );
         }
-        stolen
+        let stolen = net.sched.ready.take_accepted(from, test);
+        self.count_steal(from, stolen)
     }
 
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {

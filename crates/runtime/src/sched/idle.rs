@@ -1,5 +1,18 @@
 //! What a worker does without work: it spins, announces sleep, and parks. See the states of
 //! [`worker`](crate::sched::worker).
+//!
+//! # Work that the worker cannot take
+//!
+//! A worker may find work (`any_work`) that its policy does not find: `random` deals tokens once, and a claimable node
+//! whose token is in the hand of another worker has none in a queue. The worker then neither sleeps nor searches on at
+//! once: it yields its core and asks its policy again. It may stay awake, since the work does not stay out of reach:
+//!
+//! - The token of a sequential node is out of the queues from the decision for it until the next decision of the same
+//!   worker. Meanwhile the node is held, and so not claimable, but for the steps before and after the activation.
+//! - Of a parallel node there is a token for each worker, and a worker has one in its hand only in an activation. So a
+//!   queue has one for a worker that is idle.
+//!
+//! No wake-up can be lost by this: the worker is not announced as asleep, and asks again by itself.
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
@@ -71,7 +84,13 @@ impl<P: Policy> Worker<'_, P> {
     /// least one check.
     fn spin_for_work(&self) -> bool {
         let net = self.host.net;
-        if net.stopped() || any_work(net, self.host.worker) {
+        if net.stopped() {
+            return true;
+        }
+        if any_work(net, self.host.worker) {
+            // The policy has just found none, so the work came meanwhile, or a worker between two activations has the
+            // node's token. With more workers than cores that worker may be waiting for this core.
+            std::thread::yield_now();
             return true;
         }
         if !self.config.spin {

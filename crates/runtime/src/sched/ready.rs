@@ -94,6 +94,13 @@ impl Queue {
     }
 }
 
+/// Removes the first token that `test` accepts, and moves those before it to the back.
+fn take_first(nodes: &mut VecDeque<NodeId>, test: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    let found = nodes.iter().position(|node| test(*node))?;
+    nodes.rotate_left(found);
+    nodes.pop_front()
+}
+
 /// The queues of a run.
 #[derive(Debug)]
 pub(crate) struct Ready {
@@ -212,6 +219,21 @@ impl Ready {
         self.queues[from].take(VecDeque::pop_front)
     }
 
+    /// The first token of a worker's queue whose node `test` accepts; those before it go to the back. Under the lock, so
+    /// that no other thread finds the queue without a token that this one only examines.
+    pub(crate) fn take_accepted(&self, from: WorkerId, test: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+        self.queues[from].take(|nodes| take_first(nodes, test))
+    }
+
+    /// [`Ready::take_accepted`] of the worker's queue of pinned nodes.
+    pub(crate) fn take_accepted_pinned(
+        &self,
+        worker: WorkerId,
+        test: impl Fn(NodeId) -> bool,
+    ) -> Option<NodeId> {
+        self.pinned[worker].take(|nodes| take_first(nodes, test))
+    }
+
     /// The fence between a write (a push, a released token) and the reads that follow it (token counts, wait words,
     /// announcements of sleep). No effect in a run of one thread.
     #[inline]
@@ -293,5 +315,21 @@ impl Tokens {
         } else {
             self.count.fetch_sub(1, Ordering::Release);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_taken_from_between_others_which_keep_their_queue() {
+        let ready = Ready::new(2, false);
+        (0..5).for_each(|node| ready.push(1, NodeId(node)));
+        assert_eq!(ready.take_accepted(1, |_| false), None);
+        assert_eq!(ready.take_accepted(1, |node| node.0 >= 2), Some(NodeId(2)));
+        assert_eq!(ready.take_accepted(0, |_| true), None);
+        let left: Vec<u32> = std::iter::from_fn(|| ready.pop(1)).map(|node| node.0).collect();
+        assert_eq!(left, [3, 4, 0, 1]);
     }
 }

@@ -10,13 +10,15 @@
 //! | its owner | the range is not empty | takes one unit or at most half, from the front |
 //! | another thread | its own range is empty, and this one is its victim ([`StealOrder`]) | takes the later half |
 //! | its owner | the range is empty | takes from the front of what it has stolen, and stores the others |
+//! | any thread | a number has ended the loop ([`Shares::cut`]) | drops the units behind that number |
 //!
 //! So each thread goes through a contiguous stretch in order, and half of it remains for others to steal.
 //!
 //! **Races.** Owner and thieves change a word by compare-and-swap. A unit is in at most one word until it is
 //! taken, and in none afterwards; and a word's value names its units. So a swap that succeeds removes exactly
 //! the units that were read, even if the word has changed and changed back (ABA). The plain store of stolen
-//! units is safe, since thieves never change an empty range.
+//! units is safe, since no other thread changes an empty range: neither a thief nor one that cuts. What its owner
+//! stores after a cut may lie behind it, and is cut when the owner takes it.
 //!
 //! **Ordering.** All accesses are relaxed: the words are the only shared data, and read-modify-writes of one
 //! word are totally ordered. What the threads do for their numbers is theirs to order: the caller of [`Shares::first_left`]
@@ -30,7 +32,11 @@ use thalweg_policy::tasks::{StealOrder, back, front, stretch};
 /// The range that a thread has not begun, on a cache line of its own.
 #[repr(align(128))]
 #[derive(Debug)]
-struct Rest(AtomicU64);
+struct Rest {
+    left: AtomicU64,
+    /// The first unit of the thread's own stretch, which never changes. By it a thief sees that the stretch is not begun.
+    begin: u64,
+}
 
 /// The ranges of all threads. A thread keeps the memory of the last ones that it has dropped, for its next loop: aligned
 /// memory takes longer to allocate than a short loop does.
@@ -98,8 +104,6 @@ pub struct Shares {
     rests: Rests,
     all: Range<u64>,
     unit: u64,
-    /// The number of units.
-    units: u64,
     /// The most units taken at once.
     most: u64,
     order: StealOrder,
@@ -151,8 +155,10 @@ impl Shares {
         let unit = unit.max(1).max(in_units(states, u64::from(u32::MAX)));
         let units = in_units(states, unit);
         let mut own = Rests::new();
-        own.0.extend(rests(units, unit).map(|rest| Rest(AtomicU64::new(word(rest)))));
-        Shares { rests: own, all, unit, units, most: (most / unit).max(1), order: StealOrder::default() }
+        own.0.extend(
+            rests(units, unit).map(|rest| Rest { begin: rest.start, left: AtomicU64::new(word(rest)) }),
+        );
+        Shares { rests: own, all, unit, most: (most / unit).max(1), order: StealOrder::default() }
     }
 
     /// Like [`Shares::take`], but about `most` numbers. Calls `tried` with the result of each attempt to steal.
@@ -168,7 +174,7 @@ impl Shares {
 
     /// All that a thread has left of its own.
     pub(crate) fn take_whole(&self, thread: usize) -> Option<Range<u64>> {
-        let whole = units(self.rests[thread].0.swap(0, Ordering::Relaxed));
+        let whole = units(self.rests[thread].left.swap(0, Ordering::Relaxed));
         (!whole.is_empty()).then(|| self.numbers(whole))
     }
 
@@ -187,12 +193,27 @@ impl Shares {
     pub(crate) fn give_back(&self, thread: usize, numbers: Range<u64>) {
         let unit = |number: u64| (number - self.all.start).div_ceil(self.unit);
         // Other threads do not change an empty range, so no update is lost.
-        self.rests[thread].0.store(word(unit(numbers.start)..unit(numbers.end)), Ordering::Relaxed);
+        self.rests[thread].left.store(word(unit(numbers.start)..unit(numbers.end)), Ordering::Relaxed);
+    }
+
+    /// Drops the units of which all numbers are `limit` or higher. What a thread is about to steal is not among them, so a
+    /// thread that takes such numbers afterwards drops them, and calls this again.
+    pub(crate) fn cut(&self, limit: u64) {
+        let end = limit.saturating_sub(self.all.start).div_ceil(self.unit);
+        let cut = |left| {
+            let left = units(left);
+            // An empty range is its owner's to change.
+            (!left.is_empty() && left.end > end).then(|| word(left.start.min(end)..end))
+        };
+        for rest in &*self.rests {
+            // Relaxed, as in `take_front`. An error means that there is nothing to cut.
+            _ = rest.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, cut);
+        }
     }
 
     /// Whether no numbers are left. A hint, while threads take them.
     pub(crate) fn is_empty(&self) -> bool {
-        self.rests.iter().all(|rest| units(rest.0.load(Ordering::Relaxed)).is_empty())
+        self.rests.iter().all(|rest| units(rest.left.load(Ordering::Relaxed)).is_empty())
     }
 
     /// The number of threads.
@@ -214,7 +235,7 @@ impl Shares {
             let stolen = self.take_back(thread, tried)?;
             let taken = front(&stolen, most)?;
             // Other threads do not change an empty range, so no update is lost.
-            self.rests[thread].0.store(word(taken.end..stolen.end), Ordering::Relaxed);
+            self.rests[thread].left.store(word(taken.end..stolen.end), Ordering::Relaxed);
             Some(taken)
         });
         Some(self.numbers(units?))
@@ -223,7 +244,7 @@ impl Shares {
     /// The first number that no thread has taken; the end of the range if all are taken. Call it when no thread takes any
     /// more.
     pub fn first_left(&self) -> u64 {
-        let rests = self.rests.iter().map(|rest| units(rest.0.load(Ordering::Relaxed)));
+        let rests = self.rests.iter().map(|rest| units(rest.left.load(Ordering::Relaxed)));
         let left = rests.filter(|rest| !rest.is_empty()).map(|rest| self.numbers(rest).start);
         left.min().unwrap_or(self.all.end)
     }
@@ -236,13 +257,13 @@ impl Shares {
             taken.as_ref().map(|taken| word(taken.end..rest.end))
         };
         // Relaxed: only the words are shared; see the module's documentation.
-        self.rests[thread].0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        self.rests[thread].left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         taken
     }
 
     /// The later half of the range of a victim.
     fn take_back(&self, thread: usize, tried: &mut impl FnMut(bool)) -> Option<Range<u64>> {
-        let load = |thread: usize| self.rests[thread].0.load(Ordering::Relaxed);
+        let load = |thread: usize| self.rests[thread].left.load(Ordering::Relaxed);
         // The empty range that the thread has ended with tells its searches apart.
         let mut state = mix(load(thread) ^ thread as u64);
         loop {
@@ -251,11 +272,11 @@ impl Shares {
                 state = mix(state);
                 state
             };
-            let (victim, seen) =
-                self.order.victim(thread, self.rests.len(), self.units, rest, &mut random)?;
+            let begin = |thread: usize| self.rests[thread].begin;
+            let (victim, seen) = self.order.victim(thread, self.rests.len(), begin, rest, &mut random)?;
             let stolen = back(&seen)?;
             let left = word(seen.start..stolen.start);
-            let victim = &self.rests[victim].0;
+            let victim = &self.rests[victim].left;
             let swapped = victim.compare_exchange(word(seen), left, Ordering::Relaxed, Ordering::Relaxed);
             tried(swapped.is_ok());
             if swapped.is_ok() {
@@ -341,6 +362,48 @@ mod tests {
         let own: Vec<_> = taken(&shares, std::iter::repeat_n(1, 9));
         assert_eq!((own.len(), own[0].start, shares.take(1)), (6, 16, None));
         assert_eq!(shares.first_left(), 0);
+    }
+
+    /// Stretches of any lengths, of which some are begun: the first steal takes from the next one that is not.
+    #[test]
+    fn the_papers_order_knows_the_stretches_of_any_length() {
+        for lengths in [&[10, 10, 10, 0][..], &[7, 0, 9, 30, 2], &[4, 0, 0, 4], &[1 << 40, 5, 1 << 40, 9]] {
+            (0..1 << lengths.len()).for_each(|begun| steal_from_the_next_stretch(lengths, begun));
+        }
+    }
+
+    /// The members whose bits are set in `begun` have begun their stretches, and the last one with a stretch is done.
+    fn steal_from_the_next_stretch(lengths: &[u64], begun: usize) {
+        let threads = lengths.len();
+        let shares = Shares::by_lengths(0..lengths.iter().sum(), lengths.iter().copied());
+        let shares = shares.with_order(StealOrder::Paper);
+        let left = |thread: usize| units(shares.rests[thread].left.load(Ordering::Relaxed));
+        let thief = (0..threads).rfind(|at| !left(*at).is_empty()).unwrap();
+        let takes = |at: &usize| *at != thief && begun >> at & 1 == 1;
+        (0..threads).filter(takes).for_each(|at| _ = shares.take_front(at, 1));
+        while shares.take_front(thief, u64::MAX).is_some() {}
+        let waits = |at: &usize| !left(*at).is_empty() && begun >> at & 1 == 0;
+        let Some(victim) = (1..threads).map(|i| (thief + i) % threads).find(waits) else { return };
+        let end = left(victim).end;
+        let stolen = shares.take_back(thief, &mut |_| ()).expect("a stretch is not begun");
+        assert_eq!(stolen.end, end, "{lengths:?}, {begun:b}");
+    }
+
+    #[test]
+    fn a_cut_leaves_the_numbers_before_it() {
+        for limit in [0, 1, 7, 16, 31, 32, 99] {
+            let shares = Shares::new(0..32, 4, 1, 1);
+            shares.cut(limit);
+            let all = taken(&shares, std::iter::repeat(2));
+            let mut numbers: Vec<u64> = all.into_iter().flatten().collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(0..limit.min(32)), "{limit}");
+            assert!(shares.is_empty());
+        }
+        // Units are cut as a whole.
+        let shares = Shares::new(0..u64::MAX, 2, 1, 1);
+        shares.cut(1);
+        assert_eq!((shares.take(1).map(|numbers| numbers.start), shares.take(0)), (Some(0), None));
     }
 
     #[test]

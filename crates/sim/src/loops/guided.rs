@@ -3,6 +3,7 @@
 use super::LoopSettings;
 use super::report::Record;
 use crate::due::Due;
+use thalweg_policy::tasks::guided;
 
 /// Does all iterations. A worker leaves when none are left.
 pub(super) fn run(settings: &LoopSettings, record: &mut Record) {
@@ -11,7 +12,7 @@ pub(super) fn run(settings: &LoopSettings, record: &mut Record) {
     (0..settings.workers).for_each(|worker| due.add(settings.start(worker), worker));
     while let Some((now, worker)) = due.next() {
         if next < end {
-            let part = (end - next).div_ceil(settings.workers as u64).max(settings.grain).min(end - next);
+            let part = guided(end - next, settings.workers, settings.grain);
             let begin = now + settings.costs.take;
             let ticks = record.iterate(worker, next..next + part, begin);
             next += part;

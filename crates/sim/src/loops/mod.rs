@@ -2,7 +2,7 @@
 //!
 //! Which iterations a worker takes and steals is decided by [`Stretches`](thalweg_policy::tasks::Stretches), as in the
 //! engine. Beside it stands the loop of `cilk_for`, halved recursively and stolen at random, with which chapter 6 of
-//! *Locality-Aware Concurrency Platforms* compares, and OpenMP's guided loop, with which chapter 5 does.
+//! *Locality-Aware Concurrency Platforms* compares, and a guided loop, as with OpenMP, with which chapter 5 does.
 //!
 //! Data is initialised by the same partition: each iteration's is in the domain of the worker whose stretch has it.
 //!

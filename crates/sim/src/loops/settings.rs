@@ -11,8 +11,8 @@ pub enum LoopSchedule {
     /// Recursive halving with random stealing, as `cilk_for` does: the worker that begins the loop halves it until the
     /// grain is reached, and the others steal the largest rest of a random victim.
     Split,
-    /// OpenMP's guided schedule: a worker takes the iterations that are left, divided by the number of workers, and no less
-    /// than the grain, until none are left.
+    /// A guided schedule: a worker takes a share of the iterations that are left, as
+    /// [`guided`](thalweg_policy::tasks::guided) says, and no less than the grain, until none are left.
     Guided,
 }
 

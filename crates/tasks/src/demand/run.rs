@@ -11,7 +11,7 @@ use super::store::{Block, Full, Named, Node, Store};
 use super::table::{Place, View};
 use super::{Context, Finished, Outcome, TaskGraph, cycle};
 use crate::counts::access;
-use crate::entry::{Entry, NONE, Task, spawn};
+use crate::entry::{Entry, Task, spawn};
 use crate::error::{During, Error};
 use crate::exec::{self, Ended, Owned, Panic, Stop, Work, message};
 use crate::options::Options;
@@ -77,7 +77,7 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
     if let Err(panic) = catch_unwind(AssertUnwindSafe(insert)) {
         return Err(error(store, (SINK, During::Predecessors), Failure::Panicked(panic)));
     }
-    let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, NONE))];
+    let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, None))];
     let new_local = |me| Local::new(me, store.table.view(), options);
     let ended = exec::run(&Run { graph, store: &store }, seeds, options, new_local);
     let (mut created, mut counts, mut failure) = (1, Counts::default(), None);
@@ -172,7 +172,7 @@ impl<'g, G: TaskGraph> Run<'g, G> {
     #[inline]
     fn task(&self, node: NamedOf<'_, G>, kind: u32, local: &mut Local<'_, G>) {
         let before = std::mem::replace(&mut local.at, (node.number, During::Colour));
-        let colour = self.graph.colour(node.node.key()).unwrap_or(NONE);
+        let colour = self.graph.colour(node.node.key());
         local.at = before;
         local.tasks.push(Task::new(node.number | kind, colour));
     }

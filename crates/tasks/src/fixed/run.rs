@@ -10,7 +10,7 @@
 
 use super::{Colours, StaticGraph, cycle, full};
 use crate::counts::access;
-use crate::entry::{Entry, NONE, Task, spawn};
+use crate::entry::{Entry, Task, spawn};
 use crate::error::{During, Error};
 use crate::exec::{self, Ended, Owned, Stop, Work, message};
 use crate::options::Options;
@@ -58,7 +58,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
             execute(&Plain { graph, compute }, seeds, options)
         }
         Some(colours) => {
-            let task = |&id: &u32| Task::new(id, colours.of[id as usize].unwrap_or(NONE));
+            let task = |&id: &u32| Task::new(id, colours.of[id as usize]);
             let seeds = Entry::all(graph.sources.iter().map(task).collect());
             execute(&Coloured { graph, colours, compute }, seeds.into_iter().collect(), options)
         }
@@ -187,7 +187,7 @@ impl<E: Send, C: Fn(u32) -> Result<(), E> + Sync> Work for Coloured<'_, C> {
         self.count_accesses(id, local);
         for successor in self.graph.successors.of(id) {
             if self.graph.arrive(*successor, owned.alone) {
-                let colour = self.colours.of[*successor as usize].unwrap_or(NONE);
+                let colour = self.colours.of[*successor as usize];
                 local.tasks.push(Task::new(*successor, colour));
             }
         }
