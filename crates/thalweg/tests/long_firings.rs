@@ -103,6 +103,17 @@ fn of_parallel_kernels() {
     passes_on("weighed par_filter_map", 1, |items, received| {
         items.par_filter_map(move |n| (received.wait(n), Some(n)).1).weigh(|_| 8)
     });
+    passes_on("unordered, static", 1, |items, received| {
+        let kernel = items.kernel("unordered", output("out").push(1)).unordered();
+        kernel.parallel(move |items, out| {
+            let n = items.pop();
+            received.wait(n);
+            out.push(n);
+        })
+    });
+    passes_on("unordered, dynamic", 1, |items, received| {
+        items.par_filter_map(move |n| (received.wait(n), Some(n)).1).unordered()
+    });
     passes_on("in_flight", 1, |items, received| {
         items.in_flight(4000, |items| items.par_filter_map(move |n| (received.wait(n), Some(n)).1))
     });
@@ -128,4 +139,38 @@ fn of_processes() {
             }
         })
     });
+}
+
+/// The items of one firing: each call of `next` is like a firing.
+#[test]
+fn of_iterators() {
+    type Numbers = Box<dyn Iterator<Item = u64> + Send>;
+    let slow = |received: Received| {
+        move |_| -> Numbers {
+            let received = received.clone();
+            Box::new((0..ITEMS).inspect(move |n| received.wait(*n)))
+        }
+    };
+    passes_on("flat_map", 1, |items, received| items.take(1).flat_map(slow(received)));
+    passes_on("flat_map blocking", 1, |items, received| items.take(1).flat_map(slow(received)).blocking());
+    passes_on("par_flat_map", 1, |items, received| items.take(1).par_flat_map(slow(received)));
+    passes_on("unordered", 1, |items, received| items.take(1).par_flat_map(slow(received)).unordered());
+}
+
+/// The caller of an adaptor gets what the iterator has yielded so far.
+#[test]
+fn of_the_iterators_of_adaptors() {
+    for slow in SLOW {
+        watch(format!("slow item {slow}"), || {
+            let received = Received { count: Arc::default(), slow, each: 1 };
+            let count = received.count.clone();
+            let numbers = (0..1).par_flat_map(move |_| {
+                let received = received.clone();
+                (0..ITEMS).inspect(move |n| received.wait(*n))
+            });
+            let numbers = numbers.options(Options::new().threads(2));
+            let seen = numbers.inspect(|_| _ = count.fetch_add(1, Ordering::SeqCst)).count();
+            assert_eq!(seen as u64, ITEMS);
+        });
+    }
 }

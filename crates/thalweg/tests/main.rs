@@ -12,6 +12,7 @@ mod conformance;
 mod coroutines;
 mod deadlocks;
 mod endings;
+mod endless;
 mod failures;
 mod findings;
 mod front_doors;

@@ -1,0 +1,99 @@
+//! Operators with several results for an item, whose iterators are endless or long: they are bounded, and end when their
+//! results are not wanted.
+
+use crate::support::watchdog::watch;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use thalweg::prelude::*;
+
+/// The operators, each with the iterators that `results` makes for the items.
+fn operators<I>(items: u64, results: fn(u64) -> I) -> Vec<(&'static str, Stream<'static, u64>)>
+where
+    I: Iterator<Item = u64> + Send + 'static,
+{
+    let source = || thalweg::from_iter(0..items);
+    vec![
+        ("flat_map", source().flat_map(results)),
+        ("blocking", source().flat_map(results).blocking()),
+        ("par_flat_map", source().par_flat_map(results)),
+        ("one worker", source().par_flat_map(results).workers(1)),
+        ("unordered", source().par_flat_map(results).unordered()),
+        ("weighed", source().par_flat_map(results).weigh(|_| 100)),
+        ("in flight", source().in_flight(3, |items| items.par_flat_map(results))),
+    ]
+}
+
+fn for_each_run<I>(items: u64, results: fn(u64) -> I, check: impl Fn(&str, Stream<'static, u64>, Options))
+where
+    I: Iterator<Item = u64> + Send + 'static,
+{
+    for threads in [1, 2, 3] {
+        for policy in ["auto", "qes", "random", "ws-cur", "partition"] {
+            for (name, stream) in operators(items, results) {
+                let name = format!("{name}, {policy}, {threads} threads");
+                let options = Options::new().threads(threads).policy(policy).budget(1 << 20);
+                watch(name.clone(), || check(&name, stream, options));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_consumer_that_leaves_ends_endless_iterators() {
+    for_each_run(
+        8,
+        |n| (0..).map(move |k| n * 1000 + k),
+        |name, results, options| {
+            let (taken, _) = results.take(500).collect().run(&options).unwrap();
+            if !name.starts_with("unordered") {
+                assert_eq!(taken, (0..500).collect::<Vec<_>>(), "{name}");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_deadline_ends_endless_iterators() {
+    for_each_run(
+        8,
+        |n| n..,
+        |name, results, options| {
+            let run = results.for_each(|_| ()).run(&options.deadline(Duration::from_millis(20)));
+            assert!(matches!(run, Err(thalweg::Error::Deadline(_))), "{name}: {run:?}");
+        },
+    );
+}
+
+#[test]
+fn a_cancel_ends_endless_iterators() {
+    for (name, results) in operators(8, |n| n..) {
+        watch(name, || {
+            let outlet = results.start(&Options::new().threads(2)).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+            outlet.handle().cancel();
+            assert!(matches!(outlet.finish(), Err(thalweg::Error::Cancelled)));
+        });
+    }
+}
+
+/// While the consumer waits, iterators are asked for a bounded number of results.
+#[test]
+fn endless_iterators_are_held_by_the_room_of_their_channel() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let endless = |_| std::iter::repeat_with(|| ASKED.fetch_add(1, Ordering::Relaxed) as u64);
+    for_each_run(64, endless, |name, results, options| {
+        ASKED.store(0, Ordering::Relaxed);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let most = asked.clone();
+        let sink = results.capacity(16).take(1).for_each(move |_| {
+            // The other worker has time to fill whatever it may.
+            std::thread::sleep(Duration::from_millis(3));
+            most.store(ASKED.load(Ordering::Relaxed), Ordering::Relaxed);
+        });
+        sink.run(&options).unwrap();
+        // By item of the window at most a channel of 16 results and a piece, which grows from one result.
+        let asked = asked.load(Ordering::Relaxed);
+        assert!(asked < 5_000, "{name}: {asked}");
+    });
+}
