@@ -23,6 +23,7 @@ mod local_deadlocks;
 mod measures;
 mod merging;
 mod mistakes;
+mod numbers;
 mod off_task_drops;
 mod operators;
 mod outputs;

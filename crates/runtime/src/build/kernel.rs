@@ -17,7 +17,7 @@ use crate::NotYet;
 use crate::built::MakeNode;
 use crate::coroutine::STACK;
 use crate::node::{Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
-use crate::port::tuple::{Inputs, Outputs};
+use crate::port::tuple::{Inputs, Outputs, PopCounts};
 use crate::process::Process;
 use crate::seal::EngineOnly;
 use std::sync::Arc;
@@ -107,15 +107,24 @@ where
     /// ends. It calls [`Glance::peek`](crate::Glance::peek) and propagates [`NotYet`] with `?`. It is called again
     /// when more items have arrived, so it must not change its state before it returns `Ok`. Its result cannot
     /// depend on timing. The framing function of a parallel kernel is sequential; the firings run in parallel.
+    ///
+    /// Each firing pops at least one item, from any of the inputs. A function that returns 0 for all of them fails the
+    /// run: the node would fire for ever without a change of its inputs.
     pub fn framed(
         mut self,
-        frame: impl FnMut(
+        mut frame: impl FnMut(
             &<I::Ports as Inputs>::Glances,
         ) -> Result<Option<<I::Ports as Inputs>::PopCounts>, NotYet>
         + Send
         + 'env,
     ) -> Self {
-        self.frame = Some(Box::new(frame));
+        self.frame = Some(Box::new(move |inputs: &<I::Ports as Inputs>::Glances| {
+            let frame = frame(inputs);
+            if let Ok(Some(counts)) = &frame {
+                assert_pops(counts.by_input());
+            }
+            frame
+        }));
         self
     }
 
@@ -282,6 +291,18 @@ where
         })));
         streams
     }
+}
+
+/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
+///
+/// # Panics
+/// If the firing would pop nothing from any input.
+fn assert_pops(counts: &[usize]) {
+    assert!(
+        counts.is_empty() || counts.iter().any(|count| *count > 0),
+        "the framing function returned a firing that pops no item\n\
+         help: return at least 1 for one of the inputs, or `None` to end the node"
+    );
 }
 
 /// Adds a node, connects its inputs, and adds channels for its outputs. The texts in `wrong` are kept as mistakes of

@@ -64,7 +64,8 @@ impl<'env, T> Stream<'env, T> {
     }
 
     /// Sets the number of items that the channel can hold. By default the plan chooses it. The plan raises a capacity that
-    /// is too small for one firing.
+    /// is too small for one firing. A channel of items without a size takes no memory, and holds at most 2^56 items on
+    /// 64-bit machines.
     pub fn capacity(mut self, items: usize) -> Self {
         self.link.capacity = Some(items);
         self

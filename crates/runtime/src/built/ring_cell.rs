@@ -1,6 +1,6 @@
 //! The ring of a channel that is under construction: both ends hold its cell, which is set when the run is prepared.
 
-use crate::channel::{Grow, Layout, Meter, Ring, Sizes, Weigh};
+use crate::channel::{Grow, Layout, Meter, NoMemory, Ring, Sizes, Weigh};
 use crate::sync::{Mutex, lock};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -92,15 +92,18 @@ pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
 /// Makes the ring of a channel whose item type the caller does not know.
 pub(crate) trait MakeRing<'env>: Send + Sync {
     /// Makes the ring of channel `id`. Called once, while a run is prepared.
-    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
+    ///
+    /// # Errors
+    /// The system has no memory for it.
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> Result<MadeRing<'env>, NoMemory>;
 }
 
 impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
-    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> Result<MadeRing<'env>, NoMemory> {
         let arguments = lock(&self.arguments).take().map(|arguments| *arguments);
         let Arguments { weigh, initial } = arguments.unwrap_or_default();
-        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
+        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh)?);
         let _ = self.joined.set(Joined::Ring(id, ring.clone()));
-        (ring.meter.clone(), ring)
+        Ok((ring.meter.clone(), ring))
     }
 }

@@ -84,6 +84,6 @@ pub use cursor::{Glance, In, NotYet, Out, View};
 pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
-pub(crate) use ring::{Grow, Ring, Sizes, WaitFlag, Weigh};
+pub(crate) use ring::{Grow, NoMemory, Ring, Sizes, WaitFlag, Weigh};
 #[cfg(all(loom, test))]
 pub(crate) use slots::Slots;

@@ -10,10 +10,10 @@
 //! 5. Nodes are made. A process's function runs and gets its ends.
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
-use super::planned::decide;
+use super::planned::{decide, misfit};
 use super::{Finished, Options};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
-use crate::channel::{Layout, Sizes};
+use crate::channel::{Layout, NoMemory, Sizes};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
-use thalweg_plan::Plan;
+use thalweg_plan::{Plan, PlanError};
 
 /// A network with its plan, rings and nodes, ready to run.
 pub struct Prepared<'env> {
@@ -50,8 +50,8 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`]; also channels that are too large, a plan that does not fit, and a panic in a process's
-    /// function.
+    /// As [`Options::check`]; also channels that are too large or for which the system has no memory, a plan that does
+    /// not fit, and a panic in a process's function.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         options.check()?;
         calibrate();
@@ -88,7 +88,8 @@ fn make_channels<'env>(
     let make = |(id, cell): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let sizes = Sizes { capacity: plan.capacities[id.index()], slots: plan.slots_of(id) };
-        let ring = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
+        let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
+        let ring = made.map_err(|NoMemory(bytes)| misfit(PlanError::memory(graph, id, bytes)))?;
         if let Some(bytes) = plan.byte_limits.get(&id) {
             ring.0.set_byte_limit(*bytes);
         }
