@@ -50,7 +50,7 @@ pub enum Error {
     /// ```
     #[error("{0}")]
     Plan(Box<dyn std::error::Error + Send + Sync>),
-    /// A kernel panicked.
+    /// A kernel panicked, or a value in its drop: of the node's code, or an item left in a channel that the node reads.
     #[error("node `{node}` panicked: {message}")]
     Panic {
         /// The node.

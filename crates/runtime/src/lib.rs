@@ -25,6 +25,7 @@
 mod build;
 mod built;
 mod channel;
+mod contain;
 mod coroutine;
 mod error;
 mod liveness;

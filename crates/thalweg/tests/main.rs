@@ -11,6 +11,7 @@ mod cases;
 mod conformance;
 mod coroutines;
 mod deadlocks;
+mod drops;
 mod endings;
 mod failures;
 mod findings;

@@ -15,6 +15,7 @@ use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::built::MakeNode;
+use crate::contain::Contained;
 use crate::coroutine::STACK;
 use crate::node::{Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential};
 use crate::port::tuple::{Inputs, Outputs, PopCounts};
@@ -112,12 +113,13 @@ where
     /// run: the node would fire for ever without a change of its inputs.
     pub fn framed(
         mut self,
-        mut frame: impl FnMut(
+        frame: impl FnMut(
             &<I::Ports as Inputs>::Glances,
         ) -> Result<Option<<I::Ports as Inputs>::PopCounts>, NotYet>
         + Send
         + 'env,
     ) -> Self {
+        let mut frame = Contained::new(frame);
         self.frame = Some(Box::new(move |inputs: &<I::Ports as Inputs>::Glances| {
             let frame = frame(inputs);
             if let Ok(Some(counts)) = &frame {
@@ -158,7 +160,8 @@ where
         mut self,
         finish: impl for<'f> FnOnce(&mut <O::Ports as Outputs>::Cursors<'f>) + Send + 'env,
     ) -> Self {
-        self.finish = Some(Box::new(finish));
+        let finish = Contained::new(finish);
+        self.finish = Some(Box::new(move |outs| finish.into_inner()(outs)));
         self
     }
 
@@ -188,6 +191,7 @@ where
             + 'env,
     {
         let (frame, finish) = (self.frame.take(), self.finish.take());
+        let mut fire = Contained::new(fire);
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), frame.is_some()));
         (node.blocking, node.merge, node.starting) = (self.blocking, merge, self.starting);
@@ -207,6 +211,7 @@ where
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
             }
+            let fire = firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
             Box::new(Sequential::new(ins(), outs(), fire, finish, frame))
         })));
         (node, streams)
@@ -269,7 +274,7 @@ where
             + Sync
             + 'env,
     {
-        let (frame, finish) = (self.frame.take(), self.finish.take());
+        let (frame, finish, fire) = (self.frame.take(), self.finish.take(), Contained::new(fire));
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::parallel(&*self.name), frame.is_some()));
         (node.unordered, node.workers, node.starting) = (self.unordered, self.workers, self.starting);
@@ -287,10 +292,31 @@ where
             let MakeNode { tickets, retired, weighed, held, unordered, workers, tallies, .. } = make;
             let retired = retired.expect("made for a parallel node");
             let limits = NodeLimits { tickets, weighed, held, workers, unordered };
+            let fire = parallel_firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
             Box::new(Parallel::new(ins(), outs(), fire, frame, retired, limits, tallies))
         })));
         streams
     }
+}
+
+/// Gives a closure the signature of a sequential kernel's code.
+fn firing<I, O, R, F>(fire: F) -> F
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R,
+{
+    fire
+}
+
+/// Gives a closure the signature of a parallel kernel's code.
+fn parallel_firing<I, O, R, F>(fire: F) -> F
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R,
+{
+    fire
 }
 
 /// Checks what a framing function has returned. A kernel without inputs has nothing to pop.

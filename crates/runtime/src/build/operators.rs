@@ -346,7 +346,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Collects all items.
     #[must_use = "the output gives the items: `run` it, or `take` it from the finished run"]
     pub fn collect(self) -> Output<'env, Vec<T>> {
-        self.end("collect", Vec::new(), |items, item| items.get_or_insert_default().push(item))
+        self.end("collect", Vec::new(), |items, item| items.get_or_insert_default().push(item)).of_items()
     }
 
     /// Folds the items, in order, into one value: `f` makes the next value from the previous one and an item.

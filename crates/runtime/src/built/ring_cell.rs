@@ -1,6 +1,7 @@
 //! The ring of a channel that is under construction: both ends hold its cell, which is set when the run is prepared.
 
 use crate::channel::{Grow, Layout, Meter, NoMemory, Ring, Sizes, Weigh};
+use crate::contain::drop_each;
 use crate::sync::{Mutex, lock};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,12 @@ pub(crate) struct RingCell<T> {
 struct Arguments<T> {
     weigh: Option<Weigh<T>>,
     initial: VecDeque<T>,
+}
+
+impl<T> Drop for Arguments<T> {
+    fn drop(&mut self) {
+        drop_each(std::mem::take(&mut self.initial));
+    }
 }
 
 impl<T> Default for Arguments<T> {
@@ -100,8 +107,8 @@ pub(crate) trait MakeRing<'env>: Send + Sync {
 
 impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
     fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> Result<MadeRing<'env>, NoMemory> {
-        let arguments = lock(&self.arguments).take().map(|arguments| *arguments);
-        let Arguments { weigh, initial } = arguments.unwrap_or_default();
+        let mut arguments = lock(&self.arguments).take().unwrap_or_default();
+        let (weigh, initial) = (arguments.weigh.take(), std::mem::take(&mut arguments.initial));
         let ring = Arc::new(Ring::new(sizes, layout, initial, weigh)?);
         let _ = self.joined.set(Joined::Ring(id, ring.clone()));
         Ok((ring.meter.clone(), ring))

@@ -13,6 +13,7 @@
 use super::cursor::RingId;
 use super::meter::{Layout, Meter};
 use super::slots::Slots;
+use crate::contain::{Contained, drop_quietly};
 use crate::sync::{AtomicPtr, UnsafeCell};
 use std::alloc::Layout as Memory;
 use std::collections::VecDeque;
@@ -227,7 +228,7 @@ const MOST_SLOTS: usize = 1 << (usize::BITS - 8);
 pub(crate) struct NoMemory(pub(crate) usize);
 
 impl<T> Ring<T> {
-    /// A ring of these sizes, holding `initial`. A ring of more than [`MOST_SLOTS`] items that take no memory holds that
+    /// A ring of these sizes, holding `initial`; these are dropped if there is no memory. A ring of more than [`MOST_SLOTS`] items that take no memory holds that
     /// many.
     ///
     /// # Errors
@@ -245,10 +246,14 @@ impl<T> Ring<T> {
             0 => Storage::new(slots.min(MOST_SLOTS).next_power_of_two(), false),
             _ => slots.checked_next_power_of_two().and_then(|size| Storage::new(size, weigh.is_some())),
         };
+        let Some(storage) = storage else {
+            drop_quietly((initial.into_iter().map(Contained::new).collect::<Vec<_>>(), weigh));
+            return Err(NoMemory(slots.saturating_mul(bytes)));
+        };
         let ring = Ring {
             meter: Arc::new(Meter::new(capacity, layout, weigh.is_some())),
             known: Known::new(),
-            storage: UnsafeCell::new(storage.ok_or(NoMemory(slots.saturating_mul(bytes)))?),
+            storage: UnsafeCell::new(storage),
             weigh,
         };
         let count = initial.len();

@@ -3,6 +3,7 @@
 use super::{Brand, RingId};
 use crate::channel::Weigh;
 use crate::channel::slots::Slots;
+use crate::contain::drop_each;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
@@ -31,17 +32,21 @@ enum Spill<T> {
 type Place<T> = (Slots<T>, usize, usize);
 
 impl<T> Spill<T> {
-    /// Drops the items of a closed chunk that were not moved to the ring.
-    fn drop_chunk(&mut self) {
-        if let Spill::Chunk { items, sent, .. } = self {
-            let (mut rest, done) = (std::mem::take(items), std::mem::take(sent));
-            let end = rest.len();
-            // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the vector
-            // drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
-            unsafe {
-                rest.set_len(0);
-                Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
+    /// Drops the overflow, or the items of a closed chunk that were not moved to the ring.
+    fn drop_items(&mut self) {
+        match self {
+            Spill::Overflow(items) => drop_each(std::mem::take(items)),
+            Spill::Chunk { items, sent, .. } => {
+                let (mut rest, done) = (std::mem::take(items), std::mem::take(sent));
+                let end = rest.len();
+                // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the
+                // vector drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
+                unsafe {
+                    rest.set_len(0);
+                    Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
+                }
             }
+            Spill::Exact { .. } => {}
         }
     }
 
@@ -315,19 +320,19 @@ impl<T> Extend<T> for Out<'_, T> {
 }
 
 impl<T> Drop for Out<'_, T> {
-    /// Drops the items written and not published, in the ring or in a chunk.
+    /// Drops the items written and not published: in the ring, in a chunk or in the overflow.
     fn drop(&mut self) {
-        struct Chunk<'a, T>(&'a mut Spill<T>);
-        impl<T> Drop for Chunk<'_, T> {
+        struct Spilled<'a, T>(&'a mut Spill<T>);
+        impl<T> Drop for Spilled<'_, T> {
             fn drop(&mut self) {
-                self.0.drop_chunk();
+                self.0.drop_items();
             }
         }
         let (from, to) = self.hand_over();
         // Its drop runs also if the drop of an item below panics.
-        let _chunk = Chunk(&mut self.spill);
+        let _spilled = Spilled(&mut self.spill);
         // SAFETY: `[from, to)` is written, not published and this cursor's, and `hand_over` has moved `base` past it. In an
-        // open chunk these items lie in the buffer of the vector, whose length is 0, so `drop_chunk` drops none of them.
+        // open chunk these items lie in the buffer of the vector, whose length is 0, so `Spill::drop_items` drops none of them.
         unsafe { self.slots.drop_items(from, to) };
     }
 }
