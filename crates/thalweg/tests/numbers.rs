@@ -100,6 +100,7 @@ fn settings() -> Vec<Setting> {
                 .collect()
                 .run(&Options::new())
         }),
+        ("thread stack", |n| with(|o| o.thread_stack(n))),
         ("workers", |n| {
             items()
                 .par_map(|x| x)
@@ -230,7 +231,9 @@ fn settings_of_any_size_are_obeyed_or_refused() {
                     | Error::Options(_)
                     | Error::Plan(_)
                     | Error::Stacks { .. }
-                    | Error::Rate { .. },
+                    | Error::Rate { .. }
+                    | Error::Thread(_)
+                    | Error::Thread(_),
                 ) => {}
                 Err(error) => panic!("{what}: {error}"),
             }

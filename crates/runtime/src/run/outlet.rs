@@ -131,6 +131,7 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
 impl<T: Send + 'static> Outlet<'static, T> {
     /// Starts a run on a thread of the pool.
     pub(crate) fn start(prepared: Prepared<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
+        let stack = prepared.options.stack_size();
         Outlet::start_by(prepared, node, port, |prepared| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
@@ -138,7 +139,7 @@ impl<T: Send + 'static> Outlet<'static, T> {
                 cores.adopt();
                 at_end.set(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
             };
-            ThreadPool::process().detach(Box::new(run)).map(|()| Runner::Pooled(ended))
+            ThreadPool::process().detach(stack, Box::new(run)).map(|()| Runner::Pooled(ended))
         })
     }
 }
@@ -151,9 +152,10 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         node: NodeId,
         port: PopPort<T>,
     ) -> Result<Self, Error> {
+        let stack = prepared.options.stack_size();
         Outlet::start_by(prepared, node, port, |prepared| {
-            std::thread::Builder::new()
-                .name("thalweg-0".to_owned())
+            stack
+                .set(std::thread::Builder::new().name("thalweg-0".to_owned()))
                 .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
                 .map(Runner::Scoped)
         })
