@@ -232,7 +232,6 @@ fn settings_of_any_size_are_obeyed_or_refused() {
                     | Error::Plan(_)
                     | Error::Stacks { .. }
                     | Error::Rate { .. }
-                    | Error::Thread(_)
                     | Error::Thread(_),
                 ) => {}
                 Err(error) => panic!("{what}: {error}"),
