@@ -84,7 +84,7 @@ macro_rules! self_feeding {
 fn cases() -> Vec<Case> {
     vec![
         ("a loop whose process ends at once", |tally, options| {
-            self_feeding!(tally, options, |rx, tx| drop((&mut rx, &mut tx)))
+            self_feeding!(tally, options, |rx, tx| _ = (&mut rx, &mut tx))
         }),
         ("a loop whose process ends after a message", |tally, options| {
             self_feeding!(tally, options, |rx, tx| if let Some(bad) = rx.recv().await {
