@@ -36,8 +36,9 @@ impl Plan {
     }
 
     /// Checks that no channel would take more than 16 GiB, and all together no more than 64 GiB and 2 MiB for each
-    /// channel. Slots count as many as are allocated: a power of two. (By default a channel takes at most 2 MiB, so a
-    /// graph of many channels is not refused for its size.)
+    /// channel. Slots count as many as are allocated: a power of two. Weights of items count too, and items without a
+    /// size take no memory. (By default a channel takes at most 2 MiB, so a graph of many channels is not refused for its
+    /// size.)
     ///
     /// # Errors
     /// The first channel that would take too much, or else the largest of all.
@@ -48,10 +49,11 @@ impl Plan {
             Err(PlanError { place, name, misfit })
         };
         for id in graph.channel_ids().take(self.capacities.len()) {
-            let (items, bytes) = (self.slots_of(id), graph.channel(id).item.bytes.max(1));
-            let slots = items.checked_next_power_of_two();
-            let all = slots.and_then(|slots| slots.checked_mul(bytes)).filter(|all| *all <= MOST_BYTES);
-            let Some(all) = all else { return error(id, Misfit::Bytes { items, bytes }) };
+            let channel = graph.channel(id);
+            let weights = if channel.link.weighed { size_of::<usize>() } else { 0 };
+            let (items, bytes) = (self.slots_of(id), channel.item.bytes);
+            let all = slot_bytes(items, bytes.saturating_add(weights)).filter(|all| *all <= MOST_BYTES);
+            let Some(all) = all else { return error(id, Misfit::Bytes { items, bytes, weights }) };
             total = total.saturating_add(all);
             if all > largest.0 {
                 largest = (all, id);
@@ -63,6 +65,11 @@ impl Plan {
         }
         error(largest.1, Misfit::BytesInAll { total, most, largest: largest.0 })
     }
+}
+
+/// The bytes of a channel's slots; `None` if they exceed a `usize`. Items without a size take none, however many.
+fn slot_bytes(items: usize, bytes: usize) -> Option<usize> {
+    if bytes == 0 { Some(0) } else { items.checked_next_power_of_two()?.checked_mul(bytes) }
 }
 
 /// A plan and the graph that it is to run.

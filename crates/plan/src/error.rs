@@ -1,7 +1,7 @@
 //! The reasons why a plan does not fit a graph.
 
 use crate::{Fingerprint, Plan};
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// A reason why a plan cannot run a graph: what does not fit, and where. It prints as a message with a line of help.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,12 @@ impl PlanError {
     /// checks the name.
     pub fn policy(plan: &Plan, why: impl std::fmt::Display) -> PlanError {
         PlanError { place: Place::Policy, name: plan.policy.clone(), misfit: Misfit::Policy(why.to_string()) }
+    }
+
+    /// The error of a plan for which the system has no memory: a channel's slots would take `bytes` bytes.
+    pub fn memory(graph: &GraphData, channel: ChannelId, bytes: usize) -> PlanError {
+        let name = graph.channel_name(channel);
+        PlanError { place: Place::Channel(channel), name, misfit: Misfit::Memory { bytes } }
     }
 }
 
@@ -115,6 +121,13 @@ pub enum Misfit {
         /// Slots in the plan.
         items: usize,
         /// Bytes of an item.
+        bytes: usize,
+        /// Bytes with which the channel notes the weight of an item; 0 where items are not weighed.
+        weights: usize,
+    },
+    /// The system has no memory for the slots of a channel.
+    Memory {
+        /// The bytes that they take.
         bytes: usize,
     },
     /// All channels together would take too many bytes. The error names the largest.

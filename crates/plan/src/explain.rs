@@ -78,9 +78,16 @@ impl fmt::Display for PlanError {
                 "channel `{node}` has capacity {planned} in the plan, a firing needs {needed}\n\
                  help: raise the capacity to {needed}"
             ),
-            Misfit::Bytes { items, bytes } => write!(
+            Misfit::Bytes { items, bytes, weights } => {
+                write!(f, "channel `{node}` would hold {items} items of {bytes} bytes")?;
+                if *weights > 0 {
+                    write!(f, ", with {weights} bytes for the weight of each")?;
+                }
+                write!(f, ": more than {MOST_BYTES} bytes\nhelp: lower its capacity, or its slots")
+            }
+            Misfit::Memory { bytes } => write!(
                 f,
-                "channel `{node}` would hold {items} items of {bytes} bytes: more than {MOST_BYTES} bytes\n\
+                "channel `{node}` takes {bytes} bytes, more than the system has left\n\
                  help: lower its capacity, or its slots"
             ),
             Misfit::BytesInAll { total, most, largest } => write!(

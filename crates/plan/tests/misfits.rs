@@ -294,7 +294,10 @@ fn channels_that_are_too_large_together_are_refused_with_the_largest() {
     let large = |count: usize| {
         let mut plan = plan();
         plan.slots.clear();
-        plan.capacities[..count].fill((1 << 30) + 1); // 2^31 slots, 16 GiB
+        for (capacity, channel) in plan.capacities[..count].iter_mut().zip(graph().channels()) {
+            // 2^31 slots, or 2^30 with the weights of items: 16 GiB.
+            *capacity = if channel.link.weighed { (1 << 29) + 1 } else { (1 << 30) + 1 };
+        }
         plan.capacities[3] = 1 << 20;
         plan.check(&graph())
     };

@@ -122,6 +122,12 @@ pub trait Host<S = ()>: Measurements {
     /// never miss a node that this one only examines.
     fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId>;
 
+    /// Takes the oldest node of another worker's queue, as [`Host::steal`] does, for a policy that deals the nodes of that
+    /// queue anew: it counts as no steal.
+    fn reclaim(&mut self, from: WorkerId) -> Option<NodeId> {
+        self.steal(from)
+    }
+
     /// The worker that a node belongs to: the latest [`Host::set_affinity`], or at the start the one of the plan
     /// ([`Plan::workers`]), or else the one of [`dealt`]. `None` for a parallel node, which any worker may run.
     ///

@@ -33,6 +33,8 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) traffic: Vec<u64>,
     /// `None` while another worker holds the lock.
     pub(crate) shared: Option<S>,
+    /// Calls of `steal`.
+    pub(crate) steals: usize,
     random: XorShift,
 }
 
@@ -66,6 +68,7 @@ impl<S: Default> Mock<S> {
             busy_time: vec![0; graph.nodes().len()],
             traffic: vec![0; graph.channels().len()],
             shared: Some(S::default()),
+            steals: 0,
             random: XorShift::new(11, 0),
             plan: Plan::new(&graph, &Wishes { threads: Some(workers), ..Wishes::default() }),
             graph,
@@ -139,6 +142,10 @@ impl<S> Host<S> for Mock<S> {
         self.count_queued(taken)
     }
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
+        self.steals += 1;
+        self.reclaim(from)
+    }
+    fn reclaim(&mut self, from: WorkerId) -> Option<NodeId> {
         assert_ne!(from, self.me, "a worker steals from others");
         let taken = self.queues[from].pop_front();
         self.count_queued(taken)

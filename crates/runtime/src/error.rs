@@ -50,7 +50,7 @@ pub enum Error {
     /// ```
     #[error("{0}")]
     Plan(Box<dyn std::error::Error + Send + Sync>),
-    /// A kernel panicked.
+    /// A kernel panicked, or a value in its drop: of the node's code, or an item left in a channel that the node reads.
     #[error("node `{node}` panicked: {message}")]
     Panic {
         /// The node.
@@ -175,6 +175,8 @@ pub struct Deadlock {
     pub waits: Vec<BlockedNode>,
     /// The byte budget, if it kept a full channel from growing.
     pub over_budget: Option<usize>,
+    /// The channels that take most of the byte budget, the largest first, if it kept a full channel from growing.
+    pub largest: Vec<ChannelRoom>,
     /// An input from outside the cycle that holds items, while its node waits for another input.
     pub unread: Option<UnreadInput>,
 }
@@ -187,6 +189,18 @@ pub struct UnreadInput {
     pub node: String,
     /// The channel, as `a.out -> b.in`.
     pub channel: String,
+}
+
+/// A channel's share of the byte budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelRoom {
+    /// The channel, as `a.out -> b.in`.
+    pub channel: String,
+    /// The bytes of its slots and, where items are weighed, those that its items may weigh.
+    pub bytes: usize,
+    /// Items in the channel.
+    pub items: usize,
 }
 
 /// The most nodes that the message names.
@@ -225,10 +239,12 @@ impl fmt::Display for Deadlock {
             write!(f, "; and {more} more nodes of the cycle")?;
         }
         if let Some(bytes) = self.over_budget {
-            return write!(
-                f,
-                "; more room would exceed the limit of {bytes} bytes\nhelp: raise it with `Options::budget`, or lower the rates of the nodes"
-            );
+            write!(f, "; more room would exceed the limit of {bytes} bytes")?;
+            for (i, ChannelRoom { channel, bytes, items }) in self.largest.iter().enumerate() {
+                let before = if i == 0 { ", of which" } else { "," };
+                write!(f, "{before} `{channel}` has {bytes} ({items} items)")?;
+            }
+            return write!(f, "\nhelp: raise it with `Options::budget`, or lower the rates of the nodes");
         }
         if let Some(UnreadInput { node, channel }) = &self.unread {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;

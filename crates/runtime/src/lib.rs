@@ -25,6 +25,7 @@
 mod build;
 mod built;
 mod channel;
+mod contain;
 mod coroutine;
 mod error;
 mod liveness;
@@ -51,7 +52,7 @@ pub use build::{
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use coroutine::{BlockingRx, BlockingTx};
-pub use error::{BlockedNode, BuildError, Deadlock, Error, panic_message};
+pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};

@@ -44,12 +44,12 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, Deadlock, Error,
-    Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow,
-    IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec,
-    OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx,
-    Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team,
-    input, join, output, par_chunks, par_for, team_size, window,
+    Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, ChannelRoom,
+    Deadlock, Error, Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs,
+    IntoEnding, IntoFlow, IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet,
+    Output, OutputSpec, OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef,
+    Report, Rx, Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel,
+    count_jobs, in_team, input, join, output, par_chunks, par_for, team_size, window,
 };
 
 /// Graphs as data: nodes, ports, rates and channels.

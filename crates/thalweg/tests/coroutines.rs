@@ -520,3 +520,26 @@ fn ten_thousand_coroutines_wait_at_once() {
         assert_eq!(got, [0, 1, 2, 3, 4]);
     }
 }
+
+/// A task graph is a job: an operation in one of its tasks is refused, whether it would have to wait or not.
+#[test]
+fn an_operation_in_a_task_is_refused() {
+    use std::cell::RefCell;
+    use thalweg::tasks::{Options as TaskOptions, StaticGraph};
+    thread_local!(static HIDDEN: RefCell<Option<BlockingRx<u64>>> = const { RefCell::new(None) });
+    silence();
+    for (items, members) in [(0, 1), (9, 1), (0, 2), (9, 2)] {
+        let graph = Graph::new();
+        let numbers = graph.source(0..items).capacity(16);
+        graph.coroutine("tasks", numbers, (), move |rx: BlockingRx<u64>, ()| {
+            HIDDEN.set(Some(rx));
+            let mut chain = StaticGraph::from_edges(20, (1..20).map(|n| (n - 1, n)));
+            let receive = |_| HIDDEN.with_borrow_mut(|rx| _ = rx.as_mut().map(BlockingRx::recv));
+            let result = chain.run(&TaskOptions::new().members(members), receive);
+            HIDDEN.take();
+            result.map(drop).map_err(|error| error.to_string())
+        });
+        let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
+        assert!(error.contains("began inside of a parallel loop, `join`, a task graph or a run"), "{error}");
+    }
+}

@@ -342,7 +342,18 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
         let (names, deadlock, text) = cycle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
         assert_eq!(deadlock.over_budget, Some(400));
-        assert!(text.contains("limit of 400 bytes"), "{text}");
+        assert!(text.contains("limit of 400 bytes, of which `"), "{text}");
+        // The room is that of the longest channels, and within the budget.
+        let largest = &deadlock.largest;
+        assert!(
+            text.contains(&format!("of which `{}` has {}", largest[0].channel, largest[0].bytes)),
+            "{text}"
+        );
+        assert!(
+            largest[0].items > 0 && largest.iter().map(|room| room.bytes).sum::<usize>() <= 400,
+            "{text}"
+        );
+        assert!(largest.is_sorted_by_key(|room| std::cmp::Reverse(room.bytes)), "{text}");
     });
 }
 

@@ -171,7 +171,7 @@ fn repartition<H: Host<Ledger>>(ledger: &Ledger, host: &mut H) -> usize {
 /// Empties all queues, and pushes each node to the worker that it belongs to now.
 fn redistribute<H: Host<Ledger>>(me: WorkerId, host: &mut H) {
     for worker in 0..host.workers() {
-        let take = |host: &mut H| if worker == me { host.pop(End::Oldest) } else { host.steal(worker) };
+        let take = |host: &mut H| if worker == me { host.pop(End::Oldest) } else { host.reclaim(worker) };
         // The queue is emptied before the first push, since some nodes come back to it. It ends, as there are
         // finitely many tokens.
         let nodes: Vec<NodeId> = std::iter::from_fn(|| take(host)).collect();

@@ -56,6 +56,7 @@ fn idle_time_beyond_tau_repartitions_and_redistributes() {
     assert_eq!(changes, 1, "the chain is cut once: {:?}", host.affinity);
     assert!(matches!(decision, Decision::Activate(node) if host.affinity[node.index()] == 1), "{decision:?}");
     assert!(queue(&host, 0).iter().all(|node| host.affinity[*node as usize] == 0));
+    assert_eq!(host.steals, 0, "nodes that are dealt anew are not stolen");
 }
 
 #[test]

@@ -15,9 +15,10 @@ use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::built::MakeNode;
+use crate::contain::Contained;
 use crate::coroutine::STACK;
 use crate::node::{Code, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential, Whole};
-use crate::port::tuple::{Inputs, Outputs};
+use crate::port::tuple::{Inputs, Outputs, PopCounts};
 use crate::process::Process;
 use crate::seal::EngineOnly;
 use std::sync::Arc;
@@ -110,6 +111,9 @@ where
     /// ends. It calls [`Glance::peek`](crate::Glance::peek) and propagates [`NotYet`] with `?`. It is called again
     /// when more items have arrived, so it must not change its state before it returns `Ok`. Its result cannot
     /// depend on timing. The framing function of a parallel kernel is sequential; the firings run in parallel.
+    ///
+    /// Each firing pops at least one item, from any of the inputs. A function that returns 0 for all of them fails the
+    /// run: the node would fire for ever without a change of its inputs.
     pub fn framed(
         mut self,
         frame: impl FnMut(
@@ -118,7 +122,14 @@ where
         + Send
         + 'env,
     ) -> Self {
-        self.frame = Some(Box::new(frame));
+        let mut frame = Contained::new(frame);
+        self.frame = Some(Box::new(move |inputs: &<I::Ports as Inputs>::Glances| {
+            let frame = frame(inputs);
+            if let Ok(Some(counts)) = &frame {
+                assert_pops(counts.by_input());
+            }
+            frame
+        }));
         self
     }
 
@@ -152,7 +163,8 @@ where
         mut self,
         finish: impl for<'f> FnOnce(&mut <O::Ports as Outputs>::Cursors<'f>) + Send + 'env,
     ) -> Self {
-        self.finish = Some(Box::new(finish));
+        let finish = Contained::new(finish);
+        self.finish = Some(Box::new(move |outs| finish.into_inner()(outs)));
         self
     }
 
@@ -185,6 +197,7 @@ where
             + 'env,
     {
         let (frame, finish) = (self.frame.take(), self.finish.take());
+        let mut fire = Contained::new(fire);
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), frame.is_some()));
         (node.blocking, node.merge, node.starting) = (self.blocking, merge, self.starting);
@@ -204,6 +217,7 @@ where
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
             }
+            let fire = firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
             Box::new(Sequential::new(ins(), outs(), fire, finish, frame, interruptible))
         })));
         (node, streams)
@@ -269,6 +283,8 @@ where
             + Sync
             + 'env,
     {
+        let fire = Contained::new(fire);
+        let fire = parallel_firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
         self.add_parallel(Whole::new(fire))
     }
 
@@ -296,6 +312,38 @@ where
         })));
         streams
     }
+}
+
+/// Gives a closure the signature of a sequential kernel's code.
+fn firing<I, O, R, F>(fire: F) -> F
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R,
+{
+    fire
+}
+
+/// Gives a closure the signature of a parallel kernel's code.
+fn parallel_firing<I, O, R, F>(fire: F) -> F
+where
+    I: Inputs,
+    O: Outputs,
+    F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R,
+{
+    fire
+}
+
+/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
+///
+/// # Panics
+/// If the firing would pop nothing from any input.
+fn assert_pops(counts: &[usize]) {
+    assert!(
+        counts.is_empty() || counts.iter().any(|count| *count > 0),
+        "the framing function returned a firing that pops no item\n\
+         help: return at least 1 for one of the inputs, or `None` to end the node"
+    );
 }
 
 /// Adds a node, connects its inputs, and adds channels for its outputs. The texts in `wrong` are kept as mistakes of

@@ -12,6 +12,7 @@ use super::round::Fork;
 use super::spec::{PushSpec, output, window};
 use super::stream::Stream;
 use crate::channel::{Out, View};
+use crate::contain::Contained;
 use crate::node::{Flat, Flow, IntoFlow, IntoResult};
 use crate::seal::EngineOnly;
 use std::ops::ControlFlow;
@@ -76,7 +77,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// assert_eq!(multiples.take(4).collect().run(&Options::new())?.0, [0, 2, 4, 6]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
-    pub fn flat_map<I>(self, mut f: impl FnMut(T) -> I + Send + 'env) -> Stream<'env, I::Item>
+    pub fn flat_map<I>(self, f: impl FnMut(T) -> I + Send + 'env) -> Stream<'env, I::Item>
     where
         I: IntoIterator,
         I::IntoIter: Send + 'env,
@@ -84,10 +85,10 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     {
         let mut kernel = self.kernel("flat_map", rated(ANY));
         kernel.interruptible = true;
-        let mut rest: Option<I::IntoIter> = None;
+        let (mut f, mut rest) = (Contained::new(f), None);
         kernel.sequential(move |items, out: &mut Out<I::Item>| {
-            let results = rest.get_or_insert_with(|| f(items.pop()).into_iter());
-            if !out.fill(results) {
+            let results = rest.get_or_insert_with(|| Contained::new(f(items.pop()).into_iter()));
+            if !out.fill(&mut **results) {
                 return Flow::Interrupted(EngineOnly(()));
             }
             rest = None;
@@ -181,7 +182,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I::IntoIter: Send + 'env,
         I::Item: Send + 'env,
     {
-        self.kernel("par_flat_map", rated(ANY)).add_parallel(Flat(f))
+        self.kernel("par_flat_map", rated(ANY)).add_parallel(Flat(Contained::new(f)))
     }
 
     /// Sends each item round a loop until `step` returns its result. The results have the order of the items.
@@ -379,7 +380,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Collects all items.
     #[must_use = "the output gives the items: `run` it, or `take` it from the finished run"]
     pub fn collect(self) -> Output<'env, Vec<T>> {
-        self.end("collect", Vec::new(), |items, item| items.get_or_insert_default().push(item))
+        self.end("collect", Vec::new(), |items, item| items.get_or_insert_default().push(item)).of_items()
     }
 
     /// Folds the items, in order, into one value: `f` makes the next value from the previous one and an item.

@@ -13,13 +13,14 @@
 use super::draft::Shared;
 use super::graph::Graph;
 use super::stream::Stream;
+use crate::contain::{drop_each, drop_quietly};
 use crate::error::Error;
 use crate::node::Flow;
 use crate::process::Ending;
 use crate::run::{Finished, Options};
 use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use thalweg_graph::NodeId;
 use thalweg_trace::Report;
 
@@ -48,7 +49,33 @@ pub struct Output<'env, T> {
 }
 
 /// The slot of a node's value.
-pub(crate) type Slot<T> = Mutex<Option<T>>;
+pub(crate) struct Slot<T> {
+    value: Mutex<Option<T>>,
+    /// Drops a value that was not taken; `drop` if it is not set.
+    discard: OnceLock<fn(T)>,
+}
+
+impl<T> Slot<T> {
+    fn new() -> Slot<T> {
+        Slot { value: Mutex::new(None), discard: OnceLock::new() }
+    }
+
+    fn put(&self, value: Option<T>) {
+        *lock(&self.value) = value;
+    }
+
+    fn take(&self) -> Option<T> {
+        lock(&self.value).take()
+    }
+}
+
+impl<T> Drop for Slot<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.take() {
+            self.discard.get().map_or(drop as fn(T), |discard| *discard)(value);
+        }
+    }
+}
 
 impl<T> std::fmt::Debug for Output<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -79,8 +106,21 @@ impl<'env, T> Output<'env, T> {
     /// # Errors
     /// As [`Graph::run`].
     pub fn run(self, options: &Options) -> Result<(T, Report), Error> {
-        let run = self.graph().run(options)?;
-        Ok((run.take(self)?, run.into_report()))
+        match self.graph().run(options) {
+            Ok(run) => Ok((run.take(self)?, run.into_report())),
+            Err(error) => {
+                drop_quietly(self);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl<T> Output<'_, Vec<T>> {
+    /// Lets each item of a value that is not taken be dropped by itself ([`drop_each`]): the engine has collected them.
+    pub(super) fn of_items(self) -> Self {
+        _ = self.slot.discard.set(drop_each);
+        self
     }
 }
 
@@ -94,7 +134,7 @@ impl Finished {
         if output.number != self.number {
             return Err(Error::ForeignOutput);
         }
-        let value = lock(&output.slot).take();
+        let value = output.slot.take();
         value.ok_or_else(|| {
             let node = self.report.graph.nodes().get(output.node.index());
             Error::NoValue { node: node.map_or_else(String::new, |node| node.name.to_string()) }
@@ -124,14 +164,14 @@ pub(super) struct Settle<T> {
 impl<T> Settle<T> {
     /// A value, and the slot that it will be moved to.
     pub(super) fn new(value: T) -> (Settle<T>, Arc<Slot<T>>) {
-        let slot = Arc::new(Slot::new(None));
+        let slot = Arc::new(Slot::new());
         (Settle { value: Some(value), slot: slot.clone() }, slot)
     }
 }
 
 impl<T> Drop for Settle<T> {
     fn drop(&mut self) {
-        *lock(&self.slot) = self.value.take();
+        self.slot.put(self.value.take());
     }
 }
 
@@ -204,8 +244,13 @@ impl<S> std::fmt::Debug for OutputOf<'_, S> {
 
 /// The slot of a value, shared by node and output.
 #[doc(hidden)]
-#[derive(Debug)]
 pub struct ValueSlot<T>(Arc<Slot<T>>);
+
+impl<T> std::fmt::Debug for ValueSlot<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ValueSlot")
+    }
+}
 
 impl<T> Clone for ValueSlot<T> {
     fn clone(&self) -> Self {
@@ -215,7 +260,7 @@ impl<T> Clone for ValueSlot<T> {
 
 impl<T> Default for ValueSlot<T> {
     fn default() -> Self {
-        ValueSlot(Arc::new(Slot::new(None)))
+        ValueSlot(Arc::new(Slot::new()))
     }
 }
 
@@ -249,7 +294,7 @@ impl<T: Send> IntoEnding for Value<T> {
     const RETURNS: bool = true;
 
     fn settle(self, slot: &ValueSlot<T>) -> Flow {
-        *lock(&slot.0) = Some(self.0);
+        slot.0.put(Some(self.0));
         Flow::End
     }
     fn handles<'env, S: Streams>(

@@ -33,6 +33,7 @@ use super::spec::{input, output};
 use super::stream::Stream;
 use crate::built::RingCell;
 use crate::channel::{Glance, Weigh};
+use crate::contain::drop_each;
 use crate::node::AnyFrame;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -175,6 +176,31 @@ struct Gate<T, R> {
     budget: usize,
 }
 
+/// Drops the items, parts and results that the run has left, each also if another one's drop panics.
+impl<T, R> Drop for Gate<T, R> {
+    fn drop(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let results = std::mem::take(&mut self.splits).into_iter().flatten().flat_map(|split| split.results);
+        let (mut parts, mut joined, mut steps) = (Vec::new(), Vec::new(), Vec::new());
+        for pending in pending {
+            match pending {
+                Pending::Task(Placed { content: Task::Step(item), .. }) => steps.push(item),
+                Pending::Task(Placed { content: Task::Join(results), .. }) => joined.extend(results),
+                Pending::Parts { parts: more, .. } => parts.extend(more),
+            }
+        }
+        let waiting = std::mem::take(&mut self.order.waiting);
+        let results = results.chain(waiting).flatten().chain(joined);
+        drop_each(steps.into_iter().chain(parts).map(Left::Item).chain(results.map(Left::Result)));
+    }
+}
+
+/// A value that the gate has when it is dropped.
+enum Left<T, R> {
+    Item(T),
+    Result(R),
+}
+
 impl<T, R> Gate<T, R> {
     /// Items that the gate can pop. Counts the items in the loop, done or not, and the tasks under way or pending.
     fn room(&self) -> usize {
@@ -277,7 +303,10 @@ impl<T, R> Gate<T, R> {
         let missing = parts.len();
         let (weight, slots) = (self.weights.parts(&parts), Weights::<T, R>::split(missing));
         // Before memory is allocated for them.
-        self.keep(weight.saturating_add(slots))?;
+        if let Err(why) = self.keep(weight.saturating_add(slots)) {
+            drop_each(parts);
+            return Err(why);
+        }
         if missing == 0 {
             self.pending.push(Pending::Task(Placed {
                 place,

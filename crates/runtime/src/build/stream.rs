@@ -4,6 +4,7 @@ use super::draft::Shared;
 use super::graph::Graph;
 use super::mistake::Mistake;
 use crate::built::RingCell;
+use crate::contain::Contained;
 use std::sync::Arc;
 use thalweg_graph::{Kind, Link, Node, NodeId};
 
@@ -64,7 +65,8 @@ impl<'env, T> Stream<'env, T> {
     }
 
     /// Sets the number of items that the channel can hold. By default the plan chooses it. The plan raises a capacity that
-    /// is too small for one firing.
+    /// is too small for one firing. A channel of items without a size takes no memory, and holds at most 2^56 items on
+    /// 64-bit machines.
     pub fn capacity(mut self, items: usize) -> Self {
         self.link.capacity = Some(items);
         self
@@ -73,7 +75,8 @@ impl<'env, T> Stream<'env, T> {
     /// Weighs the items: each counts as `bytes(item)` against the run's byte budget.
     pub fn weigh(mut self, bytes: impl Fn(&T) -> usize + Send + Sync + 'static) -> Self {
         self.link.weighed = true;
-        drop(self.cell.set_weigh(Some(Arc::new(bytes))));
+        let bytes = Contained::new(bytes);
+        drop(self.cell.set_weigh(Some(Arc::new(move |item: &T| bytes(item)))));
         self
     }
 

@@ -1,6 +1,7 @@
 //! The ring of a channel that is under construction: both ends hold its cell, which is set when the run is prepared.
 
-use crate::channel::{Grow, Layout, Meter, Ring, Sizes, Weigh};
+use crate::channel::{Grow, Layout, Meter, NoMemory, Ring, Sizes, Weigh};
+use crate::contain::drop_each;
 use crate::sync::{Mutex, lock};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +24,12 @@ pub(crate) struct RingCell<T> {
 struct Arguments<T> {
     weigh: Option<Weigh<T>>,
     initial: VecDeque<T>,
+}
+
+impl<T> Drop for Arguments<T> {
+    fn drop(&mut self) {
+        drop_each(std::mem::take(&mut self.initial));
+    }
 }
 
 impl<T> Default for Arguments<T> {
@@ -92,15 +99,18 @@ pub(crate) type MadeRing<'env> = (Arc<Meter>, Arc<dyn Grow + 'env>);
 /// Makes the ring of a channel whose item type the caller does not know.
 pub(crate) trait MakeRing<'env>: Send + Sync {
     /// Makes the ring of channel `id`. Called once, while a run is prepared.
-    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env>;
+    ///
+    /// # Errors
+    /// The system has no memory for it.
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> Result<MadeRing<'env>, NoMemory>;
 }
 
 impl<'env, T: Send + 'env> MakeRing<'env> for RingCell<T> {
-    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> MadeRing<'env> {
-        let arguments = lock(&self.arguments).take().map(|arguments| *arguments);
-        let Arguments { weigh, initial } = arguments.unwrap_or_default();
-        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh));
+    fn make(&self, id: ChannelId, sizes: Sizes, layout: Layout) -> Result<MadeRing<'env>, NoMemory> {
+        let mut arguments = lock(&self.arguments).take().unwrap_or_default();
+        let (weigh, initial) = (arguments.weigh.take(), std::mem::take(&mut arguments.initial));
+        let ring = Arc::new(Ring::new(sizes, layout, initial, weigh)?);
         let _ = self.joined.set(Joined::Ring(id, ring.clone()));
-        (ring.meter.clone(), ring)
+        Ok((ring.meter.clone(), ring))
     }
 }

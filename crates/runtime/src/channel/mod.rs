@@ -85,6 +85,6 @@ pub use cursor::{Mark, Marks};
 pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
 pub use pair::{Receiver, Sender, channel};
-pub(crate) use ring::{Grow, Ring, Sizes, WaitFlag, Weigh};
+pub(crate) use ring::{Grow, NoMemory, Ring, Sizes, WaitFlag, Weigh};
 #[cfg(all(loom, test))]
 pub(crate) use slots::Slots;

@@ -24,6 +24,10 @@ use std::sync::Arc;
 /// A bounded channel between one sender and one receiver: the channel of graphs, without a graph.
 ///
 /// No operation blocks. A full channel returns the item or the number of items that fitted, an empty one `None` or 0.
+/// Capacity 0 counts as 1. Its slots, a power of two, are allocated at once; items without a size take no memory.
+///
+/// # Panics
+/// If the system has no memory for this many items.
 ///
 /// ```
 /// let (mut tx, mut rx) = thalweg_runtime::channel::<u32>(4);
@@ -36,9 +40,17 @@ use std::sync::Arc;
 /// assert_eq!(tx.push_iter(7..9), 2);
 /// ```
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    let ring = Arc::new(Ring::new(Sizes::fixed(capacity), Layout::Apart, VecDeque::new(), None));
+    let ring = Ring::new(Sizes::fixed(capacity), Layout::Apart, VecDeque::new(), None);
+    let ring = Arc::new(ring.unwrap_or_else(|_| refuse(capacity, size_of::<T>())));
     let receiver = Receiver { slots: ring.slots(), ring: ring.clone(), next: 0, seen: 0 };
-    (Sender { slots: ring.slots(), capacity: capacity.max(1), ring, next: 0, limit: 0 }, receiver)
+    let capacity = ring.meter.capacity();
+    (Sender { slots: ring.slots(), capacity, ring, next: 0, limit: 0 }, receiver)
+}
+
+#[cold]
+#[inline(never)]
+fn refuse(items: usize, bytes: usize) -> ! {
+    panic!("no memory for a channel of {items} items of {bytes} bytes\nhelp: lower its capacity")
 }
 
 /// The sending end of a [`channel`].
@@ -298,6 +310,17 @@ mod tests {
             assert_eq!(std::iter::from_fn(|| rx.pop()).count(), pushed);
             assert_eq!(pushed, if gap < 2 { gap } else { gap.min(4) });
         }
+    }
+
+    #[test]
+    fn a_ring_without_memory_for_more_slots_stays_as_it_is() {
+        let (mut tx, mut rx) = channel(2);
+        assert!(tx.push(Box::new(7)).is_ok());
+        for capacity in [1 << 55, usize::MAX] {
+            // SAFETY: no other thread has an end, and a refused growth leaves all slots where they are.
+            assert!(!unsafe { crate::channel::Grow::grow(&*tx.ring, capacity, false) });
+        }
+        assert_eq!((tx.meter().capacity(), rx.pop()), (2, Some(Box::new(7))));
     }
 
     #[test]

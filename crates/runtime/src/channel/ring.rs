@@ -13,10 +13,12 @@
 use super::cursor::RingId;
 use super::meter::{Layout, Meter};
 use super::slots::Slots;
+use crate::contain::{Contained, drop_quietly};
 use crate::sync::{AtomicPtr, UnsafeCell};
 use std::alloc::Layout as Memory;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -40,20 +42,22 @@ struct Storage<T> {
 const LINES: usize = 128;
 
 impl<T> Storage<T> {
-    fn new(size: usize, weighed: bool) -> Storage<T> {
-        let layout = Self::layout(size);
+    /// Storage of `size` slots; `None` if the system has no memory for them.
+    fn new(size: usize, weighed: bool) -> Option<Storage<T>> {
+        let layout = Self::layout(size)?;
+        let totals = if weighed { Some(Self::totals(size)?) } else { None };
         // SAFETY: the layout's size is not zero.
-        let memory = unsafe { std::alloc::alloc(layout) };
-        if memory.is_null() {
-            std::alloc::handle_alloc_error(layout);
-        }
+        let memory = NonNull::new(unsafe { std::alloc::alloc(layout) })?;
         // SAFETY: within the allocation.
-        let slots = unsafe { memory.add(Self::offset()) };
-        let totals = match weighed {
-            true => Box::into_raw(vec![0usize; size].into_boxed_slice()).cast(),
-            false => std::ptr::null_mut(),
-        };
-        Storage { slots: std::ptr::slice_from_raw_parts_mut(slots.cast(), size), totals, before: None }
+        let slots = unsafe { memory.as_ptr().add(Self::offset()) };
+        // From here on `drop` frees both.
+        let slots = std::ptr::slice_from_raw_parts_mut(slots.cast(), size);
+        let mut storage = Storage { slots, totals: std::ptr::null_mut(), before: None };
+        if let Some(totals) = totals {
+            // SAFETY: the layout's size is not zero, since a ring has at least one slot.
+            storage.totals = NonNull::new(unsafe { std::alloc::alloc_zeroed(totals) })?.as_ptr().cast();
+        }
+        Some(storage)
     }
 
     /// Offset of the slots in their allocation.
@@ -67,25 +71,32 @@ impl<T> Storage<T> {
 
     /// Slots of more than a few lines begin on a line of their own. Two adjacent slices of whole lines, one being
     /// written and one being read, then share no line.
-    fn layout(size: usize) -> Memory {
+    /// `None` if they do not fit into the address space.
+    fn layout(size: usize) -> Option<Memory> {
         if size_of::<T>() == 0 {
-            return Memory::from_size_align(2 * Self::offset(), Self::offset()).expect("a small layout");
+            return Memory::from_size_align(2 * Self::offset(), Self::offset()).ok();
         }
-        let layout = Memory::array::<T>(size).expect("a ring that fits the address space");
+        let layout = Memory::array::<T>(size).ok()?;
         let align = if layout.size() >= 4 * LINES { LINES } else { 1 };
-        layout.align_to(align).expect("a power of two").pad_to_align()
+        Some(layout.align_to(align).ok()?.pad_to_align())
+    }
+
+    /// The memory of `size` totals; `None` if they do not fit into the address space.
+    fn totals(size: usize) -> Option<Memory> {
+        Memory::array::<usize>(size).ok()
     }
 }
 
 impl<T> Drop for Storage<T> {
     fn drop(&mut self) {
-        let layout = Self::layout(self.slots.len());
-        // SAFETY: allocated in `new` with this layout, and freed only here.
-        unsafe { std::alloc::dealloc(self.slots.cast::<u8>().sub(Self::offset()), layout) };
-        if !self.totals.is_null() {
-            let totals = std::ptr::slice_from_raw_parts_mut(self.totals, self.slots.len());
-            // SAFETY: it came from `Box::into_raw` in `new`, as long as the slots, and is freed only here.
-            drop(unsafe { Box::from_raw(totals) });
+        let size = self.slots.len();
+        if let Some(layout) = Self::layout(size) {
+            // SAFETY: allocated in `new` with this layout, and freed only here.
+            unsafe { std::alloc::dealloc(self.slots.cast::<u8>().sub(Self::offset()), layout) };
+        }
+        if let Some(layout) = Self::totals(size).filter(|_| !self.totals.is_null()) {
+            // SAFETY: as above.
+            unsafe { std::alloc::dealloc(self.totals.cast(), layout) };
         }
     }
 }
@@ -208,21 +219,41 @@ unsafe impl<T: Send> Send for Ring<T> {}
 // and the `Release`/`Acquire` pairs of `head` and `tail` order the sides.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
+/// The most slots of a ring, and the highest capacity, whatever the size of an item. So sums of a counter and a capacity,
+/// and small multiples of a capacity, do not exceed a `usize`.
+const MOST_SLOTS: usize = 1 << (usize::BITS - 8);
+
+/// The memory of a ring that the system did not give, in bytes. The largest number where the bytes exceed it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NoMemory(pub(crate) usize);
+
 impl<T> Ring<T> {
-    /// A ring of these sizes, holding `initial`.
+    /// A ring of these sizes, holding `initial`; these are dropped if there is no memory. A ring of more than [`MOST_SLOTS`] items that take no memory holds that
+    /// many.
+    ///
+    /// # Errors
+    /// The system has no memory for the slots.
     pub(crate) fn new(
         sizes: Sizes,
         layout: Layout,
         initial: VecDeque<T>,
         weigh: Option<Weigh<T>>,
-    ) -> Ring<T> {
-        let capacity = sizes.capacity.max(initial.len()).max(1);
+    ) -> Result<Ring<T>, NoMemory> {
+        let capacity = sizes.capacity.max(initial.len()).clamp(1, MOST_SLOTS);
         let slots = capacity.max(sizes.slots);
-        let size = slots.checked_next_power_of_two().expect("a capacity that was checked");
+        let bytes = size_of::<T>() + if weigh.is_some() { size_of::<usize>() } else { 0 };
+        let storage = match bytes {
+            0 => Storage::new(slots.min(MOST_SLOTS).next_power_of_two(), false),
+            _ => slots.checked_next_power_of_two().and_then(|size| Storage::new(size, weigh.is_some())),
+        };
+        let Some(storage) = storage else {
+            drop_quietly((initial.into_iter().map(Contained::new).collect::<Vec<_>>(), weigh));
+            return Err(NoMemory(slots.saturating_mul(bytes)));
+        };
         let ring = Ring {
             meter: Arc::new(Meter::new(capacity, layout, weigh.is_some())),
             known: Known::new(),
-            storage: UnsafeCell::new(Storage::new(size, weigh.is_some())),
+            storage: UnsafeCell::new(storage),
             weigh,
         };
         let count = initial.len();
@@ -232,7 +263,7 @@ impl<T> Ring<T> {
             unsafe { slots.write(i, item) };
         }
         ring.publish(0, count);
-        ring
+        Ok(ring)
     }
 
     /// Access to the slots. Valid until the ring grows, hence for the claim of the caller.
@@ -395,11 +426,12 @@ impl<T> Drop for Ring<T> {
 /// A channel's ring behind an item type that the caller does not know.
 pub(crate) trait Grow: Send + Sync {
     /// Raises the capacity to `capacity` items. With `keep` the outgrown storage lives on while a message is lent from it.
+    /// False, without an effect, if the system has no memory for them.
     ///
     /// # Safety
     /// The caller excludes both ends: no other thread accesses the slots, and none uses a slot pointer from before.
     /// With `keep` the pointer of a lent message is excepted, and so is `release_lent` on another thread.
-    unsafe fn grow(&self, capacity: usize, keep: bool);
+    unsafe fn grow(&self, capacity: usize, keep: bool) -> bool;
 
     /// Lets the two ends know whether the other one waits ([`WaitFlag`]). Both ends must be processes of a run with one
     /// worker, which has not begun.
@@ -436,11 +468,12 @@ impl<T: Send> Grow for Ring<T> {
         end.saturating_sub(received)
     }
 
-    unsafe fn grow(&self, capacity: usize, keep: bool) {
+    unsafe fn grow(&self, capacity: usize, keep: bool) -> bool {
         let old = self.slots().uninit();
-        let size = capacity.checked_next_power_of_two().expect("growth within the budget");
+        let size = capacity.checked_next_power_of_two().filter(|size| *size <= MOST_SLOTS);
+        let Some(size) = size else { return false };
         if size > old.size() {
-            let mut new = Storage::<T>::new(size, self.weighed());
+            let Some(mut new) = Storage::<T>::new(size, self.weighed()) else { return false };
             let slots = Slots::ring(new.slots.cast::<MaybeUninit<T>>(), size);
             let totals = (self.totals(), Slots::ring(new.totals, size));
             // A lent message stays where it is, because its process may hold a reference to it; `release_lent` may run
@@ -469,6 +502,7 @@ impl<T: Send> Grow for Ring<T> {
             });
         }
         self.meter.raise_capacity(capacity);
+        true
     }
 
     fn know_waits(&self) {

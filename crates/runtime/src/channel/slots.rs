@@ -14,6 +14,7 @@
 //! An index is that of an item of the stream, as everywhere in the runtime; the method finds its slot. Consecutive
 //! indices lie in at most two stretches of the ring, of which the second begins at slot 0.
 
+use crate::contain::drop_payload;
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -203,10 +204,16 @@ impl<T> Slots<T> {
                     unsafe { self.address(next - 1).drop_in_place() };
                 }
             }));
-            panicked = panicked.or(dropping.err());
+            match (dropping, &panicked) {
+                (Ok(()), _) => {}
+                (Err(panic), None) => panicked = Some(panic),
+                (Err(panic), Some(_)) => drop_payload(panic),
+            }
         }
-        if let Some(panic) = panicked.filter(|_| !std::thread::panicking()) {
-            resume_unwind(panic);
+        match panicked {
+            Some(panic) if std::thread::panicking() => drop_payload(panic),
+            Some(panic) => resume_unwind(panic),
+            None => {}
         }
     }
 }

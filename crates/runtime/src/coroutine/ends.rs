@@ -27,7 +27,7 @@ impl<T: Send> BlockingRx<T> {
     /// While the coroutine is unwound (by a panic, or because the run has ended before it) it returns `None`.
     ///
     /// # Panics
-    /// Outside its coroutine.
+    /// Outside its coroutine, and inside of a parallel loop, [`join`](crate::join), a task graph or a run that it calls.
     #[inline]
     pub fn recv(&mut self) -> Option<T> {
         wait(self.rx.recv()).flatten()
@@ -37,7 +37,7 @@ impl<T: Send> BlockingRx<T> {
     /// and releases the slot.
     ///
     /// # Panics
-    /// Outside its coroutine.
+    /// Outside its coroutine, and inside of a parallel loop, [`join`](crate::join), a task graph or a run that it calls.
     #[inline]
     pub fn recv_ref(&mut self) -> Option<Message<'_, T>> {
         wait(self.rx.recv_ref()).flatten()
@@ -69,7 +69,7 @@ impl<T: Send> BlockingTx<T> {
     /// unwound.
     ///
     /// # Panics
-    /// Outside its coroutine.
+    /// Outside its coroutine, and inside of a parallel loop, [`join`](crate::join), a task graph or a run that it calls.
     #[inline]
     pub fn send(&mut self, message: T) {
         wait(self.tx.send(message));
@@ -79,7 +79,7 @@ impl<T: Send> BlockingTx<T> {
     /// initialised. It is not called if the message would be discarded.
     ///
     /// # Panics
-    /// Outside its coroutine; if `make` sends or receives; and if it returns a reference to another place.
+    /// As [`BlockingTx::send`]; if `make` sends or receives; and if it returns a reference to another place.
     #[inline]
     pub fn send_with<F>(&mut self, make: F)
     where

@@ -306,8 +306,8 @@ pub(super) fn current() -> Option<&'static Header> {
 /// if the ends are dead: see the module.
 ///
 /// # Panics
-/// Outside a coroutine, inside another operation, if the operation panics, and if it has to wait inside a job of a
-/// [`team`](crate::team) or inside another run.
+/// Outside a coroutine, inside another operation, inside a job of a [`team`](crate::team) or inside another run, and if the
+/// operation panics.
 #[inline]
 pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     let Some(header) = current() else { outside() };
@@ -320,6 +320,14 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
         !header.polling.get(),
         "an operation of a channel began inside another one\nhelp: receive before `send_with`, not in its function"
     );
+    // Frames of a job or of a run lie between the closure's own and this one. If the closure left its stack here, the
+    // thread would go on without them, with the place in a team that they have set. So the operation is refused at its
+    // beginning, also where it would not have to wait: whether it has to may depend on timing.
+    assert!(
+        crate::team::depth() == header.depth.get(),
+        "an operation of a channel began inside of a parallel loop, `join`, a task graph or a run\n\
+         help: receive before it, and send after it"
+    );
     loop {
         let polling = Polling::begin(&header.polling);
         // SAFETY: `unwind` has excluded a null context, and a fiber that is dropped never returns from `suspend`. So
@@ -330,12 +338,6 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
             return Some(output);
         }
         drop(polling);
-        // Otherwise frames of a job or of a run lie between the closure's own and this one, and the thread would go on
-        // without them, with the place in a team that they have set.
-        assert!(
-            crate::team::depth() == header.depth.get(),
-            "an operation of a channel has to wait in a parallel loop or in a run\nhelp: receive before the loop or the run, and send after it"
-        );
         // SAFETY: the yielder lies on the stack on which this runs, below the closure's frames, and was set before
         // them.
         unsafe { &*header.yielder.get() }.suspend(());

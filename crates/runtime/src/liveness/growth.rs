@@ -80,7 +80,7 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
 fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
     let meter = net.meter(channel);
     match meter.is_below_byte_limit() {
-        true => meter.capacity() * net.topology.graph.channel(channel).item.bytes.max(1),
+        true => meter.capacity().saturating_mul(net.topology.graph.channel(channel).item.bytes.max(1)),
         false => meter.byte_limit(),
     }
 }
@@ -97,7 +97,7 @@ fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
 }
 
 /// Doubles a channel's capacity, or its byte limit, if the byte budget allows it ([`GROWTH_BY_DEFAULT`] if the options
-/// set none). True if it did. The producer is claimable afterwards; the caller makes it ready.
+/// set none) and the system has the memory. True if it did. The producer is claimable afterwards; the caller makes it ready.
 ///
 /// # Safety
 /// Until another thread has synchronised with this one after the call, it neither accesses the channel's slots nor
@@ -124,7 +124,10 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
         // SAFETY: by this function's contract no other thread accesses the slots, and slot pointers are read anew at
         // each claim. Only a process can have a lent message, and `keep` leaves that where it is.
-        unsafe { net.cells.rings[channel.index()].grow(from * 2, keep) };
+        if !unsafe { net.cells.rings[channel.index()].grow(from.saturating_mul(2), keep) } {
+            net.liveness.spent.fetch_sub(cost, Ordering::Relaxed);
+            return false;
+        }
         lock(&net.liveness.growths).push(Growth {
             channel,
             limit: Limit::Items,

@@ -62,8 +62,8 @@ pub(crate) fn examine(net: &Net<'_>) -> bool {
         match open(net, &waits) {
             Ok(true) => {}
             Ok(false) if awaits_outside(net) => return false,
-            Ok(false) => net.record(deadlock(net, &waits)),
-            Err(error) => net.record(error),
+            Ok(false) => drop(net.record(deadlock(net, &waits))),
+            Err(error) => drop(net.record(error)),
         }
     }
     true

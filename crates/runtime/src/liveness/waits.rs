@@ -29,7 +29,7 @@
 //! [`WaitGraph::new`] removes, in linear time, all nodes that cannot lie on a cycle. The search for cycles visits only the
 //! remaining nodes, with one breadth-first search for each edge that may begin a cycle not seen before.
 
-use crate::error::{BlockedNode, Deadlock, UnreadInput};
+use crate::error::{BlockedNode, ChannelRoom, Deadlock, UnreadInput};
 use crate::liveness::starve::{Unread, is_firm};
 use crate::net::{Need, Net, UNSTUCK, Waiting};
 use crate::sync::Ordering;
@@ -268,5 +268,27 @@ fn describe_with(
         node: net.topology.graph.node(unread.node).name.to_string(),
         channel: net.topology.graph.channel_name(unread.channel),
     });
-    Deadlock { waits, over_budget, unread }
+    let largest = if over_budget.is_some() { largest_channels(net) } else { Vec::new() };
+    Deadlock { waits, over_budget, largest, unread }
+}
+
+/// The most channels that are named where the budget is exhausted.
+const MAX_NAMED: usize = 3;
+
+/// The channels that take most of the byte budget: their slots, and the bytes that weighed items may weigh.
+fn largest_channels(net: &Net<'_>) -> Vec<ChannelRoom> {
+    let bytes = |id: ChannelId| {
+        let (meter, item) = (net.meter(id), net.topology.graph.channel(id).item.bytes);
+        let limit = Some(meter.byte_limit()).filter(|limit| *limit != usize::MAX).unwrap_or(0);
+        meter.capacity().saturating_mul(item).saturating_add(limit)
+    };
+    let mut all: Vec<_> = net.topology.graph.channel_ids().map(|id| (bytes(id), id)).collect();
+    all.sort_by_key(|(bytes, id)| (std::cmp::Reverse(*bytes), id.index()));
+    let named = all.into_iter().take(MAX_NAMED).filter(|(bytes, _)| *bytes > 0);
+    let room = |(bytes, id): (usize, ChannelId)| ChannelRoom {
+        channel: net.topology.graph.channel_name(id),
+        bytes,
+        items: net.meter(id).items(),
+    };
+    named.map(room).collect()
 }

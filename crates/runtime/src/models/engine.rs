@@ -133,8 +133,9 @@ impl Grow for Room {
     }
 
     // SAFETY: there is no storage, so nothing can point into it; the capacity is an atomic, which any thread may raise.
-    unsafe fn grow(&self, capacity: usize, _keep: bool) {
+    unsafe fn grow(&self, capacity: usize, _keep: bool) -> bool {
         self.0.raise_capacity(capacity);
+        true
     }
 }
 

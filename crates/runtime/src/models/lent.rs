@@ -17,7 +17,7 @@ fn loom_lent_messages_are_taken_while_the_ring_grows() {
     check(|| {
         let items = VecDeque::from([Arc::new(()), Arc::new(())]);
         let (first, second) = (items[0].clone(), items[1].clone());
-        let ring = Arc::new(Ring::new(Sizes::fixed(2), Layout::Together, items, Some(Arc::new(|_| 10))));
+        let ring = Arc::new(ring(items));
         let bytes = ring.bytes_below(1);
         // SAFETY: this thread is the consuming side, and message 0 is published.
         unsafe { ring.lend(0) };
@@ -28,7 +28,7 @@ fn loom_lent_messages_are_taken_while_the_ring_grows() {
         });
         // SAFETY: no end of the channel is active on any thread. The other thread accesses only the lent message, which
         // `keep` allows.
-        unsafe { ring.grow(4, true) };
+        assert!(unsafe { ring.grow(4, true) });
         other.join().unwrap();
         assert!(!ring.is_lent());
         assert_eq!((ring.meter.head(), ring.meter.tail(), ring.meter.bytes()), (1, 2, 10));
@@ -61,13 +61,19 @@ fn loom_a_released_message_is_not_counted() {
     });
 }
 
+/// A ring of weighed messages with two slots.
+fn ring(items: VecDeque<Arc<()>>) -> Ring<Arc<()>> {
+    let ring = Ring::new(Sizes::fixed(2), Layout::Together, items, Some(Arc::new(|_| 10)));
+    ring.expect("memory for two slots")
+}
+
 /// A ring of two messages, of which the first was lent and dropped, while `act` ran on a thread that holds the claims.
 ///
 /// The guard is dropped on the first thread: loom remembers the latest access to an atomic only, so it would not switch
 /// from a load by `act` to the stores that follow this thread's own loads.
 fn while_dropped(act: impl Fn(&Ring<Arc<()>>) + Send + 'static) -> Arc<Ring<Arc<()>>> {
     let items = VecDeque::from([Arc::new(()), Arc::new(())]);
-    let ring = Arc::new(Ring::new(Sizes::fixed(2), Layout::Together, items, Some(Arc::new(|_| 10))));
+    let ring = Arc::new(ring(items));
     let bytes = ring.bytes_below(1);
     // SAFETY: this thread is the consuming side, and message 0 is published.
     unsafe { ring.lend(0) };

@@ -71,7 +71,7 @@ pub(super) fn ends(initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consu
 /// The ends of a channel of these sizes that holds `initial` items.
 fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>, Consumer, Arc<Ring<Item>>) {
     let initial: VecDeque<_> = (0..initial).map(|number| Item::new(number, cells)).collect();
-    let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None));
+    let ring = Arc::new(Ring::new(sizes, Layout::Apart, initial, None).expect("memory for two slots"));
     let give = PushPort::new(ring.clone(), ChannelId(0), Some(1));
     let port = PopPort::new(ring.clone(), ChannelId(0), InputRates { pop: 1, peek: 1 });
     let consumer = Consumer { cursor: In::new(ring.id()), slots: ring.slots(), port, ring: ring.clone() };

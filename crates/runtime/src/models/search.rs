@@ -59,9 +59,10 @@ impl Grow for Slots {
 
     // SAFETY: the caller holds the claims of both ends, by the contract of `Grow::grow`. That the search does is what
     // this model checks.
-    unsafe fn grow(&self, capacity: usize, _keep: bool) {
+    unsafe fn grow(&self, capacity: usize, _keep: bool) -> bool {
         self.touch();
         self.meter.raise_capacity(capacity);
+        true
     }
 }
 

@@ -17,7 +17,8 @@ use crate::channel::{Layout, Meter};
 use crate::node::claim::Claim;
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
-use crate::threads::ThreadPool;
+use crate::threads::StackSize;
+use crate::threads::{StackSize, ThreadPool};
 use loom::thread;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize as Count;
@@ -316,7 +317,7 @@ fn loom_sleep_summons_a_thread() {
             world.give(1);
             world.work(0, false);
         };
-        world.sleep.roster.with(&pool, &job, &|_| {}, own);
+        world.sleep.roster.with((&pool, StackSize::default()), &job, &|_| {}, own);
         world.assert_over();
     });
 }

@@ -6,7 +6,7 @@
 
 use super::check;
 use crate::sync::UnsafeCell;
-use crate::threads::{Roster, ThreadPool, lend};
+use crate::threads::{Roster, StackSize, ThreadPool, lend};
 use loom::thread;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ fn loom_team_is_summoned_from_elsewhere() {
             move || roster.summon(1)
         });
         let done = Done(UnsafeCell::new(0));
-        roster.with(&pool, &|member| done.add(member), &|_| {}, || {});
+        roster.with((&pool, StackSize::default()), &|member| done.add(member), &|_| {}, || {});
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert!(unsafe { *done } <= 1);
@@ -66,7 +66,7 @@ fn loom_team_takes_over_a_call() {
                 job(member);
             }
         };
-        roster.with(&pool, &job, &|_| {}, own);
+        roster.with((&pool, StackSize::default()), &job, &|_| {}, own);
         done.0.with_mut(|done| {
             // SAFETY: as above.
             assert_eq!(unsafe { *done }, 1);

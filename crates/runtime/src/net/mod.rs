@@ -367,10 +367,10 @@ impl<'env> Net<'env> {
 
 /// The bytes of all channels' slots and of their byte limits.
 fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
-    let slots =
-        graph.channels().iter().zip(&plan.capacities).map(|(channel, size)| channel.item.bytes * size);
+    let slots = graph.channels().iter().zip(&plan.capacities);
+    let slots = slots.map(|(channel, size)| channel.item.bytes.saturating_mul(*size));
     let limits = meters.iter().map(|meter| meter.byte_limit()).filter(|limit| *limit != usize::MAX);
-    slots.sum::<usize>() + limits.sum::<usize>()
+    slots.chain(limits).fold(0, usize::saturating_add)
 }
 
 /// Makes the channels between processes note which end waits. Sound only where one worker is the run's only thread: see

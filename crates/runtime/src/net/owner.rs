@@ -8,6 +8,7 @@
 //! table holds `Weak` references, so it keeps no run alive, and a look-up after the run finds nothing.
 
 use super::Signals;
+use crate::threads::per_process::PerProcess;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -24,12 +25,14 @@ pub(crate) struct Owners {
     count: u64,
 }
 
+type Runs = Mutex<BTreeMap<u64, Weak<Signals>>>;
+
 /// All runs, by their first owner.
-static RUNS: Mutex<BTreeMap<u64, Weak<Signals>>> = Mutex::new(BTreeMap::new());
+static RUNS: PerProcess<Runs> = PerProcess::new(Runs::default);
 
 /// The table, locked. Poison is ignored, since no user code runs under the lock.
 fn runs() -> MutexGuard<'static, BTreeMap<u64, Weak<Signals>>> {
-    RUNS.lock().unwrap_or_else(PoisonError::into_inner)
+    RUNS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Owners {

@@ -12,6 +12,7 @@
 //! holds that mutex; the caller then calls `finish`, or `make_all_ready`, which does.)
 
 use super::{Injector, Owners, Viewed};
+use crate::contain::drop_quietly;
 use crate::error::Error;
 use crate::sched::sleep::Sleep;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
@@ -88,15 +89,25 @@ impl Signals {
 
     /// Fails the run. If it has failed before, the first cause is kept.
     pub(crate) fn fail(&self, error: Error) {
-        self.record(error);
+        let later = self.record(error);
         self.finish();
+        // An error of a node's code may panic in its drop.
+        drop_quietly(later);
     }
 
     /// Fails the run without waking a thread, for a caller that holds the sleep lock. After it has released that lock,
-    /// it must call [`Signals::finish`].
-    pub(crate) fn record(&self, error: Error) {
-        lock(&self.failure).get_or_insert(error);
+    /// it must call [`Signals::finish`], and drop the error that is returned if the run has failed before: its drop is
+    /// user code, which must not be called under a lock.
+    pub(crate) fn record(&self, error: Error) -> Option<Error> {
         self.stop.store(true, Ordering::Release);
+        let mut failure = lock(&self.failure);
+        match *failure {
+            Some(_) => Some(error),
+            None => {
+                *failure = Some(error);
+                None
+            }
+        }
     }
 
     /// The failure, if there is one that no caller has taken.

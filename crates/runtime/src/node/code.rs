@@ -7,6 +7,7 @@
 
 use super::IntoResult;
 use crate::channel::{In, Out};
+use crate::contain::Contained;
 use crate::port::one::One;
 use crate::port::tuple::{Inputs, Outputs};
 use crate::port::{PopPort, PushPort};
@@ -67,7 +68,7 @@ where
 }
 
 /// A function from an item to an iterator over its results.
-pub(crate) struct Flat<F>(pub(crate) F);
+pub(crate) struct Flat<F>(pub(crate) Contained<F>);
 
 impl<T, J, F> Code<One<PopPort<T>>, One<PushPort<J::Item>>> for Flat<F>
 where
@@ -77,7 +78,7 @@ where
     J::Item: Send,
     F: Fn(T) -> J + Send + Sync,
 {
-    type Rest = J::IntoIter;
+    type Rest = Contained<J::IntoIter>;
     const IS_INTERRUPTIBLE: bool = true;
 
     #[inline]
@@ -85,10 +86,10 @@ where
         &self,
         item: &mut In<'static, T>,
         out: &mut Out<'static, J::Item>,
-        rest: &mut Option<J::IntoIter>,
+        rest: &mut Option<Contained<J::IntoIter>>,
     ) -> Fired {
-        let results = rest.get_or_insert_with(|| (self.0)(item.pop()).into_iter());
-        if !out.fill(results) {
+        let results = rest.get_or_insert_with(|| Contained::new((*self.0)(item.pop()).into_iter()));
+        if !out.fill(&mut **results) {
             return Fired::Interrupted;
         }
         *rest = None;

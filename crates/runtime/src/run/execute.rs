@@ -39,7 +39,7 @@ use crate::sched::pace::Pace;
 use crate::sched::worker::{Worker, WorkerConfig};
 use crate::sync::{Mutex, Ordering, lock};
 use crate::threads::cores::{Cores, Pinned, cached_parallelism, cores};
-use crate::threads::{ThreadPool, name_thread};
+use crate::threads::{StackSize, ThreadPool, name_thread};
 use std::ops::Range;
 use std::time::Instant;
 use thalweg_graph::NodeId;
@@ -107,6 +107,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
         cores: Cores::here(),
+        stack: options.stack_size(),
     };
     execution.run(caller);
     execution.account_for_absent();
@@ -181,6 +182,8 @@ struct Execution<'a, P: Policy> {
     dedicated: Vec<(usize, NodeId)>,
     /// The cores that the caller may use. All threads of the run adopt this set.
     cores: Cores,
+    /// The least stack of the other threads.
+    stack: StackSize,
 }
 
 impl<P: Policy> Execution<'_, P> {
@@ -202,7 +205,7 @@ impl<P: Policy> Execution<'_, P> {
                 }
             }
         };
-        self.net.sleep.roster.with(ThreadPool::process(), &job, &refused, run);
+        self.net.sleep.roster.with((ThreadPool::process(), self.stack), &job, &refused, run);
     }
 
     /// Summons threads for dedicated nodes except the first `skipped`, and for those workers from `first_worker` on

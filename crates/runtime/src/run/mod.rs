@@ -25,6 +25,7 @@ pub use finished::Finished;
 pub use options::Options;
 pub use prepare::Prepared;
 
+use crate::contain::contain;
 use crate::error::Error;
 use crate::net::{Net, Signals};
 use crate::process::{Cause, apart, drop_all};
@@ -32,9 +33,10 @@ use crate::sched::ending::fail_panic;
 use crate::sync::Ordering;
 use execute::RunUnder;
 use report::report;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use thalweg_graph::NodeId;
 use thalweg_plan::Plan;
 use thalweg_policy::Policy;
 use thalweg_policy::registry::dispatch;
@@ -174,27 +176,43 @@ fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> 
     failure.or(dropped).map_or(Ok(Finished { number, report }), Err)
 }
 
-/// Drops the nodes and the items in their channels, unless another owner of the network is left. A panic in an item's
-/// `drop` is returned as its node's failure.
+/// Drops the nodes and the items in their channels, unless another owner of the network is left. A panic in a drop is
+/// returned as a node's failure.
 pub(crate) fn dismantle(net: Arc<Net<'_>>) -> Option<Error> {
     let mut net = Arc::into_inner(net)?;
-    // From now on a ring is dropped with the second of its ends, hence by `drop_bodies`, which attributes panics to
-    // nodes.
-    net.cells.rings.clear();
-    // The calling thread may be in a poll of a process of another run, whose state must not be changed.
-    apart(|| drop_bodies(&mut net));
+    drop_users_values(&mut net);
     net.take_failure()
 }
 
-/// Drops the code of all nodes. A panic in a drop fails the run with that node's name; the other nodes are dropped all
-/// the same.
-fn drop_bodies(net: &mut Net<'_>) {
-    for node in net.topology.graph.node_ids() {
-        let body = net.cells.nodes[node.index()].body.take();
-        if let Err(panic) =
-            catch_unwind(AssertUnwindSafe(|| drop_all(net.owners.of(node), Cause::Failed, || drop(body))))
-        {
-            fail_panic(net, node, panic);
+/// Drops what users have put into a network: the code of all nodes, and then the items in the channels. A panic in a drop
+/// fails the run with a node's name, for an item that of the channel's consumer; all else is dropped all the same.
+///
+/// The rings come last, so that no node's code drops one, whose items are no values of that node.
+fn drop_users_values(net: &mut Net<'_>) {
+    let bodies: Vec<_> = net.cells.nodes.iter_mut().map(|cell| cell.body.take()).collect();
+    let rings = std::mem::take(&mut net.cells.rings);
+    // The calling thread may be in a poll of a process of another run, whose state must not be changed.
+    apart(|| {
+        for (node, body) in net.topology.graph.node_ids().zip(bodies) {
+            drop_of_node(net, node, body);
         }
+        for (channel, ring) in net.topology.graph.channel_ids().zip(rings) {
+            drop_of_node(net, net.ends(channel).1, ring);
+        }
+    });
+}
+
+/// Drops a value; a panic is the node's failure.
+fn drop_of_node(net: &Net<'_>, node: NodeId, value: impl Sized) {
+    if let Some(panic) = contain(|| drop_all(net.owners.of(node), Cause::Failed, || drop(value))) {
+        fail_panic(net, node, panic);
+    }
+}
+
+/// A network that is dropped without having been run, or by an outlet that does not wait: no caller is left to whom a
+/// panic in a drop could be returned as a failure.
+impl Drop for Net<'_> {
+    fn drop(&mut self) {
+        drop_users_values(self);
     }
 }

@@ -3,8 +3,8 @@
 use super::Handle;
 use super::planned::{Cause, Chooser};
 use crate::error::Error;
-use crate::threads::Panic;
 use crate::threads::cores::parallelism;
+use crate::threads::{Panic, StackSize};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +36,7 @@ pub struct Options {
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) plan_with: Option<Chooser>,
     pub(super) on_start: OnStart,
+    pub(super) thread_stack: Option<usize>,
 }
 
 impl Options {
@@ -243,6 +244,32 @@ impl Options {
         self.domains(places.domains().iter().copied())
     }
 
+    /// The least size of the stacks of the run's threads, in bytes: for functions that recurse deeply. By default a thread
+    /// has a stack of 2 MiB, or what the environment variable `RUST_MIN_STACK` says, and an overflow ends the program. Only
+    /// pages that are touched take memory. A run that cannot start such threads fails with [`Error::Thread`].
+    ///
+    /// The calling thread takes part in a run with the stack that it has; with [`Stream::start`](crate::Stream::start) and
+    /// in adaptors all threads are the engine's. Loops, `join` and task graphs in a firing are executed by the run's
+    /// threads; for those outside of runs use [`in_team`](crate::in_team). The stack of a coroutine is its own
+    /// ([`Kernel::stack`](crate::Kernel::stack)).
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// fn depth(n: u64) -> u64 {
+    ///     let frame = std::hint::black_box([n; 100]);
+    ///     if n == 0 { 0 } else { depth(n - 1) + frame[99] / n }
+    /// }
+    /// let options = Options::new().thread_stack(64 << 20);
+    /// let mut depths = Graph::new().source([20_000u64; 3]).par_map(depth).start(&options)?;
+    /// assert_eq!(depths.next(), Some(20_000)); // 16 MB of frames
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn thread_stack(mut self, bytes: usize) -> Self {
+        self.thread_stack = Some(bytes);
+        self
+    }
+
     /// Calls a function with the run's handle when all nodes and channels are made and before the first firing, on the
     /// thread that runs the graph: to observe ([`Handle::snapshot`]) or stop a run that is started elsewhere. The run
     /// begins when the function returns. If it panics, no node fires, and the panic continues in the caller of the run.
@@ -310,6 +337,11 @@ impl Options {
         let planned = self.plan.as_ref().map(|plan| plan.threads);
         let of_machine = || self.machine.as_ref().map(|machine| machine.threads().min(MOST_THREADS));
         planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
+    }
+
+    /// The least size of the stacks of the run's threads.
+    pub(super) fn stack_size(&self) -> StackSize {
+        self.thread_stack.map_or(StackSize::default(), StackSize::at_least)
     }
 
     /// The wishes of a run in which `keepers` nodes share a part of the budget.

@@ -18,13 +18,15 @@
 
 use crate::channel::In;
 use crate::channel::Lack;
+use crate::contain::{contain, drop_each, drop_payload};
 use crate::error::Error;
 use crate::measure::clock::ticks;
 use crate::net::Net;
 use crate::port::{Input, PopPort};
+use crate::process::apart;
 use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
 use crate::sched::dedicated::WaitStrategy;
-use crate::sched::ending::left;
+use crate::sched::ending::{fail_panic, left};
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
@@ -104,9 +106,11 @@ impl Ended {
 /// ([`Stream::start`](crate::Stream::start)), the drop waits a tenth of a second for it and then leaves the threads to
 /// end by themselves; a scope ([`Stream::start_in`](crate::Stream::start_in)) waits for them.
 pub struct Outlet<'scope, T: Send> {
-    // Fields drop in order: the cursor drops its items before the port releases them (`PopPort::drop`).
+    /// It has no items when it is dropped ([`Outlet::drop_unread`]).
     cursor: In<'static, T>,
-    port: PopPort<T>,
+    /// `None` once the outlet is about to give the network up: the ring is then dropped with the network, which contains
+    /// the panics of items.
+    port: Option<PopPort<T>>,
     /// `None` once the run has been finished.
     net: Option<Arc<Net<'scope>>>,
     /// The end of the graph that the outlet stands for. It has no body.
@@ -127,6 +131,7 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
 impl<T: Send + 'static> Outlet<'static, T> {
     /// Starts a run on a thread of the pool.
     pub(crate) fn start(prepared: Prepared<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
+        let stack = prepared.options.stack_size();
         Outlet::start_by(prepared, node, port, |prepared| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
@@ -134,7 +139,7 @@ impl<T: Send + 'static> Outlet<'static, T> {
                 cores.adopt();
                 at_end.set(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
             };
-            ThreadPool::process().detach(Box::new(run)).map(|()| Runner::Pooled(ended))
+            ThreadPool::process().detach(stack, Box::new(run)).map(|()| Runner::Pooled(ended))
         })
     }
 }
@@ -147,9 +152,10 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         node: NodeId,
         port: PopPort<T>,
     ) -> Result<Self, Error> {
+        let stack = prepared.options.stack_size();
         Outlet::start_by(prepared, node, port, |prepared| {
-            std::thread::Builder::new()
-                .name("thalweg-0".to_owned())
+            stack
+                .set(std::thread::Builder::new().name("thalweg-0".to_owned()))
                 .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
                 .map(Runner::Scoped)
         })
@@ -164,10 +170,16 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
     ) -> Result<Self, Error> {
         let (net, handle) = (prepared.net.clone(), prepared.handle());
         let cursor = port.cursor();
-        let runner = spawn(prepared).map_err(Error::Thread)?;
+        let runner = match spawn(prepared) {
+            Ok(runner) => runner,
+            Err(refused) => {
+                drop((cursor, port)); // before the network, which then is the last owner of the ring
+                return Err(Error::Thread(refused));
+            }
+        };
         Ok(Outlet {
             cursor,
-            port,
+            port: Some(port),
             net: Some(net),
             node,
             wait_strategy: WaitStrategy::spinning(),
@@ -186,20 +198,21 @@ impl<T: Send> Outlet<'_, T> {
 
     /// Claims items that have arrived, and waits for the first one; false if no more will arrive.
     fn refill(&mut self) -> bool {
-        let channel = self.port.side().channel;
+        let Some(port) = &mut self.port else { return false };
+        let channel = port.side().channel;
         // A quarter of the channel at a time: claimed slots are released together, and the producer needs the others.
         let most = (shared(&self.net).meter(channel).capacity() / 4).max(1);
         loop {
-            match self.port.side().firings(most) {
+            match port.side().firings(most) {
                 Ok(items) => {
-                    self.port.open(&mut self.cursor, items);
+                    port.open(&mut self.cursor, items);
                     PopPort::<T>::step(&mut self.cursor, (items, items));
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,
                 Err(_) if shared(&self.net).stopped() => {
                     // Items that arrived before the end are still delivered.
-                    if self.port.side().firings(1).is_err() {
+                    if port.side().firings(1).is_err() {
                         return false;
                     }
                 }
@@ -208,7 +221,7 @@ impl<T: Send> Outlet<'_, T> {
                     let cell = &shared(&self.net).node(self.node);
                     cell.state.wait.lack(lack);
                     cell.state.alert.store(false, Ordering::Relaxed);
-                    self.port.side().refresh();
+                    port.side().refresh();
                     let sleeper = cell.dedicated.expect("an outlet has a sleeper's number") as usize;
                     let from = ticks();
                     self.wait_strategy.wait(shared(&self.net), self.node, sleeper, None);
@@ -237,13 +250,14 @@ impl<T: Send> Outlet<'_, T> {
         }
     }
 
-    /// Waits for the end of the run. Items that were not read are dropped with the channel.
+    /// Waits for the end of the run. Items that were not read are dropped.
     ///
     /// # Errors
-    /// The reason why the run ended early.
+    /// The reason why the run ended early; the panic of an item's drop is one of the outlet, which is the node `outlet`.
     pub fn finish(mut self) -> Result<Finished, Error> {
         self.leave();
         self.join();
+        self.port = None;
         let dropped = self.net.take().and_then(dismantle);
         let outcome = self.outcome.take().unwrap_or(Err(Error::Cancelled));
         outcome.and_then(|finished| dropped.map_or(Ok(finished), Err))
@@ -251,20 +265,36 @@ impl<T: Send> Outlet<'_, T> {
 
     /// Leaves the channel: later items are discarded, and nodes whose outputs all lead here end.
     fn leave(&mut self) {
-        if !self.port.side().meter.gone() {
-            while let Some(item) = self.cursor.try_pop() {
-                drop(item);
-            }
-            self.port.release(&self.cursor);
-            self.port.side().meter.leave();
+        self.drop_unread();
+        let Some(port) = &mut self.port else { return };
+        if !port.side().meter.gone() {
+            port.side().meter.leave();
             let net = shared(&self.net);
-            let producer = net.ends(self.port.side().channel).0;
+            let producer = net.ends(port.side().channel).0;
             net.cells.nodes[producer.index()].state.alert.store(true, Ordering::Release);
             left(net, self.node);
             // From now on the graph may come to rest without this end.
             if net.sleep.retire(|| crate::liveness::quiesce::examine(net)) {
                 make_all_ready(net);
             }
+        }
+    }
+}
+
+impl<T: Send> Outlet<'_, T> {
+    /// Drops the items that were claimed and not read, and releases their slots. A panic of a drop fails the run.
+    fn drop_unread(&mut self) {
+        let (Some(port), Some(net)) = (&self.port, &self.net) else { return };
+        let cursor = &mut self.cursor;
+        // The calling thread may be in a poll of a process of another run, whose state must not be changed.
+        apart(|| {
+            if let Some(panic) = contain(|| drop_each(std::iter::from_fn(|| cursor.try_pop()))) {
+                fail_panic(net, self.node, panic);
+            }
+        });
+        // Once the outlet has left, the head is the producer's.
+        if !net.meter(net.inputs(self.node)[0]).gone() {
+            port.release(&self.cursor);
         }
     }
 }
@@ -282,7 +312,9 @@ impl<T: Send> Iterator for Outlet<'_, T> {
         if let Some(item) = self.cursor.try_pop() {
             return Some(item);
         }
-        self.port.release(&self.cursor);
+        if let Some(port) = &self.port {
+            port.release(&self.cursor);
+        }
         changed_outside(shared(&self.net), self.node);
         if self.refill() { self.cursor.try_pop() } else { None }
     }
@@ -294,16 +326,21 @@ impl<T: Send> Drop for Outlet<'_, T> {
             return;
         }
         self.handle.cancel();
+        self.drop_unread();
+        self.port = None;
+        let mut panic = None;
         if let Some(Runner::Pooled(ended)) = &self.runner {
-            match ended.wait(Some(Instant::now() + DROP_WAIT)) {
-                Some(Err(panic)) if !std::thread::panicking() => std::panic::resume_unwind(panic),
-                Some(_) => {}
-                None => return, // its threads own all that they use, and end by themselves
-            }
+            // After that time its threads, which own all that they use, end by themselves.
+            panic = ended.wait(Some(Instant::now() + DROP_WAIT)).and_then(Result::err);
         } else {
             self.join();
         }
         // The run was cancelled, so a panic in the drop of a value changes nothing.
         _ = self.net.take().and_then(dismantle);
+        match panic {
+            Some(panic) if std::thread::panicking() => drop_payload(panic),
+            Some(panic) => std::panic::resume_unwind(panic),
+            None => {}
+        }
     }
 }

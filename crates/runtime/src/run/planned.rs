@@ -119,6 +119,6 @@ fn fit(graph: &GraphData, plan: Plan) -> Result<Plan, Error> {
     plan.check(graph).map_err(misfit).map(|()| plan)
 }
 
-fn misfit(error: PlanError) -> Error {
+pub(super) fn misfit(error: PlanError) -> Error {
     Error::Plan(Box::new(error))
 }

@@ -10,10 +10,11 @@
 //! 5. Nodes are made. A process's function runs and gets its ends.
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
-use super::planned::decide;
+use super::planned::{decide, misfit};
 use super::{Finished, Options};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
-use crate::channel::{Layout, Sizes};
+use crate::channel::{Layout, NoMemory, Sizes};
+use crate::contain::drop_quietly;
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
@@ -22,7 +23,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
-use thalweg_plan::Plan;
+use thalweg_plan::{Plan, PlanError};
 
 /// A network with its plan, rings and nodes, ready to run.
 pub struct Prepared<'env> {
@@ -50,18 +51,27 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`]; also channels that are too large, a plan that does not fit, and a panic in a process's
-    /// function.
-    pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
+    /// As [`Options::check`]; also channels that are too large or for which the system has no memory, a plan that does
+    /// not fit, and a panic in a process's function.
+    pub fn prepare(mut self, options: &Options) -> Result<Prepared<'env>, Error> {
+        let mut made = Made::default();
+        self.make(options, &mut made).inspect_err(|_| {
+            // The caller gets the error, whatever the drop of what the users have put into the graph does.
+            drop_quietly(made);
+            drop_quietly(self);
+        })
+    }
+
+    /// [`Network::prepare`]. After an error `self` and `made` have what was not made, and what was.
+    fn make(&mut self, options: &Options, made: &mut Made<'env>) -> Result<Prepared<'env>, Error> {
         options.check()?;
         calibrate();
-        let Network { number, graph, rings, nodes: makers, stacks, budget_sharers, tallies } = self;
-        let plan = decide(&graph, options, budget_sharers)?;
-        let stacks = Stacks::new(&stacks)?;
-        let rings = make_channels(&graph, &plan, rings)?;
+        let plan = decide(&self.graph, options, self.budget_sharers)?;
+        let stacks = Stacks::new(&self.stacks)?;
+        make_channels(&self.graph, &plan, &self.rings, &mut made.rings)?;
         // Step 4: before any end of a channel exists.
         let sleepers = plan.threads + plan.own_threads.len();
-        let mut signals = Signals::new((plan.threads, sleepers), graph.nodes().len());
+        let mut signals = Signals::new((plan.threads, sleepers), self.graph.nodes().len());
         #[cfg(not(loom))]
         if !options.unaccounted || options.timeline > 0 {
             signals.team.count(options.timeline, !plan.own_threads.is_empty());
@@ -69,32 +79,42 @@ impl<'env> Network<'env> {
         signals.team.domains = options.domains.clone();
         let signals = Arc::new(signals);
         signals.owners.enter(&signals);
-        let maker = NodeMaker { graph: &graph, plan: &plan, stacks: &stacks, signals: &signals };
-        let nodes = maker.make_all(makers, tallies)?;
+        let maker = NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals };
+        maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
         let wide = plan.slots.iter().map(|(channel, slots)| (*channel, *slots)).collect();
-        let mut net = Net::new(graph, plan, nodes, rings, signals);
+        let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
+        let mut net = Net::new(graph, plan, made.nodes, made.rings, signals);
         net.liveness.closes_loops = options.closes_loops;
         net.cells.wide = wide;
-        Ok(Prepared { number, net: Arc::new(net), options: options.clone() })
+        Ok(Prepared { number: self.number, net: Arc::new(net), options: options.clone() })
     }
+}
+
+/// What has been made of a network so far.
+#[derive(Default)]
+struct Made<'env> {
+    nodes: Vec<NodeCell<'env>>,
+    rings: Vec<MadeRing<'env>>,
 }
 
 /// Makes the channels, with the capacities and byte limits of the plan.
 fn make_channels<'env>(
     graph: &GraphData,
     plan: &Plan,
-    cells: Vec<Arc<dyn MakeRing<'env> + 'env>>,
-) -> Result<Vec<MadeRing<'env>>, Error> {
-    let make = |(id, cell): (ChannelId, Arc<dyn MakeRing<'env> + 'env>)| {
+    cells: &[Arc<dyn MakeRing<'env> + 'env>],
+    rings: &mut Vec<MadeRing<'env>>,
+) -> Result<(), Error> {
+    for (id, cell) in graph.channel_ids().zip(cells) {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let sizes = Sizes { capacity: plan.capacities[id.index()], slots: plan.slots_of(id) };
-        let ring = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
+        let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
+        let ring = made.map_err(|NoMemory(bytes)| misfit(PlanError::memory(graph, id, bytes)))?;
         if let Some(bytes) = plan.byte_limits.get(&id) {
             ring.0.set_byte_limit(*bytes);
         }
-        Ok(ring)
-    };
-    graph.channel_ids().zip(cells).map(make).collect()
+        rings.push(ring);
+    }
+    Ok(())
 }
 
 /// Makes the nodes of a run.
@@ -110,16 +130,17 @@ impl NodeMaker<'_> {
     /// same order.
     fn make_all<'env>(
         &self,
-        makers: Vec<Option<MakeBody<'env>>>,
+        makers: &mut [Option<MakeBody<'env>>],
         mut tallies: HashMap<NodeId, Vec<TallySpec>>,
-    ) -> Result<Vec<NodeCell<'env>>, Error> {
+        nodes: &mut Vec<NodeCell<'env>>,
+    ) -> Result<(), Error> {
         let mut sleepers = self.plan.threads as u32..;
-        let make = |(id, maker): (NodeId, Option<MakeBody<'env>>)| {
+        for (id, maker) in self.graph.node_ids().zip(makers) {
             let tallies = tallies.remove(&id).unwrap_or_default();
             let sleeper = self.is_dedicated(id).then(|| sleepers.next().expect("endless"));
-            self.make(id, maker, tallies, sleeper)
-        };
-        self.graph.node_ids().zip(makers).map(make).collect()
+            nodes.push(self.make(id, maker.take(), tallies, sleeper)?);
+        }
+        Ok(())
     }
 
     /// Whether a node has a thread of its own, or is an end that code outside of the run holds (which is blocking).

@@ -12,13 +12,13 @@
 //! 5. `live` falls by one. The thread that brings it to 0 ends the run; since each node does this last, all ends are
 //!    then complete.
 
+use crate::contain::drop_payload;
 use crate::error::Error;
 use crate::liveness::dead;
 use crate::net::Net;
 use crate::process::{Cause, end_streams};
 use crate::sched::make_ready::{changed, changed_outside};
 use crate::sync::Ordering;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_graph::NodeId;
 
 /// Ends a node: steps 2 to 5. The caller holds the node's claim, has done step 1, and calls this once for the node.
@@ -45,10 +45,7 @@ pub(crate) fn left(net: &Net<'_>, node: NodeId) {
 /// has those of the poll that panicked.
 pub(crate) fn fail_panic(net: &Net<'_>, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
     let message = crate::panic_message(&*panic);
-    // The drop of a payload is user code, which may panic, with a payload of the same kind.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
-    }
+    drop_payload(panic);
     net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
     // These streams stay open: a consumer must not take the failure for the end of the data.
     end_streams(net.owners.of(node), Cause::Failed);

@@ -161,9 +161,14 @@ impl<S> Host<S> for EngineHost<'_, S> {
         }
     }
 
+    /// As [`Host::steal`], without a count or an event in the timeline.
+    fn reclaim(&mut self, from: WorkerId) -> Option<NodeId> {
+        self.net.sched.ready.steal(from)
+    }
+
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
-        let stolen = self.net.sched.ready.steal(from);
+        let stolen = self.reclaim(from);
         self.count_steal(from, stolen)
     }
 

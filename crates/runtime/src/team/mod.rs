@@ -19,7 +19,7 @@
 //!
 //! No two threads have the same number in one job at the same time. The numbers of workers differ, and so do those of the
 //! pool's threads. A caller with number 0 joins only descendants of its own job, and no other caller is in these. A
-//! coroutine does not leave its stack inside of a job ([`depth`]), so a worker does not enter a job a second time.
+//! coroutine uses no channel inside of a job ([`depth`]), so a worker does not enter a job a second time.
 //!
 //! | file | what |
 //! |---|---|

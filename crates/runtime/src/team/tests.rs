@@ -322,37 +322,82 @@ fn more_jobs_than_slots_end_too() {
     assert_eq!(ends.into_inner(), 1 << 18);
 }
 
-/// The error of a coroutine that calls `within` with a function that has to wait for a message.
-pub(super) fn error_of_waiting(
-    threads: usize,
+/// The error of a coroutine that calls `within` with a function that uses an end: the same whether the operation would have
+/// to wait, whether it receives or sends, and at any number of threads.
+pub(super) fn error_of_using(within: impl Fn(&(dyn Fn() + Sync)) + Send + Clone + 'static) -> String {
+    let error = |case| error_of_using_in(case, within.clone());
+    let cases = [1, 2]
+        .into_iter()
+        .flat_map(|threads| [0, 1, 200].map(|items| [(threads, items, false), (threads, items, true)]));
+    let mut errors: Vec<String> = cases.flatten().map(error).collect();
+    errors.dedup();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors.remove(0)
+}
+
+type Ends = (crate::BlockingRx<u32>, crate::BlockingTx<u32>);
+
+fn error_of_using_in(
+    (threads, items, sends): (usize, u32, bool),
     within: impl Fn(&(dyn Fn() + Sync)) + Send + 'static,
 ) -> String {
     use std::cell::RefCell;
-    thread_local!(static HIDDEN: RefCell<Option<crate::BlockingRx<u32>>> = const { RefCell::new(None) });
+    thread_local!(static HIDDEN: RefCell<Option<Ends>> = const { RefCell::new(None) });
     let graph = Graph::new();
-    let (back, never) = graph.feedback([]);
-    let kernel = graph.kernel("waits", crate::input("in", never), crate::output("out"));
-    let out = kernel.coroutine(move |rx: crate::BlockingRx<u32>, _tx: crate::BlockingTx<u32>| {
-        HIDDEN.set(Some(rx));
-        // The calling thread takes part, and on it the end is usable.
-        within(&|| HIDDEN.with_borrow_mut(|rx| _ = rx.as_mut().map(|rx| rx.recv())));
+    let (back, last) = graph.feedback(0..items);
+    let kernel = graph.kernel("waits", crate::input("in", last.capacity(200)), crate::output("out"));
+    let out = kernel.coroutine(move |rx: crate::BlockingRx<u32>, tx: crate::BlockingTx<u32>| {
+        HIDDEN.set(Some((rx, tx)));
+        let used = || {
+            HIDDEN.with_borrow_mut(|ends| match ends {
+                Some((_, tx)) if sends => tx.send(1),
+                Some((rx, _)) => _ = rx.recv(),
+                None => {}
+            });
+        };
+        // The calling thread takes part, and on it the ends are usable.
+        within(&used);
+        HIDDEN.take();
     });
     out.feed(back);
-    graph.run(&Options::new().threads(threads)).unwrap_err().to_string()
+    graph.run(&Options::new().threads(threads)).expect_err("a refused operation").to_string()
 }
 
+/// What a coroutine is told that receives or sends inside of such a frame.
+pub(super) const INSIDE: &str =
+    "node `waits` panicked: an operation of a channel began inside of a parallel loop, `join`";
+
 #[test]
-fn a_coroutine_does_not_wait_inside_a_loop() {
-    for threads in [1, 2] {
-        let errors = [
-            error_of_waiting(threads, |wait| par_for(0..64, |_| wait())),
-            error_of_waiting(threads, |wait| parallel(usize::MAX, &|_| wait())),
-            error_of_waiting(threads, |wait| par_for(0..1, |_| wait())),
-        ];
-        for error in errors {
-            assert!(error.contains("has to wait in a parallel loop"), "{threads} {error}");
-        }
+fn a_coroutine_uses_no_channel_inside_a_job() {
+    for error in [
+        error_of_using(|used| par_for(0..64, |_| used())),
+        error_of_using(|used| par_for(0..1, |_| used())),
+        error_of_using(|used| Loop::new().members(1).for_each(0..64, |_| used())),
+        error_of_using(|used| _ = Loop::new().try_for_each(0..64, |_| Ok::<(), ()>(used()))),
+        error_of_using(|used| _ = Loop::new().grain(8).reduce(0..64, (), |_, ()| used(), |(), ()| ())),
+        error_of_using(|used| parallel(usize::MAX, &|_| used())),
+        error_of_using(|used| par_for(0..2, |_| par_for(0..2, |_| used()))),
+        error_of_using(|used| crate::in_team(&Options::new().threads(1), || used()).unwrap()),
+    ] {
+        assert!(error.contains("an operation of a channel began inside of a parallel loop"), "{error}");
+        assert!(error.contains("node `"), "{error}");
     }
+    assert!(error_of_using(|used| par_for(0..64, |_| used())).starts_with(INSIDE));
+}
+
+/// Before and after a job they are used as ever.
+#[test]
+fn a_coroutine_uses_channels_around_a_job() {
+    let graph = Graph::new();
+    let sums = graph.coroutine("sums", graph.source(0..50usize), crate::output("out"), |rx, mut tx| {
+        for n in rx {
+            let ends = AtomicUsize::new(0);
+            par_for(0..n, |_| _ = ends.fetch_add(1, Ordering::Relaxed));
+            tx.send(crate::join(|| ends.load(Ordering::Relaxed), || ()).0);
+        }
+    });
+    let (sums, _) = sums.collect().run(&Options::new().threads(2)).unwrap();
+    assert_eq!(sums, (0..50).collect::<Vec<_>>());
 }
 
 #[test]
@@ -362,7 +407,7 @@ fn a_coroutine_does_not_wait_inside_another_run() {
         graph.source(0..1u8).for_each(|_| wait());
         graph.run(&Options::new().threads(1)).unwrap();
     };
-    let error = error_of_waiting(2, move |wait| par_for(0..64, |_| inner(wait)));
-    assert!(error.contains("has to wait in a parallel loop or in a run"), "{error}");
+    let error = error_of_using(move |used| par_for(0..64, |_| inner(used)));
+    assert!(error.contains("an operation of a channel began inside of a parallel loop"), "{error}");
     assert_eq!(super::members::place(|own| own.within), 0);
 }

@@ -5,6 +5,7 @@
 //! A pool thread works for runs of different callers. At the start of each job it adopts the set of cores that the
 //! caller may use ([`Cores`]), as a thread started by the caller would.
 
+use crate::threads::per_process::PerProcess;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -76,14 +77,14 @@ pub(crate) fn last_parallelism() -> usize {
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// The latest result: the number of cores of the thread that it was computed for, the time, and the result.
-static LAST: Mutex<Option<(usize, Instant, usize)>> = Mutex::new(None);
+static LAST: PerProcess<Mutex<Option<(usize, Instant, usize)>>> = PerProcess::new(|| Mutex::new(None));
 
 /// The number of threads that the process may run at once on the cores of the calling thread
 /// ([`thalweg_machine::threads`]). A result is reused for a second by threads with the same number of cores. Pool threads
 /// call this before they sleep, so that a run finds a recent result.
 pub(crate) fn parallelism() -> usize {
     let (count, now) = (Cores::here().count(), Instant::now());
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut last = LAST.get().lock().unwrap_or_else(PoisonError::into_inner);
     match *last {
         Some((cores, at, threads)) if cores == count && now.duration_since(at) < HOLDS => threads,
         _ => {
@@ -99,7 +100,7 @@ pub(crate) fn parallelism() -> usize {
 /// the number of cores that the calling thread may use, of which a control group's quota may allow fewer.
 pub(crate) fn cached_parallelism() -> usize {
     let count = Cores::here().count();
-    match *LAST.lock().unwrap_or_else(PoisonError::into_inner) {
+    match *LAST.get().lock().unwrap_or_else(PoisonError::into_inner) {
         Some((cores, _, threads)) if cores == count => threads,
         _ => count,
     }

@@ -1,6 +1,7 @@
 //! The idle threads of a pool: a stack of seats, under a lock. A caller pops a seat or starts a thread, and never
 //! waits.
 
+use super::StackSize;
 use super::seat::{Seat, State};
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock, thread};
 use std::io;
@@ -27,15 +28,34 @@ pub(super) struct List {
     pub(super) closed: bool,
 }
 
+impl List {
+    /// Takes the seat that became idle last, of those whose stacks suffice.
+    fn pop(&mut self, stack: StackSize) -> Option<Arc<Seat>> {
+        let at = self.seats.iter().rposition(|seat| seat.stack >= stack)?;
+        Some(self.seats.remove(at))
+    }
+}
+
+/// A thread that is about to be started.
+#[cfg(not(loom))]
+fn builder(name: &str, stack: StackSize) -> thread::Builder {
+    stack.set(thread::Builder::new().name(name.into()))
+}
+
+#[cfg(loom)]
+fn builder(name: &str, _: StackSize) -> thread::Builder {
+    thread::Builder::new().name(name.into())
+}
+
 impl IdleThreads {
-    /// The seat of an idle member, or of a new one; it is in the caller's hand.
-    pub(super) fn acquire(self: &Arc<Self>) -> io::Result<Arc<Seat>> {
-        if let Some(seat) = lock(&self.list).seats.pop() {
+    /// The seat of an idle member with a stack of this size or more, or of a new one; it is in the caller's hand.
+    pub(super) fn acquire(self: &Arc<Self>, stack: StackSize) -> io::Result<Arc<Seat>> {
+        if let Some(seat) = lock(&self.list).pop(stack) {
             return Ok(seat);
         }
-        let (seat, idle) = (Seat::new(), self.clone());
+        let (seat, idle) = (Seat::new(stack), self.clone());
         let own = seat.clone();
-        thread::Builder::new().name("thalweg".into()).spawn(move || own.serve(&idle))?;
+        builder("thalweg", stack).spawn(move || own.serve(&idle))?;
         Ok(seat)
     }
 

@@ -1,6 +1,6 @@
 //! A roster with a fixed number of members, for tests and models.
 
-use super::{Job, Roster, ThreadPool};
+use super::{Job, Roster, StackSize, ThreadPool};
 
 /// Runs `own` on this thread, and `job` with the numbers 1 to `members` on threads of the pool.
 pub(crate) fn lend<R>(pool: &ThreadPool, members: usize, job: &Job<'_>, own: impl FnOnce() -> R) -> R {
@@ -9,5 +9,5 @@ pub(crate) fn lend<R>(pool: &ThreadPool, members: usize, job: &Job<'_>, own: imp
         (1..=members).for_each(|member| roster.summon(member));
         own()
     };
-    roster.with(pool, job, &refused, call)
+    roster.with((pool, StackSize::default()), job, &refused, call)
 }

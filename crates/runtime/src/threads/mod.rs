@@ -59,6 +59,7 @@ mod idle;
 #[cfg(test)]
 mod lend;
 mod name;
+pub(crate) mod per_process;
 mod pool;
 mod roster;
 mod seat;
@@ -77,6 +78,27 @@ pub use shares::Shares;
 
 use std::any::Any;
 use std::io;
+
+/// The size of a thread's stack: at least that of the standard library, or at least some bytes. The first is less than any
+/// other, since its number of bytes is not known.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct StackSize(Option<usize>);
+
+impl StackSize {
+    /// At least this many bytes, and no less than 2 MiB, as threads of the standard library have by default.
+    pub(crate) fn at_least(bytes: usize) -> StackSize {
+        // A size beyond half of the address space is refused, and does not wrap when it is rounded up to pages.
+        StackSize(Some(bytes.clamp(2 << 20, isize::MAX as usize & !0xffff)))
+    }
+
+    /// Sets the size for a thread that is about to be started.
+    pub(crate) fn set(self, builder: std::thread::Builder) -> std::thread::Builder {
+        match self.0 {
+            Some(bytes) => builder.stack_size(bytes),
+            None => builder,
+        }
+    }
+}
 
 /// A job of several members; each gets its number.
 pub(crate) type Job<'j> = dyn Fn(usize) + Sync + 'j;

@@ -1,6 +1,9 @@
 //! The pool's interface: [`ThreadPool`].
 
+use super::StackSize;
 use super::idle::IdleThreads;
+#[cfg(not(loom))]
+use super::per_process::PerProcess;
 use super::seat::{Call, Seat, State};
 use crate::sync::lock;
 use std::fmt;
@@ -36,8 +39,8 @@ impl ThreadPool {
     /// The thread pool of this process.
     #[cfg(not(loom))]
     pub(crate) fn process() -> &'static ThreadPool {
-        static POOL: std::sync::LazyLock<ThreadPool> = std::sync::LazyLock::new(ThreadPool::default);
-        &POOL
+        static POOL: PerProcess<ThreadPool> = PerProcess::new(ThreadPool::default);
+        POOL.get()
     }
 
     /// A loom model has no statics. No model starts a whole run, so the leak is not reached.
@@ -47,11 +50,14 @@ impl ThreadPool {
     }
 
     /// Runs a job on a thread of the pool, without a caller that waits for it. A panic of the job is dropped.
-    pub(crate) fn detach(&self, job: Box<dyn FnOnce() + Send>) -> io::Result<()> {
-        self.detach_to(None, job).map(|_| ())
+    /// It has a stack of this size or more.
+    pub(crate) fn detach(&self, stack: StackSize, job: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        let seat = self.idle.acquire(stack)?;
+        seat.set(State::Called(Call::Owned(job)));
+        Ok(())
     }
 
-    /// Like [`ThreadPool::detach`], on this thread if it is idle, otherwise on any. Returns the thread.
+    /// Like [`ThreadPool::detach`], on this thread if it is idle, otherwise on any, with any stack. Returns the thread.
     pub(crate) fn detach_to(
         &self,
         thread: Option<&PoolThread>,
@@ -59,7 +65,7 @@ impl ThreadPool {
     ) -> io::Result<PoolThread> {
         let seat = match thread.and_then(|thread| self.idle.take(&thread.0)) {
             Some(seat) => seat,
-            None => self.idle.acquire()?,
+            None => self.idle.acquire(StackSize::default())?,
         };
         let called = PoolThread(seat.clone());
         seat.set(State::Called(Call::Owned(job)));

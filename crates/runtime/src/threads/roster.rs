@@ -7,7 +7,7 @@
 use super::idle::IdleThreads;
 use super::pool::ThreadPool;
 use super::seat::{Call, Seat, State};
-use super::{Job, Panic, Refused};
+use super::{Job, Panic, Refused, StackSize};
 use crate::sync::{Mutex, lock};
 use std::fmt;
 use std::panic::resume_unwind;
@@ -39,6 +39,8 @@ struct Inner {
 /// roster's lock, or by a member whose seat the roster holds.
 struct Work {
     idle: Arc<IdleThreads>,
+    /// The least stack of a member.
+    stack: StackSize,
     job: &'static Job<'static>,
     /// Called under the roster's lock, so it must not summon.
     refused: &'static Refused<'static>,
@@ -46,13 +48,13 @@ struct Work {
 
 impl Roster {
     /// Runs `own` while the roster is open for `job`, then closes it: revokes the calls of members that have not begun,
-    /// and waits for the others. `refused` gets the error if the system refuses a thread.
+    /// and waits for the others. Members are threads of the pool with stacks of this size or more. `refused` gets the error if the system refuses a thread.
     ///
     /// # Panics
     /// If a member panics, after all have ended.
     pub(crate) fn with<R>(
         &self,
-        pool: &ThreadPool,
+        (pool, stack): (&ThreadPool, StackSize),
         job: &Job<'_>,
         refused: &Refused<'_>,
         own: impl FnOnce() -> R,
@@ -67,7 +69,7 @@ impl Roster {
                 std::mem::transmute::<&Refused<'_>, &'static Refused<'static>>(refused),
             )
         };
-        let open = Open::new(self, Work { idle: pool.idle.clone(), job, refused });
+        let open = Open::new(self, Work { idle: pool.idle.clone(), stack, job, refused });
         let done = own();
         open.end();
         done
@@ -77,7 +79,7 @@ impl Roster {
     pub(crate) fn summon(&self, number: usize) {
         let mut inner = lock(&self.inner);
         let Inner { work: Some(work), seats } = &mut *inner else { return };
-        match work.idle.acquire() {
+        match work.idle.acquire(work.stack) {
             Ok(seat) => {
                 seat.set(State::Called(Call::Lent(work.job, number)));
                 seats.push((number, seat));

@@ -10,7 +10,7 @@
 //! variable releases that lock. So a change finds the flag set, or the side finds the change.
 
 use super::idle::IdleThreads;
-use super::{Job, Panic, name_thread};
+use super::{Job, Panic, StackSize, name_thread};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -58,6 +58,7 @@ struct Shared {
 
 /// A pool thread's place. Shared by the thread and by the list or the caller whose hand it is in.
 pub(super) struct Seat {
+    pub(super) stack: StackSize,
     shared: Mutex<Shared>,
     /// The member waits for a call, or for the close.
     called: Condvar,
@@ -69,8 +70,9 @@ pub(super) struct Seat {
 
 impl Seat {
     /// An idle seat, in the hand of the caller, which starts its thread.
-    pub(super) fn new() -> Arc<Seat> {
+    pub(super) fn new(stack: StackSize) -> Arc<Seat> {
         Arc::new(Seat {
+            stack,
             shared: Mutex::new(Shared { state: State::Idle, member_waits: false, caller_waits: false }),
             called: Condvar::new(),
             done: Condvar::new(),

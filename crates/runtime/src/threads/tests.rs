@@ -41,7 +41,7 @@ fn a_detached_job_gives_its_thread_back_and_may_panic() {
             to.send(i).unwrap();
             assert!(i % 2 == 0, "odd");
         };
-        pool.detach(Box::new(job)).unwrap();
+        pool.detach(StackSize::default(), Box::new(job)).unwrap();
         assert_eq!(from.recv(), Ok(i));
     }
     while lock(&pool.idle.list).seats.is_empty() {
@@ -171,4 +171,39 @@ fn a_panic_is_the_callers_once_all_have_ended() {
     assert_eq!(*panic.downcast_ref::<&str>().unwrap(), "own");
     assert!(ended.into_inner());
     assert_eq!(seen(&pool, 2), 0b110);
+}
+
+/// Calls itself this often, with frames of 100 bytes and more.
+fn depth(calls: usize) -> usize {
+    let frame = std::hint::black_box([1u8; 100]);
+    if calls == 0 { 0 } else { depth(std::hint::black_box(calls - 1)) + usize::from(frame[0]) }
+}
+
+#[test]
+fn a_job_gets_a_thread_with_a_stack_that_suffices() {
+    let pool = ThreadPool::default();
+    let (to, from) = std::sync::mpsc::channel();
+    // The thread that has become idle last has a stack of the default size from the second round on.
+    for _ in 0..3 {
+        for stack in [
+            StackSize::default(),
+            StackSize::at_least(64 << 20),
+            StackSize::at_least(1),
+            StackSize::default(),
+        ] {
+            let to = to.clone();
+            let calls = if stack == StackSize::at_least(64 << 20) { 100_000 } else { 100 };
+            pool.detach(stack, Box::new(move || to.send(depth(calls)).unwrap())).unwrap();
+            assert_eq!(from.recv().unwrap(), calls);
+            let idle = || lock(&pool.idle.list).seats.len();
+            let count = idle();
+            while idle() == count && count == 0 {
+                std::thread::yield_now();
+            }
+        }
+    }
+    assert!(lock(&pool.idle.list).seats.len() <= 6);
+    for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
+        assert!(pool.detach(StackSize::at_least(bytes), Box::new(|| ())).is_err(), "{bytes}");
+    }
 }

@@ -64,7 +64,10 @@ impl Report {
     /// `u64::MAX`. Settings that are false, null or without initial items are left out, and so are waits of zero and the
     /// service times of nodes without any.
     ///
-    /// [`Report::from_json`] reads the text back, to an equal report. It refuses the text of a report that breaks what
+    /// The timeline is left out ([`Report::timeline`]): [`Timeline::to_json`](crate::Timeline::to_json) writes it in a form
+    /// of its own.
+    ///
+    /// [`Report::from_json`] reads the text back, to an equal report but for the timeline. It refuses the text of a report that breaks what
     /// its fields promise: with another number of nodes than its graph, for example. A mean that is not finite breaks
     /// its promise too. JSON has no such numbers, so it is written as null, which keeps the file readable for other
     /// programs, and the reader's error names the channel.

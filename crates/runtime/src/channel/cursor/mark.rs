@@ -56,7 +56,18 @@ impl Mark {
         Mark { end: AtomicUsize::new(0), taken: AtomicUsize::new(0), buffer }
     }
 
-    /// End of the items that may be taken. `Acquire` pairs with [`MarkRef::set`].
+    /// Marks the items below `end`: the firings that have pushed them have ended. `Release` pairs with [`Mark::marked`].
+    #[inline(always)]
+    pub(crate) fn set(&self, end: usize) {
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Notes the cursor's buffer, which holds all items of the previous one. `Release` pairs with [`Mark::buffer`].
+    pub(crate) fn set_buffer<T>(&self, buffer: *mut T) {
+        self.buffer.store(buffer.cast(), Ordering::Release);
+    }
+
+    /// End of the items that may be taken. `Acquire` pairs with [`Mark::set`].
     pub(crate) fn marked(&self) -> usize {
         self.end.load(Ordering::Acquire)
     }
@@ -74,7 +85,7 @@ impl Mark {
     }
 
     /// The buffer, which holds at least the items below what [`Mark::marked`] has returned before. `Acquire` pairs with
-    /// [`MarkRef::set_buffer`].
+    /// [`Mark::set_buffer`].
     pub(crate) fn buffer<T>(&self) -> *mut T {
         self.buffer.load(Ordering::Acquire).cast()
     }
@@ -119,18 +130,5 @@ impl std::ops::Deref for MarkRef {
     fn deref(&self) -> &Mark {
         // SAFETY: `here` points into the slice that `_all` keeps alive and that never moves.
         unsafe { self.here.as_ref() }
-    }
-}
-
-impl MarkRef {
-    /// Marks the items below `end`: the firings that have pushed them have ended. `Release` pairs with [`Mark::marked`].
-    #[inline(always)]
-    pub(crate) fn set(&self, end: usize) {
-        self.end.store(end, Ordering::Release);
-    }
-
-    /// Notes the cursor's buffer, which holds all items of the previous one. `Release` pairs with [`Mark::buffer`].
-    pub(crate) fn set_buffer<T>(&self, buffer: *mut T) {
-        self.buffer.store(buffer.cast(), Ordering::Release);
     }
 }

@@ -1,8 +1,9 @@
 //! [`Out`]: the cursor that pushes, and where the items go that have no slot.
 
-use super::{Brand, MarkRef, RingId};
+use super::{Brand, Mark, MarkRef, RingId};
 use crate::channel::Weigh;
 use crate::channel::slots::Slots;
+use crate::contain::drop_each;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 
@@ -60,24 +61,45 @@ impl<T> Spill<T> {
         }
     }
 
-    /// Drops the items of a closed chunk, without the first `done`, which were moved to the ring.
-    fn drop_chunk(&mut self, done: usize) {
-        if let Spill::Chunk { items, .. } = self {
-            let mut rest = std::mem::take(items);
-            let end = rest.len();
-            // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the vector
-            // drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
-            unsafe {
-                rest.set_len(0);
-                Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
+    /// Drops the overflow, or the items of a closed chunk without the first `done`, which were moved to the ring.
+    fn drop_items(&mut self, done: usize) {
+        match self {
+            Spill::Overflow(items) => drop_each(std::mem::take(items)),
+            Spill::Chunk { items, .. } => {
+                let mut rest = std::mem::take(items);
+                let end = rest.len();
+                // SAFETY: elements `[done, end)` are initialised and those before were moved out. With length 0 the
+                // vector drops none itself, so each is dropped once, and its buffer is freed even if a drop panics.
+                unsafe {
+                    rest.set_len(0);
+                    Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
+                }
             }
+            Spill::Exact { .. } => {}
         }
+    }
+
+    /// Weighs the items below `end` that are not weighed yet: before they are marked, since another thread may take them
+    /// afterwards.
+    ///
+    /// # Safety
+    /// The items from the mark on, below `end`, lie in `slots` and are the caller's.
+    #[cold]
+    #[inline(never)]
+    unsafe fn weigh_to(&mut self, slots: Slots<T>, end: usize) {
+        let Some(weighing) = self.weighing() else { return };
+        for at in weighing.next..end {
+            // SAFETY: by the contract; items below `next` were weighed when they were marked.
+            let weight = (weighing.weigh)(unsafe { slots.get(at) });
+            weighing.bytes = weighing.bytes.saturating_add(weight);
+        }
+        weighing.next = end;
     }
 
     /// Stores an item for which `place` has no room. Returns the place at which the cursor continues.
     #[cold]
     #[inline(never)]
-    fn put(&mut self, item: T, place: Place<T>, mark: &MarkRef) -> Place<T> {
+    fn put(&mut self, item: T, place: Place<T>, mark: &Mark) -> Place<T> {
         match self {
             Spill::Overflow(items) => {
                 items.push_back(item);
@@ -133,8 +155,8 @@ pub struct Out<'f, T> {
     base: usize,
     /// The static push rate, or [`DYNAMIC`].
     push: usize,
-    /// Behind a pointer, so that the cold path does not take the address of the fields above. They live in registers in
-    /// the inner loop of a firing.
+    /// Behind a pointer, as the mark is, so that the cold paths do not take the address of the other fields. They live in
+    /// registers in the inner loop of a firing.
     spill: Box<Spill<T>>,
     mark: MarkRef,
     /// The pushed items are weighed when they are marked.
@@ -255,21 +277,10 @@ impl<T> Out<'_, T> {
     #[inline(always)]
     pub(crate) fn mark(&mut self) {
         if self.weighs {
-            self.weigh_pushed();
+            // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
+            unsafe { self.spill.weigh_to(self.slots, self.at) };
         }
         self.mark.set(self.at);
-    }
-
-    /// Weighs the items pushed since the last call: before the mark, since another thread may take them afterwards.
-    #[cold]
-    fn weigh_pushed(&mut self) {
-        let Some(weighing) = self.spill.weighing() else { return };
-        for at in weighing.next..self.at {
-            // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
-            let weight = (weighing.weigh)(unsafe { self.slots.get(at) });
-            weighing.bytes = weighing.bytes.saturating_add(weight);
-        }
-        weighing.next = self.at;
     }
 
     /// Begins to weigh with the item at `next`.
@@ -473,7 +484,7 @@ impl<T> Out<'_, T> {
             self.at = at + 1;
         } else {
             let place = (self.slots, self.at, self.limit);
-            (self.slots, self.at, self.limit) = self.spill.put(item, place, &self.mark);
+            (self.slots, self.at, self.limit) = self.spill.put(item, place, &*self.mark);
         }
     }
 }
@@ -487,21 +498,22 @@ impl<T> Extend<T> for Out<'_, T> {
 }
 
 impl<T> Drop for Out<'_, T> {
-    /// Drops the items written and not published, in the ring or in a chunk. No thread publishes by the mark any more.
+    /// Drops the items written and not published: in the ring, in a chunk or in the overflow. No thread publishes by the
+    /// mark any more.
     fn drop(&mut self) {
-        struct Chunk<'a, T>(&'a mut Spill<T>, usize);
-        impl<T> Drop for Chunk<'_, T> {
+        struct Spilled<'a, T>(&'a mut Spill<T>, usize);
+        impl<T> Drop for Spilled<'_, T> {
             fn drop(&mut self) {
-                self.0.drop_chunk(self.1);
+                self.0.drop_items(self.1);
             }
         }
         let taken = self.mark.taken();
         let (from, to) = self.hand_over();
         // Its drop runs also if the drop of an item below panics.
-        let _chunk = Chunk(&mut self.spill, taken);
+        let _spilled = Spilled(&mut self.spill, taken);
         // SAFETY: `[from, to)` is written, and without the items below `taken` it is not published and this cursor's;
         // `hand_over` has moved `base` past it. In an open chunk these items lie in the buffer of the vector, whose length is
-        // 0, so `drop_chunk` drops none of them. In a closed one the range is empty.
+        // 0, so `Spill::drop_items` drops none of them. In a closed one the range is empty.
         unsafe { self.slots.drop_items(from.max(taken), to) };
     }
 }

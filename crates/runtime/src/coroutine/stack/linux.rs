@@ -64,7 +64,11 @@ impl Pool {
     /// [`Pool::new`] with guard pages made in this way, if the kernel allows it.
     fn guarded(count: usize, bytes: usize, guards: Guards) -> Result<Pool, Error> {
         let page = page();
-        let bytes = bytes.next_multiple_of(page);
+        // The mapping's length. A size that does not fit into the address space is refused like one that the system
+        // refuses: wrapped arithmetic would make stacks of few bytes, without a guard page below them.
+        let rounded = bytes.checked_next_multiple_of(page).filter(|bytes| *bytes <= isize::MAX as usize);
+        let all = rounded.and_then(|bytes| bytes.checked_add(page)?.checked_mul(count));
+        let bytes = rounded.unwrap_or(bytes);
         let refused = |made: usize, guards: Guards, cause: io::Error| Error::Stacks {
             count,
             bytes,
@@ -72,7 +76,7 @@ impl Pool {
             cause,
             split: guards == Guards::Mappings,
         };
-        let all = (bytes + page).checked_mul(count).ok_or(io::ErrorKind::OutOfMemory.into());
+        let all = all.ok_or(io::ErrorKind::OutOfMemory.into());
         let low = all.and_then(map).map_err(|cause| refused(0, Guards::Marks, cause))?;
         let pool = Pool { low, bytes, page, count, free: Mutex::default() };
         pool.guard(guards).map_err(|(made, guards, cause)| refused(made, guards, cause))?;
@@ -284,8 +288,17 @@ mod tests {
 
     #[test]
     fn too_much_is_an_error() {
-        for count in [usize::MAX / 4096, 1 << 36] {
-            let error = Pool::new(count, 65_536).unwrap_err();
+        let large = [
+            usize::MAX,
+            usize::MAX - 1,
+            usize::MAX - 4095,
+            usize::MAX - 4096,
+            usize::MAX / 2 + 1,
+            usize::MAX / 2,
+        ];
+        let many = [(usize::MAX / 4096, 65_536), (1 << 36, 65_536)];
+        for (count, bytes) in large.map(|bytes| (1, bytes)).into_iter().chain(many) {
+            let error = Pool::new(count, bytes).unwrap_err();
             assert!(matches!(error, Error::Stacks { made: 0, split: false, .. }), "{error}");
             assert!(error.to_string().contains("address space"), "{error}");
         }

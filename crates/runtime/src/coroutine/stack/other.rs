@@ -32,7 +32,10 @@ impl Pool {
         while free.len() < count {
             let made = free.len();
             let refused = |cause| Error::Stacks { count, bytes, made, cause, split: true };
-            free.push(DefaultStack::new(bytes + HEAD).map_err(refused)?);
+            // Half of the address space at most: `DefaultStack` adds pages, and panics if the sum overflows.
+            let all = bytes.checked_add(HEAD).filter(|all| *all <= isize::MAX as usize);
+            let all = all.ok_or(std::io::ErrorKind::OutOfMemory.into()).map_err(refused)?;
+            free.push(DefaultStack::new(all).map_err(refused)?);
         }
         Ok(Pool { bytes, free: Mutex::new(free) })
     }

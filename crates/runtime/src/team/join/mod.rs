@@ -64,7 +64,7 @@
 //!
 //! # Coroutines
 //!
-//! A session is a job, so a coroutine does not leave its stack inside ([`depth`](super::depth)). A job inside of a session,
+//! A session is a job, so a coroutine uses no channel inside ([`depth`](super::depth)). A job inside of a session,
 //! as a loop's, hides it from its thread: a `join` in its body opens a session in turn.
 //!
 //! | file | what |

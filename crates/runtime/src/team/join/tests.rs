@@ -2,7 +2,7 @@
 
 use super::join;
 use crate::build::in_team::tests::in_team_of;
-use crate::team::tests::{comes, counts, each_is, error_of_waiting};
+use crate::team::tests::{INSIDE, comes, counts, each_is, error_of_using};
 use crate::{Graph, Options, panic_message, par_for, team_size};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -276,14 +276,15 @@ fn firings_use_the_workers_of_their_run() {
 }
 
 #[test]
-fn a_coroutine_does_not_wait_inside_a_join() {
-    for threads in [1, 2] {
-        let waits_first = error_of_waiting(threads, |wait| _ = join(wait, || ()));
-        // On the calling thread alone the end is usable, and there the second half is executed when none steals it.
-        let waits_inside = error_of_waiting(threads, |wait| _ = join(|| join(wait, || ()), || fib(5)));
-        for error in [waits_first, waits_inside] {
-            assert!(error.contains("has to wait in a parallel loop"), "{threads} {error}");
-        }
+fn a_coroutine_uses_no_channel_inside_a_join() {
+    for error in [
+        error_of_using(|used| _ = join(used, || ())),
+        // On the calling thread alone the ends are usable, and there the first half is executed.
+        error_of_using(|used| _ = join(|| join(used, || ()), || fib(5))),
+        error_of_using(|used| _ = join(|| crate::par_for(0..1, |_| used()), || fib(5))),
+        error_of_using(|used| _ = join(|| crate::Loop::new().members(1).for_each(0..3, |_| used()), || ())),
+    ] {
+        assert!(error.starts_with(INSIDE), "{error}");
     }
 }
 

@@ -1,0 +1,70 @@
+//! Children of `fork`. A program of its own: a fork copies whatever other tests' threads have left in the process.
+#![cfg(all(target_os = "linux", not(miri), not(loom)))]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use thalweg_runtime::{Graph, Options, join, par_for};
+
+/// Uses what is shared by the process: threads of the pool for a run and for its nodes, the team of loops, the table of runs.
+fn work() {
+    let numbers = || Graph::new().source(0..200u64).blocking().par_map(|x| x + 1);
+    let outlet = numbers().start(&Options::new().threads(2)).unwrap();
+    assert_eq!(outlet.sum::<u64>(), 20_100);
+    let (sum, _) = numbers().fold(0, |sum, x| sum + x).run(&Options::new().threads(2)).unwrap();
+    assert_eq!(sum, 20_100);
+    let count = AtomicUsize::new(0);
+    par_for(0..500, |_| _ = count.fetch_add(1, Ordering::Relaxed));
+    assert_eq!(join(|| count.load(Ordering::Relaxed), || 7), (500, 7));
+}
+
+/// Whether `child` returns in a child of this process, before a time that only a failure takes.
+fn passes(child: impl FnOnce()) -> bool {
+    // SAFETY: the child executes code that takes no lock which another thread may hold: the engine's state is made anew, and
+    // the C library unlocks its allocator in a child. It ends by `_exit`, so the harness's state is not used.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: neither has preconditions.
+        unsafe {
+            libc::alarm(20);
+            libc::_exit(i32::from(catch_unwind(AssertUnwindSafe(child)).is_err()));
+        }
+    }
+    let mut status = 0;
+    // SAFETY: `status` is a valid place.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0
+}
+
+#[test]
+fn a_child_has_a_pool_of_its_own() {
+    assert!(passes(work), "of a parent that has used nothing");
+    work();
+    std::thread::sleep(Duration::from_millis(5)); // the threads of the pool are idle, mostly
+    assert!(passes(work));
+    assert!(passes(|| {
+        work();
+        assert!(passes(work), "a child of the child");
+        work();
+    }));
+    work();
+}
+
+/// Whatever locks the other threads hold at the fork.
+#[test]
+fn a_child_of_a_busy_parent_waits_for_no_lock() {
+    work();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    work();
+                }
+            });
+        }
+        let passed = (0..40).filter(|_| passes(work)).count();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(passed, 40);
+    });
+}

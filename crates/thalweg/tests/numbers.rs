@@ -1,0 +1,367 @@
+//! Numbers that users choose, from 0 to the largest: a setting is obeyed or refused, and never wraps, panics in the engine
+//! or aborts.
+
+use crate::support;
+
+use std::ops::ControlFlow;
+use std::panic::catch_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use support::inject::silence;
+use support::watchdog::watch;
+use thalweg::tasks::{Options as TaskOptions, SearchSettings, StaticGraph};
+use thalweg::trace::Report;
+use thalweg::{Error, Fork, Graph, Loop, Options, Schedule, channel, from_iter, input, output, window};
+
+const NUMBERS: [usize; 10] = [
+    0,
+    1,
+    u32::MAX as usize,
+    u32::MAX as usize + 1,
+    1 << 57,
+    isize::MAX as usize,
+    isize::MAX as usize + 1,
+    usize::MAX - 4096,
+    usize::MAX - 1,
+    usize::MAX,
+];
+
+type Run = Result<(Vec<u64>, Report), Error>;
+
+fn items() -> thalweg::Stream<'static, u64> {
+    from_iter(0..20u64)
+}
+
+/// A setting, and the run of 20 numbers with it.
+type Setting = (&'static str, fn(usize) -> Run);
+
+fn with(set: impl Fn(Options) -> Options) -> Run {
+    let plain = || Options::new().threads(2);
+    items().par_map(|x| x).weigh(|_| 8).map(|x| x).blocking().collect().run(&set(plain()))
+}
+
+fn settings() -> Vec<Setting> {
+    vec![
+        ("threads", |n| items().collect().run(&Options::new().threads(n))),
+        ("budget", |n| with(|o| o.budget(n))),
+        ("capacity of all", |n| with(|o| o.capacity(n))),
+        ("run length", |n| with(|o| o.run_length(n))),
+        ("seed", |n| with(|o| o.seed(n as u64))),
+        ("deadline", |n| {
+            with(|o| o.deadline(if n == 0 { Duration::MAX } else { Duration::from_secs(n as u64) }))
+        }),
+        ("timeline", |n| with(|o| o.timeline(n))),
+        ("domains", |n| with(|o| o.domains([n, 0]))),
+        ("capacity", |n| items().capacity(n).collect().run(&Options::new())),
+        ("capacity, blocking", |n| items().capacity(n).map(|x| x).blocking().collect().run(&Options::new())),
+        ("capacity, weighed", |n| items().capacity(n).weigh(|_| 1).collect().run(&Options::new())),
+        ("capacity and budget", |n| {
+            items().capacity(n).weigh(|_| 1).collect().run(&Options::new().budget(n))
+        }),
+        ("capacity of zero-sized items", |n| {
+            let units = from_iter(std::iter::repeat_n((), 20)).capacity(n).map(|()| ());
+            let numbers = units.capacity(n).fold(0, |count, ()| count + 1);
+            numbers.run(&Options::new()).map(|(count, report)| ((0..count).collect(), report))
+        }),
+        ("capacity of zero-sized weighed items", |n| {
+            let units = from_iter(std::iter::repeat_n((), 20)).capacity(n).weigh(|()| 3);
+            let numbers = units.fold(0, |count, ()| count + 1);
+            numbers.run(&Options::new()).map(|(count, report)| ((0..count).collect(), report))
+        }),
+        ("capacity of zero-sized items between processes", |n| {
+            let graph = Graph::new();
+            let units = graph.process("a", (), output("out"), |(), mut tx| async move {
+                for _ in 0..20 {
+                    tx.send(()).await;
+                }
+            });
+            let numbers = graph.process("b", units.capacity(n), output("out"), |mut rx, mut tx| async move {
+                let mut count = 0;
+                while rx.recv().await.is_some() {
+                    tx.send(count).await;
+                    count += 1;
+                }
+            });
+            numbers.collect().run(&Options::new())
+        }),
+        ("weigh", |_| {
+            items()
+                .weigh(|_| usize::MAX)
+                .par_map(|x| x)
+                .weigh(|_| usize::MAX)
+                .collect()
+                .run(&Options::new().budget(100))
+        }),
+        ("weigh without a budget", |_| {
+            items()
+                .weigh(|_| usize::MAX)
+                .par_map(|x| x)
+                .weigh(|_| usize::MAX - 1)
+                .collect()
+                .run(&Options::new())
+        }),
+        ("thread stack", |n| with(|o| o.thread_stack(n))),
+        ("workers", |n| {
+            items()
+                .par_map(|x| x)
+                .workers(u32::try_from(n).unwrap_or(u32::MAX))
+                .collect()
+                .run(&Options::new())
+        }),
+        ("par_round", |n| {
+            items().par_round(n, ControlFlow::<u64, u64>::Break).collect().run(&Options::new())
+        }),
+        ("par_fork_join", |n| {
+            let done = items().par_fork_join(n, Fork::Done, |mut parts: Vec<u64>| parts.pop().unwrap_or(0));
+            done.collect().run(&Options::new())
+        }),
+        ("in_flight", |n| items().in_flight(n, |items| items.par_map(|x| x)).collect().run(&Options::new())),
+        ("in_flight, dynamic", |n| {
+            items().in_flight(n, |items| items.par_flat_map(|x| [x])).collect().run(&Options::new())
+        }),
+        ("take", |n| items().take(n.max(20)).collect().run(&Options::new())),
+        ("stack", |n| {
+            let graph = Graph::new();
+            let copied = graph.kernel("k", input("in", graph.source(0..20u64)), output("out")).stack(n);
+            let copied = copied.coroutine(|mut rx, mut tx| {
+                while let Some(x) = rx.recv() {
+                    tx.send(x)
+                }
+            });
+            copied.collect().run(&Options::new().threads(2))
+        }),
+        ("pop", |n| {
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", input("in", graph.source(0..20u64)).pop(n), output("out"));
+            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+        }),
+        ("peek", |n| {
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            let graph = Graph::new();
+            let kernel =
+                graph.kernel("k", window("in", graph.source(0..20u64)).pop(1).peek(n), output("out"));
+            kernel.sequential(|rx, tx| tx.push(rx[0])).collect().run(&Options::new())
+        }),
+        ("push", |n| {
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", input("in", graph.source(0..20u64)), output("out").push(n));
+            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+        }),
+        ("push of zero-sized items", |n| {
+            let n = u32::try_from(n).unwrap_or(u32::MAX);
+            let graph = Graph::new();
+            let kernel = graph.kernel("units", input("in", graph.source(0..20u64)), output("out").push(n));
+            let units = kernel.sequential(|rx, tx| {
+                rx.pop();
+                tx.push(());
+            });
+            let mut numbers = 0..;
+            units.map(move |()| numbers.next().expect("endless")).collect().run(&Options::new())
+        }),
+        ("a frame", |n| {
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", input("in", graph.source(0..20u64)), output("out"));
+            let framed = kernel.framed(move |rx| Ok(rx.peek(0)?.map(|_| n)));
+            framed
+                .sequential(|rx, tx| {
+                    while let Some(x) = rx.try_pop() {
+                        tx.push(x)
+                    }
+                })
+                .collect()
+                .run(&Options::new())
+        }),
+        ("a frame, parallel", |n| {
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", input("in", graph.source(0..20u64)), output("out"));
+            let framed = kernel.framed(move |rx| Ok(rx.peek(0)?.map(|_| n)));
+            framed
+                .parallel(|rx, tx| {
+                    while let Some(x) = rx.try_pop() {
+                        tx.push(x)
+                    }
+                })
+                .collect()
+                .run(&Options::new())
+        }),
+        ("a frame of a window", |n| {
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", window("in", graph.source(0..20u64)), output("out"));
+            let framed = kernel.framed(move |rx| Ok(rx.peek(0)?.map(|_| n)));
+            framed
+                .parallel(|rx, tx| {
+                    for x in rx.iter() {
+                        tx.push(*x)
+                    }
+                })
+                .collect()
+                .run(&Options::new())
+        }),
+        ("a peek of a frame", |n| {
+            let graph = Graph::new();
+            let kernel = graph.kernel("k", input("in", graph.source(0..20u64)), output("out"));
+            let framed = kernel.framed(move |rx| {
+                rx.peek(n)?;
+                Ok(rx.peek(0)?.map(|_| 1))
+            });
+            framed.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+        }),
+    ]
+}
+
+#[test]
+fn settings_of_any_size_are_obeyed_or_refused() {
+    silence();
+    for (name, run) in settings() {
+        for number in NUMBERS {
+            let what = format!("{name} {number}");
+            match watch(what.clone(), move || run(number)) {
+                Ok((items, _)) if name.starts_with("a frame") && number > 20 => {
+                    assert_eq!(items, [], "{what}")
+                }
+                Ok((items, _)) => assert_eq!(items, (0..20).collect::<Vec<_>>(), "{what}"),
+                Err(Error::Panic { node, message }) => {
+                    assert_eq!((&*node, number), ("k", 0), "{what}: {message}");
+                    assert!(message.contains("pops no item"), "{what}: {message}");
+                }
+                Err(
+                    Error::Build(_)
+                    | Error::Options(_)
+                    | Error::Plan(_)
+                    | Error::Stacks { .. }
+                    | Error::Rate { .. }
+                    | Error::Thread(_),
+                ) => {}
+                Err(error) => panic!("{what}: {error}"),
+            }
+        }
+    }
+}
+
+/// A coroutine whose stack does not fit into the address space is refused like one that the system refuses.
+#[test]
+fn stacks_of_any_size_are_made_or_refused() {
+    let stack = settings().into_iter().find(|(name, _)| *name == "stack").expect("it is in the table").1;
+    for number in NUMBERS {
+        match stack(number) {
+            Ok(_) => assert!(number < isize::MAX as usize, "{number}"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(matches!(error, Error::Stacks { made: 0, .. }), "{number}: {text}");
+                assert!(text.contains(&number.to_string()), "{number}: {text}");
+            }
+        }
+    }
+}
+
+/// In a node with several inputs one of them must move; none of them need.
+#[test]
+fn a_frame_pops_from_one_input_at_least() {
+    silence();
+    let sums = |pops: [usize; 2], parallel: bool| {
+        let graph = Graph::new();
+        let ins = (graph.source(0..4u64), graph.source(0..4u64));
+        let kernel = graph.kernel("frames", ins, output("out").push(1)).framed(move |(a, b)| {
+            let enough = a.peek(pops[0].max(1) - 1)?.is_some() && b.peek(pops[1].max(1) - 1)?.is_some();
+            Ok(enough.then_some(pops))
+        });
+        let count = kernel.parallel(|_, out| out.push(1u64)).fold(0, |sum, n| sum + n);
+        let options = Options::new().threads(if parallel { 2 } else { 1 });
+        watch("frames", move || {
+            count.run(&options).map(|(count, _)| count).map_err(|error| error.to_string())
+        })
+    };
+    for parallel in [false, true] {
+        assert_eq!([[1, 0], [0, 1], [2, 2]].map(|pops| sums(pops, parallel)), [Ok(4), Ok(4), Ok(2)]);
+        let error = sums([0, 0], parallel).unwrap_err();
+        assert!(
+            error.starts_with("node `frames` panicked: the framing function returned a firing"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn channels_of_any_capacity_are_made_or_refused() {
+    silence();
+    for capacity in NUMBERS {
+        let (mut tx, mut rx) = channel::<()>(capacity);
+        assert_eq!(tx.push_slice(&[(); 3]), capacity.clamp(1, 3));
+        assert_eq!(rx.pop_into(&mut Vec::new(), usize::MAX), capacity.clamp(1, 3));
+        assert!(tx.room_for(usize::MAX) >= capacity.clamp(1, 1 << 48), "{capacity}");
+    }
+    for capacity in NUMBERS.into_iter().filter(|capacity| *capacity >= 1 << 57) {
+        let panic = catch_unwind(|| channel::<u64>(capacity)).expect_err("no memory");
+        let text = panic.downcast_ref::<String>().expect("a message");
+        assert!(
+            text.starts_with(&format!("no memory for a channel of {capacity} items of 8 bytes")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn policies_refuse_settings_out_of_range() {
+    for policy in ["prs:C=", "partition:tau=", "qes:C=", "pss:C="] {
+        for number in [
+            "0",
+            "-1",
+            "1",
+            "4294967295",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e400",
+            "NaN",
+            "inf",
+            "",
+        ] {
+            let what = format!("{policy}{number}");
+            match with(|options| options.policy(&what)) {
+                Ok((items, _)) => assert_eq!(items.len(), 20, "{what}"),
+                Err(error) => assert!(matches!(error, Error::Options(_)), "{what}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_of_any_size_execute_each_number_once() {
+    const SCHEDULES: [Schedule; 5] =
+        [Schedule::Static, Schedule::Split, Schedule::Dynamic, Schedule::Guided, Schedule::Hybrid];
+    for (number, schedule) in
+        NUMBERS.into_iter().flat_map(|number| SCHEDULES.map(|schedule| (number, schedule)))
+    {
+        let (all, first) = (Loop::new().schedule(schedule), number.saturating_sub(50));
+        let (count, what) = (AtomicUsize::new(0), format!("{number} {schedule:?}"));
+        let add = |count: &AtomicUsize, numbers| _ = count.fetch_add(numbers, Ordering::Relaxed);
+        let settings = [all, all.grain(number), all.grain(7).members(number)];
+        for settings in settings {
+            settings.for_ranges(first..number, |range| add(&count, range.len()));
+        }
+        assert_eq!(count.swap(0, Ordering::Relaxed), 3 * (number - first), "{what}");
+        let fails = |at: usize| if at + 1 == number { Err(at) } else { Ok(()) };
+        assert_eq!(all.try_for_each(first..number, fails).err(), number.checked_sub(1), "{what}");
+        all.grain(usize::MAX / 8).for_ranges(0..number, |range| add(&count, range.len()));
+        assert_eq!(count.into_inner(), number, "{what}");
+        assert_eq!(
+            all.grain(number).reduce(0..100, 0, |range, sum| sum + range.sum::<usize>(), |a, b| a + b),
+            4950
+        );
+    }
+}
+
+#[test]
+fn options_of_task_graphs_of_any_size_are_obeyed() {
+    for number in NUMBERS {
+        let first = u32::try_from(number).unwrap_or(u32::MAX);
+        let mut chain = StaticGraph::from_edges(8, (1..8).map(|n| (n - 1, n)));
+        let search = SearchSettings { tries: first.min(8), first };
+        let options =
+            TaskOptions::new().members(number).domains([number, 0]).seed(number as u64).search(search);
+        let count = AtomicUsize::new(0);
+        chain.run(&options, |_| _ = count.fetch_add(1, Ordering::Relaxed)).expect("no cycle");
+        assert_eq!(count.into_inner(), 8, "{number}");
+    }
+}
