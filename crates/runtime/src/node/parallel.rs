@@ -584,7 +584,7 @@ where
                 return Err(Failure::Short(short));
             }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
-            O::mark(&mut outs.here);
+            O::weigh_and_mark(&mut outs.here);
             if C::IS_INTERRUPTIBLE {
                 slot.fired += 1;
             }

@@ -491,7 +491,7 @@ where
         if let Some(short) = O::short(&outs.here) {
             return (fired + 1, Some(End::Short(short)));
         }
-        O::mark(&mut outs.here);
+        O::mark(&outs.here);
     }
     (firings, None)
 }

@@ -146,8 +146,12 @@ impl<T: Send> Outputs for One<PushPort<T>> {
         cursor.rewind()
     }
     #[inline(always)]
-    fn mark(cursor: &mut Out<'static, T>) {
+    fn mark(cursor: &Out<'static, T>) {
         cursor.mark();
+    }
+    #[inline(always)]
+    fn weigh_and_mark(cursor: &mut Out<'static, T>) {
+        cursor.weigh_and_mark();
     }
     #[inline(always)]
     fn short(cursor: &Out<'static, T>) -> Option<(usize, usize)> {

@@ -184,9 +184,12 @@ pub trait Outputs: Sealed + Send {
     /// holds the retirement and the ticket.
     #[doc(hidden)]
     fn rewind(cursors: &mut Self::Cursors<'static>) -> usize;
-    /// Marks what has been pushed, after a firing: see [`Marks`].
+    /// Marks what has been pushed, after a firing of a sequential node: see [`Marks`].
     #[doc(hidden)]
-    fn mark(cursors: &mut Self::Cursors<'static>);
+    fn mark(cursors: &Self::Cursors<'static>);
+    /// [`Outputs::mark`] for a firing of a ticket, whose items may be weighed.
+    #[doc(hidden)]
+    fn weigh_and_mark(cursors: &mut Self::Cursors<'static>);
     /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any, and how
     /// many fewer.
     #[doc(hidden)]
@@ -456,8 +459,12 @@ macro_rules! tuples {
                 0 $(+ cursors.$i.rewind())*
             }
             #[inline(always)]
-            fn mark(cursors: &mut Self::Cursors<'static>) {
+            fn mark(cursors: &Self::Cursors<'static>) {
                 $(cursors.$i.mark();)*
+            }
+            #[inline(always)]
+            fn weigh_and_mark(cursors: &mut Self::Cursors<'static>) {
+                $(cursors.$i.weigh_and_mark();)*
             }
             #[inline(always)]
             fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
@@ -666,8 +673,11 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn rewind(cursors: &mut Self::Cursors<'static>) -> usize {
         cursors.iter_mut().map(Out::rewind).sum()
     }
-    fn mark(cursors: &mut Self::Cursors<'static>) {
-        cursors.iter_mut().for_each(Out::mark);
+    fn mark(cursors: &Self::Cursors<'static>) {
+        cursors.iter().for_each(Out::mark);
+    }
+    fn weigh_and_mark(cursors: &mut Self::Cursors<'static>) {
+        cursors.iter_mut().for_each(Out::weigh_and_mark);
     }
     fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
         cursors.iter().position(Out::is_short).map(|port| (port, cursors[port].missing()))

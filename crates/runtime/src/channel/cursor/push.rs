@@ -273,9 +273,16 @@ impl<T> Out<'_, T> {
         self.at < self.limit
     }
 
-    /// Marks the items of the firings that have ended: see [`mark`](super::mark).
+    /// Marks the items of the firings that have ended: see [`mark`](super::mark). For a sequential node, whose cursors weigh
+    /// nothing.
     #[inline(always)]
-    pub(crate) fn mark(&mut self) {
+    pub(crate) fn mark(&self) {
+        self.mark.set(self.at);
+    }
+
+    /// Weighs the items of the ticket's firings that have ended, if items are weighed, and marks them.
+    #[inline(always)]
+    pub(crate) fn weigh_and_mark(&mut self) {
         if self.weighs {
             // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
             unsafe { self.spill.weigh_to(self.slots, self.at) };
@@ -310,7 +317,7 @@ impl<T> Out<'_, T> {
         while self.at < self.pause {
             let Some(item) = items.next() else { return true };
             self.push(item);
-            self.mark();
+            self.weigh_and_mark();
         }
         // Otherwise the firing would wait for room that it does not need.
         items.size_hint().1 == Some(0)
