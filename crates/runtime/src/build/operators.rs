@@ -87,12 +87,16 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         kernel.interruptible = true;
         let (mut f, mut rest) = (Contained::new(f), None);
         kernel.sequential(move |items, out: &mut Out<I::Item>| {
-            let results = rest.get_or_insert_with(|| Contained::new(f(items.pop()).into_iter()));
-            if !out.fill(&mut **results) {
-                return Flow::Interrupted(EngineOnly(()));
+            // A local variable, which may live in registers, as the firing seldom is interrupted.
+            let mut results = match rest.take() {
+                Some(results) => results,
+                None => Contained::new(f(items.pop()).into_iter()),
+            };
+            if out.fill(&mut *results) {
+                return Flow::More;
             }
-            rest = None;
-            Flow::More
+            rest = Some(results);
+            Flow::Interrupted(EngineOnly(()))
         })
     }
 

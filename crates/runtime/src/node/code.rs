@@ -88,11 +88,15 @@ where
         out: &mut Out<'static, J::Item>,
         rest: &mut Option<Contained<J::IntoIter>>,
     ) -> Fired {
-        let results = rest.get_or_insert_with(|| Contained::new((*self.0)(item.pop()).into_iter()));
-        if !out.fill(&mut **results) {
+        // A local variable, which may live in registers, as the firing seldom is interrupted.
+        let mut results = match rest.take() {
+            Some(results) => results,
+            None => Contained::new((*self.0)(item.pop()).into_iter()),
+        };
+        if !out.fill(&mut *results) {
+            *rest = Some(results);
             return Fired::Interrupted;
         }
-        *rest = None;
         Fired::Ended(Ok(()))
     }
 }

@@ -542,7 +542,15 @@ where
 
     /// Runs the firings of a ticket with the static rates of the inputs.
     fn run_static(&self, slot: &mut Ticket<I, O, C::Rest>) -> Result<(), Failure> {
-        self.fire(slot, self.limits.clone(), slot.firings)?;
+        if self.node.weighed.is_none() {
+            self.fire(slot, self.limits.clone(), slot.firings)?;
+        } else {
+            // Outside of the inner loop, since weighing calls a function of the user.
+            for _ in 0..slot.firings {
+                self.fire(slot, self.limits.clone(), 1)?;
+                O::weigh_pushed(&mut slot.outs);
+            }
+        }
         O::close_ticket(&mut slot.outs);
         Ok(())
     }
@@ -552,6 +560,7 @@ where
         for firing in 0..slot.firings {
             let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
             self.fire(slot, limits, 1)?;
+            O::weigh_pushed(&mut slot.outs);
         }
         O::close_ticket(&mut slot.outs);
         Ok(())
@@ -584,7 +593,7 @@ where
                 return Err(Failure::Short(short));
             }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
-            O::weigh_and_mark(&mut outs.here);
+            O::mark(&outs.here);
             if C::IS_INTERRUPTIBLE {
                 slot.fired += 1;
             }

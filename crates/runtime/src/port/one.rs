@@ -149,9 +149,8 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn mark(cursor: &Out<'static, T>) {
         cursor.mark();
     }
-    #[inline(always)]
-    fn weigh_and_mark(cursor: &mut Out<'static, T>) {
-        cursor.weigh_and_mark();
+    fn weigh_pushed(cursor: &mut Out<'static, T>) {
+        cursor.weigh_pushed();
     }
     #[inline(always)]
     fn short(cursor: &Out<'static, T>) -> Option<(usize, usize)> {

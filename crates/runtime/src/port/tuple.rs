@@ -184,12 +184,12 @@ pub trait Outputs: Sealed + Send {
     /// holds the retirement and the ticket.
     #[doc(hidden)]
     fn rewind(cursors: &mut Self::Cursors<'static>) -> usize;
-    /// Marks what has been pushed, after a firing of a sequential node: see [`Marks`].
+    /// Marks what has been pushed, after a firing: see [`Marks`]. No effect where items are weighed.
     #[doc(hidden)]
     fn mark(cursors: &Self::Cursors<'static>);
-    /// [`Outputs::mark`] for a firing of a ticket, whose items may be weighed.
+    /// Weighs what the firings of a ticket have pushed, where items are weighed, and marks it.
     #[doc(hidden)]
-    fn weigh_and_mark(cursors: &mut Self::Cursors<'static>);
+    fn weigh_pushed(cursors: &mut Self::Cursors<'static>);
     /// Ends a firing: the index of the first static output on which it pushed fewer items than its rate, if any, and how
     /// many fewer.
     #[doc(hidden)]
@@ -462,9 +462,8 @@ macro_rules! tuples {
             fn mark(cursors: &Self::Cursors<'static>) {
                 $(cursors.$i.mark();)*
             }
-            #[inline(always)]
-            fn weigh_and_mark(cursors: &mut Self::Cursors<'static>) {
-                $(cursors.$i.weigh_and_mark();)*
+            fn weigh_pushed(cursors: &mut Self::Cursors<'static>) {
+                $(cursors.$i.weigh_pushed();)*
             }
             #[inline(always)]
             fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
@@ -676,8 +675,8 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn mark(cursors: &Self::Cursors<'static>) {
         cursors.iter().for_each(Out::mark);
     }
-    fn weigh_and_mark(cursors: &mut Self::Cursors<'static>) {
-        cursors.iter_mut().for_each(Out::weigh_and_mark);
+    fn weigh_pushed(cursors: &mut Self::Cursors<'static>) {
+        cursors.iter_mut().for_each(Out::weigh_pushed);
     }
     fn short(cursors: &Self::Cursors<'static>) -> Option<(usize, usize)> {
         cursors.iter().position(Out::is_short).map(|port| (port, cursors[port].missing()))

@@ -113,7 +113,7 @@ impl Marks {
 }
 
 /// A cursor's handle of its mark.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct MarkRef {
     /// A pointer into `_all`, so that the inner loop of a firing computes no address.
     here: NonNull<Mark>,

@@ -1,6 +1,6 @@
 //! [`Out`]: the cursor that pushes, and where the items go that have no slot.
 
-use super::{Brand, Mark, MarkRef, RingId};
+use super::{Brand, Mark, MarkRef, Marks, RingId};
 use crate::channel::Weigh;
 use crate::channel::slots::Slots;
 use crate::contain::drop_each;
@@ -38,14 +38,16 @@ enum Spill<T> {
 /// The bytes of the items that a ticket's firings have pushed.
 struct Weighing<T> {
     weigh: Weigh<T>,
+    /// The mark that other threads read. The cursor's own is read by none, so that no item is taken before it is weighed.
+    mark: MarkRef,
     /// Index of the first item that was not weighed.
     next: usize,
     bytes: usize,
 }
 
 impl<T> Weighing<T> {
-    fn new(weigh: Option<Weigh<T>>) -> Option<Weighing<T>> {
-        weigh.map(|weigh| Weighing { weigh, next: 0, bytes: 0 })
+    fn new(weigh: Option<Weigh<T>>, mark: &MarkRef) -> Option<Weighing<T>> {
+        weigh.map(|weigh| Weighing { weigh, mark: mark.clone(), next: 0, bytes: 0 })
     }
 }
 
@@ -94,6 +96,7 @@ impl<T> Spill<T> {
             weighing.bytes = weighing.bytes.saturating_add(weight);
         }
         weighing.next = end;
+        weighing.mark.set(end);
     }
 
     /// Stores an item for which `place` has no room. Returns the place at which the cursor continues.
@@ -111,7 +114,8 @@ impl<T> Spill<T> {
                     "pushed more items than the port's declared push rate\nhelp: raise the push rate, or leave it out"
                 );
             }
-            Spill::Chunk { items, outgrown, .. } => {
+            Spill::Chunk { items, outgrown, weighing, .. } => {
+                let mark = weighing.as_ref().map_or(mark, |weighing| &weighing.mark);
                 let written = place.1;
                 let mut larger = Vec::with_capacity(written.saturating_mul(2).max(MIN_CHUNK));
                 // SAFETY: the first `written` elements were written through `slots`, which is the buffer of `items` since
@@ -179,6 +183,7 @@ impl<T> Out<'_, T> {
     fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
         let (slots, mut spill) = (Slots::none(), Box::new(spill));
         let weighs = spill.weighing().is_some();
+        let mark = if weighs { Marks::new(1).of(0) } else { mark };
         Out {
             slots,
             at: 0,
@@ -201,38 +206,31 @@ impl<T> Out<'_, T> {
 
     /// The cursor of a parallel node's dynamic output.
     pub(crate) fn chunk(ring: RingId, mark: MarkRef, weigh: Option<Weigh<T>>) -> Self {
+        let weighing = Weighing::new(weigh, &mark);
         Out::with(
             ring,
             mark,
             DYNAMIC,
-            Spill::Chunk {
-                items: Vec::new(),
-                outgrown: Vec::new(),
-                weighing: Weighing::new(weigh),
-                exact: false,
-            },
+            Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: false },
         )
     }
 
     /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
     /// slots of the ring.
     pub(crate) fn exact_chunk(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
+        let weighing = Weighing::new(weigh, &mark);
         Out::with(
             ring,
             mark,
             push,
-            Spill::Chunk {
-                items: Vec::new(),
-                outgrown: Vec::new(),
-                weighing: Weighing::new(weigh),
-                exact: true,
-            },
+            Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: true },
         )
     }
 
     /// The cursor of a static output.
     pub(crate) fn exact(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        Out::with(ring, mark, push, Spill::Exact { weighing: Weighing::new(weigh) })
+        let weighing = Weighing::new(weigh, &mark);
+        Out::with(ring, mark, push, Spill::Exact { weighing })
     }
 
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
@@ -249,14 +247,17 @@ impl<T> Out<'_, T> {
     /// Points the cursor at the buffer of its own empty chunk, for `firings` firings.
     pub(crate) fn open_chunk(&mut self, firings: usize) {
         let Spill::Chunk { items, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
-        debug_assert!(items.is_empty() && self.mark.taken() == 0);
+        debug_assert!(items.is_empty());
         if *exact {
             items.reserve_exact(self.push.saturating_mul(firings));
         }
         self.slots = Slots::buffer(items.as_mut_ptr());
         (self.at, self.limit, self.base) = (0, items.capacity(), 0);
-        self.mark.set_buffer(items.as_mut_ptr());
-        self.mark.set(0);
+        let buffer = items.as_mut_ptr();
+        let mark = self.shared_mark();
+        debug_assert_eq!(mark.taken(), 0, "the chunk is empty");
+        mark.set_buffer(buffer);
+        mark.set(0);
         self.reset_weighing(0);
     }
 
@@ -267,27 +268,37 @@ impl<T> Out<'_, T> {
     #[inline(always)]
     pub(crate) fn step(&mut self) -> bool {
         if self.push != DYNAMIC {
-            self.limit = self.at + self.push;
+            // SAFETY: an index counts the items of a stream: 2^63 of them take centuries. A static rate is below 2^32. The
+            // compiler thus sees that a firing with a rate of 1 has room for one item and is complete after it.
+            self.limit = unsafe { self.at.unchecked_add(self.push) };
             return true;
         }
         self.at < self.limit
     }
 
-    /// Marks the items of the firings that have ended: see [`mark`](super::mark). For a sequential node, whose cursors weigh
-    /// nothing.
+    /// Marks the items of the firings that have ended: see [`mark`](super::mark). If items are weighed they must be weighed
+    /// first, by [`Out::weigh_pushed`], and this has no effect.
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.mark.set(self.at);
     }
 
-    /// Weighs the items of the ticket's firings that have ended, if items are weighed, and marks them.
-    #[inline(always)]
-    pub(crate) fn weigh_and_mark(&mut self) {
+    /// Weighs and marks the items of the firings that have ended, if the ticket's items are weighed.
+    pub(crate) fn weigh_pushed(&mut self) {
         if self.weighs {
             // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
             unsafe { self.spill.weigh_to(self.slots, self.at) };
         }
-        self.mark.set(self.at);
+    }
+
+    /// The mark that other threads read.
+    fn shared_mark(&self) -> &Mark {
+        match &*self.spill {
+            Spill::Exact { weighing: Some(weighing) } | Spill::Chunk { weighing: Some(weighing), .. } => {
+                &weighing.mark
+            }
+            _ => &self.mark,
+        }
     }
 
     /// Begins to weigh with the item at `next`.
@@ -317,7 +328,10 @@ impl<T> Out<'_, T> {
         while self.at < self.pause {
             let Some(item) = items.next() else { return true };
             self.push(item);
-            self.weigh_and_mark();
+            self.mark();
+            if self.weighs {
+                self.weigh_pushed();
+            }
         }
         // Otherwise the firing would wait for room that it does not need.
         items.size_hint().1 == Some(0)
@@ -407,7 +421,7 @@ impl<T> Out<'_, T> {
     /// publishes by the mark.
     pub(crate) fn unsent(&self) -> &[T] {
         match &*self.spill {
-            Spill::Chunk { items, .. } => &items[self.mark.taken()..],
+            Spill::Chunk { items, .. } => &items[self.shared_mark().taken()..],
             _ => &[],
         }
     }
@@ -426,22 +440,24 @@ impl<T> Out<'_, T> {
 
     /// The items of an open chunk that have not been moved to the ring.
     pub(crate) fn held(&self) -> usize {
-        self.at - self.mark.taken().min(self.at)
+        self.at - self.shared_mark().taken().min(self.at)
     }
 
     /// Moves the items of an open chunk that have not been moved to the ring to the beginning of its buffer. Returns their
     /// number. The caller holds the retirement and the ticket, so no other thread reads the buffer.
     pub(crate) fn rewind(&mut self) -> usize {
-        let taken = self.mark.taken();
+        let taken = self.shared_mark().taken();
         let left = self.at - taken;
+        let mark = &*self.mark;
         let Spill::Chunk { items, outgrown, weighing, .. } = &mut *self.spill else { return 0 };
         if taken > 0 {
             // SAFETY: elements `[taken, at)` of the buffer are written and this cursor's; those before were moved out. The
             // bits move within the buffer, and `at` and the mark say from here on where they are.
             unsafe { std::ptr::copy(items.as_ptr().add(taken), items.as_mut_ptr(), left) };
             self.at = left;
-            self.mark.take(0);
-            self.mark.set(left);
+            let mark = weighing.as_ref().map_or(mark, |weighing| &weighing.mark);
+            mark.take(0);
+            mark.set(left);
             outgrown.clear();
             if let Some(weighing) = weighing {
                 // Items that are left keep the bytes of all that were pushed with them.
@@ -458,17 +474,19 @@ impl<T> Out<'_, T> {
     /// # Safety
     /// Slots `[at, at + room)` are empty and the caller's.
     pub(crate) unsafe fn send(&mut self, slots: Slots<T>, at: usize, room: usize) -> usize {
-        let Spill::Chunk { items, outgrown, .. } = &mut *self.spill else { return 0 };
-        let sent = self.mark.taken();
+        let sent = self.shared_mark().taken();
+        let mark = &*self.mark;
+        let Spill::Chunk { items, outgrown, weighing, .. } = &mut *self.spill else { return 0 };
+        let mark = weighing.as_ref().map_or(mark, |weighing| &weighing.mark);
         let count = room.min(items.len() - sent);
         // SAFETY: `[sent, sent + count)` lies in the vector, and the slots are empty and the caller's, hence disjoint from
         // it. The mark passes the items below, and no user code runs between, so they have one owner.
         unsafe { slots.copy_in(at, items.as_ptr().add(sent), count) };
-        self.mark.take(sent + count);
+        mark.take(sent + count);
         if sent + count == items.len() {
             // SAFETY: all items were moved out, so none is left to be dropped.
             unsafe { items.set_len(0) };
-            self.mark.take(0);
+            mark.take(0);
             outgrown.clear();
             if items.capacity().saturating_mul(size_of::<T>()) > KEPT {
                 *items = Vec::new();
@@ -514,7 +532,7 @@ impl<T> Drop for Out<'_, T> {
                 self.0.drop_items(self.1);
             }
         }
-        let taken = self.mark.taken();
+        let taken = self.shared_mark().taken();
         let (from, to) = self.hand_over();
         // Its drop runs also if the drop of an item below panics.
         let _spilled = Spilled(&mut self.spill, taken);
