@@ -88,7 +88,11 @@ impl<T> DerefMut for Contained<T> {
 }
 
 impl<T> Drop for Contained<T> {
+    #[inline]
     fn drop(&mut self) {
+        if !std::mem::needs_drop::<T>() {
+            return;
+        }
         let value = &mut self.0;
         // SAFETY: the value is dropped here only, and not used afterwards.
         let mut drop = || unsafe { ManuallyDrop::drop(value) };

@@ -10,7 +10,7 @@
 
 use super::check;
 use crate::channel::Lack;
-use crate::channel::{In, InputRates, Layout, Marks, Meter, Ring, Sizes, Slots};
+use crate::channel::{In, InputRates, Layout, MarkRef, Marks, Meter, Ring, Sizes, Slots};
 use crate::port::{Input, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
@@ -78,6 +78,13 @@ fn ends_of(sizes: Sizes, initial: usize, cells: &Arc<Cells>) -> (PushPort<Item>,
     (give, consumer, ring)
 }
 
+/// A mark that no thread reads. It is leaked, so that it outlives its cursor.
+fn a_mark() -> MarkRef {
+    let marks = Box::leak(Box::new(Marks::new(1)));
+    // SAFETY: the marks are never dropped.
+    unsafe { marks.of(0) }
+}
+
 /// A consuming node, reduced to its port.
 pub(super) struct Consumer {
     // Declared first, as in a node: the cursor drops its items before the drop of the port moves the head past their
@@ -108,7 +115,7 @@ impl Consumer {
 
 /// Pushes items `from..to` one by one, as a sequential node does, and ends.
 fn produce(give: &mut PushPort<Item>, from: usize, to: usize, cells: &Arc<Cells>) {
-    let mut cursor = give.sequential_cursor(Marks::new(1).of(0));
+    let mut cursor = give.sequential_cursor(a_mark());
     for number in from..to {
         while give.side().room(1).is_err() {
             give.purge_if_gone();
@@ -220,7 +227,7 @@ fn loom_ring_is_dropped_in_the_middle() {
         let producer = thread::spawn({
             let cells = cells.clone();
             move || {
-                let mut cursor = give.sequential_cursor(Marks::new(1).of(0));
+                let mut cursor = give.sequential_cursor(a_mark());
                 if give.side().room(1).is_ok() {
                     give.open_sequential(&mut cursor);
                     assert!(cursor.step());

@@ -212,8 +212,8 @@ impl Interrupted {
 /// Two workers, two tickets of two pieces: whichever event makes a suspended ticket the oldest, one of the workers resumes
 /// it before it stops.
 ///
-/// Mutations that fail: no fence in `count_suspended`; `Relaxed` in place of `Release` in `suspend`, or of `Acquire` in
-/// `suspended`; `held` not stored in `count_suspended`.
+/// Mutations that fail: `Relaxed` in place of `Release` in `suspend`, or of `Acquire` in `suspended`; `held` not stored in
+/// `count_suspended`.
 #[test]
 fn loom_window_resumes_suspended_tickets() {
     for ready in [false, true] {

@@ -35,7 +35,7 @@ use crate::measure::waits::OtherWaits;
 use crate::net::wait::{Wait, Waiting, waited_by};
 use crate::net::{Need, Net};
 use crate::sched::ready::Tokens;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -356,8 +356,8 @@ impl NodeState {
         self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
-    /// Counts a ticket that its worker has just suspended, and fences: the caller, at the end of its activation, and a
-    /// thread that retires a ticket or makes room both examine the node.
+    /// Counts a ticket that its worker has just suspended. The caller examines the node at the end of its activation, after
+    /// a fence, as a thread does that retires a ticket or makes room.
     pub(crate) fn count_suspended(&self, ticket: usize, ready: bool) {
         let Some(parallel) = &self.parallel else { return };
         parallel.suspended.fetch_add(1, Ordering::Relaxed);
@@ -365,7 +365,6 @@ impl NodeState {
             true => _ = parallel.ready.fetch_add(1, Ordering::Relaxed),
             false => _ = parallel.held.fetch_min(ticket, Ordering::Relaxed),
         }
-        fence(Ordering::SeqCst);
     }
 
     /// Counts a ticket that a worker has resumed, and that was ready or not. `held` are the tickets that are suspended and

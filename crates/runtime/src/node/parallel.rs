@@ -279,14 +279,16 @@ where
             next_mark += ports;
             Ticket {
                 ins: ins.cursors(),
-                outs: outs.ticket_cursors(&marks, first),
+                // SAFETY: the node has the marks, and drops its cursors first.
+                outs: unsafe { outs.ticket_cursors(&marks, first) },
                 firings: 0,
                 fired: 0,
                 rest: None,
                 frames: Vec::new(),
                 bytes: 0,
                 published: vec![false; if node.unordered { outs.count() } else { 0 }].into(),
-                counts: tallies.counts(&marks, first + outs.count()),
+                // SAFETY: as above.
+                counts: unsafe { tallies.counts(&marks, first + outs.count()) },
             }
         };
         let window = Window::new(node.tickets, retired, ticket);

@@ -199,7 +199,8 @@ where
         let marks = Marks::new(outs.count());
         let core = Core {
             in_cursors: ins.cursors(),
-            out_cursors: outs.sequential_cursors(&marks),
+            // SAFETY: the node has the marks, and drops its cursors first.
+            out_cursors: unsafe { outs.sequential_cursors(&marks) },
             limits: ins.rates(),
             takes: vec![0; count],
             wanted: vec![0; count],

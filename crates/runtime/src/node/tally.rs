@@ -93,9 +93,13 @@ impl Tallies {
     }
 
     /// A count for each tally, for the slot of a ticket whose marks for tallies begin at position `first`.
-    pub(super) fn counts(&self, marks: &Marks, first: usize) -> Box<[Count]> {
+    ///
+    /// # Safety
+    /// The counts are not used after the drop of `marks`.
+    pub(super) unsafe fn counts(&self, marks: &Marks, first: usize) -> Box<[Count]> {
         let count = |(tally, mark): (&Tally, usize)| {
-            let numbers = tally.port.ticket_cursor(marks.of(mark));
+            // SAFETY: the contract is the caller's.
+            let numbers = tally.port.ticket_cursor(unsafe { marks.of(mark) });
             Count { output: tally.output, pushed_before: 0, numbers }
         };
         self.0.iter().zip(first..).map(count).collect()

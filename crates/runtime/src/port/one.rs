@@ -104,11 +104,13 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     type Cursors<'f> = Out<'f, T>;
     type Senders = Tx<T>;
 
-    fn sequential_cursors(&self, marks: &Marks) -> Out<'static, T> {
-        self.0.sequential_cursor(marks.of(0))
+    unsafe fn sequential_cursors(&self, marks: &Marks) -> Out<'static, T> {
+        // SAFETY: the contract is the caller's.
+        self.0.sequential_cursor(unsafe { marks.of(0) })
     }
-    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Out<'static, T> {
-        self.0.ticket_cursor(marks.of(first))
+    unsafe fn ticket_cursors(&self, marks: &Marks, first: usize) -> Out<'static, T> {
+        // SAFETY: the contract is the caller's.
+        self.0.ticket_cursor(unsafe { marks.of(first) })
     }
     #[inline]
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {

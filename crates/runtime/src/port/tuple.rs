@@ -143,11 +143,17 @@ pub trait Outputs: Sealed + Send {
     type Senders: Ends + Send;
 
     /// The cursors of a sequential node. `marks` has one for each output.
+    ///
+    /// # Safety
+    /// The cursors are not used after the drop of `marks`.
     #[doc(hidden)]
-    fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static>;
+    unsafe fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static>;
     /// The cursors of one ticket of a parallel node, whose marks begin at position `first`.
+    ///
+    /// # Safety
+    /// As for `sequential_cursors`.
     #[doc(hidden)]
-    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static>;
+    unsafe fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static>;
     /// The number of firings for which all outputs have free slots, at most `limit`. Reserves nothing.
     ///
     /// # Errors
@@ -411,11 +417,13 @@ macro_rules! tuples {
             type Cursors<'f> = ($(Out<'f, $C>,)*);
             type Senders = ($(Tx<$C>,)*);
 
-            fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
-                ($(self.$i.sequential_cursor(marks.of($i)),)*)
+            unsafe fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
+                // SAFETY: the contract is the caller's.
+                ($(self.$i.sequential_cursor(unsafe { marks.of($i) }),)*)
             }
-            fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
-                ($(self.$i.ticket_cursor(marks.of(first + $i)),)*)
+            unsafe fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
+                // SAFETY: the contract is the caller's.
+                ($(self.$i.ticket_cursor(unsafe { marks.of(first + $i) }),)*)
             }
             #[inline]
             fn room(&mut self, limit: usize) -> Result<usize, Lack> {
@@ -634,11 +642,15 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     type Cursors<'f> = Many<Out<'f, T>>;
     type Senders = Vec<Tx<T>>;
 
-    fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
-        Many(self.iter().enumerate().map(|(at, port)| port.sequential_cursor(marks.of(at))).collect())
+    unsafe fn sequential_cursors(&self, marks: &Marks) -> Self::Cursors<'static> {
+        // SAFETY: the contract is the caller's.
+        let mark = |at| unsafe { marks.of(at) };
+        Many(self.iter().enumerate().map(|(at, port)| port.sequential_cursor(mark(at))).collect())
     }
-    fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
-        Many(self.iter().zip(first..).map(|(port, at)| port.ticket_cursor(marks.of(at))).collect())
+    unsafe fn ticket_cursors(&self, marks: &Marks, first: usize) -> Self::Cursors<'static> {
+        // SAFETY: the contract is the caller's.
+        let mark = |at| unsafe { marks.of(at) };
+        Many(self.iter().zip(first..).map(|(port, at)| port.ticket_cursor(mark(at))).collect())
     }
     fn room(&mut self, limit: usize) -> Result<usize, Lack> {
         self.iter_mut().try_fold(limit, |firings, port| port.side().room(firings))

@@ -35,12 +35,11 @@
 //! that fires has published these items.
 
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
-use crossbeam_utils::CachePadded;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
-/// The mark of one cursor.
+/// The mark of one cursor. On a cache line of its own, since the thread that fires writes it after each firing.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Mark {
     /// End of the items of ended firings.
     end: AtomicUsize,
@@ -91,14 +90,13 @@ impl Mark {
     }
 }
 
-/// The marks of a node's cursors: one for each output, and in a parallel node for each ticket and output. Each has a
-/// cache line of its own, since the thread that fires writes it after each firing.
-#[derive(Clone, Debug)]
-pub struct Marks(Arc<[CachePadded<Mark>]>);
+/// The marks of a node's cursors: one for each output, and in a parallel node for each ticket and output.
+#[derive(Debug)]
+pub struct Marks(Box<[Mark]>);
 
 impl Marks {
     pub(crate) fn new(count: usize) -> Marks {
-        Marks((0..count).map(|_| CachePadded::new(Mark::new())).collect())
+        Marks((0..count).map(|_| Mark::new()).collect())
     }
 
     /// The mark at a position.
@@ -107,20 +105,19 @@ impl Marks {
     }
 
     /// The cursor's handle of the mark at a position.
-    pub(crate) fn of(&self, at: usize) -> MarkRef {
-        MarkRef { here: NonNull::from(self.at(at)), _all: self.clone() }
+    ///
+    /// # Safety
+    /// The handle is not used after the drop of the marks.
+    pub(crate) unsafe fn of(&self, at: usize) -> MarkRef {
+        MarkRef(NonNull::from(self.at(at)))
     }
 }
 
-/// A cursor's handle of its mark.
-#[derive(Clone, Debug)]
-pub(crate) struct MarkRef {
-    /// A pointer into `_all`, so that the inner loop of a firing computes no address.
-    here: NonNull<Mark>,
-    _all: Marks,
-}
+/// A cursor's handle of its mark: a pointer, so that the inner loop of a firing computes no address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MarkRef(NonNull<Mark>);
 
-// SAFETY: a `MarkRef` is a shared reference to atomics, together with the `Arc` that keeps them alive.
+// SAFETY: a `MarkRef` is a shared reference to atomics.
 unsafe impl Send for MarkRef {}
 
 impl std::ops::Deref for MarkRef {
@@ -128,7 +125,7 @@ impl std::ops::Deref for MarkRef {
 
     #[inline(always)]
     fn deref(&self) -> &Mark {
-        // SAFETY: `here` points into the slice that `_all` keeps alive and that never moves.
-        unsafe { self.here.as_ref() }
+        // SAFETY: by the contract of `Marks::of` the mark is alive.
+        unsafe { self.0.as_ref() }
     }
 }

@@ -38,16 +38,18 @@ enum Spill<T> {
 /// The bytes of the items that a ticket's firings have pushed.
 struct Weighing<T> {
     weigh: Weigh<T>,
-    /// The mark that other threads read. The cursor's own is read by none, so that no item is taken before it is weighed.
+    /// The mark that other threads read.
     mark: MarkRef,
+    /// The cursor's own mark, which no thread reads, so that no item is taken before it is weighed.
+    unread: Marks,
     /// Index of the first item that was not weighed.
     next: usize,
     bytes: usize,
 }
 
 impl<T> Weighing<T> {
-    fn new(weigh: Option<Weigh<T>>, mark: &MarkRef) -> Option<Weighing<T>> {
-        weigh.map(|weigh| Weighing { weigh, mark: mark.clone(), next: 0, bytes: 0 })
+    fn new(weigh: Option<Weigh<T>>, mark: MarkRef) -> Option<Weighing<T>> {
+        weigh.map(|weigh| Weighing { weigh, mark, unread: Marks::new(1), next: 0, bytes: 0 })
     }
 }
 
@@ -183,7 +185,11 @@ impl<T> Out<'_, T> {
     fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
         let (slots, mut spill) = (Slots::none(), Box::new(spill));
         let weighs = spill.weighing().is_some();
-        let mark = if weighs { Marks::new(1).of(0) } else { mark };
+        let mark = match spill.weighing() {
+            // SAFETY: the marks lie in a box of their own, which the cursor owns and drops with itself.
+            Some(weighing) => unsafe { weighing.unread.of(0) },
+            None => mark,
+        };
         Out {
             slots,
             at: 0,
@@ -206,7 +212,7 @@ impl<T> Out<'_, T> {
 
     /// The cursor of a parallel node's dynamic output.
     pub(crate) fn chunk(ring: RingId, mark: MarkRef, weigh: Option<Weigh<T>>) -> Self {
-        let weighing = Weighing::new(weigh, &mark);
+        let weighing = Weighing::new(weigh, mark);
         Out::with(
             ring,
             mark,
@@ -218,7 +224,7 @@ impl<T> Out<'_, T> {
     /// The cursor of an unordered parallel node's static output. Tickets are published in any order, so none can reserve
     /// slots of the ring.
     pub(crate) fn exact_chunk(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        let weighing = Weighing::new(weigh, &mark);
+        let weighing = Weighing::new(weigh, mark);
         Out::with(
             ring,
             mark,
@@ -229,7 +235,7 @@ impl<T> Out<'_, T> {
 
     /// The cursor of a static output.
     pub(crate) fn exact(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        let weighing = Weighing::new(weigh, &mark);
+        let weighing = Weighing::new(weigh, mark);
         Out::with(ring, mark, push, Spill::Exact { weighing })
     }
 
