@@ -11,11 +11,17 @@
 //! event, and [`Host::lack`] stands for it. No worker of this engine waits for a ticket: [`Event::Waiting`] means that
 //! tickets in flight must retire first, and the kernel is not claimable until they have.
 //!
-//! Not fair: two nodes that feed each other can keep a worker without end.
+//! Two nodes that feed each other can keep a worker without end, also when the consumer of their results has left and
+//! other nodes have to end for the run to end. So one change of the kernel in [`FAIR_EVERY`] is to a random claimable node, which is
+//! not in the paper: there a program ends at its starting kernels.
 
 use crate::pick::{Walk, by_event, initial, reselect};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::NodeId;
+
+/// Of this many changes of a worker's kernel, one is to a random claimable node: seldom enough to leave the paper's decisions as
+/// they are, and about every millisecond where decisions are most frequent.
+const FAIR_EVERY: u32 = 1024;
 
 /// The policy `qes`.
 #[derive(Clone, Copy, Default, Debug)]
@@ -27,13 +33,25 @@ pub struct Local {
     /// The worker's node in the initial schedule.
     first: NodeId,
     walk: Walk,
+    /// The node of the latest decision.
+    latest: Option<NodeId>,
+    /// Changes of the node until the next one to a random node.
+    until_fair: u32,
 }
 
 impl Local {
     /// The last step of Algorithm 1: a claimable node on the walk from `pick` on, else a random claimable node.
     pub(crate) fn claim<H: Host>(&mut self, pick: Option<NodeId>, host: &mut H) -> Decision {
-        let found = pick.and_then(|node| self.walk.claimable_from(node, host));
-        found.or_else(|| reselect(host)).map_or(Decision::Idle, Decision::Activate)
+        let mut found = pick.and_then(|node| self.walk.claimable_from(node, host));
+        if found != self.latest {
+            self.until_fair -= 1;
+            if self.until_fair == 0 {
+                self.until_fair = FAIR_EVERY;
+                found = None;
+            }
+        }
+        self.latest = found.or_else(|| reselect(host));
+        self.latest.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
@@ -42,7 +60,7 @@ impl Policy for Qes {
     type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        Local { first: initial(worker, host), walk: Walk::new(host.graph()) }
+        Local { first: initial(worker, host), walk: Walk::new(host.graph()), latest: None, until_fair: FAIR_EVERY }
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
@@ -95,6 +113,20 @@ mod tests {
             let pick = Qes.next(&mut me, Some((NodeId(1), Event::Refused)), &mut host);
             assert_eq!(pick, Decision::Activate(NodeId(1)));
         }
+    }
+
+    /// Nodes 1 and 2 feed each other for ever.
+    #[test]
+    fn a_loop_does_not_keep_a_worker_for_ever() {
+        let mut host = Mock::new(graphs::chain(5));
+        let mut me = Qes.start(0, &mut host);
+        let event = Event::Empty(ChannelId(0));
+        let mut leaves = |_| {
+            let one = Qes.next(&mut me, Some((NodeId(1), event)), &mut host);
+            let other = Qes.next(&mut me, Some((NodeId(0), Event::Full(ChannelId(0)))), &mut host);
+            one != Decision::Activate(NodeId(0)) || other != Decision::Activate(NodeId(1))
+        };
+        assert!((0..FAIR_EVERY * 20).any(&mut leaves));
     }
 
     #[test]
