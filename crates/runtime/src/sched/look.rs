@@ -17,7 +17,9 @@
 //! of them is the looker cuts its slices to one firing ([`Worker::watched`]), and appoints a looker if that goes on.
 //!
 //! An earlier design published after each firing. It cost 3 % of a chain without work: the consumer's reads of the tail
-//! made each publication a cache miss. A mark lies in a cache line that only a looker reads.
+//! made each publication a cache miss. A mark lies in a cache line that only a looker reads, and costs a store. It must not
+//! take the address of a cursor's field, nor have a function call beside it in the inner loop: either keeps the cursor in
+//! memory, which cost 10 to 80 %.
 
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
