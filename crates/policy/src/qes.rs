@@ -60,7 +60,12 @@ impl Policy for Qes {
     type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Local {
-        Local { first: initial(worker, host), walk: Walk::new(host.graph()), latest: None, until_fair: FAIR_EVERY }
+        Local {
+            first: initial(worker, host),
+            walk: Walk::new(host.graph()),
+            latest: None,
+            until_fair: FAIR_EVERY,
+        }
     }
 
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {

@@ -2,7 +2,7 @@
 //!
 //! The iterator of a `flat_map` may be endless, or slow. So its firing pushes a *piece* of items, is interrupted, and
 //! continues after the node has published the piece. A piece has as many items as take about [`PIECE_NS`]: one item if the
-//! iterator is slow, and so many that publishing costs little if it is fast.
+//! iterator is slow, and hundreds if it is fast, so that publishing costs little.
 
 use crate::measure::clock::{Scale, Ticks, ticks};
 use crate::sync::{AtomicUsize, Ordering};

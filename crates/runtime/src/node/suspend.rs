@@ -28,7 +28,7 @@
 //! | `held` | the oldest of the others |
 //!
 //! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket, and the output has room; or if
-//! nobody reads the output. All of this follows from counters, so it does not matter which event has made a ticket the
+//! no consumer is left. All of this follows from counters, so it does not matter which event has made a ticket the
 //! oldest. Then the node is claimable (`NodeState::unstuck`), and an activation resumes the ticket before it issues a new
 //! one.
 //!

@@ -23,9 +23,9 @@
 //! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `buffer`: the new buffer holds what the old one held |
 //! | `taken` | the thread that publishes | `Relaxed` | the claim or ticket by which the cursor is handed over; the end of the run |
 //!
-//! # Who may take
+//! # Threads that may take
 //!
-//! | node | what the thread that takes holds | how it excludes the thread that fires |
+//! | node | claim of the thread that takes | how it excludes the thread that fires |
 //! |---|---|---|
 //! | sequential | nothing | it moves `tail` from the value that it has read before `end`, by compare-and-swap. The thread that fires moves `tail` at the end of the slice to at least `end`, so after that the exchange fails |
 //! | parallel | the retirement | it alone moves `tail`; the thread that fires is not done |
