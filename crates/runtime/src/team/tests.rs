@@ -373,11 +373,16 @@ fn a_coroutine_uses_no_channel_inside_a_job() {
         error_of_using(|used| par_for(0..64, |_| used())),
         error_of_using(|used| par_for(0..1, |_| used())),
         error_of_using(|used| Loop::new().members(1).for_each(0..64, |_| used())),
-        error_of_using(|used| _ = Loop::new().try_for_each(0..64, |_| Ok::<(), ()>(used()))),
-        error_of_using(|used| _ = Loop::new().grain(8).reduce(0..64, (), |_, ()| used(), |(), ()| ())),
+        error_of_using(|used| {
+            _ = Loop::new().try_for_each(0..64, |_| {
+                used();
+                Ok::<(), ()>(())
+            })
+        }),
+        error_of_using(|used| Loop::new().grain(8).reduce(0..64, (), |_, ()| used(), |(), ()| ())),
         error_of_using(|used| parallel(usize::MAX, &|_| used())),
         error_of_using(|used| par_for(0..2, |_| par_for(0..2, |_| used()))),
-        error_of_using(|used| crate::in_team(&Options::new().threads(1), || used()).unwrap()),
+        error_of_using(|used| crate::in_team(&Options::new().threads(1), used).unwrap()),
     ] {
         assert!(error.contains("an operation of a channel began inside of a parallel loop"), "{error}");
         assert!(error.contains("node `"), "{error}");

@@ -515,7 +515,7 @@ impl<T> Out<'_, T> {
             self.at = at + 1;
         } else {
             let place = (self.slots, self.at, self.limit);
-            (self.slots, self.at, self.limit) = self.spill.put(item, place, &*self.mark);
+            (self.slots, self.at, self.limit) = self.spill.put(item, place, &self.mark);
         }
     }
 }
