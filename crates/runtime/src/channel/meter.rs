@@ -146,14 +146,17 @@ impl Meter {
     }
 
     /// Publishes the items below a mark of the producing side's cursor, for a sequential node that is firing. From any
-    /// thread. `Release` pairs with [`Meter::tail`]. No effect if the producing side has published since.
-    pub(crate) fn publish_marked(&self, mark: &Mark) {
+    /// thread. `Release` pairs with [`Meter::tail`]. No effect if the producing side has published since. True if there were
+    /// items to publish.
+    pub(crate) fn publish_marked(&self, mark: &Mark) -> bool {
         // If the node publishes after the tail is read, the exchange fails.
         let (tail, end) = (self.tail(), mark.marked());
         let publish = || self.tail.compare_exchange(tail, end, Ordering::Release, Ordering::Relaxed);
-        if end > tail && publish().is_ok() {
+        let published = end > tail && publish().is_ok();
+        if published {
             mark.take(end);
         }
+        published
     }
 
     /// Whether the items are weighed.

@@ -36,7 +36,7 @@ fn loom_mark_of_a_sequential_node() {
         let (mut give, mut consumer, ring) = ends(0, &cells);
         let looker = thread::spawn({
             let (ring, marks) = (ring.clone(), marks.clone());
-            move || (0..2).for_each(|_| ring.meter.publish_marked(marks.at(0)))
+            move || (0..2).for_each(|_| _ = ring.meter.publish_marked(marks.at(0)))
         });
         let producer = thread::spawn(move || {
             // SAFETY: this thread has the marks for longer than the cursor.

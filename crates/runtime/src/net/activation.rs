@@ -31,8 +31,11 @@ pub(crate) trait Body: Send + Sync {
     /// it releases the claim it writes what the node waits for into its wait word. It does not release a token.
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event;
     /// Publishes what ended firings of activations under way have pushed, for the threads that fire. From any thread;
-    /// the caller then makes the neighbours ready. May call user code: weights, and drops of items whose consumer has left.
-    fn publish_marked(&self, _net: &Net<'_>, _node: NodeId) {}
+    /// the caller then makes the neighbours ready. True if there was something. May call user code: weights, and drops of
+    /// items whose consumer has left.
+    fn publish_marked(&self, _net: &Net<'_>, _node: NodeId) -> bool {
+        false
+    }
     /// Whether an activation would be refused now. A hint.
     fn is_held(&self) -> bool;
     /// Whether a thread runs the node's code, or is about to. A hint, for snapshots.

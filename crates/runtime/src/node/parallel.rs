@@ -911,8 +911,8 @@ where
         }
     }
 
-    fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
-        self.settle(&net.node(node).state, true);
+    fn publish_marked(&self, net: &Net<'_>, node: NodeId) -> bool {
+        self.settle(&net.node(node).state, true)
     }
 
     fn is_held(&self) -> bool {

@@ -523,11 +523,13 @@ where
     }
 
     /// Weighed outputs are left out: a node with one publishes after each firing.
-    fn publish_marked(&self, net: &Net<'_>, node: NodeId) {
+    fn publish_marked(&self, net: &Net<'_>, node: NodeId) -> bool {
         let outputs = net.outputs(node).iter().map(|channel| net.meter(*channel)).enumerate();
+        let mut moved = false;
         for (port, meter) in outputs.filter(|(_, meter)| !meter.is_weighed()) {
-            meter.publish_marked(self.marks.at(port));
+            moved |= meter.publish_marked(self.marks.at(port));
         }
+        moved
     }
 
     fn is_held(&self) -> bool {

@@ -16,7 +16,7 @@
 
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
-use crate::sched::look::look;
+use crate::sched::look::Looker;
 use crate::sched::make_ready::{any_node, any_work, make_all_ready};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
@@ -132,7 +132,10 @@ impl<P: Policy> Worker<'_, P> {
         self.account.parks += 1;
         let from = ticks();
         let (worker, last) = (self.host.worker, || crate::liveness::quiesce::examine(net));
-        let woken = net.sleep.commit(worker, timeout, last, || look(net, worker));
+        // Made when it is needed first, since it reads a clock.
+        let mut looker = None;
+        let look = || looker.get_or_insert_with(|| Looker::new(net, worker)).look();
+        let woken = net.sleep.commit(worker, timeout, last, look);
         let parked = ticks().saturating_sub(from);
         self.account.parked += parked;
         self.record(before, What::Spin { ns: from.saturating_sub(before) });

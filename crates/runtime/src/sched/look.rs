@@ -21,45 +21,80 @@
 //! take the address of a cursor's field, nor have a function call beside it in the inner loop: either keeps the cursor in
 //! memory, which cost 10 to 80 %.
 
+use crate::measure::cpu_time::Measurement;
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::make_ready;
 use crate::sched::worker::Worker;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::{Policy, WorkerId};
 
 /// The time between two looks.
-pub(crate) const LOOK: Duration = Duration::from_micros(700);
-/// Looks take at most one part in this many of the looker's time.
-const SHARE: u32 = 128;
+pub(crate) const LOOK: Duration = Duration::from_micros(800);
+/// While a long activation brings nothing new, looks take at most one part in this many of a core, the wake-ups of the
+/// looker included: these cost 2 to 25 us, by machine.
+const SHARE: u32 = 110;
+/// The number of looks at one activation that bring nothing new, after which [`SHARE`] counts.
+const QUIET: u32 = 16;
 /// The number of cut slices after which a worker appoints a looker. A worker that runs a few activations between sleeps
 /// needs none.
 const MAX_CUT: u32 = 64;
 
-/// Looks at the activations of all workers but `me`, which looks. Returns the time until the next look.
-pub(crate) fn look(net: &Net<'_>, me: WorkerId) -> Duration {
-    let began = Instant::now();
-    let others = (0..net.threads()).filter(|worker| *worker != me);
-    others.filter_map(|worker| net.team.running[worker].node()).for_each(|node| look_at(net, node));
-    LOOK.max(began.elapsed() * SHARE)
+/// A worker that sleeps and looks at the activations of the others.
+pub(crate) struct Looker<'a> {
+    net: &'a Net<'a>,
+    me: WorkerId,
+    /// The activations under way at the latest look, as a sum that differs if they do.
+    seen: u64,
+    /// Looks since one has brought something new.
+    quiet: u32,
+    /// The processor time of this thread since the latest look.
+    spent: Measurement,
 }
 
-/// Publishes what the node's ended firings have pushed, and makes the node and its neighbours ready.
-fn look_at(net: &Net<'_>, node: NodeId) {
+impl<'a> Looker<'a> {
+    pub(crate) fn new(net: &'a Net<'a>, me: WorkerId) -> Looker<'a> {
+        Looker { net, me, seen: 0, quiet: 0, spent: Measurement::start() }
+    }
+
+    /// Looks at the activations of all other workers. Returns the time until the next look.
+    pub(crate) fn look(&mut self) -> Duration {
+        let others = (0..self.net.threads()).filter(|worker| *worker != self.me);
+        let (mut seen, mut moved) = (0u64, false);
+        for node in others.filter_map(|worker| self.net.team.running[worker].node()) {
+            moved |= look_at(self.net, node);
+            let activations = self.net.node(node).state.activations.load(Ordering::Relaxed);
+            seen = seen.wrapping_mul(31).wrapping_add(u64::from(node.0) << 32 ^ activations);
+        }
+        let is_quiet = !moved && seen == self.seen;
+        (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
+        let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
+        if self.quiet < QUIET { LOOK } else { LOOK.max(spent * SHARE) }
+    }
+}
+
+/// Publishes what the node's ended firings have pushed, and makes the node and its neighbours ready. True if it published
+/// something.
+fn look_at(net: &Net<'_>, node: NodeId) -> bool {
     if net.stopped() {
-        return;
+        return false;
     }
-    let Some(body) = &net.node(node).body else { return };
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.publish_marked(net, node))) {
-        return fail_panic(net, node, panic);
-    }
+    let Some(body) = &net.node(node).body else { return false };
+    let moved = match catch_unwind(AssertUnwindSafe(|| body.publish_marked(net, node))) {
+        Ok(moved) => moved,
+        Err(panic) => {
+            fail_panic(net, node, panic);
+            return false;
+        }
+    };
     fence(Ordering::SeqCst); // pairs with `Sleep::announce` and `doze`, and with the fence of `ready`
     net.peers(node).for_each(|peer| make_ready(net, peer));
     // A ticket that was retired may have been what the node waited for.
     make_ready(net, node);
+    moved
 }
 
 impl<P: Policy> Worker<'_, P> {
