@@ -17,7 +17,6 @@ use crate::channel::{Layout, Meter};
 use crate::node::claim::Claim;
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use crate::sync::{AtomicBool, Ordering, UnsafeCell, fence};
-use crate::threads::StackSize;
 use crate::threads::{StackSize, ThreadPool};
 use loom::thread;
 use std::sync::Arc;
