@@ -7,10 +7,11 @@
 //! |---|---|
 //! | items in slots | [`Slots::drop_items`](crate::channel) |
 //! | other collections of the engine | [`drop_each`] |
+//! | the same in an item of a channel | [`Each`] |
 //! | a closure beside other values of one owner | [`Contained`] |
 //! | all that a node or a channel has | [`contain`], whose caller fails the run with the panic |
 //!
-//! In the first three a panic continues after the other values are dropped, unless the thread unwinds already. What a user
+//! In the first four a panic continues after the other values are dropped, unless the thread unwinds already. What a user
 //! has put into one value (two fields of a closure, the items of a vector) is dropped as in any Rust program.
 
 use crate::threads::Panic;
@@ -53,6 +54,25 @@ pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
         Some(panic) if std::thread::panicking() => drop_payload(panic),
         Some(panic) => resume_unwind(panic),
         None => {}
+    }
+}
+
+/// A collection of the engine that is an item of a channel: its drop drops each value ([`drop_each`]).
+pub(crate) struct Each<T>(Vec<T>);
+
+impl<T> Each<T> {
+    pub(crate) fn new(values: Vec<T>) -> Each<T> {
+        Each(values)
+    }
+
+    pub(crate) fn into_inner(mut self) -> Vec<T> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<T> Drop for Each<T> {
+    fn drop(&mut self) {
+        drop_each(std::mem::take(&mut self.0));
     }
 }
 

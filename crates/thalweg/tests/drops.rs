@@ -386,6 +386,47 @@ fn cases() -> Vec<Case> {
                 from_iter([0u64]).par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("all"));
             joined.for_each(drop).run(options).map(drop)
         }),
+        ("functions of a fork-join", |tally, options| {
+            let [a, b] = [(); 2].map(|()| tally.make());
+            let step = move |n: u64| (Fork::Done(n), _ = &a).0;
+            let joined = from_iter(0..5u64).par_fork_join(3, step, move |_| (0u64, _ = &b).0);
+            joined.for_each(drop).run(options).map(drop)
+        }),
+        // The function weighs the four parts together, and then each as it begins.
+        ("parts whose weight panics", |tally, options| weigh_parts(tally, options, 2)),
+        ("a part whose weight panics", |tally, options| weigh_parts(tally, options, 6)),
+        ("a state whose weight panics", |tally, options| weigh_parts(tally, options, 9)),
+        ("a result whose weight panics", |tally, options| {
+            let make = tally.clone();
+            let step = move |n: u64| match n {
+                0 => Fork::Split((1..9).collect()),
+                _ => Fork::Done(make.make()),
+            };
+            let joined =
+                from_iter([0u64]).par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("all"));
+            joined.weigh(panic_after(3)).for_each(drop).run(options).map(drop)
+        }),
+        // On one thread the endless item is called before the join, and fails.
+        ("a join that has not begun", |tally, options| {
+            let make = tally.clone();
+            let rounds = AtomicUsize::new(0);
+            let step = move |n: u64| match n {
+                0 => Fork::Split((1..5).collect()),
+                9 => {
+                    let all = make.live.load(Ordering::Relaxed) >= 4;
+                    if all || rounds.fetch_add(1, Ordering::Relaxed) == 1000 {
+                        panic!("{INJECTED} step");
+                    }
+                    Fork::Again(9)
+                }
+                _ => Fork::Done(make.make()),
+            };
+            let join = |mut bads: Vec<Bad>| {
+                bads.drain(1..).for_each(Bad::forget);
+                bads.remove(0)
+            };
+            from_iter([0u64, 9]).par_fork_join(8, step, join).for_each(drop).run(options).map(drop)
+        }),
         ("an iterator on a thread of its own", |tally, options| {
             let held = tally.make();
             let source = tally.many(9).inspect(move |_| _ = &held);
@@ -434,6 +475,33 @@ fn cases() -> Vec<Case> {
             graph.run(options).map(drop)
         }),
     ]
+}
+
+/// A function that weighs values, and panics at the one after this many.
+fn panic_after(calls: usize) -> impl Fn(&Bad) -> usize + Send + Sync {
+    let count = AtomicUsize::new(0);
+    move |_| {
+        if count.fetch_add(1, Ordering::Relaxed) == calls {
+            panic!("{INJECTED} weight");
+        }
+        8
+    }
+}
+
+/// An item that is split into four parts, which go round for ever. The weight after this many panics.
+fn weigh_parts(tally: &Arc<Tally>, options: &Options, calls: usize) -> Result<(), Error> {
+    let make = tally.clone();
+    let first = AtomicUsize::new(0);
+    let step = move |bad: Bad| {
+        if first.fetch_add(1, Ordering::Relaxed) > 0 {
+            return Fork::Again(bad);
+        }
+        bad.forget();
+        Fork::Split(make.many(4).collect())
+    };
+    let item = from_iter(tally.many(1)).weigh(panic_after(calls));
+    let joined = item.par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("four"));
+    joined.for_each(drop).run(options).map(drop)
 }
 
 /// Runs a case: no panic leaves it, every value is dropped once, and a panic is the run's failure.

@@ -89,7 +89,7 @@ fn unfinished_parts_beyond_the_budget_are_an_error() {
             .unwrap_err();
         let Error::Node { node, cause } = &failed else { panic!("{failed}") };
         assert_eq!(node, "burst.gate");
-        assert!(cause.to_string().contains("more than the 524288 that the byte budget"), "{cause}");
+        assert!(cause.to_string().contains("more than the 524288 bytes that the byte budget"), "{cause}");
     }
 }
 
@@ -105,6 +105,52 @@ fn weights_count_against_the_budget() {
     };
     assert!(run(1 << 10).is_ok());
     assert!(run(1 << 20).is_err());
+}
+
+/// Two branches of 16 MiB each, which are split at the same time. The depth-first order keeps less than 17 MiB.
+#[test]
+fn parts_begun_early_do_not_decide_whether_a_fork_join_fails() {
+    for threads in [1, 2, 4] {
+        let step = |level: u32| match level {
+            0 => Fork::Split(vec![1; 2]),
+            1 => Fork::Split(vec![2; 16]),
+            _ => Fork::Done(1u8),
+        };
+        let run = |budget: usize| {
+            thalweg::from_iter([0u32])
+                .weigh(|level| if *level == 2 { 1 << 20 } else { 0 })
+                .par_fork_join(8, step, |parts| parts.iter().sum())
+                .collect()
+                .run(&options(threads).budget(2 * budget))
+        };
+        assert_eq!(run(17 << 20).unwrap().0, [32]);
+        assert!(run(15 << 20).is_err());
+    }
+}
+
+/// While a part to the right goes round for ever, the depth-first order of the parts to the left exceeds the limit.
+#[test]
+fn endless_parts_do_not_delay_the_error_of_the_leftmost() {
+    for threads in 1..=2 {
+        for in_flight in [2, 3] {
+            let step = |n: u64| match n {
+                0 => Fork::Split(vec![1, 2]),
+                1 => Fork::Split(vec![1; 100]),
+                2 => Fork::Split(vec![3; 2]),
+                _ => Fork::Again(n),
+            };
+            let failed = thalweg::from_iter([0])
+                .par_fork_join(in_flight, step, |parts: Vec<u64>| parts[0])
+                .collect()
+                .run(&options(threads).budget(1 << 20))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                failed.contains("parts of item 0") && failed.contains("more than the 524288"),
+                "{failed}"
+            );
+        }
+    }
 }
 
 /// A tree of 2^18 leaves, of which only one path for each task in progress is unfolded.

@@ -225,10 +225,17 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// and `join` run at a time, in parallel. The result does not depend on timing. (DANBI, Figure 2, sorts that way.)
     ///
     /// Parts and their results count against the run's byte budget until they are joined. All such operators of a graph
-    /// together may take half of the budget (128 MiB if the options set none). A part weighs what the function of
-    /// [`weigh`](Stream::weigh) for the stream before this operator returns, a result what the one for the stream after
-    /// it returns; without such a function, their size in memory. Beyond the limit the run fails with an error of the
-    /// gate. How many parts are unfinished at a time depends on timing, so a run close to the limit may fail or not.
+    /// together may take half of the budget (128 MiB if the options set none); each has an equal share as its limit. A
+    /// part weighs what the function of [`weigh`](Stream::weigh) for the stream before this operator returns, a result what
+    /// the one for the stream after it returns; without such a function, their size in memory. Each split counts the size
+    /// of a result for each of its parts too, and some hundred bytes.
+    ///
+    /// The run fails with an error of the gate if an item takes more than the limit in depth-first order, as a recursion
+    /// calls `step` and `join` one after the other: what counts is what that order holds, the parts that it has not begun
+    /// and the results that it has not joined. So whether the run fails does not depend on timing, nor on threads or
+    /// `in_flight`. Parts that begin before their turn take memory of their own. While all together take more than the
+    /// limit, only the next part in depth-first order is worked on, so that one call runs at a time after those under way
+    /// have returned. They never take more than twice the limit and what `in_flight` calls return.
     ///
     /// ```
     /// use thalweg_runtime::{Fork, Graph, Options};
