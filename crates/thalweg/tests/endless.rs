@@ -97,3 +97,61 @@ fn endless_iterators_are_held_by_the_room_of_their_channel() {
         assert!(asked < 5_000, "{name}: {asked}");
     });
 }
+
+/// Counts its drop, and says after each item that it has no further one.
+struct Liar(u64, Arc<AtomicUsize>);
+
+impl Iterator for Liar {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(self.0)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, Some(0))
+    }
+}
+
+impl Drop for Liar {
+    fn drop(&mut self) {
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_wrong_hint_of_an_iterator_loses_no_result() {
+    for capacity in [1, 1000] {
+        let source = || thalweg::from_iter(0..3);
+        let liar = |_| Liar(1000, Arc::default());
+        for results in [source().flat_map(liar), source().par_flat_map(liar)] {
+            let (results, _) = results.capacity(capacity).collect().run(&Options::new().threads(2)).unwrap();
+            assert_eq!(results.len(), 3000);
+        }
+    }
+}
+
+/// A run that goes on for long must not keep the files that an iterator has open.
+#[test]
+fn an_iterator_without_readers_is_dropped_before_the_run_ends() {
+    for parallel in [false, true] {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let (seen, made) = (dropped.clone(), dropped.clone());
+        let graph = Graph::new();
+        let endless = move |_| Liar(u64::MAX, made.clone());
+        let source = graph.source(0..1);
+        let results = if parallel { source.par_flat_map(endless) } else { source.flat_map(endless) };
+        results.take(3).discard();
+        // Another part of the graph, which waits for the drop.
+        graph.source(0..1).for_each(move |_| {
+            watch(format!("parallel: {parallel}"), || {
+                while seen.load(Ordering::SeqCst) == 0 {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            });
+        });
+        graph.run(&Options::new().threads(2)).unwrap();
+        assert_eq!(dropped.load(Ordering::SeqCst), 1);
+    }
+}

@@ -89,6 +89,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         kernel.sequential(move |items, out: &mut Out<I::Item>| {
             // A local variable, which may live in registers, as the firing seldom is interrupted.
             let mut results = match rest.take() {
+                Some(_) if out.is_unwanted() => return Flow::More,
                 Some(results) => results,
                 None => Contained::new(f(items.pop()).into_iter()),
             };

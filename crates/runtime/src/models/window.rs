@@ -145,7 +145,7 @@ unsafe impl Sync for Interrupted {}
 
 impl Interrupted {
     fn new() -> Arc<Interrupted> {
-        let state = NodeState::parallel(1, 2, false);
+        let state = NodeState::parallel(1, 4, 2, false);
         let retired = state.retired().expect("of a parallel node").clone();
         let window = Window::new(4, retired, || None);
         let node = Node { window, next_ticket: Claim::new(0), back: Claim::new((0, Vec::new())) };
@@ -163,7 +163,7 @@ impl Interrupted {
                 && let Some((ticket, ready)) = suspended().find(|(t, ready)| *ready || *t == first)
             {
                 window.resume(ticket);
-                self.state.count_resumed(ready, suspended().filter(|(_, ready)| !ready).map(|(t, _)| t));
+                self.state.count_resumed(ticket, ready);
                 return Some(ticket);
             }
             (*next < last).then(|| {
@@ -180,8 +180,8 @@ impl Interrupted {
         // SAFETY: this thread has issued or resumed the ticket.
         let begun = self.begun[ticket].with_mut(|begun| std::mem::replace(unsafe { &mut *begun }, true));
         if !begun && self.node.window.retired() != ticket {
-            self.node.window.suspend(ticket, ready);
             self.state.count_suspended(ticket, ready);
+            self.node.window.suspend(ticket, ready);
             return true;
         }
         // SAFETY: as above, and the ticket is neither completed nor suspended.
@@ -209,21 +209,21 @@ impl Interrupted {
     }
 }
 
-/// Two workers, two tickets of two pieces: whichever event makes a suspended ticket the oldest, one of the workers resumes
+/// Two workers, two or three tickets of two pieces: whichever event makes a suspended ticket the oldest, one of the workers resumes
 /// it before it stops.
 ///
 /// Mutations that fail: `Relaxed` in place of `Release` in `suspend`, or of `Acquire` in `suspended`; `held` not stored in
 /// `count_suspended`.
 #[test]
 fn loom_window_resumes_suspended_tickets() {
-    for ready in [false, true] {
+    for (tickets, ready) in [(2, false), (2, true), (3, false)] {
         check(move || {
             let node = Interrupted::new();
             let other = thread::spawn({
                 let node = node.clone();
-                move || node.work(2, ready)
+                move || node.work(tickets, ready)
             });
-            node.work(2, ready);
+            node.work(tickets, ready);
             other.join().unwrap();
             node.node.assert_settled();
             assert_eq!(node.state.suspended(), 0);

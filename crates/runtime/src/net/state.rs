@@ -19,7 +19,7 @@
 //! | `waits` | the thread that begins an activation, by `fetch_add` | `Relaxed` | statistics |
 //! | `stuck` | the holder of the node's retirement | `Relaxed` | the fence before a changer reads which workers sleep |
 //! | `unsettled` | set by any thread; cleared by the thread that activates | `Release` / `Acquire` swap | the activation sees what the flag reports |
-//! | `suspended`, `ready`, `held` | the worker that suspends or resumes a ticket | `Relaxed` | the fence of that worker before it examines the node, and those of the threads that retire a ticket or make room: see [`suspend`](crate::node) |
+//! | `suspended`, `ready`, `held` | the worker that suspends or resumes a ticket | `Relaxed` | the window's `stage`, which is stored after and loaded before, orders the writers; the fences before a thread examines the node order the readers: see `node/suspend.rs` |
 //! | `inside`, `lacked` | each worker that begins or ends an activation; the last one that leaves | `Relaxed` | statistics |
 //! | `retired` | the holder of the node's retirement | `Release` / `Acquire` | see [`window`](crate::node::window) |
 //!
@@ -47,9 +47,6 @@ pub(crate) const NO_WORKER: u32 = u32::MAX;
 
 /// The value of `nap` while the node's thread does not nap.
 pub(crate) const NO_NAP: usize = usize::MAX;
-
-/// The value of `held` if no ticket is held.
-const NONE_HELD: usize = usize::MAX;
 
 /// The value of `stuck` for an output without a stuck publication.
 pub(crate) const UNSTUCK: usize = usize::MAX;
@@ -107,10 +104,11 @@ struct ParallelState {
     /// The node may have something to do that the wait word does not show: a completed ticket whose worker found
     /// the retirement held by a search, or released bytes that a claim may wait for.
     unsettled: AtomicBool,
-    /// Suspended tickets, those of them that may continue at once, and the oldest of the others (or [`NONE_HELD`]).
+    /// Suspended tickets, and those of them that may continue at once.
     suspended: AtomicUsize,
     ready: AtomicUsize,
-    held: AtomicUsize,
+    /// By slot of the window: its ticket is suspended, and not ready.
+    held: Box<[AtomicBool]>,
     /// Tickets are published in any order.
     unordered: bool,
     /// Tickets retired. Shared with the node's reorder window, which writes it.
@@ -121,18 +119,26 @@ struct ParallelState {
     lacked: AtomicU64,
 }
 
+impl ParallelState {
+    /// Whether the ticket, which is the only one of its slot, is suspended and not ready.
+    fn held_slot(&self, ticket: usize) -> &AtomicBool {
+        &self.held[ticket & (self.held.len() - 1)]
+    }
+}
+
 impl NodeState {
     /// The state of a node that one thread activates at a time: a sequential kernel or a process.
     pub(crate) fn single() -> NodeState {
         NodeState::new(1)
     }
 
-    /// The state of a parallel node with `outputs` outputs, tallies included, for `workers` workers.
-    pub(crate) fn parallel(outputs: usize, workers: usize, unordered: bool) -> NodeState {
+    /// The state of a parallel node with `outputs` outputs, tallies included, and a window of `tickets` tickets, a power of
+    /// two, for `workers` workers.
+    pub(crate) fn parallel(outputs: usize, tickets: usize, workers: usize, unordered: bool) -> NodeState {
         let parallel = ParallelState {
             suspended: AtomicUsize::new(0),
             ready: AtomicUsize::new(0),
-            held: AtomicUsize::new(NONE_HELD),
+            held: (0..tickets).map(|_| AtomicBool::new(false)).collect(),
             unordered,
             stuck: (0..outputs).map(|_| AtomicUsize::new(UNSTUCK)).collect(),
             unsettled: AtomicBool::new(false),
@@ -356,27 +362,24 @@ impl NodeState {
         self.stuck().iter().any(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK)
     }
 
-    /// Counts a ticket that its worker has just suspended. The caller examines the node at the end of its activation, after
-    /// a fence, as a thread does that retires a ticket or makes room.
+    /// Counts a ticket that its worker is about to suspend: before the window says so, since from then on another worker may
+    /// resume it. The caller examines the node at the end of its activation, after a fence, as a thread does that retires
+    /// a ticket or makes room.
     pub(crate) fn count_suspended(&self, ticket: usize, ready: bool) {
         let Some(parallel) = &self.parallel else { return };
         parallel.suspended.fetch_add(1, Ordering::Relaxed);
         match ready {
             true => _ = parallel.ready.fetch_add(1, Ordering::Relaxed),
-            false => _ = parallel.held.fetch_min(ticket, Ordering::Relaxed),
+            false => parallel.held_slot(ticket).store(true, Ordering::Relaxed),
         }
     }
 
-    /// Counts a ticket that a worker has resumed, and that was ready or not. `held` are the tickets that are suspended and
-    /// not ready, as far as the caller, which holds the issuing claim, sees them.
-    pub(crate) fn count_resumed(&self, was_ready: bool, held: impl Iterator<Item = usize>) {
+    /// Counts a ticket that a worker has resumed, and that was ready or not.
+    pub(crate) fn count_resumed(&self, ticket: usize, was_ready: bool) {
         let Some(parallel) = &self.parallel else { return };
-        if was_ready {
-            parallel.ready.fetch_sub(1, Ordering::Relaxed);
-        } else {
-            // A ticket that is suspended meanwhile is counted by its own worker, before or after.
-            parallel.held.store(NONE_HELD, Ordering::Relaxed);
-            held.for_each(|ticket| _ = parallel.held.fetch_min(ticket, Ordering::Relaxed));
+        match was_ready {
+            true => _ = parallel.ready.fetch_sub(1, Ordering::Relaxed),
+            false => parallel.held_slot(ticket).store(false, Ordering::Relaxed),
         }
         parallel.suspended.fetch_sub(1, Ordering::Relaxed);
     }
@@ -403,9 +406,12 @@ impl NodeState {
 
     /// Whether a suspended ticket of a parallel node may publish, once there is room.
     pub(crate) fn has_first_ticket(&self) -> bool {
-        self.parallel.as_ref().is_some_and(|parallel| {
-            let held = parallel.held.load(Ordering::Relaxed);
-            held != NONE_HELD && (parallel.unordered || held == parallel.retired.load(Ordering::Acquire))
+        self.parallel.as_ref().is_some_and(|parallel| match parallel.unordered {
+            true => parallel.suspended.load(Ordering::Relaxed) > parallel.ready.load(Ordering::Relaxed),
+            false => {
+                let first = parallel.retired.load(Ordering::Acquire);
+                parallel.held_slot(first).load(Ordering::Relaxed)
+            }
         })
     }
 

@@ -7,6 +7,7 @@ use crate::seal::EngineOnly;
 
 /// What a node does after a firing.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Flow {
     /// The node fires again when its inputs and outputs allow it.
     More,

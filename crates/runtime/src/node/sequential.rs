@@ -249,6 +249,10 @@ where
             }
             if core.outs.all_gone() || cx.state().is_cancelled() {
                 // No consumer would read what it pushes.
+                if std::mem::take(&mut core.interrupted) {
+                    O::abandon(&mut core.out_cursors);
+                    _ = (core.fire)(&mut core.in_cursors, &mut core.out_cursors);
+                }
                 core.finish = None;
                 core.phase = Phase::Ending;
                 continue;

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | `suspended` | suspended tickets |
 //! | `ready` | those that may continue at once |
-//! | `held` | the oldest of the others |
+//! | `held` | by slot: whether its ticket is suspended and not ready |
 //!
 //! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket, and the output has room; or if
 //! no consumer is left. All of this follows from counters, so it does not matter which event has made a ticket the
@@ -36,14 +36,19 @@
 //!
 //! ```text
 //!   worker that suspends ticket t             thread that retires t - 1, or makes room
-//!   1. stage of t := HELD; held := min(t)     1. retired := t, or head := ..
+//!   1. held of t := true; stage of t := HELD  1. retired := t, or head := ..
 //!   2. fence(SeqCst)                          2. fence(SeqCst)
 //!   3. examines the node, at the end of       3. examines the node: a consumer after each change, the worker
 //!      its activation                            that retires at the end of its activation, a looker at once
 //! ```
 //!
-//! One of the two sees the other. A worker that resumes a held ticket stores `NONE_HELD` and then counts the other held
-//! tickets again. A reader in between misses only tickets that are not the oldest: the oldest is the one that is resumed.
+//! One of the two sees the other: each reads `held` of the ticket `retired`, and the head.
+//!
+//! *A count of an earlier suspension stays.* `held` and the numbers are written before `stage`, by the worker that
+//! suspends, and after it has been read, by the one that resumes. So a ticket's writes are ordered, and when it is retired
+//! its slot says that it is not held. A reader between the two sees a ticket that no worker can resume yet: it finds
+//! nothing to do, and the worker that suspends examines the node afterwards. (An earlier design kept the oldest held ticket
+//! in one word. The store that cleared it could overtake the search for the next one, and a ticket was forgotten.)
 //!
 //! # Storage that moves
 //!
@@ -134,15 +139,17 @@ where
             // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
             let left = self.back.with(None, |_| Some(Count::rewind::<O>(&mut slot.counts, &mut slot.outs)));
             changed_by(cx);
-            if left.is_some_and(|left| left > 0) {
-                return Some(Pause::Full);
+            match left {
+                Some(0) => {}
+                Some(_) => return Some(Pause::Full),
+                None if self.holds_enough(slot, cx) => return Some(Pause::Over),
+                None => {}
             }
         }
-        let holds = self.holds_enough(slot, cx);
-        match may_publish {
-            false if holds => Some(Pause::Holds),
-            _ => (holds || is_over).then_some(Pause::Over),
+        if !may_publish && self.holds_enough(slot, cx) {
+            return Some(Pause::Holds);
         }
+        is_over.then_some(Pause::Over)
     }
 
     /// Whether the ticket holds as many items as its channel can, or the node's tickets as many bytes as their share.
@@ -163,10 +170,12 @@ where
     /// Drops what is left of a ticket whose results are not wanted: the rest of its firing, and the items of the firings
     /// that have not begun. Their tallies are 0.
     fn abandon(&self, slot: &mut Ticket<I, O, C::Rest>) {
-        slot.rest = None;
+        let mut has_popped = slot.rest.take().is_some();
         for _ in slot.fired..slot.firings {
-            I::step(&mut slot.ins, &self.limits);
-            I::finish(&mut slot.ins);
+            if !std::mem::take(&mut has_popped) {
+                I::step(&mut slot.ins, &self.limits);
+                I::finish(&mut slot.ins);
+            }
             slot.counts.iter_mut().for_each(|count| count.record::<O>(&slot.outs));
         }
         slot.fired = slot.firings;
@@ -187,8 +196,8 @@ where
             self.running.fetch_sub(1, Ordering::Relaxed);
         }
         let is_ready = pause == Pause::Over;
-        self.window.suspend(ticket, is_ready);
         cx.state().count_suspended(ticket, is_ready);
+        self.window.suspend(ticket, is_ready);
     }
 
     /// Resumes the oldest suspended ticket that may continue. The caller holds the issuing claim.
@@ -199,10 +208,7 @@ where
         }
         let (ticket, was_ready) = self.resumable(front.next_ticket, state, cx)?;
         self.window.resume(ticket);
-        // Tickets that are retired meanwhile are not suspended, and no other thread issues new ones.
-        let held = (self.window.retired()..front.next_ticket)
-            .filter(|ticket| self.window.suspended(*ticket) == Some(false));
-        state.count_resumed(was_ready, held);
+        state.count_resumed(ticket, was_ready);
         // SAFETY: this thread holds the issuing claim and has resumed the ticket. The reference ends with this call.
         let slot = unsafe { self.window.body(ticket) };
         front.ins.reopen(&mut slot.ins);

@@ -165,7 +165,9 @@ impl NodeMaker<'_> {
     ) -> Result<NodeCell<'env>, Error> {
         let data = self.graph.node(id);
         let state = match data.kind {
-            Kind::Parallel => NodeState::parallel(data.outputs.len(), self.plan.threads, data.unordered),
+            Kind::Parallel => {
+                NodeState::parallel(data.outputs.len(), self.plan.window, self.plan.threads, data.unordered)
+            }
             _ => NodeState::single(),
         };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);

@@ -80,8 +80,7 @@
 //! | a worker | set | that worker, in `commit`; the thread that hands the role on, or `watch`, which notify it | that worker |
 //!
 //! [`Sleep::wake_one`] wakes the looker last of the seated workers. If the looker is woken, the waker hands the role to
-//! another seated worker that sleeps. Where none is seated, the woken worker's own next sleep fills the role again; after
-//! [`MAX_VACANCIES`] times the waker also summons a worker for it.
+//! another worker that sleeps: a seated one, or one that it summons.
 //!
 //! Invariant: if a worker is announced and `WATCHED` is clear, a worker that is awake publishes after each firing
 //! ([`Sleep::is_unwatched`]), since no other thread would.
@@ -105,9 +104,6 @@ const WATCHED: usize = 2;
 /// The unit of the other bits of `word`: one announced worker.
 const SLEEPER: usize = 4;
 
-/// How often the role of the looker may fall vacant before a worker is summoned for it alone. Short runs need none.
-const MAX_VACANCIES: u32 = 4;
-
 /// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
 
@@ -128,8 +124,6 @@ struct State {
     parked: Vec<bool>,
     /// The sleeping worker that looks at activations: see the module.
     looker: Option<Sleeper>,
-    /// How often the looker was woken while no other seated worker slept.
-    vacancies: u32,
     /// The number of workers.
     workers: usize,
     /// The run is over: no thread sleeps any more.
@@ -178,7 +172,6 @@ impl Sleep {
                 unseated: vec![false; threads],
                 parked: vec![false; threads],
                 looker: None,
-                vacancies: 0,
                 workers: 0,
                 over: false,
             }),
@@ -363,7 +356,6 @@ impl Sleep {
         }
         let next = Self::seated(state).filter(|_| !state.over);
         self.set_looker(state, next);
-        state.vacancies = state.vacancies.saturating_add(u32::from(next.is_none()));
         next
     }
 
@@ -503,7 +495,7 @@ impl Sleep {
         self.count_rung(&mut state, worker);
         let was_looker = state.looker == Some(worker);
         let next = self.vacate(&mut state, worker);
-        let summons = was_looker && next.is_none() && state.vacancies > MAX_VACANCIES;
+        let summons = was_looker && next.is_none() && !state.asleep.is_empty();
         self.ring(worker, state);
         self.notify(next);
         if summons {

@@ -19,7 +19,7 @@
 //!
 //! | field | written by | ordering | pairs with |
 //! |---|---|---|---|
-//! | `end` | the thread that fires, after a firing; at `open` the issuer of the ticket | `Release` | `Acquire` in `marked`: the items below it are written |
+//! | `end` | the thread that fires, after a firing; of a chunk also the issuer, when it opens it. In the ring an `end` from before is below the tail | `Release` | `Acquire` in `marked`: the items below it are written |
 //! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `buffer`: the new buffer holds what the old one held |
 //! | `taken` | the thread that publishes | `Relaxed` | the claim or ticket by which the cursor is handed over; the end of the run |
 //!
@@ -31,8 +31,7 @@
 //! | parallel | the retirement | it alone moves `tail`; the thread that fires is not done |
 //!
 //! *An item is dropped twice.* A cursor whose firing has panicked drops what it has written, when the run is over. It
-//! begins at `taken`. In a sequential node `taken` may exceed `tail` for a moment, if the exchange fails; then the thread
-//! that fires has published these items.
+//! begins at `taken`, which the other thread has moved by then: the run joins its threads before it drops a cursor.
 
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::NonNull;

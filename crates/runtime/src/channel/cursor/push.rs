@@ -145,6 +145,9 @@ const MIN_CHUNK: usize = if cfg!(loom) { 1 } else { 4 };
 /// Bytes of buffer that an empty chunk keeps for the next ticket. A reorder window has many chunks.
 const KEPT: usize = 4096;
 
+/// The value of `Out::pause` of a firing whose items are not wanted any more.
+const UNWANTED: usize = usize::MAX;
+
 /// The push rate of an output with a dynamic rate.
 const DYNAMIC: usize = usize::MAX;
 
@@ -319,11 +322,21 @@ impl<T> Out<'_, T> {
 
     /// Makes the next call of [`Out::fill`] pause after `items` items, or before where there is no room in the ring.
     pub(crate) fn pause_after(&mut self, items: usize) {
-        let pause = self.at.saturating_add(items);
+        let pause = self.at.saturating_add(items).min(UNWANTED - 1);
         self.pause = match &*self.spill {
             Spill::Overflow(_) => pause.min(self.limit),
             _ => pause,
         };
+    }
+
+    /// Makes the next call of an interruptible firing drop what is left of it: see [`Out::is_unwanted`].
+    pub(crate) fn abandon(&mut self) {
+        self.pause = UNWANTED;
+    }
+
+    /// Whether the items of the firing are not wanted any more.
+    pub(crate) fn is_unwanted(&self) -> bool {
+        self.pause == UNWANTED
     }
 
     /// Pushes items of an iterator, as far as [`Out::pause_after`] allows. True if the iterator has ended.
@@ -339,8 +352,9 @@ impl<T> Out<'_, T> {
                 self.weigh_pushed();
             }
         }
-        // Otherwise the firing would wait for room that it does not need.
-        items.size_hint().1 == Some(0)
+        // If there is no further item, the firing must not wait for room. A hint may be wrong, so it decides only whether to
+        // ask.
+        items.size_hint().1 == Some(0) && items.next().map(|item| self.push(item)).is_none()
     }
 
     /// Whether a static firing pushed fewer items than its rate.
