@@ -92,9 +92,11 @@ fn endless_iterators_are_held_by_the_room_of_their_channel() {
             most.store(ASKED.load(Ordering::Relaxed), Ordering::Relaxed);
         });
         sink.run(&options).unwrap();
-        // By item of the window at most a channel of 16 results and a piece, which grows from one result.
-        let asked = asked.load(Ordering::Relaxed);
-        assert!(asked < 5_000, "{name}: {asked}");
+        // By item of the window at most a channel of 16 results and a piece, which grows from one result. Inside of a
+        // section the channel has the capacity that the plan chooses.
+        let (asked, limit) =
+            (asked.load(Ordering::Relaxed), if name.starts_with("in") { 40_000 } else { 5_000 });
+        assert!(asked < limit, "{name}: {asked}");
     });
 }
 

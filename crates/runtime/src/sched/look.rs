@@ -24,7 +24,7 @@
 use crate::measure::cpu_time::Measurement;
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
-use crate::sched::make_ready::make_ready;
+use crate::sched::make_ready::{any_node, make_ready};
 use crate::sched::worker::Worker;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,6 +39,8 @@ pub(crate) const LOOK: Duration = Duration::from_micros(800);
 const SHARE: u32 = 110;
 /// The number of looks at one activation that bring nothing new, after which [`SHARE`] counts.
 const QUIET: u32 = 16;
+/// The greatest number of nodes that a looker examines for a policy that scans.
+const MAX_CHECKED: usize = 256;
 /// The number of cut slices after which a worker appoints a looker. A worker that runs a few activations between sleeps
 /// needs none.
 const MAX_CUT: u32 = 64;
@@ -72,7 +74,20 @@ impl<'a> Looker<'a> {
         let is_quiet = !moved && seen == self.seen;
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
-        if self.quiet < QUIET { LOOK } else { LOOK.max(spent * SHARE) }
+        if self.quiet < QUIET {
+            return LOOK;
+        }
+        self.check();
+        LOOK.max(spent * SHARE)
+    }
+
+    /// Wakes this worker if it has work. A backstop: by the protocol of [`sleep`](crate::sched::sleep) a thread that makes
+    /// work has woken a worker for it, so this finds none. Not in large graphs, where the examination takes long.
+    fn check(&self) {
+        let is_small = self.net.sched.ready.notifies() || self.net.cells.nodes.len() <= MAX_CHECKED;
+        if is_small && any_node(self.net, self.me) {
+            self.net.sleep.wake_worker(self.me);
+        }
     }
 }
 
