@@ -12,15 +12,15 @@
 //! tickets in flight must retire first, and the kernel is not claimable until they have.
 //!
 //! Two nodes that feed each other can keep a worker without end, also when the consumer of their results has left and
-//! other nodes have to end for the run to end. So one change of the kernel in [`FAIR_EVERY`] is to a random claimable node, which is
-//! not in the paper: there a program ends at its starting kernels.
+//! other nodes have to end for the run to end. So one change of the kernel in [`FAIR_EVERY`] is to a random claimable
+//! node, which is not in the paper: there a program ends at its starting kernels.
 
 use crate::pick::{Walk, by_event, initial, reselect};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::NodeId;
 
-/// Of this many changes of a worker's kernel, one is to a random claimable node: seldom enough to leave the paper's decisions as
-/// they are, and about every millisecond where decisions are most frequent.
+/// Of this many changes of a worker's kernel, one is to a random claimable node: seldom enough to leave the paper's
+/// decisions as they are, and about every millisecond where decisions are most frequent.
 const FAIR_EVERY: u32 = 1024;
 
 /// The policy `qes`.

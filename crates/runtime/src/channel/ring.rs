@@ -70,8 +70,7 @@ impl<T> Storage<T> {
     }
 
     /// Slots of more than a few lines begin on a line of their own. Two adjacent slices of whole lines, one being
-    /// written and one being read, then share no line.
-    /// `None` if they do not fit into the address space.
+    /// written and one being read, then share no line. `None` if the slots do not fit into the address space.
     fn layout(size: usize) -> Option<Memory> {
         if size_of::<T>() == 0 {
             return Memory::from_size_align(2 * Self::offset(), Self::offset()).ok();

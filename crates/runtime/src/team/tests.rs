@@ -363,7 +363,7 @@ fn error_of_using_in(
     graph.run(&Options::new().threads(threads)).expect_err("a refused operation").to_string()
 }
 
-/// What a coroutine is told that receives or sends inside of such a frame.
+/// The panic message of a coroutine that receives or sends inside of such a frame.
 pub(super) const INSIDE: &str =
     "node `waits` panicked: an operation of a channel began inside of a parallel loop, `join`";
 
