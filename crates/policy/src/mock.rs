@@ -17,7 +17,7 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) items: Vec<usize>,
     /// By worker.
     pub(crate) queues: Vec<VecDeque<NodeId>>,
-    /// The least number of nodes in all queues after a node was taken.
+    /// The minimum number of nodes in all queues after a node was taken.
     pub(crate) fewest_queued: usize,
     /// By node: the worker that activated it last.
     pub(crate) last: Vec<Option<WorkerId>>,

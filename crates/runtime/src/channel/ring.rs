@@ -218,8 +218,8 @@ unsafe impl<T: Send> Send for Ring<T> {}
 // and the `Release`/`Acquire` pairs of `head` and `tail` order the sides.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
-/// The most slots of a ring, and the highest capacity, whatever the size of an item. So sums of a counter and a capacity,
-/// and small multiples of a capacity, do not exceed a `usize`.
+/// The maximum number of slots of a ring, and of a capacity, whatever the size of an item. So sums of a counter and a
+/// capacity, and small multiples of a capacity, do not exceed a `usize`.
 const MOST_SLOTS: usize = 1 << (usize::BITS - 8);
 
 /// The memory of a ring that the system did not give, in bytes. The largest number where the bytes exceed it.
@@ -227,8 +227,8 @@ const MOST_SLOTS: usize = 1 << (usize::BITS - 8);
 pub(crate) struct NoMemory(pub(crate) usize);
 
 impl<T> Ring<T> {
-    /// A ring of these sizes, holding `initial`; these are dropped if there is no memory. A ring of more than [`MOST_SLOTS`] items that take no memory holds that
-    /// many.
+    /// A ring of these sizes that holds the items of `initial`, which are dropped if there is no memory. A capacity above
+    /// [`MOST_SLOTS`] is lowered to it.
     ///
     /// # Errors
     /// The system has no memory for the slots.

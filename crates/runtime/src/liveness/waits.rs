@@ -272,7 +272,7 @@ fn describe_with(
     Deadlock { waits, over_budget, largest, unread }
 }
 
-/// The most channels that are named where the budget is exhausted.
+/// The maximum number of channels named where the budget is exhausted.
 const MAX_NAMED: usize = 3;
 
 /// The channels that take most of the byte budget: their slots, and the bytes that weighed items may weigh.

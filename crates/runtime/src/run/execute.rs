@@ -182,7 +182,7 @@ struct Execution<'a, P: Policy> {
     dedicated: Vec<(usize, NodeId)>,
     /// The cores that the caller may use. All threads of the run adopt this set.
     cores: Cores,
-    /// The least stack of the other threads.
+    /// The minimum stack size of the other threads, in bytes.
     stack: StackSize,
 }
 

@@ -244,7 +244,7 @@ impl Options {
         self.domains(places.domains().iter().copied())
     }
 
-    /// The least size of the stacks of the run's threads, in bytes: for functions that recurse deeply. By default a thread
+    /// The minimum stack size of the run's threads, in bytes: for functions that recurse deeply. By default a thread
     /// has a stack of 2 MiB, or what the environment variable `RUST_MIN_STACK` says, and an overflow ends the program. Only
     /// pages that are touched take memory. A run that cannot start such threads fails with [`Error::Thread`].
     ///
@@ -339,7 +339,7 @@ impl Options {
         planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
     }
 
-    /// The least size of the stacks of the run's threads.
+    /// The minimum stack size of the run's threads.
     pub(super) fn stack_size(&self) -> StackSize {
         self.thread_stack.map_or(StackSize::default(), StackSize::at_least)
     }

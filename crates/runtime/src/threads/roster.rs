@@ -39,7 +39,7 @@ struct Inner {
 /// roster's lock, or by a member whose seat the roster holds.
 struct Work {
     idle: Arc<IdleThreads>,
-    /// The least stack of a member.
+    /// The minimum stack size of a member, in bytes.
     stack: StackSize,
     job: &'static Job<'static>,
     /// Called under the roster's lock, so it must not summon.
