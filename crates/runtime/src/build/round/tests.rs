@@ -6,6 +6,7 @@ use super::splits::{Weights, part_size};
 use super::{Fork, Placed, Task, Verdict};
 use crate::{Error, Graph, Options};
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use thalweg_policy::registry;
 
@@ -300,23 +301,14 @@ fn seeds(cases: u64) -> Range<u64> {
     let setting = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = setting("THALWEG_SEED").unwrap_or_else(|| u64::from(std::process::id()) << 20);
     let cases = if cfg!(miri) { 5 } else { setting("THALWEG_CASES").unwrap_or(cases) };
-    println!("THALWEG_SEED={first}, {cases} cases");
     first..first + cases
 }
 
 /// Calls `test` with the generator of each seed. A failure names the seed.
 fn for_each_seed(cases: u64, test: impl Fn(&mut Rng)) {
-    struct Named(u64);
-    impl Drop for Named {
-        fn drop(&mut self) {
-            if std::thread::panicking() {
-                eprintln!("repeat with THALWEG_CASES=1 THALWEG_SEED={}", self.0);
-            }
-        }
-    }
     for seed in seeds(cases) {
-        let _named = Named(seed);
-        test(&mut Rng(seed));
+        let passed = catch_unwind(AssertUnwindSafe(|| test(&mut Rng(seed))));
+        assert!(passed.is_ok(), "repeat with THALWEG_CASES=1 THALWEG_SEED={seed}");
     }
 }
 
