@@ -1,4 +1,4 @@
-//! Bytes that a run takes from the allocator: when a single firing pushes many items, and for each task of a graph.
+//! Bytes that a run takes from the allocator: when firings push many items, and for each task of a graph.
 
 mod support;
 
@@ -6,7 +6,7 @@ use peak_alloc::PeakAlloc;
 use std::sync::{Mutex, PoisonError};
 use support::watchdog::watch;
 use thalweg::tasks::{self, OnDemand, TaskGraph};
-use thalweg::{Options, from_iter};
+use thalweg::{Options, Stream, from_iter, output};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -14,30 +14,59 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// Held by a test while it measures.
 static MEASURING: Mutex<()> = Mutex::new(());
 
+/// Firings of a run.
+const FIRINGS: u64 = 16;
 /// Items that one firing pushes.
 const ITEMS: u64 = 1_000_000;
 /// The peak bytes of one firing: 8 MB of items in a buffer that grows by doubling to the next power of two. During the
 /// last doubling the old half is still allocated.
 const FIRING: usize = 8 * ITEMS.next_power_of_two() as usize * 3 / 2;
+const BUDGET: usize = 1 << 20;
 
-#[test]
-fn large_firings_exceed_the_budget_by_at_most_one_per_worker() {
+/// The most bytes that a run of `build` takes, at several numbers of threads, ordered and not. `most` says by threads
+/// what it may take. Its stage turns each number into [`ITEMS`] items.
+fn takes_at_most(
+    most: impl Fn(usize) -> usize,
+    build: impl Fn(Stream<'static, u64>) -> Stream<'static, u64>,
+) {
     let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     for threads in [1, 2, 4] {
         for unordered in [false, true] {
-            let options = Options::new().threads(threads).budget(1 << 20);
+            let options = Options::new().threads(threads).budget(BUDGET);
             let before = ALLOCATOR.current_usage();
             ALLOCATOR.reset_peak_usage();
-            let mut count = 0u64;
-            let stage = from_iter(0..40u64).par_flat_map(|n| n * ITEMS..(n + 1) * ITEMS);
+            let stage = build(from_iter(0..FIRINGS));
             let stage = if unordered { stage.unordered() } else { stage };
-            let flow = stage.for_each(|_| count += 1);
-            watch(format!("{options:?}"), || flow.run(&options)).unwrap();
-            assert_eq!(count, 40 * ITEMS);
-            let (peak, most) = (ALLOCATOR.peak_usage() - before, (1 << 20) + threads * FIRING + (1 << 20));
+            let flow = stage.fold(0u64, |count, _| count + 1);
+            let (count, _) = watch(format!("{options:?}"), || flow.run(&options)).unwrap();
+            assert_eq!(count, FIRINGS * ITEMS);
+            let (peak, most) = (ALLOCATOR.peak_usage() - before, most(threads));
             assert!(peak <= most, "{threads} threads, unordered {unordered}: {peak} bytes, limit {most}");
         }
     }
+}
+
+/// The items of one number.
+fn items(n: u64) -> std::ops::Range<u64> {
+    n * ITEMS..(n + 1) * ITEMS
+}
+
+/// The iterator of `par_flat_map` is interrupted.
+#[test]
+fn a_par_flat_map_with_large_firings_keeps_the_budget() {
+    takes_at_most(|_| BUDGET + (1 << 19), |stage| stage.par_flat_map(items));
+}
+
+/// A kernel's own closure cannot be interrupted.
+#[test]
+fn large_firings_of_a_kernel_exceed_the_budget_by_at_most_one_per_worker() {
+    takes_at_most(
+        |threads| BUDGET + threads * FIRING + (1 << 20),
+        |stage| {
+            let kernel = stage.kernel("many", output("out"));
+            kernel.parallel(|numbers, out| out.extend(items(numbers.pop())))
+        },
+    );
 }
 
 /// 10^7 tasks with keys of 8 bytes and results of 4 fit in 1 GiB, whether the graph is wide or deep. The bytes of one task

@@ -8,6 +8,7 @@ use super::ring::{Cells, Consumer, Item, ends};
 use crate::channel::{Lack, Marks};
 use crate::node::claim::Claim;
 use crate::port::PushPort;
+use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
@@ -54,6 +55,34 @@ fn loom_mark_of_a_sequential_node() {
         assert_receives(&mut consumer, 2);
         producer.join().unwrap();
         looker.join().unwrap();
+    });
+}
+
+/// The thread that fires replaces a buffer and, where the mark says so, frees the old one, while another thread reads the
+/// buffer that the mark names. A buffer is an entry of a table, and freeing it a write.
+///
+/// Mutations that fail: either fence left out; `Relaxed` in place of `Acquire` in `replace_buffer`, or of `Release` at the
+/// end of `read`.
+#[test]
+fn loom_mark_of_a_buffer_that_is_replaced() {
+    check(|| {
+        let (cells, marks) = (Arc::new([UnsafeCell::new(0), UnsafeCell::new(0)]), Arc::new(Marks::new(1)));
+        let place = |cells: &[UnsafeCell<u32>; 2], at: usize| std::ptr::from_ref(&cells[at]).cast_mut();
+        marks.at(0).set_buffer(place(&cells, 0));
+        let reader = thread::spawn({
+            let marks = marks.clone();
+            move || {
+                // SAFETY: the table outlives the thread, and loom checks the access to the entry.
+                let read =
+                    |buffer: *mut UnsafeCell<u32>| unsafe { (*buffer).with(|number| assert_eq!(*number, 0)) };
+                (0..2).for_each(|_| marks.at(0).read(read));
+            }
+        });
+        if marks.at(0).replace_buffer(place(&cells, 1)) {
+            // SAFETY: loom checks the access.
+            cells[0].with_mut(|number| unsafe { *number = 1 });
+        }
+        reader.join().unwrap();
     });
 }
 

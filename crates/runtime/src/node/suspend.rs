@@ -11,8 +11,12 @@
 //! | is the oldest (or the node is unordered) | publishes the piece | |
 //! | and items found no room | ends the activation with `Full` | held |
 //! | is a later one, and holds as many items as the output's capacity, or the bytes of completed and suspended tickets reach the node's share of the budget | ends the activation with `Waiting` | held |
+//! | may publish, is refused the retirement, and its chunk is full | ends the activation with `Budget` | ready |
 //! | is any, and the activation has lasted long enough | ends it with `Budget` | ready |
 //! | is any, and no consumer of the node is left, or the node is cancelled | drops the iterator and the items that are left, and completes the ticket | |
+//!
+//! A ticket that begins with a full chunk makes the same decision before its first piece: while other threads hold the
+//! retirement they publish its items, but only its own worker frees their place in the chunk.
 //!
 //! So the oldest ticket waits for slots only, and later ones hold a bounded number of items and of bytes. A kernel that
 //! cannot be interrupted ([`Whole`](super::Whole)) has no such bound: all results of a firing wait in its ticket.
@@ -103,6 +107,12 @@ where
                 self.abandon(slot);
                 return self.complete(ticket, slot, cx);
             }
+            // The chunk may be full: this thread was refused the retirement, and another one has published the items in it.
+            if self.holds_enough(slot, cx)
+                && let Some(pause) = self.pass_on(ticket, slot, cx)
+            {
+                return self.suspend(ticket, slot, pause, cx);
+            }
             O::pause_after(&mut slot.outs, pieces.begin(&self.piece));
             match self.fire(slot, self.limits.clone(), slot.firings - slot.fired) {
                 Err(failure) => return failure.report(cx),
@@ -114,23 +124,17 @@ where
             }
             cx.pieces += 1;
             let is_over = pieces.end(&self.piece);
-            if let Some(pause) = self.after_piece(ticket, slot, is_over, cx) {
-                self.suspend(ticket, slot, pause, cx);
-                return Ran::Suspended(match pause {
-                    Pause::Full => Event::Full(cx.net.outputs(cx.node)[0]),
-                    Pause::Holds => Event::Waiting,
-                    Pause::Over => Event::Budget,
-                });
+            if let Some(pause) = self.pass_on(ticket, slot, cx).or(is_over.then_some(Pause::Over)) {
+                return self.suspend(ticket, slot, pause, cx);
             }
         }
     }
 
-    /// Publishes the piece, if the ticket may publish, and decides whether to suspend the ticket.
-    fn after_piece(
+    /// Publishes what the ticket holds, if it may, and decides whether it must be suspended for what it still holds.
+    fn pass_on(
         &self,
         ticket: usize,
         slot: &mut Ticket<I, O, C::Rest>,
-        is_over: bool,
         cx: &mut ActivationContext<'_>,
     ) -> Option<Pause> {
         let may_publish = self.node.unordered || self.window.retired() == ticket;
@@ -139,25 +143,22 @@ where
             // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
             let left = self.back.with(None, |_| Some(Count::rewind::<O>(&mut slot.counts, &mut slot.outs)));
             changed_by(cx);
-            match left {
-                Some(0) => {}
-                Some(_) => return Some(Pause::Full),
-                None if self.holds_enough(slot, cx) => return Some(Pause::Over),
-                None => {}
-            }
+            return match left {
+                Some(0) => None,
+                Some(_) => Some(Pause::Full),
+                None => self.holds_enough(slot, cx).then_some(Pause::Over),
+            };
         }
-        if !may_publish && self.holds_enough(slot, cx) {
-            return Some(Pause::Holds);
-        }
-        is_over.then_some(Pause::Over)
+        self.holds_enough(slot, cx).then_some(Pause::Holds)
     }
 
-    /// Whether the ticket holds as many items as its channel can, or the node's tickets as many bytes as their share.
+    /// Whether the ticket's chunks have as many items as its channel can, or the node's tickets as many bytes as their
+    /// share.
     fn holds_enough(&self, slot: &Ticket<I, O, C::Rest>, cx: &ActivationContext<'_>) -> bool {
         let capacity = |channel| cx.net.meter(channel).capacity();
         let most =
             cx.net.outputs(cx.node).iter().map(|channel| capacity(*channel)).min().unwrap_or(usize::MAX);
-        if O::held(&slot.outs) >= most {
+        if O::buffered(&slot.outs) >= most {
             return true;
         }
         let bytes = self.weight.completed_bytes.load(Ordering::Relaxed).saturating_sub(slot.bytes);
@@ -189,7 +190,7 @@ where
         slot: &mut Ticket<I, O, C::Rest>,
         pause: Pause,
         cx: &ActivationContext<'_>,
-    ) {
+    ) -> Ran {
         self.count_bytes(slot);
         if self.node.workers.is_some() {
             // It takes no worker until it is resumed.
@@ -198,6 +199,11 @@ where
         let is_ready = pause == Pause::Over;
         cx.state().count_suspended(ticket, is_ready);
         self.window.suspend(ticket, is_ready);
+        Ran::Suspended(match pause {
+            Pause::Full => Event::Full(cx.net.outputs(cx.node)[0]),
+            Pause::Holds => Event::Waiting,
+            Pause::Over => Event::Budget,
+        })
     }
 
     /// Resumes the oldest suspended ticket that may continue. The caller holds the issuing claim.

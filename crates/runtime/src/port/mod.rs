@@ -612,9 +612,8 @@ impl<T: Send> PushPort<T> {
         let count = end.saturating_sub(taken).min(room);
         if count > 0 {
             // SAFETY: `[taken, end)` is written, and by the mark's table the caller may take these items from the buffer,
-            // which the cursor keeps until the ticket is published. Slots `[tail, tail + room)` are free, as in
-            // `publish_ticket`.
-            unsafe { self.ring.0.slots().copy_in(tail, mark.buffer::<T>().add(taken), count) };
+            // which the cursor keeps while it is read. Slots `[tail, tail + room)` are free, as in `publish_ticket`.
+            mark.read::<T>(|buffer| unsafe { self.ring.0.slots().copy_in(tail, buffer.add(taken), count) });
             // Before the publication, which may panic: see `Ring::publish`.
             mark.take(taken + count);
             self.ring.0.publish(tail, tail + count);

@@ -144,8 +144,8 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn abandon(cursor: &mut Out<'static, T>) {
         cursor.abandon();
     }
-    fn held(cursor: &Out<'static, T>) -> usize {
-        cursor.held()
+    fn buffered(cursor: &Out<'static, T>) -> usize {
+        cursor.pushed()
     }
     fn rewind(cursor: &mut Out<'static, T>) -> usize {
         cursor.rewind()

@@ -186,9 +186,9 @@ pub trait Outputs: Sealed + Send {
     /// Makes an interrupted firing of a sequential node drop what is left of it, when the node's code is called next.
     #[doc(hidden)]
     fn abandon(cursors: &mut Self::Cursors<'static>);
-    /// The items of a ticket's open chunks that are not in a channel.
+    /// The items in a ticket's open chunks, with those that have been published and not rewound.
     #[doc(hidden)]
-    fn held(cursors: &Self::Cursors<'static>) -> usize;
+    fn buffered(cursors: &Self::Cursors<'static>) -> usize;
     /// Frees the part of a ticket's open chunks whose items are in a channel. Returns the number of the others. The caller
     /// holds the retirement and the ticket.
     #[doc(hidden)]
@@ -466,8 +466,8 @@ macro_rules! tuples {
             fn abandon(cursors: &mut Self::Cursors<'static>) {
                 $(cursors.$i.abandon();)*
             }
-            fn held(cursors: &Self::Cursors<'static>) -> usize {
-                0 $(+ cursors.$i.held())*
+            fn buffered(cursors: &Self::Cursors<'static>) -> usize {
+                0 $(+ cursors.$i.pushed())*
             }
             fn rewind(cursors: &mut Self::Cursors<'static>) -> usize {
                 0 $(+ cursors.$i.rewind())*
@@ -687,8 +687,8 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn abandon(cursors: &mut Self::Cursors<'static>) {
         cursors.iter_mut().for_each(Out::abandon);
     }
-    fn held(cursors: &Self::Cursors<'static>) -> usize {
-        cursors.iter().map(Out::held).sum()
+    fn buffered(cursors: &Self::Cursors<'static>) -> usize {
+        cursors.iter().map(Out::pushed).sum()
     }
     fn rewind(cursors: &mut Self::Cursors<'static>) -> usize {
         cursors.iter_mut().map(Out::rewind).sum()

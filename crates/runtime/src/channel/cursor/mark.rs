@@ -20,7 +20,8 @@
 //! | field | written by | ordering | pairs with |
 //! |---|---|---|---|
 //! | `end` | the thread that fires, after a firing; of a chunk also the issuer, when it opens it. In the ring an `end` from before is below the tail | `Release` | `Acquire` in `marked`: the items below it are written |
-//! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `buffer`: the new buffer holds what the old one held |
+//! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `read`: the new buffer holds what the old one held |
+//! | `reading` | the thread that publishes | `Release` when it has read | `Acquire` in `replace_buffer`: the items have been read |
 //! | `taken` | the thread that publishes | `Relaxed` | the claim or ticket by which the cursor is handed over; the end of the run |
 //!
 //! # Threads that may take
@@ -30,10 +31,24 @@
 //! | sequential | nothing | it moves `tail` from the value that it has read before `end`, by compare-and-swap. The thread that fires moves `tail` at the end of the slice to at least `end`, so after that the exchange fails |
 //! | parallel | the retirement | it alone moves `tail`; the thread that fires is not done |
 //!
+//! *A buffer is freed while the other thread reads it.* The thread that fires frees a buffer that it has replaced at once,
+//! unless the other one is reading:
+//!
+//! ```text
+//!   replaces the buffer                       takes marked items
+//!   1. buffer := the new one                  1. reading := true
+//!   2. fence(SeqCst)                          2. fence(SeqCst)
+//!   3. reading? then keeps the old buffer     3. reads `buffer`, and items in it
+//!                                             4. reading := false
+//! ```
+//!
+//! If the left side reads (3) a `reading` from before (1), its fence comes before the right side's, so that one reads the
+//! new buffer. Otherwise it reads the `false` of (4), after the items were read, or keeps the old buffer.
+//!
 //! *An item is dropped twice.* A cursor whose firing has panicked drops what it has written, when the run is over. It
 //! begins at `taken`, which the other thread has moved by then: the run joins its threads before it drops a cursor.
 
-use crate::sync::{AtomicPtr, AtomicUsize, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 use std::ptr::NonNull;
 
 /// The mark of one cursor. On a cache line of its own, since the thread that fires writes it after each firing.
@@ -46,12 +61,14 @@ pub struct Mark {
     taken: AtomicUsize,
     /// The buffer in which the items lie, if they do not lie in the ring.
     buffer: AtomicPtr<()>,
+    /// The thread that publishes reads the buffer.
+    reading: AtomicBool,
 }
 
 impl Mark {
     fn new() -> Mark {
         let buffer = AtomicPtr::new(std::ptr::null_mut());
-        Mark { end: AtomicUsize::new(0), taken: AtomicUsize::new(0), buffer }
+        Mark { end: AtomicUsize::new(0), taken: AtomicUsize::new(0), buffer, reading: AtomicBool::new(false) }
     }
 
     /// Marks the items below `end`: the firings that have pushed them have ended. `Release` pairs with [`Mark::marked`].
@@ -60,9 +77,16 @@ impl Mark {
         self.end.store(end, Ordering::Release);
     }
 
-    /// Notes the cursor's buffer, which holds all items of the previous one. `Release` pairs with [`Mark::buffer`].
+    /// Notes the buffer of a cursor that is opened. `Release` pairs with [`Mark::read`].
     pub(crate) fn set_buffer<T>(&self, buffer: *mut T) {
         self.buffer.store(buffer.cast(), Ordering::Release);
+    }
+
+    /// Notes a buffer that holds all items of the previous one. True if no thread reads the previous one any more.
+    pub(crate) fn replace_buffer<T>(&self, buffer: *mut T) -> bool {
+        self.set_buffer(buffer);
+        fence(Ordering::SeqCst); // pairs with the fence in `read`
+        !self.reading.load(Ordering::Acquire) // pairs with the end of `read`
     }
 
     /// End of the items that may be taken. `Acquire` pairs with [`Mark::set`].
@@ -82,10 +106,13 @@ impl Mark {
         self.taken.store(end, Ordering::Relaxed);
     }
 
-    /// The buffer, which holds at least the items below what [`Mark::marked`] has returned before. `Acquire` pairs with
-    /// [`Mark::set_buffer`].
-    pub(crate) fn buffer<T>(&self) -> *mut T {
-        self.buffer.load(Ordering::Acquire).cast()
+    /// Calls `read` with the buffer, which holds at least the items below what [`Mark::marked`] has returned before. One
+    /// thread at a time.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(*mut T)) {
+        self.reading.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with the fence in `replace_buffer`
+        read(self.buffer.load(Ordering::Acquire).cast()); // pairs with `set_buffer`
+        self.reading.store(false, Ordering::Release); // pairs with `replace_buffer`
     }
 }
 

@@ -25,8 +25,8 @@ enum Spill<T> {
     /// rate, and a push beyond it is an error.
     Chunk {
         items: Vec<T>,
-        /// Buffers that the chunk has outgrown, without items. They live until the ticket is published, since the
-        /// thread that publishes may read marked items in one of them.
+        /// Buffers that the chunk has outgrown, without items, and that another thread was reading when they were
+        /// replaced: see [`Mark::replace_buffer`].
         outgrown: Vec<Vec<T>>,
         weighing: Option<Weighing<T>>,
         exact: bool,
@@ -129,10 +129,11 @@ impl<T> Spill<T> {
                     larger.as_mut_ptr().add(written).write(item);
                 }
                 let place = (Slots::buffer(larger.as_mut_ptr()), written + 1, larger.capacity());
-                mark.set_buffer(larger.as_mut_ptr());
+                let is_unread = mark.replace_buffer(larger.as_mut_ptr());
                 let before = std::mem::replace(items, larger);
-                if before.capacity() > 0 {
-                    outgrown.push(before);
+                match is_unread {
+                    true => outgrown.clear(),
+                    false => outgrown.push(before),
                 }
                 place
             }
@@ -374,7 +375,7 @@ impl<T> Out<'_, T> {
         self.at
     }
 
-    /// Items written and not published: in an open chunk, or in a stretch of the ring.
+    /// Items written and not handed over: in an open chunk, or in a stretch of the ring.
     #[inline]
     pub(crate) fn pushed(&self) -> usize {
         self.at - self.base
@@ -456,11 +457,6 @@ impl<T> Out<'_, T> {
             Spill::Chunk { items, weighing: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
             _ => 0,
         }
-    }
-
-    /// The items of an open chunk that have not been moved to the ring.
-    pub(crate) fn held(&self) -> usize {
-        self.at - self.shared_mark().taken().min(self.at)
     }
 
     /// Moves the items of an open chunk that have not been moved to the ring to the beginning of its buffer. Returns their
