@@ -12,7 +12,7 @@
 //! tickets in flight must retire first, and the kernel is not claimable until they have.
 //!
 //! Two nodes that feed each other can keep a worker without end, also when the consumer of their results has left and
-//! other nodes have to end for the run to end. So one change of the kernel in [`FAIR_EVERY`] is to a random claimable
+//! other nodes have to end for the run to end. So one change of the kernel in 1024 is to a random claimable
 //! node, which is not in the paper: there a program ends at its starting kernels.
 
 use crate::pick::{Walk, by_event, initial, reselect};
