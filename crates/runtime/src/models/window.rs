@@ -35,7 +35,13 @@ impl Node {
     /// As `Parallel::activate`: settle, issue, run, settle. Issues no ticket from `last` on. True if it issued one.
     fn activate(&self, last: usize) -> bool {
         self.settle();
-        let issued = self.next_ticket.with(None, |next| {
+        let issued = self.issue(last);
+        issued.inspect(|ticket| self.run(*ticket)).is_some()
+    }
+
+    /// The next ticket, if it is below `last` and the window has a slot for it.
+    fn issue(&self, last: usize) -> Option<usize> {
+        self.next_ticket.with(None, |next| {
             let ticket = *next;
             if ticket == last || !self.window.has_slot(ticket) {
                 return None;
@@ -45,13 +51,15 @@ impl Node {
             assert_eq!(*slot, None, "the slot is free");
             *next += 1;
             Some(ticket)
-        });
-        let Some(ticket) = issued else { return false };
-        // SAFETY: this thread has issued the ticket and not completed it; the reference above is not used any more.
+        })
+    }
+
+    /// Runs and settles a ticket that the caller has issued.
+    fn run(&self, ticket: usize) {
+        // SAFETY: the caller has issued the ticket and not completed it; no other reference to its slot is used any more.
         *unsafe { self.window.body(ticket) } = Some(ticket);
         self.window.complete(ticket);
         self.settle();
-        true
     }
 
     /// As `Parallel::settle` and `Parallel::pass`.
@@ -72,6 +80,13 @@ impl Node {
                 return;
             }
         }
+    }
+
+    /// As `Parallel::hold`, which it releases at once: true if a ticket may be left unsettled.
+    fn is_unsettled(&self) -> bool {
+        let Some(front) = self.next_ticket.try_claim() else { return false };
+        let Some(back) = self.back.try_claim() else { return false };
+        self.window.at_rest(self.window.retired()..*front) != Some(back.0)
     }
 
     /// Checks that all issued tickets are retired, in order. The other threads have ended.
@@ -100,6 +115,28 @@ fn loom_window_leaves_no_ticket_behind() {
         node.activate(4);
         node.activate(4);
         other.join().unwrap();
+        node.assert_settled();
+    });
+}
+
+/// A search holds both claims while a worker completes a ticket and is refused the retirement. Either the worker settles
+/// the ticket, or the search sees that a ticket is not settled.
+///
+/// Mutation that fails: the passes of `Window::at_rest` in the other order.
+#[test]
+fn loom_window_is_held_by_a_search() {
+    check(|| {
+        let node = Node::new();
+        let ticket = node.issue(1).expect("a free window");
+        let worker = thread::spawn({
+            let node = node.clone();
+            move || node.run(ticket)
+        });
+        let is_unsettled = node.is_unsettled();
+        worker.join().unwrap();
+        if is_unsettled {
+            node.settle();
+        }
         node.assert_settled();
     });
 }

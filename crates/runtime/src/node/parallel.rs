@@ -926,18 +926,15 @@ where
     fn hold(&self, state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
         let Some(front) = self.front.try_claim() else { return Err(false) };
         let Some(back) = self.back.try_claim() else { return Err(false) };
-        let issued = front.next_ticket;
-        let mut tickets = self.window.retired()..issued;
-        let is_still = |ticket: usize| self.is_done(ticket) || self.window.suspended(ticket).is_some();
-        // The tickets before the first suspended one: they are done.
-        let done = tickets.clone().find(|ticket| !self.is_done(*ticket)).unwrap_or(issued);
-        let published =
-            |(next, stuck): (&usize, &AtomicUsize)| *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK;
+        let published = |done, (next, stuck): (&usize, &AtomicUsize)| {
+            *next == done || stuck.load(Ordering::Relaxed) != UNSTUCK
+        };
         // No worker runs a ticket, every input of completed ones is released, and every port has published all or lacks
-        // room.
-        let is_quiescent = tickets.all(is_still)
-            && back.next_in == done
-            && back.next.iter().zip(state.stuck()).all(published);
+        // room. Tickets from the first suspended one on are not published.
+        let is_quiescent =
+            self.window.at_rest(self.window.retired()..front.next_ticket).is_some_and(|done| {
+                back.next_in == done && back.next.iter().zip(state.stuck()).all(|port| published(done, port))
+            });
         // Otherwise a ticket may be completed while this thread holds the retirement. Its worker is then refused, and
         // no counter shows the ticket: the caller must set `unsettled`.
         if is_quiescent { Ok(Box::new(Quiescent { _front: front, _back: back })) } else { Err(true) }

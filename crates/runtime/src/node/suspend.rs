@@ -141,7 +141,12 @@ where
         if may_publish {
             self.settle(cx.state(), true);
             // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
+            let seen = self.window.completions();
             let left = self.back.with(None, |_| Some(Count::rewind::<O>(&mut slot.counts, &mut slot.outs)));
+            if left.is_some() && self.window.completions_after() != seen {
+                // The worker of that ticket may have been refused by this thread.
+                self.settle(cx.state(), true);
+            }
             changed_by(cx);
             return match left {
                 Some(0) => None,

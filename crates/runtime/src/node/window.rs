@@ -55,6 +55,7 @@
 
 use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell, fence};
 use crossbeam_utils::CachePadded;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Free, or the ticket is running.
@@ -170,6 +171,20 @@ impl<S> Window<S> {
             READY => Some(true),
             _ => None,
         }
+    }
+
+    /// If no ticket of `tickets` is running: the first that is not completed, or the end. These are the tickets that are
+    /// issued and not retired, and the caller holds both claims, so none of them is resumed or retired meanwhile.
+    ///
+    /// Invariant: the first pass ends before the second begins. Once no ticket is running none changes. In the other order
+    /// a ticket that is completed between the passes is suspended in the one and at rest in the other, and the caller
+    /// overlooks that it is not settled, although its worker was refused the retirement.
+    pub(crate) fn at_rest(&self, tickets: Range<usize>) -> Option<usize> {
+        let is_running = |ticket: usize| !self.is_done(ticket) && self.suspended(ticket).is_none();
+        if tickets.clone().any(is_running) {
+            return None;
+        }
+        tickets.clone().find(|ticket| !self.is_done(*ticket)).or(Some(tickets.end))
     }
 
     /// Makes a suspended ticket the caller's. The caller holds the issuing claim and has seen the ticket suspended.
