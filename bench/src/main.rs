@@ -12,6 +12,7 @@ mod machine;
 mod native;
 mod noise;
 mod ours;
+mod owned;
 mod pages;
 mod peers;
 mod race;
@@ -31,6 +32,10 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 
 use crate::session::{Options, Session};
+
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Measure the engine and its peers: one line per figure, medians of interleaved runs.
 ///
@@ -61,6 +66,9 @@ struct Arguments {
     /// Executes an application in this process: what `locality.*` run
     #[arg(long = "app", hide = true, num_args = 3.., value_names = ["CONTESTANT", "JOB"])]
     app: Vec<String>,
+    /// Executes a row of items that own memory in this process: what `owned.*` run
+    #[arg(long, hide = true, num_args = 5, value_names = ["CONTESTANT", "ROW", "ITEMS", "THREADS", "STEPS"])]
+    owned: Vec<String>,
     /// Executes a program and writes what it has cost: what `archives.*` run
     #[arg(long, hide = true, num_args = 2.., allow_hyphen_values = true, value_names = ["REPORT", "PROGRAM"])]
     process: Vec<OsString>,
@@ -154,6 +162,9 @@ fn main() -> ExitCode {
     }
     if !arguments.app.is_empty() {
         return child(figures::app(&arguments.app));
+    }
+    if !arguments.owned.is_empty() {
+        return child(figures::owned::child(&arguments.owned));
     }
     if !arguments.process.is_empty() {
         return child(peers::process::child(&arguments.process));

@@ -282,7 +282,7 @@ fn pinned(threads: usize) -> Options {
 }
 
 /// Times building a graph and running it to its end; `body` returns the checksum.
-fn run(options: &Options, body: impl FnOnce(&Options) -> Result<(u64, Report), Error>) -> Outcome {
+pub fn run(options: &Options, body: impl FnOnce(&Options) -> Result<(u64, Report), Error>) -> Outcome {
     let mut outcome = Ok(());
     let row = timed(|| match body(options) {
         Ok((sum, _report)) => sum,

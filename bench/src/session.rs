@@ -28,6 +28,16 @@ pub struct Options {
 /// A cost of a whole program: its name in a figure's, its measure, and its value in seconds or bytes.
 pub type Cost = (&'static str, Measure, fn(&Row) -> f64);
 
+/// A figure of a race that has several.
+pub struct View {
+    /// The figure's name.
+    pub name: String,
+    /// The quantity measured.
+    pub measure: Measure,
+    /// The contestants of the figure, each with its role there.
+    pub roles: Vec<(&'static str, Role)>,
+}
+
 /// One session.
 pub struct Session {
     /// The options.
@@ -92,6 +102,19 @@ impl Session {
             let records: Vec<Record> = records.iter().map(valued).collect();
             let name = format!("{name}.{cost}.t{threads}");
             self.show(&Line::new(&name, *measure, &entries, &records), &records);
+        }
+    }
+
+    /// Runs one race, and shows a line for each of these views of it.
+    pub fn views(&mut self, name: &str, views: &[View], threads: usize, contestants: Vec<Contestant>) {
+        let (entries, records) = self.race(name, threads, contestants);
+        for View { name, measure, roles } in views {
+            let role_of = |name: &str| roles.iter().find(|(known, _)| *known == name).map(|&(_, role)| role);
+            let entries: Vec<Entry> =
+                entries.iter().filter_map(|e| Some(Entry { role: role_of(e.name)?, ..*e })).collect();
+            let seen = records.iter().filter(|record| role_of(record.contestant).is_some());
+            let records: Vec<Record> = seen.cloned().collect();
+            self.show(&Line::new(name, *measure, &entries, &records), &records);
         }
     }
 

@@ -96,7 +96,12 @@ pub struct Work {
 impl Work {
     /// Work of about `ns` nanoseconds.
     pub fn lasting(ns: u64, calibration: &Calibration) -> Self {
-        Self { steps: calibration.steps(ns as f64), zero: black_box(0) }
+        Self::of(calibration.steps(ns as f64))
+    }
+
+    /// Work of this many steps.
+    pub fn of(steps: u64) -> Self {
+        Self { steps, zero: black_box(0) }
     }
 
     /// A stage of the chain that does this work.

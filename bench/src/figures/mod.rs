@@ -16,6 +16,7 @@ mod kpn;
 mod kpn_memory;
 mod locality;
 mod loops;
+pub mod owned;
 mod partition;
 mod report;
 mod small;
@@ -35,12 +36,17 @@ use crate::session::Session;
 
 /// Runs all selected figures.
 pub fn all(session: &mut Session) {
+    // The allocator stands in the names of this family alone.
+    if cfg!(feature = "mimalloc") {
+        return owned::run(session);
+    }
     channel::run(session);
     chain::run(session);
     farm::run(session);
     variants::run(session);
     report::run(session);
     small::run(session);
+    owned::run(session);
     loops::run(session);
     apps::run(session);
     kpn::run(session);

@@ -40,33 +40,53 @@ pub fn small(job: &Small) -> Row {
 }
 
 fn threads(job: &Farm) -> u64 {
+    let sink = |results: InOrder<u64>| results.fold(0, fold);
+    ordered(0..job.items, |i| job.work.run(i), job.threads, CAPACITY, sink)
+}
+
+/// A thread that calls the iterator, `threads` workers, and a sink on the calling thread, to which the results come in
+/// the order of the items. Each of the two channels has room for `capacity` items.
+pub fn ordered<T: Send, U: Send, R>(
+    items: impl Iterator<Item = T> + Send,
+    map: impl Fn(T) -> U + Sync,
+    threads: usize,
+    capacity: usize,
+    sink: impl FnOnce(InOrder<U>) -> R,
+) -> R {
+    let map = &map;
     thread::scope(|scope| {
-        let (feed, tasks) = bounded::<u64>(CAPACITY);
-        let (done, results) = bounded::<(u64, u64)>(CAPACITY);
-        scope.spawn(move || (0..job.items).all(|i| feed.send(i).is_ok()));
-        for _ in 0..job.threads {
+        let (feed, tasks) = bounded::<(u64, T)>(capacity);
+        let (done, results) = bounded::<(u64, U)>(capacity);
+        scope.spawn(move || (0..).zip(items).all(|task| feed.send(task).is_ok()));
+        for _ in 0..threads {
             let (tasks, done) = (tasks.clone(), done.clone());
-            scope.spawn(move || tasks.iter().all(|i| done.send((i, job.work.run(i))).is_ok()));
+            scope.spawn(move || tasks.iter().all(|(i, item)| done.send((i, map(item))).is_ok()));
         }
         drop((tasks, done));
-        in_order(results)
+        sink(InOrder { results, early: VecDeque::new(), next: 0 })
     })
 }
 
-/// Folds the results in the order of their indices; buffers those that arrive too early.
-fn in_order(results: Receiver<(u64, u64)>) -> u64 {
-    let (mut early, mut next, mut sum) = (VecDeque::<Option<u64>>::new(), 0, 0);
-    for (i, x) in results {
-        let at = (i - next) as usize;
-        if at >= early.len() {
-            early.resize(at + 1, None);
+/// Results in the order of their indices; keeps those that arrive too early.
+pub struct InOrder<T> {
+    results: Receiver<(u64, T)>,
+    early: VecDeque<Option<T>>,
+    next: u64,
+}
+
+impl<T> Iterator for InOrder<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        while !matches!(self.early.front(), Some(Some(_))) {
+            let (i, x) = self.results.recv().ok()?;
+            let at = (i - self.next) as usize;
+            if at >= self.early.len() {
+                self.early.resize_with(at + 1, || None);
+            }
+            self.early[at] = Some(x);
         }
-        early[at] = Some(x);
-        while let Some(Some(x)) = early.front() {
-            sum = fold(sum, *x);
-            early.pop_front();
-            next += 1;
-        }
+        self.next += 1;
+        self.early.pop_front().flatten()
     }
-    sum
 }

@@ -64,6 +64,11 @@ pub fn own_app(contestant: &'static str) -> Result<Program, String> {
     own("--app", contestant)
 }
 
+/// This program, which executes a row of `owned` with a contestant.
+pub fn own_row(contestant: &'static str) -> Result<Program, String> {
+    own("--owned", contestant)
+}
+
 fn own(option: &'static str, contestant: &'static str) -> Result<Program, String> {
     let path = std::env::current_exe().map_err(|error| error.to_string())?;
     Ok(Program { path, first: vec![option.into(), contestant.into()], variable: None })
