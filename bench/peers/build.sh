@@ -39,7 +39,7 @@ if ! command -v c++ >/dev/null; then
     echo "missing: a C++ compiler, needed for oneTBB (apt-get install g++)"
 elif flags=$(tbb_flags); then
     # shellcheck disable=SC2086 # the flags must be split into words
-    c++ -std=c++17 -O3 -march=native -o target/tbb tbb/main.cpp tbb/chain.cpp tbb/farm.cpp $flags && echo "built: tbb"
+    c++ -std=c++17 -O3 -march=native -o target/tbb tbb/main.cpp tbb/chain.cpp tbb/farm.cpp tbb/owned.cpp $flags && echo "built: tbb"
     # shellcheck disable=SC2086
     kernels && c++ -std=c++17 -O3 -march=native -o target/tbb-loops tbb/loops.cpp target/kernels.o $flags &&
         echo "built: tbb-loops"

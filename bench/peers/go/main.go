@@ -4,6 +4,7 @@
 //	go chain STAGES ITEMS STEPS THREADS
 //	go farm ITEMS THREADS TABLE
 //	go small JOBS ITEMS THREADS TABLE
+//	go owned-stages|owned-map|owned-words ITEMS THREADS
 //
 // Each prints the seconds of its timed region and the checksum; small prints the median time of its jobs.
 package main
@@ -48,9 +49,20 @@ func run(args []string) (float64, uint64) {
 		threads := int(number(args[3]))
 		runtime.GOMAXPROCS(threads)
 		return small(number(args[1]), number(args[2]), threads, numbers(args[4]))
+	case len(args) == 3 && strings.HasPrefix(args[0], "owned-"):
+		items, threads := number(args[1]), int(number(args[2]))
+		runtime.GOMAXPROCS(threads)
+		switch args[0] {
+		case "owned-stages":
+			return ownedStages(items)
+		case "owned-map":
+			return ownedMap(items, threads)
+		case "owned-words":
+			return ownedWords(items, threads)
+		}
 	}
 	fmt.Fprintln(os.Stderr, "usage: go calibrate | chain STAGES ITEMS STEPS THREADS | farm ITEMS THREADS TABLE | "+
-		"small JOBS ITEMS THREADS TABLE")
+		"small JOBS ITEMS THREADS TABLE | owned-stages|owned-map|owned-words ITEMS THREADS")
 	os.Exit(2)
 	return 0, 0
 }

@@ -3,6 +3,7 @@
 //   tbb calibrate
 //   tbb pipeline-chain|graph-chain STAGES ITEMS STEPS THREADS
 //   tbb pipeline-farm|graph-farm ITEMS THREADS TABLE
+//   tbb owned-stages|owned-map|owned-words ITEMS THREADS
 //
 // Each prints the seconds of its timed region and the checksum.
 #include "work.hpp"
@@ -44,12 +45,14 @@ Row run(const std::vector<std::string> &args) {
     const std::string mode = args.empty() ? "" : args[0];
     const bool chain = args.size() == 5 && (mode == "pipeline-chain" || mode == "graph-chain");
     const bool farm = args.size() == 4 && (mode == "pipeline-farm" || mode == "graph-farm");
+    const bool owns = args.size() == 3 && (mode == "owned-stages" || mode == "owned-map" || mode == "owned-words");
     if (mode == "calibrate") {
         return calibrate();
     }
-    if (!chain && !farm) {
+    if (!chain && !farm && !owns) {
         std::fprintf(stderr, "usage: tbb calibrate | pipeline-chain|graph-chain STAGES ITEMS STEPS THREADS"
-                             " | pipeline-farm|graph-farm ITEMS THREADS TABLE\n");
+                             " | pipeline-farm|graph-farm ITEMS THREADS TABLE"
+                             " | owned-stages|owned-map|owned-words ITEMS THREADS\n");
         std::exit(2);
     }
     const unsigned threads = std::stoul(args[chain ? 4 : 2]);
@@ -61,6 +64,9 @@ Row run(const std::vector<std::string> &args) {
         return mode[0] == 'p' ? pipeline_chain(stages, items, steps) : graph_chain(stages, items, steps);
     }
     const u64 items = std::stoull(args[1]);
+    if (owns) {
+        return owned(mode, items);
+    }
     const std::vector<u64> table = numbers(args[3]);
     return mode[0] == 'p' ? pipeline_farm(items, table) : graph_farm(items, table);
 }

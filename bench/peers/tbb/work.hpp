@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 using u64 = std::uint64_t;
@@ -56,5 +57,7 @@ constexpr std::size_t in_flight = 1024;
 
 Row pipeline_chain(unsigned stages, u64 items, u64 steps);
 Row graph_chain(unsigned stages, u64 items, u64 steps);
+// Lines through the pipeline of this mode.
+Row owned(const std::string &mode, u64 items);
 Row pipeline_farm(u64 items, const std::vector<u64> &table);
 Row graph_farm(u64 items, const std::vector<u64> &table);
