@@ -24,7 +24,8 @@ pub fn describe() -> Vec<(&'static str, String)> {
 
 /// The command line that repeats this session, without `--out`.
 pub fn command() -> String {
-    let mut words = vec!["cargo run --release -p thalweg-bench --".to_owned()];
+    let features = if cfg!(feature = "mimalloc") { " --features mimalloc" } else { "" };
+    let mut words = vec![format!("cargo run --release -p thalweg-bench{features} --")];
     let mut arguments = std::env::args().skip(1);
     while let Some(word) = arguments.next() {
         if word == "--out" {

@@ -121,10 +121,11 @@ struct Pages {
 
 const EXAMPLES: &str = "\
 Examples:
-  thalweg-bench                     everything, about 15 minutes on 2 cores
+  thalweg-bench                     everything, about 20 minutes on 2 cores
   thalweg-bench --quick             a quick look in under 2 minutes
   thalweg-bench farm --peers        the farm and its variants, with every peer's value
   thalweg-bench chain.s4.w0 --runs 11
+  thalweg-bench owned.map. --peers  a parallel map over lines, beside the plain loop and all peers
   thalweg-bench sweep layers        the random network at all its work divisions
   thalweg-bench sweep hybrid.7a     threads of the operating system against one, on one processor
   thalweg-bench sweep archives. --runs 5

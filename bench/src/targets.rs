@@ -1,4 +1,6 @@
-//! The targets of the figures, in one table.
+//! The targets of the figures, in one table; those of `owned` are in a table of their own.
+
+mod owned;
 
 /// A bound on a figure.
 #[derive(Clone, Copy, Debug)]
@@ -13,11 +15,13 @@ pub enum Target {
     TimesAtLeast(f64, &'static str),
     /// Ours divided by the best peer's is at least this.
     BestAtLeast(f64),
+    /// Ours divided by the best peer's is at most this.
+    BestAtMost(f64),
     /// Measured and shown, without a target.
     None,
 }
 
-use Target::{AtLeast, AtMost, BestAtLeast, TimesAtLeast, TimesAtMost};
+use Target::{AtLeast, AtMost, BestAtLeast, BestAtMost, TimesAtLeast, TimesAtMost};
 
 /// At least 0.9 of the speed of hand-written C.
 const C: Target = TimesAtMost(1.11, "c");
@@ -166,18 +170,22 @@ const TARGETS: &[(&str, Target)] = &[
 
 /// The target of the figure `name`.
 pub fn target(name: &str) -> Target {
-    TARGETS.iter().find(|(known, _)| *known == name).map_or(Target::None, |&(_, target)| target)
+    all().find(|(known, _)| *known == name).map_or(Target::None, |(_, target)| target)
 }
 
 /// All figures that have a target.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    TARGETS.iter().map(|&(name, _)| name)
+    all().map(|(name, _)| name)
+}
+
+fn all() -> impl Iterator<Item = (&'static str, Target)> {
+    TARGETS.iter().chain(owned::TARGETS).copied()
 }
 
 impl Target {
     /// Whether the target is relative to another contestant, so that the yardstick does not matter.
     pub fn is_relative(self) -> bool {
-        matches!(self, TimesAtMost(..) | TimesAtLeast(..) | BestAtLeast(_))
+        matches!(self, TimesAtMost(..) | TimesAtLeast(..) | BestAtLeast(_) | BestAtMost(_))
     }
 
     /// Whether `ours` reaches the target; `None` without a target or without a value of the named contestant, or of a peer.
@@ -193,6 +201,7 @@ impl Target {
             TimesAtMost(limit, other) => value_of(other).map(|value| ours / value <= limit),
             TimesAtLeast(limit, other) => value_of(other).map(|value| ours / value >= limit),
             BestAtLeast(limit) => best_peer.map(|value| ours / value >= limit),
+            BestAtMost(limit) => best_peer.map(|value| ours / value <= limit),
             Target::None => None,
         }
     }
@@ -206,6 +215,7 @@ impl std::fmt::Display for Target {
             TimesAtMost(limit, other) => write!(f, "<={limit}x {other}"),
             TimesAtLeast(limit, other) => write!(f, ">={limit}x {other}"),
             BestAtLeast(limit) => write!(f, ">={limit}x best peer"),
+            BestAtMost(limit) => write!(f, "<={limit}x best peer"),
             Target::None => write!(f, "-"),
         }
     }
@@ -226,5 +236,8 @@ mod tests {
         assert_eq!(relative.passes(1.9, Some(1.8), none), Some(true));
         assert_eq!(relative.passes(1.9, Some(2.0), none), Some(false));
         assert_eq!(relative.passes(1.9, None, none), None);
+        let peers = target("owned.map.peers.t2");
+        assert_eq!(peers.passes(210.0, Some(220.0), none), Some(true));
+        assert_eq!(peers.passes(230.0, Some(220.0), none), Some(false));
     }
 }

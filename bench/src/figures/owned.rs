@@ -55,9 +55,9 @@ pub const ROWS: [RowOf; 13] = [
     RowOf { ns: 50, ..row("stage", 400_000) },
     RowOf { ns: 1_000, ..row("stage", 100_000) },
     RowOf { ns: 10_000, ..row("stage", 15_000) },
-    row("blocks.k1", 40_000),
-    row("blocks.k16", 5_000),
-    row("blocks.k256", 400),
+    row("blocks.k1", 20_000),
+    row("blocks.k16", 2_500),
+    row("blocks.k256", 200),
 ];
 
 /// Runs the selected figures of this family.
