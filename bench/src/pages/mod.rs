@@ -10,6 +10,7 @@ mod hybrid;
 mod locality;
 mod loops;
 mod names;
+mod owned;
 mod paper;
 mod plot;
 mod processes;
@@ -72,6 +73,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let streamit = page(data, streamit::HEAD, &streamit::SECTIONS, &mut files);
     let hybrid = page(data, hybrid::HEAD, &hybrid::SECTIONS, &mut files);
     let small = page(data, small::HEAD, &small::SECTIONS, &mut files);
+    let owned = page(data, owned::HEAD, &owned::SECTIONS, &mut files);
     let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
@@ -85,6 +87,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
         ("streamit.md".into(), streamit),
         ("hybrid.md".into(), hybrid),
         ("small-jobs.md".into(), small),
+        ("owned.md".into(), owned),
         ("loops.md".into(), loops),
     ]);
     files
