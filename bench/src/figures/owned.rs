@@ -12,12 +12,13 @@ use crate::session::{Session, View};
 use crate::work::Work;
 
 /// The contestants that this program executes, each in a process.
-pub const CONTESTANTS: [&str; 9] =
-    [LOOP, LOOPS, "ours", ADAPTOR, BRIDGE, "rayon(chunks)", "crossbeam(1)", "crossbeam(64)", "pariter"];
+pub const CONTESTANTS: [&str; 8] =
+    [LOOP, "ours", ADAPTOR, BRIDGE, "rayon(chunks)", "crossbeam(1)", "crossbeam(64)", "pariter"];
 
 const LOOP: &str = "loop";
 
-/// As many loops at once as threads.
+/// As many loops at once as threads, each in a process: loops in one process share the cache lines of blocks that the
+/// thread that started them has allocated.
 const LOOPS: &str = "loops";
 
 const ALONE: &str = "ours(t1)";
@@ -130,9 +131,10 @@ impl RowOf {
         let mut all: Vec<_> = CONTESTANTS.map(|name| contestant(name, name, size.threads)).into();
         all.retain(|contestant| !self.is_in_stages() || contestant.name != ADAPTOR);
         all.push(contestant(ALONE, "ours", 1));
-        let loops = all.iter_mut().find(|contestant| contestant.name == LOOPS).expect("a contestant");
-        loops.items *= size.threads as u64;
-        loops.expected = Some(expected.wrapping_mul(size.threads as u64));
+        let (program, arguments) = (external::own_row(LOOP), self.arguments(size));
+        let loops = move || program.as_ref()?.at_once(size.threads, &arguments).map(Some);
+        let items = size.items * size.threads as u64;
+        all.push(Contestant::new(LOOPS, Role::Aside, items, loops).against(LOOP).expecting(expected));
         all.extend(self.programs(size).into_iter().map(|peer| peer.expecting(expected)));
         all
     }

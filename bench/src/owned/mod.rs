@@ -10,7 +10,6 @@ mod text;
 
 use std::collections::HashMap;
 
-use crate::jobs::split_parts;
 use crate::race::Outcome;
 use crate::row::{Row, timed};
 use crate::work::{Work, fold, mix};
@@ -115,7 +114,6 @@ fn farm<J: Job>(job: J, contestant: &str, size: Size) -> Option<Outcome> {
     drop(job.item(0));
     let row = match contestant {
         "loop" => alone(job, size),
-        "loops" => at_once(job, size),
         "ours" => return Some(ours::farm(job, size)),
         "adaptor" => ours::adaptor(job, size),
         "rayon(bridge)" => peers::rayon_bridge(job, size),
@@ -143,13 +141,6 @@ fn total<J: Job>(job: J, results: impl Iterator<Item = J::Mapped>) -> u64 {
 /// A loop.
 fn alone<J: Job>(job: J, size: Size) -> Row {
     timed(|| total(job, source(job, size).map(|item| job.map(item))))
-}
-
-/// As many independent loops at once as threads: the limit of the machine. The checksum is the sum of theirs.
-fn at_once<J: Job>(job: J, size: Size) -> Row {
-    let loops = (0..size.threads).map(|_| 0..size.items).collect();
-    // A part without values adds its checksum.
-    split_parts(loops, |_| (total(job, source(job, size).map(|item| job.map(item))), 0))
 }
 
 #[cfg(test)]

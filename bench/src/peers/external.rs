@@ -131,6 +131,17 @@ impl Program {
         })
     }
 
+    /// Runs a job as often at once as `times`; the longest of their times.
+    pub fn at_once(&self, times: usize, arguments: &[String]) -> Result<Row, String> {
+        let rows: Vec<_> = std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..times).map(|_| scope.spawn(|| self.run(arguments))).collect();
+            runs.into_iter().map(|run| run.join().expect("a run does not panic")).collect()
+        });
+        let rows = rows.into_iter().collect::<Result<Vec<Row>, String>>()?;
+        let longest = rows.into_iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        longest.ok_or_else(|| "no run".into())
+    }
+
     fn error(&self, what: &dyn std::fmt::Display) -> String {
         format!("{} {}: {what}", self.path.display(), self.first.join(OsStr::new(" ")).display())
     }
