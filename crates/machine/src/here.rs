@@ -10,6 +10,7 @@ use crate::system::{self, System};
 use crate::{MOST_DOMAINS, MOST_UNITS, Machine, cgroup, list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::time::Duration;
 
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
@@ -45,7 +46,8 @@ pub fn available_memory() -> Option<u64> {
 }
 
 /// The bytes that the process may still reserve, if its address space has a limit (`ulimit -v`). An allocation of more
-/// fails, however much memory is free. `None` without a limit, and where the system reports none.
+/// fails, however much memory is free. `None` without a limit, and where the system reports none. With a limit it takes a
+/// few milliseconds.
 ///
 /// ```
 /// if let Some(bytes) = thalweg_machine::address_space_left() {
@@ -55,8 +57,14 @@ pub fn available_memory() -> Option<u64> {
 pub fn address_space_left() -> Option<u64> {
     let system = System::live();
     let limit = system.address_space()?;
-    let used = system.text("proc/self/status").as_deref().and_then(|text| kibibytes(text, "VmSize:"));
-    Some(limit.saturating_sub(used.unwrap_or(0)))
+    let used = || system.text("proc/self/status").as_deref().and_then(|text| kibibytes(text, "VmSize:"));
+    // An allocator reserves twice a heap for a moment when a thread first allocates, 128 MiB in glibc, to align it. So
+    // the least of several readings counts.
+    let later = (0..3).filter_map(|_| {
+        std::thread::sleep(Duration::from_millis(2));
+        used()
+    });
+    Some(limit.saturating_sub(used().into_iter().chain(later).min().unwrap_or(0)))
 }
 
 fn available_below(system: &System) -> Option<u64> {
