@@ -178,5 +178,5 @@ fn peer_speed(name: &str, hint: &str) -> String {
 
 /// Prints the figures that have targets.
 pub fn list() {
-    targets::names().for_each(|name| println!("{name:<26} {}", targets::target(name)));
+    targets::names().for_each(|name| println!("{name:<26} {}", targets::target(&name)));
 }

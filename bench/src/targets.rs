@@ -170,16 +170,16 @@ const TARGETS: &[(&str, Target)] = &[
 
 /// The target of the figure `name`.
 pub fn target(name: &str) -> Target {
-    all().find(|(known, _)| *known == name).map_or(Target::None, |(_, target)| target)
+    all().find(|(known, _)| known == name).map_or(Target::None, |(_, target)| target)
 }
 
 /// All figures that have a target.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = String> {
     all().map(|(name, _)| name)
 }
 
-fn all() -> impl Iterator<Item = (&'static str, Target)> {
-    TARGETS.iter().chain(owned::TARGETS).copied()
+fn all() -> impl Iterator<Item = (String, Target)> {
+    TARGETS.iter().map(|(name, target)| (name.to_string(), *target)).chain(owned::all())
 }
 
 impl Target {
@@ -236,6 +236,9 @@ mod tests {
         assert_eq!(relative.passes(1.9, Some(1.8), none), Some(true));
         assert_eq!(relative.passes(1.9, Some(2.0), none), Some(false));
         assert_eq!(relative.passes(1.9, None, none), None);
+        assert!(matches!(target("owned.map.t2"), AtMost(0.7)));
+        assert!(matches!(target("owned.map.mimalloc.t2"), AtMost(0.65)));
+        assert!(matches!(target("owned.vectors.mimalloc.t2"), AtMost(1.03)));
         let peers = target("owned.map.peers.t2");
         assert_eq!(peers.passes(210.0, Some(220.0), none), Some(true));
         assert_eq!(peers.passes(230.0, Some(220.0), none), Some(false));
