@@ -442,20 +442,25 @@ fn handles_are_send() {
 /// the answers for a steady stream would nap and delay them.
 #[test]
 fn several_requests_at_a_time_are_answered_at_once() {
-    let round_of = |window: u64| {
+    // The median, since other load delays some rounds, and a nap delays each.
+    let median_round = |window: u64| {
         let (requester, requests) = std::sync::mpsc::channel::<u64>();
         let mut answers = requests.into_iter().par_map(|x| x + 1);
-        let start = Instant::now();
-        for round in 0..200 {
-            (0..window).for_each(|i| requester.send(round * window + i).unwrap());
-            (0..window).for_each(|i| assert_eq!(answers.next().unwrap(), round * window + i + 1));
-        }
-        start.elapsed() / 200
+        let mut times: Vec<Duration> = (0..200)
+            .map(|round| {
+                let start = Instant::now();
+                (0..window).for_each(|i| requester.send(round * window + i).unwrap());
+                (0..window).for_each(|i| assert_eq!(answers.next().unwrap(), round * window + i + 1));
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        times[100]
         // `answers` is dropped before `requester`, while its iterator waits for `requester`.
     };
     // Measured: 1100 us with naps, 70 us without; the bound leaves room for other load.
     for window in [1, 2, 8, 32] {
-        let best = (0..5).map(|_| round_of(window)).min().unwrap();
+        let best = (0..5).map(|_| median_round(window)).min().unwrap();
         assert!(best < Duration::from_micros(500), "{window} at a time: {best:?}");
     }
 }
