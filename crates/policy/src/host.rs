@@ -54,6 +54,23 @@ pub trait Measurements {
     /// The worker that activated the node last, if any has.
     fn last_worker(&self, node: NodeId) -> Option<WorkerId>;
 
+    /// The worker that has pushed the next item of a channel that the consumer has not taken. `None` if no worker has, if
+    /// the host does not know, or in a run of one worker.
+    fn origin(&self, _channel: ChannelId) -> Option<WorkerId> {
+        None
+    }
+
+    /// Whether items that this worker has pushed wait in a channel. False where [`Measurements::origin`] is not known.
+    fn any_waiting(&self, _channel: ChannelId) -> bool {
+        false
+    }
+
+    /// Whether workers are to carry their items on, since some own memory or are large. True only where
+    /// [`Measurements::origin`] is known and the graph has few channels. Constant during a run.
+    fn carries(&self) -> bool {
+        false
+    }
+
     /// Nanoseconds from the start of the run to the end of this worker's latest activation or rest.
     fn now(&self) -> u64 {
         0

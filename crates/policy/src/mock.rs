@@ -21,6 +21,11 @@ pub(crate) struct Mock<S = ()> {
     pub(crate) fewest_queued: usize,
     /// By node: the worker that activated it last.
     pub(crate) last: Vec<Option<WorkerId>>,
+    /// By channel: the worker that has pushed the next item.
+    pub(crate) origins: Vec<Option<WorkerId>>,
+    /// By channel: whether items of the calling worker wait.
+    pub(crate) waiting: Vec<bool>,
+    pub(crate) carries: bool,
     /// The worker that calls the policy.
     pub(crate) me: WorkerId,
     /// By node.
@@ -61,6 +66,9 @@ impl<S: Default> Mock<S> {
             queues: vec![VecDeque::new(); workers],
             fewest_queued: usize::MAX,
             last: vec![None; graph.nodes().len()],
+            origins: vec![None; graph.channels().len()],
+            waiting: vec![false; graph.channels().len()],
+            carries: false,
             me: 0,
             affinity: vec![0; graph.nodes().len()],
             now: 0,
@@ -96,6 +104,15 @@ impl<S> Measurements for Mock<S> {
     }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.last[node.index()]
+    }
+    fn origin(&self, channel: ChannelId) -> Option<WorkerId> {
+        self.origins[channel.index()]
+    }
+    fn any_waiting(&self, channel: ChannelId) -> bool {
+        self.waiting[channel.index()]
+    }
+    fn carries(&self) -> bool {
+        self.carries
     }
     fn now(&self) -> u64 {
         self.now

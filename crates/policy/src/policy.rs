@@ -71,6 +71,12 @@ pub trait Policy: Sync {
         0
     }
 
+    /// Whether the host may adapt the lengths of activations to the workers that items come from, and the number of
+    /// workers to the throughput: [`auto`](crate::auto) leaves both to it, the policies of the papers do not.
+    fn adapts(&self) -> bool {
+        false
+    }
+
     /// Decides what the worker does next. `last` is the worker's latest activation and the event that ended it, if
     /// there was one; a call after [`Decision::Idle`] passes the same `last` again.
     fn next<H: Host<Self::Shared>>(
@@ -99,6 +105,10 @@ impl<P: Policy> Policy for &P {
 
     fn handoffs(&self, me: &mut P::Local, followed: u32) -> u32 {
         (**self).handoffs(me, followed)
+    }
+
+    fn adapts(&self) -> bool {
+        (**self).adapts()
     }
 
     fn next<H: Host<P::Shared>>(

@@ -131,8 +131,9 @@ pub struct ChannelReport {
     pub mean: f64,
     /// Items that were still in the channel at the end of the run.
     pub leftover: u64,
-    /// Items that a process sent to a node that another worker had activated last: traffic between cores.
-    /// Counted under the same policies as [`NodeReport::moves`].
+    /// Items that another worker consumed than the one that pushed them: traffic between cores. If an end of the channel is a
+    /// process: items that were sent to a node that another worker had activated last, counted under the same policies as
+    /// [`NodeReport::moves`].
     pub remote: u64,
     /// The time for which the consumer waited for items of this channel: its producer blocked it. See
     /// [`Report::waits`](crate::Report::waits).

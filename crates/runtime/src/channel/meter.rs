@@ -8,7 +8,8 @@
 //! | `weights.published` | producing side, before `tail` | `Release` | pairs with `Acquire` in `bytes`; a consumer that sees the tail sees it too |
 //! | `weights.released` | consuming side, before `head` | `Release` | pairs with `Acquire` in `bytes`; a producer that sees the head sees it too |
 //! | `weights.limit` | the thread that prepares or grows | `Relaxed` | a hint: a stale value delays or admits one firing |
-//! | `counted`, `remote` | the worker that published, after its claim | `Relaxed` | a statistic, which may lose updates |
+//! | `counted` | the worker that published, after its claim | `Relaxed` | a statistic, which may lose updates |
+//! | `remote` | that worker, if an end is a process; else the worker that has consumed, after its claim | `Relaxed` | as `counted` |
 //! | `consumer_waited`, `producer_waited` | the thread that begins an activation of that side | `Relaxed` | statistics |
 //! | `wasted` | producing side, once `gone` | `Relaxed` | read after the run, which joins its threads |
 //!
@@ -18,7 +19,7 @@
 //! Layout: fields that the producing side writes come first, those of the consuming side last. With
 //! [`Layout::Apart`] `head` has cache lines of its own, so that the two sides do not invalidate each other's.
 
-use super::Mark;
+use super::{Mark, Origins, Taking};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
@@ -28,9 +29,27 @@ use std::sync::atomic::AtomicU64;
 pub(crate) enum Layout {
     /// On cache lines of their own: for two threads that move items at the same time.
     Apart,
+    /// As [`Layout::Apart`], with a log of the workers that the items come from.
+    Traced(Taking),
     /// Together: for two processes. There may be a million, each moves one message at a time, and mostly one worker runs
     /// both, so size counts for more than contention.
     Together,
+}
+
+/// Bytes above which items are heavy: those of a cache line.
+const HEAVY: usize = 64;
+
+impl Layout {
+    /// The layout for a channel of items of this type.
+    pub(crate) fn of<T>(self) -> Layout {
+        match self {
+            Layout::Traced(taking) => Layout::Traced(Taking {
+                heavy: std::mem::needs_drop::<T>() || size_of::<T>() > HEAVY,
+                ..taking
+            }),
+            other => other,
+        }
+    }
 }
 
 /// The counters of a channel whose items are weighed.
@@ -67,7 +86,7 @@ pub(crate) struct Meter {
     /// The final tail, once `ended`; [`OPEN`] before. A feedback channel may be ended while its producer can still publish;
     /// items beyond `end` are never delivered.
     end: AtomicUsize,
-    /// Items that [`Meter::count`] has classified, and those of them that went to another worker.
+    /// Items that [`Meter::count`] has classified; and items that went to another worker than the one that pushed them.
     counted: AtomicUsize,
     remote: AtomicUsize,
     /// Items that the producing side dropped because the consumer had left.
@@ -76,6 +95,7 @@ pub(crate) struct Meter {
     consumer_waited: AtomicU64,
     producer_waited: AtomicU64,
     weights: Option<Box<Weights>>,
+    origins: Option<Box<Origins>>,
 }
 
 impl Meter {
@@ -93,7 +113,7 @@ impl Meter {
             gone: AtomicBool::new(false),
             capacity: AtomicUsize::new(capacity),
             head: AtomicUsize::new(0),
-            head_apart: (layout == Layout::Apart).then(apart),
+            head_apart: (layout != Layout::Together).then(apart),
             end: AtomicUsize::new(OPEN),
             counted: AtomicUsize::new(0),
             remote: AtomicUsize::new(0),
@@ -101,6 +121,10 @@ impl Meter {
             consumer_waited: AtomicU64::new(0),
             producer_waited: AtomicU64::new(0),
             weights: weighed.then(|| Box::new(weights())),
+            origins: match layout {
+                Layout::Traced(taking) => Some(Box::new(Origins::new(taking))),
+                Layout::Apart | Layout::Together => None,
+            },
         }
     }
 
@@ -216,7 +240,18 @@ impl Meter {
         }
     }
 
-    /// Items that went to another worker, as far as [`Meter::count`] has classified them.
+    /// The log of the workers that the items come from, if the channel has one.
+    #[inline]
+    pub(crate) fn origins(&self) -> Option<&Origins> {
+        self.origins.as_deref()
+    }
+
+    /// Counts items that the worker which consumed them has not pushed.
+    pub(crate) fn count_crossed(&self, items: usize) {
+        self.remote.fetch_add(items, Ordering::Relaxed);
+    }
+
+    /// Items that went to another worker, as far as they were counted.
     pub(crate) fn remote(&self) -> usize {
         self.remote.load(Ordering::Relaxed)
     }

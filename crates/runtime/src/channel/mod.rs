@@ -64,6 +64,7 @@
 //! | [`slots`] | access to slots; the only file that computes their addresses |
 //! | [`ring`] | storage and its growth, weights |
 //! | [`meter`] | the shared counters |
+//! | [`origins`] | the workers that the items come from |
 //! | [`cursor`] | a firing's view of its channels |
 //! | [`lent`] | a message that a process reads in place |
 //! | [`pair`] | the channel alone, without a graph |
@@ -75,6 +76,7 @@ mod lack;
 mod lent;
 mod meter;
 pub(crate) mod operation;
+mod origins;
 mod pair;
 mod ring;
 mod slots;
@@ -84,6 +86,7 @@ pub(crate) use cursor::{InputRates, MarkRef};
 pub use cursor::{Mark, Marks};
 pub use lack::Lack;
 pub(crate) use meter::{Layout, Meter};
+pub(crate) use origins::{Origins, Taking};
 pub use pair::{Receiver, Sender, channel};
 pub(crate) use ring::{Grow, NoMemory, Ring, Sizes, WaitFlag, Weigh};
 #[cfg(all(loom, test))]

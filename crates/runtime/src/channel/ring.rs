@@ -250,7 +250,7 @@ impl<T> Ring<T> {
             return Err(NoMemory(slots.saturating_mul(bytes)));
         };
         let ring = Ring {
-            meter: Arc::new(Meter::new(capacity, layout, weigh.is_some())),
+            meter: Arc::new(Meter::new(capacity, layout.of::<T>(), weigh.is_some())),
             known: Known::new(),
             storage: UnsafeCell::new(storage),
             weigh,

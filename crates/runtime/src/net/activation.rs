@@ -136,6 +136,26 @@ impl<'a> ActivationContext<'a> {
         self.touched_all = false;
     }
 
+    /// The worker that activates; `None` for a dedicated thread.
+    pub(crate) fn worker(&self) -> Option<WorkerId> {
+        match self.by {
+            By::Worker(worker) => Some(worker),
+            By::Dedicated => None,
+        }
+    }
+
+    /// Notes that the items which the node publishes from here on come from this thread. The caller is the producing side
+    /// of the node's outputs.
+    #[inline]
+    pub(crate) fn note_origin(&self) {
+        for channel in self.net.outputs(self.node) {
+            let meter = self.net.meter(*channel);
+            if let Some(origins) = meter.origins() {
+                origins.note(meter.tail_here(), self.worker());
+            }
+        }
+    }
+
     /// Whether this thread has dropped ends, or released lent messages, since the previous call.
     #[inline]
     pub(crate) fn any_drops(&mut self) -> bool {

@@ -38,7 +38,7 @@ pub(crate) use view::{View, Viewed};
 pub(crate) use wait::Waiting;
 
 use crate::channel::operation::{channel, sends};
-use crate::channel::{Grow, Meter};
+use crate::channel::{Grow, Meter, Origins};
 use crate::error::Error;
 use crate::liveness::live::Live;
 use crate::liveness::state::SearchState;
@@ -53,6 +53,9 @@ use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
 use thalweg_plan::Plan;
 use thalweg_policy::{Event, WorkerId};
 use thalweg_trace::Growth;
+
+/// The greatest number of channels of a graph whose workers carry items on.
+const MAX_CARRIED: usize = 64;
 
 /// The shared half of a run.
 pub(crate) struct Net<'env> {
@@ -184,6 +187,13 @@ impl<'env> Net<'env> {
     #[inline]
     pub(crate) fn meter(&self, channel: ChannelId) -> &Meter {
         &self.cells.meters[channel.index()]
+    }
+
+    /// Whether workers carry items on: some channel logs where its items come from, and they are heavy. Not in a graph with
+    /// many channels, since a worker that takes new input looks at all of them.
+    pub(crate) fn carries(&self) -> bool {
+        let mut meters = self.cells.meters.iter();
+        meters.len() <= MAX_CARRIED && meters.any(|meter| meter.origins().is_some_and(Origins::heavy))
     }
 
     /// The channels of a node's inputs, in order of its ports.

@@ -92,7 +92,7 @@ use super::code::{Code, Fired};
 use super::pieces::PieceLength;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
-use crate::channel::{Lack, Mark, Marks};
+use crate::channel::{Lack, Mark, Marks, Origins};
 use crate::measure::clock::Part;
 use crate::net::{ActivationContext, Body, Held, Net, NodeState, UNSTUCK};
 use crate::node::claim::Claim;
@@ -102,7 +102,7 @@ use crate::sched::ending::ended;
 use crate::sched::make_ready::{changed_by, share_claim};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::{ChannelId, NodeId};
-use thalweg_policy::Event;
+use thalweg_policy::{Event, WorkerId};
 
 /// The slot of one ticket.
 pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
@@ -111,6 +111,8 @@ pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
     /// Over the reserved slots, or chunks.
     pub(super) outs: O::Cursors<'static>,
     pub(super) firings: usize,
+    /// The worker that runs it.
+    worker: Option<WorkerId>,
     /// Firings that have ended, of a ticket that may be interrupted.
     pub(super) fired: usize,
     /// What is left of an interrupted firing.
@@ -282,6 +284,7 @@ where
                 // SAFETY: the node has the marks, and drops its cursors first.
                 outs: unsafe { outs.ticket_cursors(&marks, first) },
                 firings: 0,
+                worker: None,
                 fired: 0,
                 rest: None,
                 frames: Vec::new(),
@@ -382,12 +385,16 @@ where
         };
         front.outs.open_ticket(&mut slot.outs, firings);
         front.tallies.open(&mut slot.counts, firings);
-        (slot.firings, slot.fired) = (firings, 0);
+        (slot.firings, slot.fired, slot.worker) = (firings, 0, cx.worker());
         slot.published.fill(false);
         front.next_ticket = ticket + 1;
         // Pairs with `publish_running`: a thread that sees the ticket issued sees its marks reset.
         self.issued.store(ticket + 1, Ordering::Release);
         front.firings_issued += firings;
+        if let Some(origins) = cx.net.inputs(cx.node).first().and_then(|input| cx.net.meter(*input).origins())
+        {
+            origins.claim(firings);
+        }
         if self.counts_bytes {
             self.weight.under_way.fetch_add(firings, Ordering::Relaxed);
         }
@@ -621,13 +628,13 @@ where
     /// Publishes and retires completed tickets, as the retirement holder, until no further ticket is completed during a
     /// pass. Does nothing if another thread holds the retirement: that thread sees this one's completion. True if a
     /// channel has changed; the caller must then make the neighbours ready.
-    pub(super) fn settle(&self, state: &NodeState, marked: bool) -> bool {
+    pub(super) fn settle(&self, net: &Net<'_>, node: NodeId, marked: bool) -> bool {
         let mut moved = false;
         loop {
             let pass = self.back.with(None, |back| {
                 // Before the pass, and again after the release: see the window's protocol.
                 let seen = self.window.completions();
-                let mut changed = self.pass(back, state);
+                let mut changed = self.pass(back, net, node);
                 if marked || C::IS_INTERRUPTIBLE {
                     changed |= self.publish_running(back);
                 }
@@ -643,8 +650,8 @@ where
 
     /// One pass over the completed tickets: releases their inputs, publishes their outputs, retires those that are
     /// wholly published. True if a channel has changed. The caller holds the retirement.
-    fn pass(&self, back: &mut Back<I, O>, state: &NodeState) -> bool {
-        let mut moved = false;
+    fn pass(&self, back: &mut Back<I, O>, net: &Net<'_>, node: NodeId) -> bool {
+        let (mut moved, state) = (false, &net.node(node).state);
         // Inputs do not wait for the outputs: their producers get room as early as possible.
         while self.is_done(back.next_in) {
             // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
@@ -657,8 +664,8 @@ where
         back.tallies.purge_if_gone();
         for port in 0..back.next.len() {
             moved |= match self.node.unordered {
-                false => self.publish(back, port, state),
-                true => self.publish_any(back, port, state),
+                false => self.publish(back, port, state, origins(net, node, port)),
+                true => self.publish_any(back, port, state, origins(net, node, port)),
             };
         }
         let published = back.next.iter().fold(back.next_in, |least, next| least.min(*next));
@@ -679,13 +686,22 @@ where
 
     /// Publishes the completed tickets on one port, in ticket order, until one is not done or the channel has no room.
     /// True if the channel has changed.
-    fn publish(&self, back: &mut Back<I, O>, port: usize, state: &NodeState) -> bool {
+    fn publish(
+        &self,
+        back: &mut Back<I, O>,
+        port: usize,
+        state: &NodeState,
+        origins: Option<&Origins>,
+    ) -> bool {
         let mut moved = false;
         let stuck = &state.stuck()[port];
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next[port]) };
             let before = back.tail(port);
+            if let Some(origins) = origins {
+                origins.note(before, slot.worker);
+            }
             let is_published = back.publish(port, slot);
             moved |= back.tail(port) != before || is_published;
             if !is_published {
@@ -716,7 +732,13 @@ where
 
     /// Publishes every completed ticket of an unordered node on one output, until the channel has no room. True if the
     /// channel has changed.
-    fn publish_any(&self, back: &mut Back<I, O>, port: usize, state: &NodeState) -> bool {
+    fn publish_any(
+        &self,
+        back: &mut Back<I, O>,
+        port: usize,
+        state: &NodeState,
+        origins: Option<&Origins>,
+    ) -> bool {
         let mut moved = false;
         let stuck = &state.stuck()[port];
         let mut ticket = back.next[port];
@@ -726,6 +748,9 @@ where
                 let slot = unsafe { self.window.body(ticket) };
                 if !slot.published[port] {
                     let before = back.outs.tail(port);
+                    if let Some(origins) = origins {
+                        origins.note(before, slot.worker);
+                    }
                     let is_published = back.outs.publish_ticket(port, &mut slot.outs);
                     moved |= back.outs.tail(port) != before || is_published;
                     if !is_published {
@@ -777,6 +802,11 @@ where
     fn is_done(&self, ticket: usize) -> bool {
         self.window.has_slot(ticket) && self.window.is_done(ticket)
     }
+}
+
+/// The log of the workers that an output's items come from, if its channel has one.
+fn origins<'a>(net: &'a Net<'_>, node: NodeId, port: usize) -> Option<&'a Origins> {
+    net.outputs(node).get(port).and_then(|channel| net.meter(*channel).origins())
 }
 
 /// How a worker has left a ticket.
@@ -874,7 +904,7 @@ where
             unsettled.load(Ordering::Relaxed) && unsettled.swap(false, Ordering::Acquire)
         });
         // Before the claim, which may need a slot of the window or the bytes of tickets that are completed.
-        if self.settle(cx.state(), false) {
+        if self.settle(cx.net, cx.node, false) {
             changed_by(cx);
         }
         let mut claim = |front: &mut Front<'_, I, O>| match self.resume(front, cx) {
@@ -901,7 +931,7 @@ where
         match ran {
             // As the window's protocol demands after each completion.
             Ran::Completed => {
-                if self.settle(cx.state(), false) {
+                if self.settle(cx.net, cx.node, false) {
                     changed_by(cx);
                 }
                 Event::Budget
@@ -912,7 +942,7 @@ where
     }
 
     fn publish_marked(&self, net: &Net<'_>, node: NodeId) -> bool {
-        self.settle(&net.node(node).state, true)
+        self.settle(net, node, true)
     }
 
     fn is_held(&self) -> bool {

@@ -230,6 +230,7 @@ where
             // a node is active, so once under the claim suffices.
             core.ins.refresh();
         }
+        cx.note_origin();
         loop {
             if cx.net.stopped() {
                 return Event::Done;

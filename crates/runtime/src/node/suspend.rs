@@ -139,13 +139,13 @@ where
     ) -> Option<Pause> {
         let may_publish = self.node.unordered || self.window.retired() == ticket;
         if may_publish {
-            self.settle(cx.state(), true);
+            self.settle(cx.net, cx.node, true);
             // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
             let seen = self.window.completions();
             let left = self.back.with(None, |_| Some(Count::rewind::<O>(&mut slot.counts, &mut slot.outs)));
             if left.is_some() && self.window.completions_after() != seen {
                 // The worker of that ticket may have been refused by this thread.
-                self.settle(cx.state(), true);
+                self.settle(cx.net, cx.node, true);
             }
             changed_by(cx);
             return match left {

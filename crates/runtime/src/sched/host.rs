@@ -83,6 +83,20 @@ impl<S> Measurements for EngineHost<'_, S> {
         self.net.node(node).state.last_worker()
     }
 
+    fn origin(&self, channel: ChannelId) -> Option<WorkerId> {
+        let meter = self.net.meter(channel);
+        meter.origins().and_then(|origins| origins.run(origins.next_index(meter.head())).worker)
+    }
+
+    fn any_waiting(&self, channel: ChannelId) -> bool {
+        let meter = self.net.meter(channel);
+        meter.origins().is_some_and(|origins| origins.any_waiting(meter.head(), meter.tail(), self.worker))
+    }
+
+    fn carries(&self) -> bool {
+        self.net.carries()
+    }
+
     fn now(&self) -> u64 {
         self.net.sched.ready.affinity().map_or(0, |affinity| affinity.time(self.now))
     }

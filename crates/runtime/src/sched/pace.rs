@@ -9,7 +9,7 @@ use crate::measure::clock::Ticks;
 use crate::net::{ActivationContext, NodeCell};
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
-use thalweg_graph::{Kind, NodeId};
+use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Policy;
 
 /// The target time of an activation of a sequential node, in nanoseconds.
@@ -38,7 +38,8 @@ impl<P: Policy> Worker<'_, P> {
             0 => self.first_batch(cell, node),
             batch => {
                 let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
-                (budget, if cell.kind == Kind::Parallel { self.claim_size(cell, node, slice) } else { slice })
+                let divides = cell.kind == Kind::Parallel && !self.config.carries;
+                (budget, if divides { self.claim_size(cell, node, slice) } else { slice })
             }
         }
     }
@@ -49,11 +50,11 @@ impl<P: Policy> Worker<'_, P> {
     #[inline(never)] // once for a claim; inlined it would slow the activations of processes
     fn claim_size(&self, cell: &NodeCell<'_>, node: NodeId, slice: usize) -> usize {
         let pace = u64::from(cell.state.pace.load(Ordering::Relaxed));
+        let net = self.host.net;
         let least = MIN_CLAIM_NS * 16 / pace.max(1);
         if self.config.pace == Pace::Counted || slice as u64 <= least {
             return slice;
         }
-        let net = self.host.net;
         let items = net.inputs(node).iter().map(|input| net.meter(*input).items()).min();
         let share = items.map_or(usize::MAX, |items| items / (2 * net.threads()));
         slice.min(share.max(least as usize)).max(1)
@@ -90,7 +91,64 @@ impl<P: Policy> Worker<'_, P> {
         let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));
         let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
-        let slice = (time * 16 / pace).clamp(1, claim.min(batch));
+        // A worker that carries its items on has them in its cache for the whole slice, and publishes once.
+        let carries = self.config.carries && cell.kind == Kind::Sequential;
+        let slice = (time * 16 / pace).clamp(1, if carries { batch } else { claim.min(batch) });
+        let budget = if carries { slice } else { budget };
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
+    }
+}
+
+/// The next items of a node with one input, when an activation begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextItems {
+    channel: ChannelId,
+    /// The index of the first one.
+    first: usize,
+    /// The head of the channel.
+    head: usize,
+}
+
+impl<P: Policy> Worker<'_, P> {
+    /// The next items of a node whose input channel logs where they come from.
+    #[inline]
+    pub(super) fn next_items(&self, cell: &NodeCell<'_>, node: NodeId) -> Option<NextItems> {
+        let net = self.host.net;
+        let (Kind::Sequential | Kind::Parallel, &[channel]) = (cell.kind, net.inputs(node)) else {
+            return None;
+        };
+        let meter = net.meter(channel);
+        let head = meter.head();
+        meter.origins().map(|origins| NextItems { channel, first: origins.next_index(head), head })
+    }
+
+    /// The limits of an activation, reduced so that it ends where the items of another worker begin, if this worker carries
+    /// items on. A parallel node's own items are not divided among the workers.
+    #[inline]
+    pub(super) fn up_to_another(
+        &self,
+        next: Option<NextItems>,
+        (budget, slice): (usize, usize),
+    ) -> (usize, usize) {
+        let carried = next.filter(|_| self.config.carries);
+        let run = carried.and_then(|next| Some(self.host.net.meter(next.channel).origins()?.run(next.first)));
+        let most = run.map_or(usize::MAX, |run| run.firings);
+        (budget.min(most), slice.min(most))
+    }
+
+    /// Counts those of the items that an activation of `fired` firings has taken which another worker has pushed. An
+    /// estimate for a parallel node of which another worker has claimed items at the same time.
+    #[inline]
+    pub(super) fn count_crossed(&self, next: NextItems, fired: usize) {
+        let meter = self.host.net.meter(next.channel);
+        let Some(origins) = meter.origins().filter(|_| fired > 0) else { return };
+        let items = match origins.items(fired) {
+            0 => meter.head().saturating_sub(next.head),
+            items => items,
+        };
+        let foreign = origins.foreign(next.first, items, self.host.worker);
+        if foreign > 0 {
+            meter.count_crossed(foreign);
+        }
     }
 }

@@ -76,6 +76,8 @@ impl Drop for EndOnDrop<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkerConfig {
     pub(crate) pace: Pace,
+    /// Workers carry items on: activations end where the items of another worker begin.
+    pub(crate) carries: bool,
     /// An idle worker spins before it announces sleep.
     pub(crate) spin: bool,
     /// A spinning worker yields its core: a dedicated thread that was woken may be waiting for one.
@@ -311,10 +313,15 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.waited = Some(waits::ended(cell, before));
         }
         let batch = self.watched(cell.kind, self.batch(cell, node));
+        let next = self.next_items(cell, node);
+        let batch = self.up_to_another(next, batch);
         cx.begin(node, &cell.state, batch, cell.state.take_alert());
         self.running.begin(node);
         let event = body.activate(cx);
         self.running.end();
+        if let Some(next) = next {
+            self.count_crossed(next, cx.fired);
+        }
         let stamped = self.config.stamped || (self.searches_deadlocks && is_sample);
         let after = if stamped { ticks() } else { before };
         if sampled {
