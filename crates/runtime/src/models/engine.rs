@@ -169,6 +169,8 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
 fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let config = WorkerConfig {
+        adapts: false,
+        carries: false,
         pace: Pace::Counted,
         spin: false,
         yields: false,

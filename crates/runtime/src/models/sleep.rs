@@ -175,6 +175,31 @@ fn loom_sleep_loses_no_wake_up() {
     });
 }
 
+/// A worker stands down, without a check, while the other one may be about to sleep and a thread that is no worker fills a
+/// place.
+///
+/// Mutations that fail: `list` that leaves `FULL` set; `stand_down` without the comparison of the workers awake with the width.
+#[test]
+fn loom_sleep_stands_down() {
+    check(|| {
+        let world = Places::new(3, 1, 0);
+        world.sleep.begin_unseated(2..2);
+        world.sleep.set_width(1);
+        let work = |worker: Sleeper| {
+            let world = world.clone();
+            move || match world.sleep.stand_down(worker, false) {
+                true => world.wake_up(worker),
+                false => world.work(worker, false),
+            }
+        };
+        let workers = [thread::spawn(work(0)), thread::spawn(work(1))];
+        world.give(0);
+        world.leave();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        world.assert_over();
+    });
+}
+
 /// Two workers asleep, one of which is woken: the changer may rely on the searching worker, which has found nothing so
 /// far and may be about to sleep again, or has just found the first item.
 ///

@@ -45,6 +45,7 @@ use crate::liveness::state::SearchState;
 use crate::measure::account::{Account, DedicatedAccount};
 use crate::measure::clock::Ticks;
 use crate::sched::ready::Ready;
+use crate::sched::width::Width;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -84,6 +85,8 @@ pub(crate) struct Scheduling {
     /// The number of nodes with a body that have not ended. The thread that brings it to 0 ends the run
     /// (`ending::ended`).
     pub(crate) live: AtomicUsize,
+    /// The number of workers that the run uses.
+    pub(crate) width: Width,
     /// The graph has nodes that are pinned to the worker that begins them: see [`coroutine`](crate::coroutine).
     pub(crate) pins: bool,
     /// The accounts of the workers that have left, each with its worker.
@@ -141,6 +144,7 @@ impl<'env> Net<'env> {
         Net {
             sched: Scheduling {
                 ready: Ready::new(plan.threads, alone),
+                width: Width::new(plan.threads),
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),

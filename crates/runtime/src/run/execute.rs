@@ -93,6 +93,11 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     if needs.notifications() {
         begin_notifying(net);
     }
+    let scans = !needs.notifications() && !net.sched.pins;
+    let is_measured = !options.counted && !options.unaccounted && !options.chooses_plan();
+    if policy.adapts() && scans && is_measured && net.threads() > 1 {
+        net.sched.width.begin();
+    }
     let pinned = match &options.pins {
         None => Vec::new(),
         Some(Pins::AnyCore) => cores(),
@@ -149,6 +154,7 @@ fn worker_config<P: Policy>(net: &Net<'_>, policy: &P, options: &Options, began:
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
     WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
+        adapts: net.sched.width.adapts(),
         carries: policy.adapts() && net.carries(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),

@@ -47,6 +47,23 @@ impl<P: Policy> Worker<'_, P> {
         now
     }
 
+    /// Sleeps until it is woken, if the worker is beyond the run's width: see [`sleep`](crate::sched::sleep). False, without an
+    /// effect, if it is not. The time since `now` counts as idle.
+    #[cold]
+    pub(super) fn stand_down(&mut self, now: &mut Ticks) -> bool {
+        let net = self.host.net;
+        if !net.sleep.stand_down(self.host.worker, self.searching) {
+            return false;
+        }
+        self.searching = false;
+        self.suspects.clear(net); // as in `idle`
+        self.park(*now);
+        let after = ticks();
+        self.account.idle += after.saturating_sub(*now);
+        *now = after;
+        true
+    }
+
     /// Spins, and then sleeps, until there may be work. Returns the time, in ticks; the time since `before` counts as
     /// idle.
     ///

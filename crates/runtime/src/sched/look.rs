@@ -72,6 +72,10 @@ impl<'a> Looker<'a> {
             seen = seen.wrapping_mul(31).wrapping_add(u64::from(node.0) << 32 ^ activations);
         }
         let is_quiet = !moved && seen == self.seen;
+        // The sum is 0 if no activation is under way, and at a first activation of node 0: the next look tells.
+        if seen == self.seen && seen != 0 {
+            self.net.sleep.widen();
+        }
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
         if self.quiet < QUIET {

@@ -10,6 +10,7 @@
 //! | [`statistics`] | what does a worker measure of an activation? |
 //! | [`idle`] | what does a worker do without work? |
 //! | [`host`] | what can a policy ask and do? |
+//! | [`width`] | how many workers does a run use? |
 //! | [`look`] | how do results get past a long firing? |
 //! | [`make_ready`] | how does a change reach the thread that acts on it? |
 //! | [`ready`] | where are the nodes that wait for a worker, for policies that are notified? |
@@ -37,4 +38,5 @@ mod pass_on;
 pub(crate) mod ready;
 pub(crate) mod sleep;
 mod statistics;
+pub(crate) mod width;
 pub(crate) mod worker;

@@ -7,6 +7,7 @@
 
 use crate::measure::clock::Ticks;
 use crate::net::{ActivationContext, NodeCell};
+use crate::sched::width::LONG_FIRING_NS;
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind, NodeId};
@@ -86,6 +87,12 @@ impl<P: Policy> Worker<'_, P> {
         let old = u64::from(state.pace.load(Ordering::Relaxed));
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);
         state.pace.store(pace.min(u64::from(u32::MAX)) as u32, Ordering::Relaxed);
+        // Of an activation that is long as a whole: what precedes a firing counts for it, and so do the caches that its first
+        // ones fill.
+        let is_long = spent as f64 >= 10.0 * LONG_FIRING_NS as f64 * self.ticks_per_ns;
+        if is_long && each.min(old) >= LONG_FIRING_NS * 16 && self.config.adapts {
+            cx.net.sleep.widen();
+        }
         let plan = &cx.net.topology.plan;
         let claim = (plan.claim_lengths[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
         let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));

@@ -27,9 +27,10 @@
 //!
 //! | field | written by | ordering | meaning |
 //! |---|---|---|---|
-//! | `word`, bits above 0 | every thread that changes `asleep`, under the mutex | `Relaxed`, with the fences below | the length of `asleep` |
+//! | `word`, bits above 3 | every thread that changes `asleep`, under the mutex | `Relaxed`, with the fences below | the length of `asleep` |
 //! | `word`, bit 0 | wakers and announcing workers, under the mutex; a worker that finds work | `Relaxed` | `SEARCHING`: a woken worker has not found work yet |
 //! | `word`, bit 1 | every thread that changes `looker`, under the mutex | `Relaxed` | `WATCHED`: a sleeping worker is the looker |
+//! | `word`, bits 2 and 3 | every thread that changes `asleep` or `width`, under the mutex | `Relaxed`, with the fences below | `FULL`, `EXCESS`: the workers awake, compared with the width |
 //! | `spinning` | workers that begin or end to spin | `Relaxed` | workers that spin before they announce sleep; a hint |
 //! | `active` | under the mutex | the mutex | threads that may change anything: workers that have not committed, dedicated threads and outside ends that do not wait |
 //! | `rung`, `over` | under the mutex | the mutex | a wake-up, or the end of the run, that the sleeper has not answered |
@@ -85,6 +86,19 @@
 //! Invariant: if a worker is announced and `WATCHED` is clear, a worker that is awake publishes after each firing
 //! ([`Sleep::is_unwatched`]), since no other thread would.
 //!
+//! # The width
+//!
+//! A run may use fewer workers than it has ([`width`](crate::sched::width)). While as many are awake, [`Sleep::wake_one`] wakes
+//! none, and a worker beyond the width *stands down*: it announces and commits without a check, though there may be work.
+//!
+//! No wake-up is lost by that. A changer that reads `FULL` relies on the workers that are awake, at least one. The
+//! announcement of any of them clears the bit, unless as many remain, before its fence; so the check that follows sees the
+//! change. A worker stands down, under the mutex, only while more workers are awake than the width: another one, which is not
+//! announced, remains, and checks before it sleeps. It may be the looker, as any sleeping worker.
+//!
+//! A width below the number of workers needs a looker, since all workers that are awake may be in long firings: the looker then
+//! widens the run. So a worker that is awake appoints one at once (`Worker::watched`).
+//!
 //! # Dedicated threads
 //!
 //! Such a thread sleeps for one node only. The node's flag `dozing` takes the place of the announcement; changers read
@@ -101,8 +115,12 @@ use std::time::Duration;
 const SEARCHING: usize = 1;
 /// Bit 1 of `word`: a sleeping worker looks at the activations under way from time to time.
 const WATCHED: usize = 2;
+/// Bit 2 of `word`: as many workers are awake as the run's width, or more.
+const FULL: usize = 4;
+/// Bit 3 of `word`: more workers are awake than the run's width.
+const EXCESS: usize = 8;
 /// The unit of the other bits of `word`: one announced worker.
-const SLEEPER: usize = 4;
+const SLEEPER: usize = 16;
 
 /// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
@@ -126,6 +144,10 @@ struct State {
     looker: Option<Sleeper>,
     /// The number of workers.
     workers: usize,
+    /// The number of workers that are to be awake at a time.
+    width: usize,
+    /// The run was widened since `was_widened` was last asked.
+    widened: bool,
     /// The run is over: no thread sleeps any more.
     over: bool,
 }
@@ -173,6 +195,8 @@ impl Sleep {
                 parked: vec![false; threads],
                 looker: None,
                 workers: 0,
+                width: usize::MAX,
+                widened: false,
                 over: false,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
@@ -191,6 +215,7 @@ impl Sleep {
             state.asleep.push(worker);
             state.unseated[worker] = true;
         }
+        self.compare(&state);
         drop(state);
         fence(Ordering::SeqCst); // as in `announce`
     }
@@ -222,7 +247,8 @@ impl Sleep {
     /// Whether a worker is announced, searches, or spins. A hint.
     #[inline]
     pub(crate) fn any_free(&self) -> bool {
-        self.word.load(Ordering::Relaxed) != 0 || self.spinning.load(Ordering::Relaxed) != 0
+        self.word.load(Ordering::Relaxed) & !(FULL | EXCESS) != 0
+            || self.spinning.load(Ordering::Relaxed) != 0
     }
 
     /// Counts a worker that spins, until [`Sleep::end_spin`].
@@ -245,7 +271,70 @@ impl Sleep {
     #[inline]
     pub(crate) fn wants_waking(&self) -> bool {
         let word = self.word.load(Ordering::Relaxed);
-        word >= SLEEPER && word & SEARCHING == 0
+        word >= SLEEPER && word & (SEARCHING | FULL) == 0
+    }
+
+    /// Compares the workers awake with the width. The caller has changed either, under the mutex.
+    fn compare(&self, state: &State) {
+        let awake = state.workers.saturating_sub(state.asleep.len());
+        let full = if awake >= state.width { FULL } else { 0 };
+        let bits = full | if awake > state.width { EXCESS } else { 0 };
+        if self.word.load(Ordering::Relaxed) & (FULL | EXCESS) != bits {
+            self.word.fetch_and(!(FULL | EXCESS), Ordering::Relaxed);
+            self.word.fetch_or(bits, Ordering::Relaxed);
+        }
+    }
+
+    /// Sets the number of workers that are to be awake at a time, at least 1. Wakes one, if fewer are; that one wakes the next
+    /// if there is more work.
+    pub(crate) fn set_width(&self, width: usize) {
+        let mut state = lock(&self.state);
+        if state.width == width {
+            return;
+        }
+        let is_wider = std::mem::replace(&mut state.width, width.max(1)) < width;
+        self.compare(&state);
+        drop(state);
+        if is_wider && self.wants_waking() {
+            self.wake_one();
+        }
+    }
+
+    /// Lets all workers be awake, until the next trial of the width.
+    pub(crate) fn widen(&self) {
+        let mut state = lock(&self.state);
+        if state.width >= state.workers {
+            return;
+        }
+        (state.width, state.widened) = (state.workers, true);
+        self.compare(&state);
+        drop(state);
+        self.wake_one();
+    }
+
+    /// Whether the run was widened since the last call.
+    pub(crate) fn was_widened(&self) -> bool {
+        std::mem::take(&mut lock(&self.state).widened)
+    }
+
+    /// Whether more workers are awake than the run's width.
+    #[inline]
+    pub(crate) fn has_excess(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & EXCESS != 0
+    }
+
+    /// Announces a worker whose number is beyond the width, if more workers are awake; false, without an effect, if not. By its
+    /// number, so that the caller's thread, which is worker 0, goes on with the data that is in its caches. `searching` is as in
+    /// [`Sleep::announce`]. The caller then commits, without a check for work: see the module.
+    pub(crate) fn stand_down(&self, worker: Sleeper, searching: bool) -> bool {
+        let state = lock(&self.state);
+        let stands_down = !state.over
+            && worker >= state.width
+            && state.workers.saturating_sub(state.asleep.len()) > state.width;
+        if stands_down {
+            self.list(state, worker, searching);
+        }
+        stands_down
     }
 
     /// Whether a worker is announced and none is the looker: then a worker that is awake publishes after each firing.
@@ -258,15 +347,19 @@ impl Sleep {
     /// Steps 1 and 2 of a sleeper. `searching` says that the worker was woken and has found nothing. The caller then
     /// checks for work, and calls `withdraw` or `commit`.
     pub(crate) fn announce(&self, worker: Sleeper, searching: bool) {
-        let mut state = lock(&self.state);
+        self.list(lock(&self.state), worker, searching);
+        fence(Ordering::SeqCst); // pairs with the changers' fence in `make_ready::changed`
+    }
+
+    /// Puts a worker on the list of those that sleep. Releases the mutex.
+    fn list(&self, mut state: MutexGuard<'_, State>, worker: Sleeper, searching: bool) {
         state.asleep.push(worker);
-        // Before the fence: a changer that reads the bit as set relies on the check after the fence.
+        // Before the fence of the caller: a changer that reads a bit as set relies on the check after the fence.
         if searching {
             self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
         }
         self.word.fetch_add(SLEEPER, Ordering::Relaxed);
-        drop(state);
-        fence(Ordering::SeqCst); // pairs with the changers' fence in `make_ready::changed`
+        self.compare(&state);
     }
 
     /// Step 4 of a sleeper that has found work. True if it was woken meanwhile: then it is searching, as after a
@@ -280,6 +373,7 @@ impl Sleep {
         }
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.compare(&state);
         false
     }
 
@@ -343,6 +437,7 @@ impl Sleep {
         state.active += 1;
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.compare(&state);
         let next = self.vacate(&mut state, worker);
         drop(state);
         self.notify(next);
@@ -415,6 +510,7 @@ impl Sleep {
         state.active += 1;
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
         self.word.fetch_or(SEARCHING, Ordering::Relaxed);
+        self.compare(state);
     }
 
     /// Waits, with the mutex released, until the sleeper is rung or appointed as the looker, the run is over, or the
@@ -466,7 +562,7 @@ impl Sleep {
     /// last to be woken. True if it woke one. Step 4 of a changer.
     pub(crate) fn wake_one(&self) -> bool {
         let state = lock(&self.state);
-        if self.word.load(Ordering::Relaxed) & SEARCHING != 0 || state.over {
+        if self.word.load(Ordering::Relaxed) & (SEARCHING | FULL) != 0 || state.over {
             return false;
         }
         let Some(last) = state.asleep.last().copied() else { return false };

@@ -56,7 +56,7 @@ use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
-use thalweg_policy::{Decision, Event, Policy, WorkerId};
+use thalweg_policy::{Decision, Event, Measurements, Policy, WorkerId};
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are
 /// dropped only when the run is over ([`coroutine`](crate::coroutine)).
@@ -76,6 +76,8 @@ impl Drop for EndOnDrop<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkerConfig {
     pub(crate) pace: Pace,
+    /// The run tries widths.
+    pub(crate) adapts: bool,
     /// Workers carry items on: activations end where the items of another worker begin.
     pub(crate) carries: bool,
     /// An idle worker spins before it announces sleep.
@@ -122,6 +124,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(super) suspects: Suspects,
     /// The time of the next check of the deadline, in ticks; never, if there is none.
     deadline_at: Ticks,
+    /// The time of the next step of the trials of the run's width, in ticks; never, if it is fixed.
+    width_at: Ticks,
     /// The node whose body runs. A panic is attributed to it, and so are loops and task graphs.
     pub(crate) running: &'a Running,
     /// The process that the latest activation hands off to. This worker holds its token. See
@@ -167,6 +171,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             has_searched: !is_on,
             suspects: Suspects::default(),
             deadline_at: Ticks::MAX,
+            width_at: Ticks::MAX,
             running,
             handoff: None,
             handoffs_left: 0,
@@ -214,11 +219,18 @@ impl<'a, P: Policy> Worker<'a, P> {
         let mut last = None;
         let mut now = ticks();
         self.deadline_at = self.deadline(now);
+        if self.config.adapts {
+            self.width_at = self.after(now, net.sched.width.first());
+        }
         while !net.stopped() {
             if now >= self.due() {
                 self.run_timers(now);
             }
             injector::drain(net);
+            if self.config.adapts && net.sleep.has_excess() && self.has_carried() && self.stand_down(&mut now)
+            {
+                continue;
+            }
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
@@ -244,7 +256,12 @@ impl<'a, P: Policy> Worker<'a, P> {
     /// The time, in ticks, from which on [`Worker::run_timers`] has something to do.
     #[inline]
     pub(crate) fn due(&self) -> Ticks {
-        self.search_at.min(self.deadline_at)
+        self.search_at.min(self.deadline_at).min(self.width_at)
+    }
+
+    /// The time `ns` after `now`, in ticks.
+    fn after(&self, now: Ticks, ns: u64) -> Ticks {
+        now.saturating_add((ns as f64 * self.ticks_per_ns) as Ticks)
     }
 
     /// The time of the next check of the deadline, in ticks. At most [`search::PATIENCE`] from `now`, since early in a
@@ -263,12 +280,21 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.check_deadline();
             self.deadline_at = self.deadline(now);
         }
+        if now >= self.width_at {
+            self.width_at = self.host.net.sched.width.step(self.host.net, now, self.ticks_per_ns);
+        }
         if now >= self.search_at {
             let net = self.host.net;
             let next = self.suspects.look(net, now, search::period(self.ticks_per_ns));
             // A new time stamp: the time of the first search must not count towards the share of the second.
             self.search_at = next.min(search::search_if_due(net, ticks(), self.ticks_per_ns));
         }
+    }
+
+    /// Whether no items wait that this worker would carry on: it may stand down. Another worker would wait for it to take them.
+    fn has_carried(&self) -> bool {
+        let channels = || self.host.net.topology.graph.channel_ids();
+        !self.config.carries || !channels().any(|channel| self.host.any_waiting(channel))
     }
 
     /// Activates a node that the policy chose. `before` is the latest time stamp; returns the event and the stamp after

@@ -28,8 +28,12 @@ impl Crew {
     /// Wakes a member, or relies on one that is awake. The caller has fenced since it opened a job.
     fn wake(&self) {
         match self {
-            Crew::Run(signals) if signals.sleep.wants_waking() => _ = signals.sleep.wake_one(),
-            Crew::Run(_) => {}
+            Crew::Run(signals) => {
+                signals.sleep.widen();
+                if signals.sleep.wants_waking() {
+                    signals.sleep.wake_one();
+                }
+            }
             Crew::Pool => pool::wake(),
         }
     }
