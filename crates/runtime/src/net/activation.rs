@@ -187,6 +187,14 @@ impl ActivationContext<'_> {
         self.state.unwrap_or_else(|| &self.net.cells.nodes[self.node.index()].state)
     }
 
+    /// Says that this thread has got a ticket of the parallel node that it activates.
+    #[inline]
+    pub(crate) fn begin_firing(&self) {
+        if let By::Worker(worker) = self.by {
+            self.net.team.running[worker].begin_firing(self.node);
+        }
+    }
+
     /// The most firings of the next run of firings, which is at most `limit`. Fewer in a sampled activation, so that a
     /// single firing can be measured.
     #[inline]

@@ -923,6 +923,7 @@ where
             Ok(ticket) => ticket,
             Err(event) => return event,
         };
+        cx.begin_firing();
         // Before the firings: another worker may issue the next ticket while this one runs.
         share_claim(cx);
         cx.lap(Part::Application);

@@ -70,7 +70,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             let waited = is_counted.then(|| waits::ended(cell, now));
             let batch = self.watched(cell.kind, self.batch(cell, node));
             cx.begin(node, &cell.state, batch, cell.state.take_alert());
-            self.running.begin(node);
+            self.running.begin(node, false); // a process
             let event = body.activate(cx);
             self.running.end();
             if let Some(waited) = waited.filter(|_| event != Event::Refused) {

@@ -40,7 +40,9 @@ impl<P: Policy> Worker<'_, P> {
         }
         let (worker, due) = (self.host.worker, self.due());
         let recall = || !net.stopped() && (ticks() >= due || any_node(net, worker));
+        self.running.begin_help();
         crate::team::help_run(&net.signals, worker, &recall);
+        self.running.end();
         self.move_parts();
         let now = ticks();
         self.account.busy += now.saturating_sub(before);
@@ -113,10 +115,7 @@ impl<P: Policy> Worker<'_, P> {
         if !self.config.spin {
             return false;
         }
-        net.sleep.begin_spin();
-        let found = self.spin();
-        net.sleep.end_spin();
-        found
+        self.spin()
     }
 
     /// Spins for [`SPIN_NS`] at most; returns whether there is work or the run stops.

@@ -31,7 +31,6 @@
 //! | `word`, bit 0 | wakers and announcing workers, under the mutex; a worker that finds work | `Relaxed` | `SEARCHING`: a woken worker has not found work yet |
 //! | `word`, bit 1 | every thread that changes `looker`, under the mutex | `Relaxed` | `WATCHED`: a sleeping worker is the looker |
 //! | `word`, bits 2 and 3 | every thread that changes `asleep` or `width`, under the mutex | `Relaxed`, with the fences below | `FULL`, `EXCESS`: the workers awake, compared with the width |
-//! | `spinning` | workers that begin or end to spin | `Relaxed` | workers that spin before they announce sleep; a hint |
 //! | `active` | under the mutex | the mutex | threads that may change anything: workers that have not committed, dedicated threads and outside ends that do not wait |
 //! | `rung`, `over` | under the mutex | the mutex | a wake-up, or the end of the run, that the sleeper has not answered |
 //!
@@ -157,8 +156,6 @@ struct State {
 pub(crate) struct Sleep {
     /// What changers read without the mutex. On a cache line of its own, since they read it after every change.
     word: CachePadded<AtomicUsize>,
-    /// The workers that spin. Apart from `word`, so that a worker that spins for a moment does not disturb changers.
-    spinning: CachePadded<AtomicUsize>,
     state: Mutex<State>,
     /// By sleeper: the condition variable that its thread waits on.
     bells: Vec<Condvar>,
@@ -185,7 +182,6 @@ impl Sleep {
     pub(crate) fn new(threads: usize) -> Sleep {
         Sleep {
             word: CachePadded::new(AtomicUsize::new(0)),
-            spinning: CachePadded::new(AtomicUsize::new(0)),
             state: Mutex::new(State {
                 active: threads,
                 asleep: Vec::new(),
@@ -242,23 +238,6 @@ impl Sleep {
     #[inline]
     pub(crate) fn any_asleep(&self) -> bool {
         self.word.load(Ordering::Relaxed) >= SLEEPER
-    }
-
-    /// Whether a worker is announced, searches, or spins. A hint.
-    #[inline]
-    pub(crate) fn any_free(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & !(FULL | EXCESS) != 0
-            || self.spinning.load(Ordering::Relaxed) != 0
-    }
-
-    /// Counts a worker that spins, until [`Sleep::end_spin`].
-    pub(crate) fn begin_spin(&self) {
-        self.spinning.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Ends the spinning of a worker that [`Sleep::begin_spin`] has counted.
-    pub(crate) fn end_spin(&self) {
-        self.spinning.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The number of workers that are announced, asleep or unseated. A hint, for snapshots.

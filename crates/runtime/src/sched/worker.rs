@@ -342,7 +342,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let next = self.next_items(cell, node);
         let batch = self.up_to_another(next, batch);
         cx.begin(node, &cell.state, batch, cell.state.take_alert());
-        self.running.begin(node);
+        self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);
         self.running.end();
         if let Some(next) = next {
