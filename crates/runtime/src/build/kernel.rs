@@ -17,8 +17,9 @@ use crate::NotYet;
 use crate::built::MakeNode;
 use crate::contain::Contained;
 use crate::coroutine::STACK;
-use crate::node::{Code, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Sequential, Whole};
-use crate::port::tuple::{Inputs, Outputs, PopCounts};
+use crate::node::{Code, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Whole};
+use crate::node::{Sequential, SequentialCode, Steps};
+use crate::port::tuple::{Inputs, Outputs};
 use crate::process::Process;
 use crate::seal::EngineOnly;
 use std::sync::Arc;
@@ -48,8 +49,6 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     pub(super) unordered: bool,
     /// The greatest number of workers that fire a parallel kernel at the same time.
     pub(super) workers: Option<u32>,
-    /// The code of a sequential kernel may return [`Flow::Interrupted`](crate::Flow).
-    pub(super) interruptible: bool,
     /// The share of [`Kernel::request_budget`], set when the node is made.
     kept: Option<Arc<AtomicUsize>>,
 }
@@ -87,7 +86,6 @@ where
             starting: false,
             unordered: false,
             workers: None,
-            interruptible: false,
             kept: None,
         }
     }
@@ -123,13 +121,7 @@ where
         + 'env,
     ) -> Self {
         let mut frame = Contained::new(frame);
-        self.frame = Some(Box::new(move |inputs: &<I::Ports as Inputs>::Glances| {
-            let frame = frame(inputs);
-            if let Ok(Some(counts)) = &frame {
-                assert_pops(counts.by_input());
-            }
-            frame
-        }));
+        self.frame = Some(Box::new(move |inputs: &<I::Ports as Inputs>::Glances| frame(inputs)));
         self
     }
 
@@ -186,7 +178,7 @@ where
     }
 
     /// [`Kernel::sequential`] for the engine's own nodes. `merge`: the node may depend on timing. Returns the node too.
-    pub(super) fn add_sequential<R, F>(mut self, fire: F, merge: bool) -> (NodeId, O::Streams<'env>)
+    pub(super) fn add_sequential<R, F>(self, fire: F, merge: bool) -> (NodeId, O::Streams<'env>)
     where
         R: IntoFlow + 'env,
         F: for<'f> FnMut(
@@ -196,8 +188,17 @@ where
             + Send
             + 'env,
     {
-        let (frame, finish) = (self.frame.take(), self.finish.take());
         let mut fire = Contained::new(fire);
+        let fire = firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
+        self.add_code(Steps::new(fire), merge)
+    }
+
+    /// [`Kernel::add_sequential`] for any code.
+    pub(super) fn add_code<C>(mut self, code: C, merge: bool) -> (NodeId, O::Streams<'env>)
+    where
+        C: SequentialCode<I::Ports, O::Ports> + 'env,
+    {
+        let (frame, finish) = (self.frame.take(), self.finish.take());
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), frame.is_some()));
         (node.blocking, node.merge, node.starting) = (self.blocking, merge, self.starting);
@@ -210,15 +211,14 @@ where
             self.unordered.then_some("`unordered`: it is not parallel"),
             self.workers.map(|_| "`workers`: it is not parallel"),
         ];
-        let Kernel { shared, inputs, outputs, kept, interruptible, .. } = self;
+        let Kernel { shared, inputs, outputs, kept, .. } = self;
         let mut draft = shared.draft();
         let Attached { node, ins, outs, streams } = attach(&shared, &mut draft, node, wrong, inputs, outputs);
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
             }
-            let fire = firing::<I::Ports, O::Ports, R, _>(move |ins, outs| fire(ins, outs));
-            Box::new(Sequential::new(ins(), outs(), fire, finish, frame, interruptible))
+            Box::new(Sequential::new(ins(), outs(), code, finish, frame))
         })));
         (node, streams)
     }
@@ -332,18 +332,6 @@ where
     F: for<'f> Fn(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R,
 {
     fire
-}
-
-/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
-///
-/// # Panics
-/// If the firing would pop nothing from any input.
-fn assert_pops(counts: &[usize]) {
-    assert!(
-        counts.is_empty() || counts.iter().any(|count| *count > 0),
-        "the framing function returned a firing that pops no item\n\
-         help: return at least 1 for one of the inputs, or `None` to end the node"
-    );
 }
 
 /// Adds a node, connects its inputs, and adds channels for its outputs. The texts in `wrong` are kept as mistakes of

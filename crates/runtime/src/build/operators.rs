@@ -13,8 +13,7 @@ use super::spec::{PushSpec, output, window};
 use super::stream::Stream;
 use crate::channel::{Out, View};
 use crate::contain::Contained;
-use crate::node::{Flat, Flow, IntoFlow, IntoResult};
-use crate::seal::EngineOnly;
+use crate::node::{Flat, FlatSteps, Flow, IntoFlow, IntoResult};
 use std::ops::ControlFlow;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -83,22 +82,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
         I::IntoIter: Send + 'env,
         I::Item: Send + 'env,
     {
-        let mut kernel = self.kernel("flat_map", rated(ANY));
-        kernel.interruptible = true;
-        let (mut f, mut rest) = (Contained::new(f), None);
-        kernel.sequential(move |items, out: &mut Out<I::Item>| {
-            // A local variable, which may live in registers, as the firing seldom is interrupted.
-            let mut results = match rest.take() {
-                Some(_) if out.is_unwanted() => return Flow::More,
-                Some(results) => results,
-                None => Contained::new(f(items.pop()).into_iter()),
-            };
-            if out.fill(&mut *results) {
-                return Flow::More;
-            }
-            rest = Some(results);
-            Flow::Interrupted(EngineOnly(()))
-        })
+        self.kernel("flat_map", rated(ANY)).add_code(FlatSteps::new(f), false).1
     }
 
     /// Passes on the first `count` items. Then the nodes before this one end, unless others read what they produce.

@@ -3,11 +3,8 @@
 //! The engine converts the result of each firing: by [`IntoFlow`] for sequential kernels, which may end their node; by
 //! [`IntoResult`] for parallel ones, which can only fail.
 
-use crate::seal::EngineOnly;
-
 /// What a node does after a firing.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Flow {
     /// The node fires again when its inputs and outputs allow it.
     More,
@@ -15,10 +12,6 @@ pub enum Flow {
     End,
     /// The node, and with it the run, has failed.
     Fail(Box<dyn std::error::Error + Send + Sync>),
-    /// The firing is interrupted: it has more items than its output has room for, or than one piece has. The node calls
-    /// its code again, without new items, when there is room. For the engine's own nodes.
-    #[doc(hidden)]
-    Interrupted(EngineOnly),
 }
 
 /// What a kernel may return: nothing, a [`std::ops::ControlFlow`] that ends the node, or a

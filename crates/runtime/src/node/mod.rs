@@ -10,7 +10,7 @@
 //! | [`flow`] | the results of a kernel's function |
 //! | [`pieces`] | how many items an interruptible firing pushes at a time |
 //! | [`suspend`] | interrupted tickets of a parallel kernel |
-//! | [`code`] | the code of a parallel kernel: whole firings, or interruptible ones |
+//! | [`code`] | the code of a kernel: whole firings, or interruptible ones |
 //!
 //! The state that all kinds of nodes have, and the wait word, are in [`net`](crate::net); processes are in
 //! [`process`](crate::process) and [`coroutine`](crate::coroutine).
@@ -25,7 +25,7 @@ mod suspend;
 mod tally;
 pub(crate) mod window;
 
-pub(crate) use code::{Code, Flat, Whole};
+pub(crate) use code::{Code, Flat, FlatSteps, SequentialCode, Steps, Whole};
 pub use flow::{Flow, IntoFlow, IntoResult};
 pub(crate) use parallel::{NodeLimits, Parallel};
 pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};

@@ -88,7 +88,8 @@
 //! Tallies ([`tally`](super::tally)) are static outputs that the node's code does not see. Their ports have the numbers
 //! after those of the outputs.
 
-use super::code::{Code, Fired};
+use super::IntoResult;
+use super::code::{Code, Parts};
 use super::pieces::PieceLength;
 use super::sequential::{FrameFn, Framing, lacking};
 use super::tally::{Count, Tallies, Tally};
@@ -575,39 +576,17 @@ where
         Ok(())
     }
 
-    /// The inner loop: `firings` firings of the ticket, each with the rates `limits`. False if one is interrupted. One
-    /// instance for all callers and for nodes with and without tallies: with several instances the compiler calls the
-    /// node's code instead of inlining it, and keeps the cursors in memory.
+    /// Runs `firings` firings of the ticket, each with the rates `limits`. False if one is interrupted.
     pub(super) fn fire(
         &self,
         slot: &mut Ticket<I, O, C::Rest>,
         limits: I::Limits,
         firings: usize,
     ) -> Result<bool, Failure> {
-        // SAFETY: the slot is borrowed mutably for the whole call, so no other code has its cursors; below they are
-        // used only through the loans, which end before the borrow.
-        let (mut ins, mut outs) = unsafe { (Lent::new(&mut slot.ins), Lent::new(&mut slot.outs)) };
-        for _ in 0..firings {
-            O::step(&mut outs.here);
-            // An interrupted firing has popped its items.
-            if slot.rest.is_none() {
-                I::step(&mut ins.here, &limits);
-            }
-            let Fired::Ended(result) = self.code.fire(&mut ins.here, &mut outs.here, &mut slot.rest) else {
-                return Ok(false);
-            };
-            I::finish(&mut ins.here);
-            result.map_err(Failure::Error)?;
-            if let Some(short) = O::short(&outs.here) {
-                return Err(Failure::Short(short));
-            }
-            slot.counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
-            O::mark(&outs.here);
-            if C::IS_INTERRUPTIBLE {
-                slot.fired += 1;
-            }
-        }
-        Ok(true)
+        let Ticket { ins, outs, rest, counts, .. } = slot;
+        let fired = self.code.run((ins, outs, counts), rest, limits, firings)?;
+        slot.fired += fired;
+        Ok(fired == firings)
     }
 
     /// Adds the bytes of a ticket whose firings have ended, and which is not completed yet, to the node's counts.
@@ -809,6 +788,34 @@ fn origins<'a>(net: &'a Net<'_>, node: NodeId, port: usize) -> Option<&'a Origin
     net.outputs(node).get(port).and_then(|channel| net.meter(*channel).origins())
 }
 
+/// The inner loop of code that cannot be interrupted: [`Code::run`]. One instance for all callers and for nodes with and
+/// without tallies: with several instances the compiler calls the node's code instead of inlining it, and keeps the cursors
+/// in memory.
+#[inline(never)]
+pub(super) fn fire_run<I: Inputs, O: Outputs, R: IntoResult>(
+    (ins, outs, counts): Parts<'_, I, O>,
+    fire: &impl Fn(&mut I::Cursors<'static>, &mut O::Cursors<'static>) -> R,
+    limits: I::Limits,
+    firings: usize,
+) -> Result<usize, Failure> {
+    // SAFETY: both are borrowed mutably for the whole call, so no other code has them; below they are used only through
+    // the loans, which end before the borrows.
+    let (mut ins, mut outs) = unsafe { (Lent::new(ins), Lent::new(outs)) };
+    for _ in 0..firings {
+        O::step(&mut outs.here);
+        I::step(&mut ins.here, &limits);
+        let result = fire(&mut ins.here, &mut outs.here).into_result();
+        I::finish(&mut ins.here);
+        result.map_err(Failure::Error)?;
+        if let Some(short) = O::short(&outs.here) {
+            return Err(Failure::Short(short));
+        }
+        counts.iter_mut().for_each(|count| count.record::<O>(&outs.here));
+        O::mark(&outs.here);
+    }
+    Ok(firings)
+}
+
 /// How a worker has left a ticket.
 pub(super) enum Ran {
     /// All its firings have ended.
@@ -820,7 +827,7 @@ pub(super) enum Ran {
 }
 
 /// The failure of a firing.
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The node's code has returned an error.
     Error(Box<dyn std::error::Error + Send + Sync>),
     /// The firing pushed fewer items than its rate on this static output.

@@ -26,7 +26,7 @@
 //! # Interrupted firings
 //!
 //! The code of `flat_map` keeps the iterator of its latest item. It pushes a *piece* of its items ([`pieces`](super::pieces))
-//! and returns [`Flow::Interrupted`] while the iterator is not at its end. The node publishes the piece and calls the
+//! and returns [`End::Interrupted`] while the iterator is not at its end. The node publishes the piece and calls the
 //! code again when there is room, with inputs that are closed: also after its inputs have ended. Until the iterator ends
 //! the node lacks room only, never items, and does not end, unless its consumers have left or it is cancelled. The firing
 //! counts when it ends.
@@ -37,7 +37,7 @@
 //! the cursor and are *pending* until the channel has room. The node fires, and ends, only without pending items.
 
 use super::pieces::{PieceLength, Pieces};
-use super::{Flow, IntoFlow};
+use super::{Flow, IntoFlow, SequentialCode};
 use crate::channel::{Lack, Marks};
 use crate::measure::clock::Part;
 use crate::net::{ActivationContext, Body, By, Held, Net, NodeState};
@@ -79,6 +79,7 @@ where
                 Ok(None) => return Framing::End,
                 Ok(Some(counts)) => {
                     takes.copy_from_slice(counts.by_input());
+                    assert_pops(takes);
                     // A firing may pop more items than the function has peeked at.
                     return match ins.short_of(takes) {
                         Some(Lack::Ended { .. }) => Framing::End,
@@ -100,6 +101,19 @@ where
             }
         }
     }
+}
+
+/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
+///
+/// # Panics
+/// If the firing would pop nothing from any input.
+#[inline]
+fn assert_pops(takes: &[usize]) {
+    assert!(
+        takes.is_empty() || takes.iter().any(|take| *take > 0),
+        "the framing function returned a firing that pops no item\n\
+         help: return at least 1 for one of the inputs, or `None` to end the node"
+    );
 }
 
 /// A framing function that reads how many items have arrived: for the engine's own nodes, which may depend on timing.
@@ -132,14 +146,14 @@ enum Phase {
 }
 
 /// The state under the node's claim.
-struct Core<'env, I: Inputs, O: Outputs, F> {
+struct Core<'env, I: Inputs, O: Outputs, C> {
     // Declared first, hence dropped first: the cursors drop the items that they own before the drop of the ports moves
     // the heads past these slots. The ring drops only items from its head on.
     in_cursors: I::Cursors<'static>,
     out_cursors: O::Cursors<'static>,
     ins: I,
     outs: O,
-    fire: F,
+    code: C,
     finish: Option<Finish<'env, O>>,
     frame: Option<Box<dyn FrameFn<I> + 'env>>,
     /// The static rates of the inputs.
@@ -159,10 +173,10 @@ struct Core<'env, I: Inputs, O: Outputs, F> {
 pub(crate) type Finish<'env, O> = Box<dyn for<'f> FnOnce(&mut <O as Outputs>::Cursors<'f>) + Send + 'env>;
 
 /// A sequential kernel.
-pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, F> {
-    core: Claim<Core<'env, I, O, F>>,
-    /// The length of the pieces of a firing that is interrupted, if the node's code returns [`Flow::Interrupted`].
-    piece: Option<PieceLength>,
+pub(crate) struct Sequential<'env, I: Inputs, O: Outputs, C> {
+    core: Claim<Core<'env, I, O, C>>,
+    /// The length of the pieces of a firing that may be interrupted.
+    piece: PieceLength,
     /// By output: how far the firings under way have come.
     marks: Marks,
     framed: bool,
@@ -180,20 +194,18 @@ enum Stop {
     End,
 }
 
-impl<'env, I, O, F, R> Sequential<'env, I, O, F>
+impl<'env, I, O, C> Sequential<'env, I, O, C>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoFlow,
-    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
+    C: SequentialCode<I, O>,
 {
     pub(crate) fn new(
         mut ins: I,
         outs: O,
-        fire: F,
+        code: C,
         finish: Option<Finish<'env, O>>,
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
-        interruptible: bool,
     ) -> Self {
         let count = ins.count();
         let marks = Marks::new(outs.count());
@@ -209,17 +221,17 @@ where
             interrupted: false,
             ins,
             outs,
-            fire,
+            code,
             finish,
             frame,
         };
-        let piece = interruptible.then(PieceLength::new);
+        let piece = PieceLength::new();
         Sequential { framed: core.frame.is_some(), piece, marks, core: Claim::new(core) }
     }
 
     /// Fires in slices until the budget is spent or a firing lacks something. The caller holds the claim; this sets the
     /// wait word.
-    fn run(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
+    fn run(&self, core: &mut Core<'env, I, O, C>, cx: &mut ActivationContext<'_>) -> Event {
         let mut left = cx.budget;
         // A node with a thread of its own that publishes after each firing has items from outside.
         let is_from_outside = cx.by == By::Dedicated && cx.slice == 1;
@@ -251,8 +263,7 @@ where
             if core.outs.all_gone() || cx.state().is_cancelled() {
                 // No consumer would read what it pushes.
                 if std::mem::take(&mut core.interrupted) {
-                    O::abandon(&mut core.out_cursors);
-                    _ = (core.fire)(&mut core.in_cursors, &mut core.out_cursors);
+                    core.code.abandon();
                 }
                 core.finish = None;
                 core.phase = Phase::Ending;
@@ -289,7 +300,7 @@ where
                 Stop::Spent => {}
                 Stop::Interrupted => {
                     cx.pieces += 1;
-                    if self.piece.as_ref().is_none_or(|piece| pieces.end(piece)) {
+                    if pieces.end(&self.piece) {
                         self.set_wait_for_next(core, cx);
                         return Event::Budget;
                     }
@@ -314,7 +325,7 @@ where
 
     /// Sets the wait word to what the next firing lacks, or to ready, so that no thread activates the node in vain. For
     /// a framed node it checks the outputs only: what it lacks on its inputs is known only to the framing function.
-    fn set_wait_for_next(&self, core: &mut Core<'env, I, O, F>, cx: &ActivationContext<'_>) {
+    fn set_wait_for_next(&self, core: &mut Core<'env, I, O, C>, cx: &ActivationContext<'_>) {
         let wait = &cx.state().wait;
         let needs_items = core.frame.is_none() && !core.interrupted;
         let lack = match needs_items {
@@ -329,7 +340,7 @@ where
 
     /// Empties full channels whose consumer has left; true if the node has room for a firing then. For a node that
     /// lacks room on one output and has consumers on others.
-    fn purge(&self, core: &mut Core<'env, I, O, F>, lack: Lack) -> bool {
+    fn purge(&self, core: &mut Core<'env, I, O, C>, lack: Lack) -> bool {
         if !matches!(lack, Lack::Room { .. } | Lack::Bytes { .. }) {
             return false;
         }
@@ -341,7 +352,7 @@ where
     /// stopped.
     fn fire_static(
         &self,
-        core: &mut Core<'env, I, O, F>,
+        core: &mut Core<'env, I, O, C>,
         cx: &mut ActivationContext<'_>,
         limit: usize,
         pieces: &mut Pieces,
@@ -356,16 +367,16 @@ where
             Err(lack) => return (0, Stop::Lack(lack)),
         };
         cx.lap(Part::Application);
-        let Core { ins, outs, in_cursors, out_cursors, fire, limits, .. } = core;
+        let Core { ins, outs, in_cursors, out_cursors, code, limits, .. } = core;
         if !continues {
             ins.open(in_cursors, firings);
         }
         outs.open_sequential(out_cursors);
-        if let Some(piece) = &self.piece {
-            O::pause_after(out_cursors, pieces.begin(piece));
+        if C::IS_INTERRUPTIBLE {
+            O::pause_after(out_cursors, pieces.begin(&self.piece));
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
-        let (fired, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, limits.clone(), firings);
+        let (fired, end) = code.run(in_cursors, out_cursors, limits.clone(), firings);
         let stop = match end {
             None => Stop::Spent,
             Some(End::Interrupted) => Stop::Interrupted,
@@ -382,7 +393,7 @@ where
     /// [`Self::fire_static`] for a node with a framing function, which decides what each firing pops.
     fn fire_framed(
         &self,
-        core: &mut Core<'env, I, O, F>,
+        core: &mut Core<'env, I, O, C>,
         cx: &mut ActivationContext<'_>,
         limit: usize,
     ) -> (usize, Stop) {
@@ -391,7 +402,7 @@ where
             Err(lack) => return (0, Stop::Lack(lack)),
         };
         cx.lap(Part::Application);
-        let Core { ins, outs, in_cursors, out_cursors, fire, frame, takes, wanted, .. } = core;
+        let Core { ins, outs, in_cursors, out_cursors, code, frame, takes, wanted, .. } = core;
         let frame = frame.as_mut().expect("a framed node");
         outs.open_sequential(out_cursors);
         let mut fired = 0;
@@ -404,7 +415,7 @@ where
                 Framing::Lack(lack) => return (fired, Stop::Lack(lack)),
             }
             ins.open_framed(in_cursors, takes);
-            let (_, end) = fire_run::<I, O, F, R>(in_cursors, out_cursors, fire, I::framed(takes), 1);
+            let (_, end) = code.run(in_cursors, out_cursors, I::framed(takes), 1);
             fired += 1;
             if let Some(end) = end {
                 debug_assert!(!matches!(end, End::Interrupted), "a framed kernel is not interruptible");
@@ -416,7 +427,7 @@ where
     }
 
     /// Enters the phase `Ending`, and calls the finishing function.
-    fn begin_end(&self, core: &mut Core<'env, I, O, F>) {
+    fn begin_end(&self, core: &mut Core<'env, I, O, C>) {
         core.phase = Phase::Ending;
         if let Some(finish) = core.finish.take() {
             // Without checking for room: dynamic outputs overflow into their cursors, and a node with static ones has
@@ -429,7 +440,7 @@ where
 
     /// Enters the phase `Done`: ends the outputs, leaves the inputs, and reports the end to the run. All items are
     /// published.
-    fn end(&self, core: &mut Core<'env, I, O, F>, cx: &mut ActivationContext<'_>) -> Event {
+    fn end(&self, core: &mut Core<'env, I, O, C>, cx: &mut ActivationContext<'_>) -> Event {
         core.phase = Phase::Done;
         // A cancelled node ends without ending its streams: a consumer must not observe a difference to a node that
         // continues (`liveness::dead`).
@@ -442,11 +453,11 @@ where
     }
 }
 
-/// Why a node ends in the middle of a slice.
-enum End {
-    /// Its code has returned [`Flow::End`].
+/// Why a run of firings ends early.
+pub(crate) enum End {
+    /// The node's code has returned [`Flow::End`].
     Requested,
-    /// Its code has returned an error.
+    /// The code has returned an error.
     Failed(Box<dyn std::error::Error + Send + Sync>),
     /// A firing pushed fewer items than its rate on this static output.
     Short((usize, usize)),
@@ -463,9 +474,11 @@ fn report_failure(cx: &ActivationContext<'_>, end: End) {
     }
 }
 
-/// The inner loop: `firings` firings, or fewer if a dynamic output has no free slot or the node ends. Returns the
-/// number of firings, and the end. The cursors are open for that many firings.
-fn fire_run<I, O, F, R>(
+/// The inner loop of code that cannot be interrupted: [`SequentialCode::run`]. One instance for all callers: with several
+/// the compiler calls the node's code instead of inlining it, and keeps the cursors in memory. So the code has no other
+/// call either.
+#[inline(never)]
+pub(super) fn fire_run<I, O, F, R>(
     in_cursors: &mut I::Cursors<'static>,
     out_cursors: &mut O::Cursors<'static>,
     fire: &mut F,
@@ -491,7 +504,6 @@ where
         match flow {
             Flow::More => {}
             Flow::End => return (fired + 1, Some(End::Requested)),
-            Flow::Interrupted(_) => return (fired, Some(End::Interrupted)),
             Flow::Fail(error) => return (fired + 1, Some(End::Failed(error))),
         }
         if let Some(short) = O::short(&outs.here) {
@@ -516,12 +528,11 @@ pub(super) fn lacking(cx: &ActivationContext<'_>, lack: Lack) -> Event {
     }
 }
 
-impl<I, O, F, R> Body for Sequential<'_, I, O, F>
+impl<I, O, C> Body for Sequential<'_, I, O, C>
 where
     I: Inputs,
     O: Outputs,
-    R: IntoFlow,
-    F: for<'f> FnMut(&mut I::Cursors<'f>, &mut O::Cursors<'f>) -> R + Send,
+    C: SequentialCode<I, O>,
 {
     fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
         self.core.with(Event::Refused, |core| self.run(core, cx))

@@ -38,7 +38,7 @@ impl Tally {
 
 /// The numbers of one ticket for one tally.
 #[derive(Debug)]
-pub(super) struct Count {
+pub(crate) struct Count {
     /// The index of the output whose items it counts.
     output: usize,
     /// Items that the ticket's earlier firings pushed on that output.

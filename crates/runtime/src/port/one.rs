@@ -141,9 +141,6 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn pause_after(cursor: &mut Out<'static, T>, items: usize) {
         cursor.pause_after(items);
     }
-    fn abandon(cursor: &mut Out<'static, T>) {
-        cursor.abandon();
-    }
     fn buffered(cursor: &Out<'static, T>) -> usize {
         cursor.pushed()
     }

@@ -183,9 +183,6 @@ pub trait Outputs: Sealed + Send {
     /// Makes an interruptible firing pause after `items` items on each output: see [`Out::fill`].
     #[doc(hidden)]
     fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize);
-    /// Makes an interrupted firing of a sequential node drop what is left of it, when the node's code is called next.
-    #[doc(hidden)]
-    fn abandon(cursors: &mut Self::Cursors<'static>);
     /// The items in a ticket's open chunks, with those that have been published and not rewound.
     #[doc(hidden)]
     fn buffered(cursors: &Self::Cursors<'static>) -> usize;
@@ -463,9 +460,6 @@ macro_rules! tuples {
             fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize) {
                 $(cursors.$i.pause_after(items);)*
             }
-            fn abandon(cursors: &mut Self::Cursors<'static>) {
-                $(cursors.$i.abandon();)*
-            }
             fn buffered(cursors: &Self::Cursors<'static>) -> usize {
                 0 $(+ cursors.$i.pushed())*
             }
@@ -683,9 +677,6 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     }
     fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize) {
         cursors.iter_mut().for_each(|cursor| cursor.pause_after(items));
-    }
-    fn abandon(cursors: &mut Self::Cursors<'static>) {
-        cursors.iter_mut().for_each(Out::abandon);
     }
     fn buffered(cursors: &Self::Cursors<'static>) -> usize {
         cursors.iter().map(Out::pushed).sum()

@@ -112,7 +112,7 @@ where
                         drops::end_streams(owner, Cause::Failed);
                         self.end(core, cx, Cause::Failed)
                     }
-                    Flow::More | Flow::End | Flow::Interrupted(_) => {
+                    Flow::More | Flow::End => {
                         ends_were_dropped(cx);
                         self.end(core, cx, Cause::Returned)
                     }

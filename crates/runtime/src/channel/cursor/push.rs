@@ -116,19 +116,30 @@ impl<T> Spill<T> {
                     "pushed more items than the port's declared push rate\nhelp: raise the push rate, or leave it out"
                 );
             }
-            Spill::Chunk { items, outgrown, weighing, .. } => {
+            Spill::Chunk { .. } => {
+                let (slots, at, limit) = self.enlarge(place, mark);
+                // SAFETY: `enlarge` has made room for one item at least: `at < limit`.
+                unsafe { slots.write(at, item) };
+                (slots, at + 1, limit)
+            }
+        }
+    }
+
+    /// Makes room for one item or more in a chunk that is full. Returns the place at which the cursor continues.
+    #[cold]
+    #[inline(never)]
+    fn enlarge(&mut self, place: Place<T>, mark: &Mark) -> Place<T> {
+        match self {
+            Spill::Chunk { items, outgrown, weighing, exact: false } => {
                 let mark = weighing.as_ref().map_or(mark, |weighing| &weighing.mark);
                 let written = place.1;
                 let mut larger = Vec::with_capacity(written.saturating_mul(2).max(MIN_CHUNK));
                 // SAFETY: the first `written` elements were written through `slots`, which is the buffer of `items` since
-                // `open_chunk`, and `written <= limit <= capacity`; the new buffer has room for them and one more. The
+                // `open_chunk`, and `written <= limit <= capacity`; the new buffer has room for them and more. The
                 // cursor owns the copies from here on: the length of both vectors is 0. Bits of items that were taken are
                 // copied too, and nothing reads them.
-                unsafe {
-                    std::ptr::copy_nonoverlapping(items.as_ptr(), larger.as_mut_ptr(), written);
-                    larger.as_mut_ptr().add(written).write(item);
-                }
-                let place = (Slots::buffer(larger.as_mut_ptr()), written + 1, larger.capacity());
+                unsafe { std::ptr::copy_nonoverlapping(items.as_ptr(), larger.as_mut_ptr(), written) };
+                let place = (Slots::buffer(larger.as_mut_ptr()), written, larger.capacity());
                 let is_unread = mark.replace_buffer(larger.as_mut_ptr());
                 let before = std::mem::replace(items, larger);
                 match is_unread {
@@ -137,6 +148,7 @@ impl<T> Spill<T> {
                 }
                 place
             }
+            _ => unreachable!("not a chunk of a dynamic output"),
         }
     }
 }
@@ -145,9 +157,6 @@ impl<T> Spill<T> {
 const MIN_CHUNK: usize = if cfg!(loom) { 1 } else { 4 };
 /// Bytes of buffer that an empty chunk keeps for the next ticket. A reorder window has many chunks.
 const KEPT: usize = 4096;
-
-/// The value of `Out::pause` of a firing whose items are not wanted any more.
-const UNWANTED: usize = usize::MAX;
 
 /// The push rate of an output with a dynamic rate.
 const DYNAMIC: usize = usize::MAX;
@@ -283,6 +292,12 @@ impl<T> Out<'_, T> {
             self.limit = unsafe { self.at.unchecked_add(self.push) };
             return true;
         }
+        self.has_slot()
+    }
+
+    /// Whether a firing with a dynamic rate may begin: [`Out::step`].
+    #[inline(always)]
+    pub(crate) fn has_slot(&self) -> bool {
         self.at < self.limit
     }
 
@@ -323,38 +338,81 @@ impl<T> Out<'_, T> {
 
     /// Makes the next call of [`Out::fill`] pause after `items` items, or before where there is no room in the ring.
     pub(crate) fn pause_after(&mut self, items: usize) {
-        let pause = self.at.saturating_add(items).min(UNWANTED - 1);
+        let pause = self.at.saturating_add(items);
         self.pause = match &*self.spill {
             Spill::Overflow(_) => pause.min(self.limit),
             _ => pause,
         };
     }
 
-    /// Makes the next call of an interruptible firing drop what is left of it: see [`Out::is_unwanted`].
-    pub(crate) fn abandon(&mut self) {
-        self.pause = UNWANTED;
-    }
-
-    /// Whether the items of the firing are not wanted any more.
-    pub(crate) fn is_unwanted(&self) -> bool {
-        self.pause == UNWANTED
-    }
-
-    /// Pushes items of an iterator, as far as [`Out::pause_after`] allows. True if the iterator has ended.
+    /// Pushes items of an iterator, as far as [`Out::pause_after`] allows, on the output of a sequential node. True if the
+    /// iterator has ended.
     ///
     /// Each item is marked when it is pushed: the firing has no results but these, so they may leave before it ends.
     #[inline]
     pub(crate) fn fill(&mut self, items: &mut impl Iterator<Item = T>) -> bool {
-        while self.at < self.pause {
+        // One comparison for an item, since many firings have one or two.
+        let stop = self.pause.min(self.limit);
+        while self.at < stop {
             let Some(item) = items.next() else { return true };
-            self.push(item);
-            self.mark();
-            if self.weighs {
+            // SAFETY: `at < limit`, so as in `push`.
+            unsafe { self.put(item) };
+        }
+        self.has_ended(items)
+    }
+
+    /// [`Out::fill`] for a chunk, which has room for any number of items. With `PLAIN` they are not weighed.
+    #[inline]
+    pub(crate) fn fill_chunk<const PLAIN: bool>(&mut self, items: &mut impl Iterator<Item = T>) -> bool {
+        loop {
+            // If items are weighed, the inner loop stops after each of them.
+            let weighed = if PLAIN { usize::MAX } else { self.weighed_end() };
+            let stop = self.pause.min(self.limit).min(weighed);
+            while self.at < stop {
+                let Some(item) = items.next() else { return true };
+                // SAFETY: `at < limit`, so as in `push`.
+                unsafe { self.put(item) };
+            }
+            if !PLAIN {
                 self.weigh_pushed();
             }
+            if self.at >= self.pause {
+                return self.has_ended(items);
+            }
+            if self.at >= self.limit {
+                let place = (self.slots, self.at, self.limit);
+                (self.slots, self.at, self.limit) = self.spill.enlarge(place, &self.mark);
+            }
         }
-        // If there is no further item, the firing must not wait for room. A hint may be wrong, so it decides only whether to
-        // ask.
+    }
+
+    /// The end of the items that may be pushed before the pushed ones are weighed.
+    #[inline]
+    fn weighed_end(&self) -> usize {
+        if self.weighs { self.at + 1 } else { usize::MAX }
+    }
+
+    /// Whether the items of a ticket are weighed.
+    pub(crate) fn is_weighed(&self) -> bool {
+        self.weighs
+    }
+
+    /// Writes and marks an item.
+    ///
+    /// # Safety
+    /// `at < limit`.
+    #[inline(always)]
+    unsafe fn put(&mut self, item: T) {
+        // SAFETY: as in `push`.
+        unsafe { self.slots.write(self.at, item) };
+        self.at += 1;
+        self.mark();
+    }
+
+    /// Whether an iterator that pauses has no further item: then the firing must not wait for room. A hint may be wrong, so
+    /// it decides only whether to ask.
+    #[inline(always)]
+    fn has_ended(&mut self, items: &mut impl Iterator<Item = T>) -> bool {
         items.size_hint().1 == Some(0) && items.next().map(|item| self.push(item)).is_none()
     }
 
