@@ -27,7 +27,7 @@ impl<T, R> Weights<T, R> {
 
     /// The weight of the record of a split of `parts` parts, with the slots of their results.
     pub(super) fn record(parts: usize) -> usize {
-        let fixed = size_of::<Option<Split<T, R>>>() + part_size::<R>();
+        let fixed = size_of::<Split<T, R>>() + part_size::<R>();
         parts.saturating_mul(size_of::<R>()).saturating_add(fixed)
     }
 }
@@ -64,7 +64,11 @@ pub(super) const fn part_size<R>() -> usize {
     size_of::<Part<R>>()
 }
 
-/// An item or part that was split, until its join begins.
+/// The bytes of `Split::begun` that a record keeps for the next split.
+const KEPT: usize = 512;
+
+/// An item or part that was split, until its join begins. Then the record is used for another split, since to make one
+/// anew costs an allocation and a copy of 200 bytes. Until then it has no parts and no results.
 struct Split<T, R> {
     /// The place of its own result.
     place: Place,
@@ -89,6 +93,15 @@ struct Split<T, R> {
 }
 
 impl<T, R> Split<T, R> {
+    /// Ends the split, whose parts are all done. Returns the results.
+    fn end(&mut self) -> Vec<R> {
+        if self.begun.capacity() * part_size::<R>() > KEPT {
+            self.begun = VecDeque::new();
+        }
+        self.parts = Vec::new().into_iter(); // frees the buffer of a split into no parts
+        std::mem::take(&mut self.results)
+    }
+
     /// All parts are done.
     fn is_complete(&self) -> bool {
         self.begun.is_empty() && self.parts.len() == 0
@@ -159,8 +172,8 @@ pub(super) enum Front {
 ///
 /// `bytes` is the sum of the weights of the tasks, parts, results and records that the gate keeps.
 pub(super) struct Splits<T, R> {
-    splits: Vec<Option<Split<T, R>>>,
-    /// Indices of `splits` that are `None`.
+    splits: Vec<Split<T, R>>,
+    /// Indices of `splits` whose joins have begun.
     unused: Vec<usize>,
     newest: Option<usize>,
     pending: usize,
@@ -183,8 +196,9 @@ impl<T, R> Splits<T, R> {
         self.newest
     }
 
+    /// A split whose join has not begun.
     fn split(&mut self, of: usize) -> &mut Split<T, R> {
-        self.splits[of].as_mut().expect("a split whose join has not begun")
+        &mut self.splits[of]
     }
 
     fn keep(&mut self, weight: usize) {
@@ -208,15 +222,18 @@ impl<T, R> Splits<T, R> {
             load = before;
         }
         // No memory for the results yet: the gate checks the limit first.
-        let (begun, results) = (VecDeque::new(), Vec::new());
         let parts = parts.into_iter();
-        let (older, newer) = (None, None);
-        let (held, parts_weight) = (0, 0);
-        let split = Split { place, load, held, parts, parts_weight, begun, results, weight, older, newer };
-        if of == self.splits.len() {
-            self.splits.push(Some(split));
-        } else {
-            self.splits[of] = Some(split);
+        match self.splits.get_mut(of) {
+            Some(split) => {
+                (split.place, split.load, split.parts, split.weight) = (place, load, parts, weight)
+            }
+            None => {
+                let (begun, results, older, newer) = (VecDeque::new(), Vec::new(), None, None);
+                let (held, parts_weight) = (0, 0);
+                let split =
+                    Split { place, load, held, parts, parts_weight, begun, results, weight, older, newer };
+                self.splits.push(split);
+            }
         }
         self.weigh(of);
         self.link(of);
@@ -225,7 +242,7 @@ impl<T, R> Splits<T, R> {
 
     /// Weighs a new split. It is in `splits` already: if a user's function panics, the gate's drop drops each part.
     fn weigh(&mut self, of: usize) {
-        let split = self.splits[of].as_mut().expect("a new split");
+        let split = &mut self.splits[of];
         split.parts_weight = self.weights.parts(split.parts.as_slice());
         split.held = split.weight.saturating_add(split.parts_weight);
         split.load.hold(split.held);
@@ -235,7 +252,7 @@ impl<T, R> Splits<T, R> {
 
     /// Takes all parts and results out, for the gate's drop.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Left<T, R>> + use<T, R> {
-        std::mem::take(&mut self.splits).into_iter().flatten().flat_map(Split::left)
+        std::mem::take(&mut self.splits).into_iter().flat_map(Split::left)
     }
 
     /// Adds a split to the list of pending ones.
@@ -273,7 +290,7 @@ impl<T, R> Splits<T, R> {
     }
 
     fn begin_part(&mut self, of: usize) -> Placed<Task<T, R>> {
-        let split = self.splits[of].as_mut().expect("a split whose join has not begun");
+        let split = &mut self.splits[of];
         let at = split.results.len() + split.begun.len();
         if at == 0 {
             split.results.reserve_exact(split.parts.len());
@@ -300,7 +317,8 @@ impl<T, R> Splits<T, R> {
 
     fn join(&mut self, of: usize) -> (Placed<Task<T, R>>, Load) {
         self.unlink(of);
-        let Split { place, load, results, weight, .. } = self.splits[of].take().expect("it was pending");
+        let split = self.split(of);
+        let (place, load, weight, results) = (split.place, split.load, split.weight, split.end());
         self.unused.push(of);
         if let Place::Part { of, at } = place {
             *self.split(of).part(at) = Part::Task(load);
@@ -337,7 +355,7 @@ impl<T, R> Splits<T, R> {
 
     /// What the depth-first order has held of a split at most, and the place at which it stands there.
     pub(super) fn front(&self, of: usize) -> (usize, Front) {
-        let split = self.splits[of].as_ref().expect("a split whose join has not begun");
+        let split = &self.splits[of];
         let others = |load: &Load| split.held.saturating_sub(load.before);
         let front = match split.begun.front() {
             None => Front::Pending,
@@ -346,7 +364,7 @@ impl<T, R> Splits<T, R> {
                 peak: others(load).saturating_add(load.peak),
             },
             Some(Part::Split(inner)) => {
-                let load = &self.splits[*inner].as_ref().expect("its join has not begun").load;
+                let load = &self.splits[*inner].load;
                 Front::Split { inner: *inner, others: others(load) }
             }
             Some(Part::Done { .. }) => unreachable!("`done` leaves none at the front"),
