@@ -76,7 +76,7 @@ const WINDOW: usize = 64;
 /// The most decisions in a row to wait for the turn of a worker's own items. The host yields the core between two, so this
 /// is a fraction of a millisecond, longer than a batch needs in most stages. With 64 such decisions batches of parsed JSON
 /// were overtaken so often that 5 % of them crossed to another worker.
-const MAX_WAITS: u32 = 400;
+pub const MAX_WAITS: u32 = 400;
 
 /// The most nodes upstream among which a worker looks for items of its own. Bounds the walk in a loop.
 const MAX_UPSTREAM: usize = 16;
@@ -151,6 +151,12 @@ impl Policy for Auto {
 
     fn adapts(&self) -> bool {
         true
+    }
+
+    fn stand_down<H: Host>(&self, me: &mut Local, host: &mut H) {
+        if let Local::WorkStealing(me) = me {
+            WORK_STEALING.stand_down(me, host);
+        }
     }
 
     #[inline(always)]

@@ -77,6 +77,10 @@ pub trait Policy: Sync {
         false
     }
 
+    /// Gives up the nodes that this worker keeps outside of its queue: it is about to sleep though there may be work, since the
+    /// run needs fewer workers. The host moves what the policy pushes, and what is in the worker's queue, to other workers.
+    fn stand_down<H: Host<Self::Shared>>(&self, _me: &mut Self::Local, _host: &mut H) {}
+
     /// Decides what the worker does next. `last` is the worker's latest activation and the event that ended it, if
     /// there was one; a call after [`Decision::Idle`] passes the same `last` again.
     fn next<H: Host<Self::Shared>>(
@@ -109,6 +113,10 @@ impl<P: Policy> Policy for &P {
 
     fn adapts(&self) -> bool {
         (**self).adapts()
+    }
+
+    fn stand_down<H: Host<P::Shared>>(&self, me: &mut P::Local, host: &mut H) {
+        (**self).stand_down(me, host);
     }
 
     fn next<H: Host<P::Shared>>(

@@ -114,6 +114,12 @@ impl Policy for WorkStealing {
         Local::new(worker)
     }
 
+    fn stand_down<H: Host>(&self, me: &mut Local, host: &mut H) {
+        if let Some(node) = me.lifo_slot.take() {
+            host.push(me.worker, node);
+        }
+    }
+
     fn needs(&self, _graph: &GraphData) -> Needs {
         Needs::Notifications
     }
@@ -285,6 +291,16 @@ mod tests {
             node != 5
         });
         assert!(runs_oldest);
+    }
+
+    #[test]
+    fn a_worker_that_stands_down_leaves_its_nodes_in_its_queue() {
+        let (policy, mut host, mut locals) = started(Place::Near, 1);
+        let before = host.queues[0].len();
+        policy.ready(&mut locals[0], NodeId(5), &mut host);
+        assert_eq!(host.queues[0].len(), before);
+        policy.stand_down(&mut locals[0], &mut host);
+        assert_eq!((host.queues[0].len(), locals[0].lifo_slot), (before + 1, None));
     }
 
     #[test]

@@ -93,9 +93,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     if needs.notifications() {
         begin_notifying(net);
     }
-    let scans = !needs.notifications() && !net.sched.pins;
+    let may_move = !needs.affinity() && !net.sched.pins;
     let is_measured = !options.counted && !options.unaccounted && !options.chooses_plan();
-    if policy.adapts() && scans && is_measured && net.threads() > 1 {
+    if policy.adapts() && may_move && is_measured && net.threads() > 1 {
         net.sched.width.begin();
     }
     let pinned = match &options.pins {

@@ -152,6 +152,8 @@ impl<S> Host<S> for EngineHost<'_, S> {
         if deliver_pinned(self.net, node, Some(self.worker)) {
             return;
         }
+        // A worker beyond the run's width sleeps. If that changes now, `Width::step` moves the token.
+        let to = if to < self.net.sleep.width() { to } else { self.worker };
         let affine = self.net.sched.ready.affinity().is_some();
         if affine && to != self.worker {
             // No other worker takes from that queue, so its worker must be awake.

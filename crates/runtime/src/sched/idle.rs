@@ -17,7 +17,7 @@
 use crate::liveness::search;
 use crate::measure::clock::{Ticks, ticks};
 use crate::sched::look::Looker;
-use crate::sched::make_ready::{any_node, any_work, make_all_ready};
+use crate::sched::make_ready::{any_node, any_work, make_all_ready, share_queue};
 use crate::sched::sleep::ParkOutcome;
 use crate::sched::worker::Worker;
 use std::time::Instant;
@@ -58,6 +58,10 @@ impl<P: Policy> Worker<'_, P> {
             return false;
         }
         self.searching = false;
+        if self.notified {
+            self.policy.stand_down(&mut self.local, &mut self.host);
+            share_queue(net, self.host.worker);
+        }
         self.suspects.clear(net); // as in `idle`
         self.park(*now);
         let after = ticks();

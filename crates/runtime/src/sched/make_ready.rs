@@ -182,6 +182,14 @@ fn enqueue_shared(net: &Net<'_>, node: NodeId) {
     }
 }
 
+/// Moves the tokens of a worker's queue to the shared queue, for a worker beyond the run's width: no other worker takes from its
+/// queue while it has work of its own.
+pub(crate) fn share_queue(net: &Net<'_>, worker: WorkerId) {
+    while let Some(node) = net.sched.ready.steal(worker) {
+        enqueue_shared(net, node);
+    }
+}
+
 /// Lets another worker claim firings of a parallel node. Called in the middle of an activation, when the worker has
 /// issued its ticket and released the claim.
 #[inline]

@@ -143,8 +143,6 @@ struct State {
     looker: Option<Sleeper>,
     /// The number of workers.
     workers: usize,
-    /// The number of workers that are to be awake at a time.
-    width: usize,
     /// The run was widened since `was_widened` was last asked.
     widened: bool,
     /// The run is over: no thread sleeps any more.
@@ -156,6 +154,8 @@ struct State {
 pub(crate) struct Sleep {
     /// What changers read without the mutex. On a cache line of its own, since they read it after every change.
     word: CachePadded<AtomicUsize>,
+    /// The number of workers that are to be awake at a time. Changed under the mutex; read without it as a hint.
+    width: AtomicUsize,
     state: Mutex<State>,
     /// By sleeper: the condition variable that its thread waits on.
     bells: Vec<Condvar>,
@@ -182,6 +182,7 @@ impl Sleep {
     pub(crate) fn new(threads: usize) -> Sleep {
         Sleep {
             word: CachePadded::new(AtomicUsize::new(0)),
+            width: AtomicUsize::new(usize::MAX),
             state: Mutex::new(State {
                 active: threads,
                 asleep: Vec::new(),
@@ -191,7 +192,6 @@ impl Sleep {
                 parked: vec![false; threads],
                 looker: None,
                 workers: 0,
-                width: usize::MAX,
                 widened: false,
                 over: false,
             }),
@@ -256,8 +256,8 @@ impl Sleep {
     /// Compares the workers awake with the width. The caller has changed either, under the mutex.
     fn compare(&self, state: &State) {
         let awake = state.workers.saturating_sub(state.asleep.len());
-        let full = if awake >= state.width { FULL } else { 0 };
-        let bits = full | if awake > state.width { EXCESS } else { 0 };
+        let full = if awake >= self.width() { FULL } else { 0 };
+        let bits = full | if awake > self.width() { EXCESS } else { 0 };
         if self.word.load(Ordering::Relaxed) & (FULL | EXCESS) != bits {
             self.word.fetch_and(!(FULL | EXCESS), Ordering::Relaxed);
             self.word.fetch_or(bits, Ordering::Relaxed);
@@ -267,11 +267,8 @@ impl Sleep {
     /// Sets the number of workers that are to be awake at a time, at least 1. Wakes one, if fewer are; that one wakes the next
     /// if there is more work.
     pub(crate) fn set_width(&self, width: usize) {
-        let mut state = lock(&self.state);
-        if state.width == width {
-            return;
-        }
-        let is_wider = std::mem::replace(&mut state.width, width.max(1)) < width;
+        let state = lock(&self.state);
+        let is_wider = self.width.swap(width.max(1), Ordering::Relaxed) < width;
         self.compare(&state);
         drop(state);
         if is_wider && self.wants_waking() {
@@ -282,10 +279,11 @@ impl Sleep {
     /// Lets all workers be awake, until the next trial of the width.
     pub(crate) fn widen(&self) {
         let mut state = lock(&self.state);
-        if state.width >= state.workers {
+        if self.width() >= state.workers {
             return;
         }
-        (state.width, state.widened) = (state.workers, true);
+        self.width.store(state.workers, Ordering::Relaxed);
+        state.widened = true;
         self.compare(&state);
         drop(state);
         self.wake_one();
@@ -294,6 +292,12 @@ impl Sleep {
     /// Whether the run was widened since the last call.
     pub(crate) fn was_widened(&self) -> bool {
         std::mem::take(&mut lock(&self.state).widened)
+    }
+
+    /// The number of workers that are to be awake at a time. Another thread may be changing it.
+    #[inline]
+    pub(crate) fn width(&self) -> usize {
+        self.width.load(Ordering::Relaxed)
     }
 
     /// Whether more workers are awake than the run's width.
@@ -308,8 +312,8 @@ impl Sleep {
     pub(crate) fn stand_down(&self, worker: Sleeper, searching: bool) -> bool {
         let state = lock(&self.state);
         let stands_down = !state.over
-            && worker >= state.width
-            && state.workers.saturating_sub(state.asleep.len()) > state.width;
+            && worker >= self.width()
+            && state.workers.saturating_sub(state.asleep.len()) > self.width();
         if stands_down {
             self.list(state, worker, searching);
         }

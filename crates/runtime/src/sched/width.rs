@@ -29,11 +29,12 @@
 //! [`sleep`](crate::sched::sleep) has the mechanism: how a worker beyond the width goes to sleep though there is work, and
 //! why no wake-up is lost by that.
 //!
-//! Where the policy leaves the width to the host ([`Policy::adapts`](thalweg_policy::Policy::adapts)) and scans, nodes are
-//! not pinned, and the plan is the engine's. A plan that the caller has given fixes the number of workers.
+//! Where the policy leaves the width to the host ([`Policy::adapts`](thalweg_policy::Policy::adapts)), nodes are not pinned, and
+//! the plan is the engine's. A plan that the caller has given fixes the number of workers.
 
 use crate::measure::clock::Ticks;
 use crate::net::Net;
+use crate::sched::make_ready::share_queue;
 use crate::sync::{Mutex, Ordering};
 use std::sync::atomic::AtomicBool;
 
@@ -213,6 +214,9 @@ impl Width {
             trials.choose(threads, WIDENED_EPOCHS);
             trials.until = after(EPOCH_NS);
             return trials.until;
+        }
+        if net.sched.ready.notifies() {
+            (net.sleep.width()..net.threads()).for_each(|worker| share_queue(net, worker));
         }
         let (width, wait) = trials.step(now, items(net));
         trials.until = after(wait);
