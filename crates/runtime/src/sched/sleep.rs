@@ -121,6 +121,9 @@ const EXCESS: usize = 8;
 /// The unit of the other bits of `word`: one announced worker.
 const SLEEPER: usize = 16;
 
+/// The width of a run that uses all its workers.
+const NO_LIMIT: usize = usize::MAX;
+
 /// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
 
@@ -182,7 +185,7 @@ impl Sleep {
     pub(crate) fn new(threads: usize) -> Sleep {
         Sleep {
             word: CachePadded::new(AtomicUsize::new(0)),
-            width: AtomicUsize::new(usize::MAX),
+            width: AtomicUsize::new(NO_LIMIT),
             state: Mutex::new(State {
                 active: threads,
                 asleep: Vec::new(),
@@ -264,11 +267,12 @@ impl Sleep {
         }
     }
 
-    /// Sets the number of workers that are to be awake at a time, at least 1. Wakes one, if fewer are; that one wakes the next
+    /// Sets the number of workers that are to be awake at a time, at least 1; all of them are no limit. Wakes one, if fewer are; that one wakes the next
     /// if there is more work.
     pub(crate) fn set_width(&self, width: usize) {
         let state = lock(&self.state);
-        let is_wider = self.width.swap(width.max(1), Ordering::Relaxed) < width;
+        let width = if width < state.workers { width.max(1) } else { NO_LIMIT };
+        let is_wider = self.width.swap(width, Ordering::Relaxed) < width;
         self.compare(&state);
         drop(state);
         if is_wider && self.wants_waking() {
@@ -278,11 +282,11 @@ impl Sleep {
 
     /// Lets all workers be awake, until the next trial of the width.
     pub(crate) fn widen(&self) {
-        let mut state = lock(&self.state);
-        if self.width() >= state.workers {
+        if self.width() == NO_LIMIT {
             return;
         }
-        self.width.store(state.workers, Ordering::Relaxed);
+        let mut state = lock(&self.state);
+        self.width.store(NO_LIMIT, Ordering::Relaxed);
         state.widened = true;
         self.compare(&state);
         drop(state);
@@ -294,7 +298,7 @@ impl Sleep {
         std::mem::take(&mut lock(&self.state).widened)
     }
 
-    /// The number of workers that are to be awake at a time. Another thread may be changing it.
+    /// The number of workers that are to be awake at a time, or a greater one. Another thread may be changing it.
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width.load(Ordering::Relaxed)
