@@ -50,8 +50,9 @@
 //! The policies of this crate keep a stricter law, so that a worker may park after any `Idle`: they return `Idle`
 //! only after they have examined everything that the worker could take, and found nothing. A scanning policy
 //! examines every node (`random`: every token that is not with an activation of another worker), a policy with
-//! notifications every queue, and one with affinity the worker's own queue. [`auto`] returns it also while items of the worker
-//! wait for their turn, at most [`auto::MAX_WAITS`] times in a row: the host then finds a claimable node, and asks again.
+//! notifications every queue, and one with affinity the worker's own queue. One exception: where workers carry items
+//! on ([`Measurements::carries`]), `auto` returns `Idle` at most [`auto::MAX_WAITS`] times in a row although nodes are
+//! claimable. There the host calls `next` again as long as some node is claimable, and lets no worker park before.
 //!
 //! # Policies
 //!

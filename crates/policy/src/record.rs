@@ -91,6 +91,10 @@ impl<'a, P: Policy> Policy for Recorded<'a, P> {
         self.policy.needs(graph)
     }
 
+    fn adapts(&self) -> bool {
+        self.policy.adapts()
+    }
+
     fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         let policy = self.policy.start(worker, host);
         Local { policy, worker, entries: Vec::new(), log: self.log }

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
+use thalweg_policy::auto::MAX_WAITS;
 use thalweg_policy::record::Entry;
 use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 
@@ -34,6 +35,7 @@ pub fn run_planned<P: Policy>(
     plan.threads = settings.workers;
     plan.affinity.retain(|_, worker| (*worker as usize) < settings.workers);
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings, plan);
+    clock.carries = policy.adapts() && model.carries(settings.workers);
     let needs = policy.needs(&model.graph);
     let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
@@ -73,6 +75,8 @@ type Timed = Reverse<(u64, u64, WorkerId, Step)>;
 struct Clock<'m, S> {
     world: World<'m>,
     settings: Settings,
+    /// Workers carry their items on: activations end where the items of another worker begin.
+    carries: bool,
     workers: Vec<Worker>,
     heap: BinaryHeap<Timed>,
     /// Events so far.
@@ -97,6 +101,7 @@ impl<'m, S: Shared> Clock<'m, S> {
         Clock {
             world: World::new(model, window, settings.foresight),
             settings,
+            carries: false,
             workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
             events: 0,
@@ -113,6 +118,7 @@ impl<'m, S: Shared> Clock<'m, S> {
                 firings: vec![0; nodes],
                 activations: vec![0; nodes],
                 fruitless: 0,
+                remote: Vec::new(),
                 decisions: Vec::new(),
                 longest_wait: 0,
             },
@@ -127,6 +133,7 @@ impl<'m, S: Shared> Clock<'m, S> {
             common: &mut self.common,
             now: self.now,
             worker,
+            carries: self.carries,
         }
     }
 
@@ -179,7 +186,8 @@ impl<'m, S: Shared> Clock<'m, S> {
     }
 
     /// The result of a run in which no event is left.
-    fn close(self) -> Result<Report, Failure> {
+    fn close(mut self) -> Result<Report, Failure> {
+        self.report.remote = self.world.remote();
         let claimable: Vec<NodeId> =
             self.world.graph().node_ids().filter(|&n| self.world.claimable(n)).collect();
         match (self.world.has_ended(), claimable.is_empty()) {
@@ -210,7 +218,7 @@ impl<'m, S: Shared> Clock<'m, S> {
             }
             Decision::Activate(node) => {
                 let (now, active) = (self.now, &mut self.workers[worker]);
-                active.idle = 0;
+                (active.idle, active.waits) = (0, 0);
                 active.idle_before += active.idle_since.take().map_or(0, |since| now - since);
                 self.schedule(self.settings.decide, worker, Step::Claim(node));
             }
@@ -244,10 +252,18 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
+    /// Lets a worker call the policy again after a while, or sleep.
+    ///
+    /// A worker that carries items on may wait although nodes are claimable. It must not sleep: no publication may be left
+    /// to wake it. The policy ends the wait; the bound is for one that does not, whose run then fails.
     fn idle(&mut self, worker: WorkerId) {
-        self.workers[worker].idle += 1;
-        self.workers[worker].idle_since.get_or_insert(self.now);
-        if self.workers[worker].idle < self.settings.patience {
+        let waits = self.carries && self.world.graph().node_ids().any(|node| self.world.claimable(node));
+        let idler = &mut self.workers[worker];
+        idler.waits = if waits { idler.waits + 1 } else { 0 };
+        idler.idle += 1;
+        idler.idle_since.get_or_insert(self.now);
+        let may_wait = (1..=MAX_WAITS).contains(&idler.waits);
+        if may_wait || idler.idle < self.settings.patience {
             self.schedule(self.settings.spin, worker, Step::Decide);
         } else {
             self.workers[worker].asleep = true;
@@ -256,7 +272,8 @@ impl<'m, S: Shared> Clock<'m, S> {
 
     /// Claims a node for an activation.
     fn begin(&mut self, worker: WorkerId, node: NodeId) {
-        let claim = self.world.hold(node).and_then(|()| self.claim_next(worker, node, self.settings.budget));
+        let budget = self.budget(node);
+        let claim = self.world.hold(node).and_then(|()| self.claim_next(worker, node, budget));
         match claim {
             Ok((claim, left)) => {
                 self.report.activations[node.index()] += 1;
@@ -282,11 +299,24 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.schedule(overhead + claim.cost, worker, Step::Finish);
     }
 
+    /// Maximum number of firings of an activation. A worker that carries items on publishes those of a sequential node
+    /// once, and stops where the items of another worker begin.
+    fn budget(&self, node: NodeId) -> u64 {
+        let Settings { budget, slice, run, .. } = self.settings;
+        let parallel = self.world.graph().node(node).kind == Kind::Parallel;
+        match (parallel, self.carries) {
+            (true, true) => run.min(self.world.before_another(node)),
+            (false, true) => budget.min(slice).min(self.world.before_another(node)),
+            (true, false) => run,
+            (false, false) => budget,
+        }
+    }
+
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
     fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
         let parallel = self.world.graph().node(node).kind == Kind::Parallel;
-        let max = if parallel { self.settings.run } else { self.settings.slice.min(left) };
-        match self.world.claim(node, max, worker) {
+        let max = if parallel { left } else { self.settings.slice.min(left) };
+        match self.world.claim(node, max, Some(worker)) {
             Ok(claim) if parallel => Ok((claim, 0)),
             Ok(claim) => Ok((claim, left - claim.firings)),
             Err(event) => {
@@ -299,7 +329,7 @@ impl<'m, S: Shared> Clock<'m, S> {
     /// Ends the firings of a claim, and claims the next ones if budget is left.
     fn finish(&mut self, worker: WorkerId) {
         let (node, claim, left) = self.workers[worker].active.take().expect("an activation runs");
-        self.world.finish(node, claim.run, worker);
+        self.world.finish(node, claim.run);
         self.report.busy[worker] += claim.cost;
         self.report.firings[node.index()] += claim.firings;
         self.common.busy_time[node.index()] += claim.cost;

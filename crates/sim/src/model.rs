@@ -96,18 +96,35 @@ pub struct Model {
     pub nodes: Vec<NodeModel>,
     /// The capacity of channels that do not set one.
     pub capacity: usize,
+    /// Whether items own memory or are large, so that workers carry them on: see [`Model::heavy`].
+    pub heavy: bool,
 }
+
+/// The greatest number of channels of a graph whose workers carry items on, as in the engine.
+const MAX_CARRIED: usize = 64;
 
 impl Model {
     /// A model without nodes.
     pub fn new() -> Model {
-        Model { graph: GraphData::new(), nodes: Vec::new(), capacity: 256 }
+        Model { graph: GraphData::new(), nodes: Vec::new(), capacity: 256, heavy: false }
     }
 
     /// The same model with another capacity for channels that do not set one.
     pub fn capacity(mut self, items: usize) -> Model {
         self.capacity = items;
         self
+    }
+
+    /// The same model with items that own memory, or are large: workers are to carry them on, if there are several and the
+    /// graph has at most 64 channels. Set [`Settings::transfer`](crate::Settings::transfer) to the cost of moving one.
+    pub fn heavy(mut self) -> Model {
+        self.heavy = true;
+        self
+    }
+
+    /// Whether this number of workers is to carry items on.
+    pub(crate) fn carries(&self, workers: usize) -> bool {
+        self.heavy && workers > 1 && (1..=MAX_CARRIED).contains(&self.graph.channels().len())
     }
 
     /// Adds a sequential source that ends after `firings`.

@@ -20,6 +20,8 @@ pub struct Report {
     pub activations: Vec<u64>,
     /// Claims that fired nothing.
     pub fruitless: u64,
+    /// By channel: items that another worker consumed than the one that pushed them. Items that no worker pushed count.
+    pub remote: Vec<u64>,
     /// Every decision, in order of time.
     pub decisions: Vec<Entry>,
     /// The maximum number of decisions, of all workers, during which a node stayed claimable without being activated.

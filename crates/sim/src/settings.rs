@@ -13,7 +13,7 @@ pub struct Settings {
     pub overhead: u64,
     /// Additional cost of an activation if another worker activated the node last.
     pub migrate: u64,
-    /// Additional cost of each popped item that another worker published.
+    /// Additional cost of each popped item that another worker has pushed.
     pub transfer: u64,
     /// Time from a publication until a sleeping worker calls the policy.
     pub wake: u64,

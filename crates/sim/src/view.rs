@@ -18,6 +18,8 @@ pub(crate) struct Worker {
     pub(crate) active: Option<(NodeId, Claim, u64)>,
     /// Consecutive idle decisions.
     pub(crate) idle: u32,
+    /// Consecutive idle decisions while some node was claimable, if workers carry items on.
+    pub(crate) waits: u32,
     pub(crate) asleep: bool,
     /// Whether a node was pushed to its queue while it slept.
     pub(crate) wanted: bool,
@@ -36,6 +38,7 @@ impl Worker {
             unreported: None,
             active: None,
             idle: 0,
+            waits: 0,
             asleep: false,
             wanted: false,
             idle_since: None,
@@ -79,6 +82,8 @@ pub(crate) struct View<'a, 'm, S> {
     pub(crate) common: &'a mut Common<S>,
     pub(crate) now: u64,
     pub(crate) worker: WorkerId,
+    /// Workers carry their items on.
+    pub(crate) carries: bool,
 }
 
 impl<S> Measurements for View<'_, '_, S> {
@@ -87,6 +92,15 @@ impl<S> Measurements for View<'_, '_, S> {
     }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.last_workers[node.index()]
+    }
+    fn origin(&self, channel: ChannelId) -> Option<WorkerId> {
+        self.world.origins(channel).next().filter(|_| self.workers.len() > 1)
+    }
+    fn any_waiting(&self, channel: ChannelId) -> bool {
+        self.workers.len() > 1 && self.world.origins(channel).any_waiting(self.worker)
+    }
+    fn carries(&self) -> bool {
+        self.carries
     }
     fn now(&self) -> u64 {
         self.now

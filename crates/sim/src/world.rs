@@ -14,6 +14,7 @@
 //!
 //! A blind firing pushes at most one item to a dynamic output. Beyond that the engine spills, which is not modelled.
 
+use crate::origins::Origins;
 use crate::{Model, NodeModel};
 use std::collections::VecDeque;
 use thalweg_graph::{ChannelId, GraphData, NodeId};
@@ -32,10 +33,12 @@ struct Channel {
     closed: bool,
     /// The consumer has ended: pushed items are discarded.
     abandoned: bool,
-    /// The worker that published last.
-    publisher: Option<WorkerId>,
+    /// The workers that have pushed `items`.
+    origins: Origins,
     /// Items published so far.
     published: u64,
+    /// Items claimed so far by another worker than the one that has pushed them.
+    remote: u64,
 }
 
 impl Channel {
@@ -79,6 +82,8 @@ struct Run {
     done: bool,
     pops: Vec<usize>,
     pushes: Vec<usize>,
+    /// The worker that runs them; `None` for a thread of the node's own.
+    worker: Option<WorkerId>,
 }
 
 /// A claim that succeeded.
@@ -89,7 +94,7 @@ pub(crate) struct Claim {
     pub(crate) firings: u64,
     /// The cost of the firings, in ticks.
     pub(crate) cost: u64,
-    /// Popped items that another worker published.
+    /// Popped items that another worker has pushed.
     pub(crate) foreign: u64,
 }
 
@@ -117,15 +122,21 @@ pub(crate) struct World<'m> {
 
 impl<'m> World<'m> {
     pub(crate) fn new(model: &'m Model, window: usize, foresight: bool) -> World<'m> {
-        let channel = |id: ChannelId| Channel {
-            capacity: model.capacity_of(id),
-            items: model.graph.channel(id).link.initial,
-            popped: 0,
-            reserved: 0,
-            closed: false,
-            abandoned: false,
-            publisher: None,
-            published: 0,
+        let channel = |id: ChannelId| {
+            let initial = model.graph.channel(id).link.initial;
+            let mut origins = Origins::default();
+            origins.push(initial, None);
+            Channel {
+                capacity: model.capacity_of(id),
+                items: initial,
+                popped: 0,
+                reserved: 0,
+                closed: false,
+                abandoned: false,
+                origins,
+                published: 0,
+                remote: 0,
+            }
         };
         let nodes: Vec<Node> = model.graph.node_ids().map(|_| Node::default()).collect();
         World {
@@ -169,6 +180,25 @@ impl<'m> World<'m> {
     /// Items published to a channel so far.
     pub(crate) fn traffic(&self, id: ChannelId) -> u64 {
         self.channels[id.index()].published
+    }
+
+    /// The workers that have pushed the items of a channel.
+    pub(crate) fn origins(&self, id: ChannelId) -> &Origins {
+        &self.channels[id.index()].origins
+    }
+
+    /// By channel: items claimed so far by another worker than the one that has pushed them.
+    pub(crate) fn remote(&self) -> Vec<u64> {
+        self.channels.iter().map(|channel| channel.remote).collect()
+    }
+
+    /// The number of firings, at least 1, before the first one that pops an item which another worker has pushed than the
+    /// next item; the largest number if there is no such item. Known of nodes with one input.
+    pub(crate) fn before_another(&self, id: NodeId) -> u64 {
+        let [port] = &self.graph().node(id).inputs[..] else { return u64::MAX };
+        let channel = port.channel.expect("models connect all ports");
+        let items = self.origins(channel).before_another();
+        items.map_or(u64::MAX, |items| (items as u64 / port.pop.fixed().unwrap_or(1).max(1)).max(1))
     }
 
     /// Whether an activation would fire or end the node.
@@ -270,14 +300,14 @@ impl<'m> World<'m> {
             self.end(id);
             return;
         }
-        let claim = self.claim(id, firings, WorkerId::MAX).expect("a burst fits into its channels");
+        let claim = self.claim(id, firings, None).expect("a burst fits into its channels");
         assert_eq!(claim.firings, firings, "a burst fits into its channels");
-        self.finish(id, claim.run, WorkerId::MAX);
+        self.finish(id, claim.run);
     }
 
     /// Claims up to `max` firings of a held node, or returns the event that prevents the first one. Ends the node
-    /// if no firing is left.
-    pub(crate) fn claim(&mut self, id: NodeId, max: u64, worker: WorkerId) -> Result<Claim, Event> {
+    /// if no firing is left. `worker` is `None` for a thread of the node's own.
+    pub(crate) fn claim(&mut self, id: NodeId, max: u64, worker: Option<WorkerId>) -> Result<Claim, Event> {
         let node = &self.nodes[id.index()];
         if node.window.len() >= self.window {
             return Err(Event::Waiting);
@@ -350,13 +380,15 @@ impl<'m> World<'m> {
         None
     }
 
-    fn take(&mut self, id: NodeId, tally: Tally, firings: u64, worker: WorkerId) -> Claim {
+    fn take(&mut self, id: NodeId, tally: Tally, firings: u64, worker: Option<WorkerId>) -> Claim {
         let mut foreign = 0;
         for (port, n) in self.graph().node(id).inputs.iter().zip(&tally.pops) {
             let channel = &mut self.channels[port.channel.expect("connected").index()];
             channel.items -= n;
             channel.popped += n;
-            foreign += if channel.publisher == Some(worker) { 0 } else { *n as u64 };
+            let remote = channel.origins.pop(*n, worker) as u64;
+            channel.remote += remote;
+            foreign += remote;
         }
         for (port, n) in self.graph().node(id).outputs.iter().zip(&tally.pushes) {
             self.channels[port.channel.expect("connected").index()].reserved += n;
@@ -364,14 +396,14 @@ impl<'m> World<'m> {
         let node = &mut self.nodes[id.index()];
         let tickets = node.ticket..node.ticket + firings;
         node.ticket += firings;
-        node.window.push_back(Run { done: false, pops: tally.pops, pushes: tally.pushes });
+        node.window.push_back(Run { done: false, pops: tally.pops, pushes: tally.pushes, worker });
         let cost = tickets.map(|ticket| self.model.nodes[id.index()].cost.at(ticket)).sum();
         Claim { run: node.published + node.window.len() as u64 - 1, firings, cost, foreign }
     }
 
     /// Ends the firings of a run: frees the popped items, and publishes the runs at the front of the window that
     /// are done.
-    pub(crate) fn finish(&mut self, id: NodeId, run: u64, worker: WorkerId) {
+    pub(crate) fn finish(&mut self, id: NodeId, run: u64) {
         let node = &mut self.nodes[id.index()];
         let index = (run - node.published) as usize;
         node.window[index].done = true;
@@ -383,9 +415,11 @@ impl<'m> World<'m> {
             for (port, n) in self.model.graph.node(id).outputs.iter().zip(run.pushes) {
                 let channel = &mut self.channels[port.channel.expect("connected").index()];
                 channel.reserved -= n;
-                channel.publisher = Some(worker);
                 channel.published += n as u64;
-                channel.items += if channel.abandoned { 0 } else { n };
+                if !channel.abandoned {
+                    channel.items += n;
+                    channel.origins.push(n, run.worker);
+                }
             }
         }
     }
@@ -400,6 +434,7 @@ impl<'m> World<'m> {
         for port in &node.inputs {
             let channel = &mut self.channels[port.channel.expect("connected").index()];
             (channel.abandoned, channel.items) = (true, 0);
+            channel.origins.clear();
         }
         for port in &node.outputs {
             self.channels[port.channel.expect("connected").index()].closed = true;
@@ -453,8 +488,8 @@ mod tests {
     fn farm(items: u64, window: usize, model: &Model) -> World<'_> {
         let mut world = World::new(model, window, true);
         world.hold(NodeId(0)).unwrap();
-        let run = world.claim(NodeId(0), items, 0).unwrap().run;
-        world.finish(NodeId(0), run, 0);
+        let run = world.claim(NodeId(0), items, Some(0)).unwrap().run;
+        world.finish(NodeId(0), run);
         world.release(NodeId(0));
         world
     }
@@ -463,11 +498,11 @@ mod tests {
     fn runs_are_published_in_ticket_order() {
         let model = shapes::farm(8, 1, 1);
         let mut world = farm(8, 4, &model);
-        let first = world.claim(FARM, 3, 0).unwrap();
-        let second = world.claim(FARM, 2, 0).unwrap();
-        world.finish(FARM, second.run, 0);
+        let first = world.claim(FARM, 3, Some(0)).unwrap();
+        let second = world.claim(FARM, 2, Some(0)).unwrap();
+        world.finish(FARM, second.run);
         assert_eq!(world.occupancy(ChannelId(1)).items, 0);
-        world.finish(FARM, first.run, 0);
+        world.finish(FARM, first.run);
         assert_eq!(world.occupancy(ChannelId(1)).items, 5);
     }
 
@@ -475,10 +510,10 @@ mod tests {
     fn a_full_window_makes_the_node_wait() {
         let model = shapes::farm(8, 1, 1);
         let mut world = farm(8, 1, &model);
-        let run = world.claim(FARM, 1, 0).unwrap().run;
+        let run = world.claim(FARM, 1, Some(0)).unwrap().run;
         assert!(!world.claimable(FARM));
-        assert_eq!(world.claim(FARM, 1, 0).unwrap_err(), Event::Waiting);
-        world.finish(FARM, run, 0);
+        assert_eq!(world.claim(FARM, 1, Some(0)).unwrap_err(), Event::Waiting);
+        world.finish(FARM, run);
         assert!(world.claimable(FARM));
     }
 
@@ -497,14 +532,14 @@ mod tests {
     fn channels_stop_claims_and_ends_flow_downstream() {
         let model = shapes::chain_of(2, 5, 1).capacity(3);
         let mut world = World::new(&model, 1, true);
-        assert_eq!(world.claim(NodeId(1), 9, 0).unwrap_err(), Event::Empty(ChannelId(0)));
+        assert_eq!(world.claim(NodeId(1), 9, Some(0)).unwrap_err(), Event::Empty(ChannelId(0)));
         let mut passed = 0;
         while !world.has_ended() {
             for node in [NodeId(0), NodeId(1)] {
-                match world.claim(node, 9, 0) {
+                match world.claim(node, 9, Some(0)) {
                     Ok(claim) => {
                         passed += claim.firings * u64::from(node.0);
-                        world.finish(node, claim.run, 0);
+                        world.finish(node, claim.run);
                     }
                     Err(event) => assert_eq!(event, Event::Done),
                 }

@@ -30,10 +30,19 @@ fn policies() -> impl Iterator<Item = &'static str> {
     registry::names().chain(["prs:C=1", "partition:tau=0,apart=1"])
 }
 
+/// One model of each shape, by name; under `auto`, of which workers carry heavy items on, also with heavy items.
+fn models(policy: &str) -> Vec<(&'static str, Model)> {
+    let mut models = shapes::all();
+    if policy == "auto" {
+        models.extend(shapes::all().into_iter().map(|(shape, model)| (shape, model.heavy())));
+    }
+    models
+}
+
 /// Calls `check` for every policy, model, capacity, number of workers and seed.
 fn everywhere(check: impl Fn(&str, &str, &Model, Settings)) {
     for name in policies() {
-        for (shape, model) in shapes::all() {
+        for (shape, model) in models(name) {
             for capacity in [12, 256] {
                 let model = model.clone().capacity(capacity);
                 for workers in [1, 2, 3, 5, 8, 16] {
@@ -96,7 +105,7 @@ fn all_firings_happen_under_every_policy() {
 #[test]
 fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
-        for (shape, model) in shapes::all() {
+        for (shape, model) in models(name) {
             let settings = Settings { workers: 4, seed: 9, ..Settings::default() };
             let (one, two) = (play(name, &model, settings), play(name, &model, settings));
             assert_eq!(one, two, "{name} on {shape}");
@@ -121,7 +130,7 @@ fn seeds_matter_where_a_policy_draws() {
 fn the_liveness_law_holds_when_claims_are_slow_and_windows_short() {
     let (mut refused, mut waiting) = (0, 0);
     for name in policies() {
-        for (_, model) in shapes::all() {
+        for (_, model) in models(name) {
             for workers in [2, 7, 16] {
                 let small =
                     Settings { decide: 500, patience: 1, wake: 1, slice: 3, run: 2, ..Settings::default() };
@@ -139,7 +148,7 @@ fn the_liveness_law_holds_when_claims_are_slow_and_windows_short() {
 #[test]
 fn one_worker_never_idles_while_it_runs() {
     for name in policies() {
-        for (shape, model) in shapes::all() {
+        for (shape, model) in models(name) {
             let report = play(name, &model, Settings::default());
             let last = report.decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_)));
             let idle = report.decisions[..last.unwrap()].iter().filter(|e| e.decision == Decision::Idle);
@@ -180,7 +189,7 @@ fn every_policy_runs_bursts_after_idle_time() {
 #[test]
 fn every_policy_runs_without_foresight() {
     for name in policies() {
-        for (shape, model) in shapes::all() {
+        for (shape, model) in models(name) {
             let report = play(name, &model, Settings { foresight: false, workers: 3, ..Settings::default() });
             assert_eq!(report.firings, expected_firings(&model), "{name} on {shape}");
         }

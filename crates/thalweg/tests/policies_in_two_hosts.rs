@@ -106,6 +106,10 @@ impl<P: Policy> Policy for FeedWhenIdle<'_, P> {
         self.policy.needs(graph)
     }
 
+    fn adapts(&self) -> bool {
+        self.policy.adapts()
+    }
+
     fn start<H: Host<P::Shared>>(&self, worker: WorkerId, host: &mut H) -> Self::Local {
         Feeder { policy: self.policy.start(worker, host), round: 0, ended: Vec::new() }
     }
@@ -239,6 +243,12 @@ fn on_strangers() {
 #[test]
 fn on_a_farm() {
     compare(&shapes::farm(FIRINGS, 30, 300));
+}
+
+/// One worker has no other to leave items to.
+#[test]
+fn on_a_farm_of_heavy_items() {
+    compare(&shapes::farm(FIRINGS, 30, 300).heavy());
 }
 
 #[test]
