@@ -29,7 +29,7 @@
 //! with the items that it has pushed (a pipeline paper calls this the bind-to-item model):
 //!
 //! 1. to the consumer of the node that it has activated, if the next items there are its own, else it stays at that node,
-//!    else it goes to the nearest node upstream, under the same condition;
+//!    else it goes to the nearest node upstream, under the same condition, else to any node under that condition;
 //! 2. if none of these is possible though items of its own wait for their turn, it waits for a moment;
 //! 3. it takes new input: a source;
 //! 4. it takes what another worker has pushed, as above by readiness. If it has waited in vain, this comes before 3, so that
@@ -41,6 +41,9 @@
 //!
 //! Without the second rule each collision at a sequential node leaves one more batch in the channel before it, and none is
 //! ever taken away, until the channel is full and most items cross.
+//!
+//! A node with several inputs has its turns by the first one. Items there that wait for those of another input, or for room,
+//! have no turn to wait for: a worker that waited for them would keep the others from what they need.
 //!
 //! [`Measurements::carries`]: crate::Measurements::carries
 //!
@@ -200,7 +203,8 @@ impl DataFlow {
     fn carry<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         // A worker that waits asks often, and these questions are no turns of the round-robin.
         let fair = if self.waits == 0 { self.round_robin(host) } else { None };
-        let own = fair.or_else(|| last.and_then(|(node, _)| self.go_on(node, host)));
+        let near = || last.and_then(|(node, _)| self.go_on(node, host));
+        let own = fair.or_else(near).or_else(|| self.any_own(host));
         let is_behind = own.is_none() && any_waiting(host);
         if is_behind && self.waits < MAX_WAITS {
             self.waits += 1;
@@ -215,10 +219,7 @@ impl DataFlow {
     /// itself, else the nearest node upstream. Not a source.
     fn go_on<H: Host>(&self, node: NodeId, host: &H) -> Option<NodeId> {
         let graph = host.graph();
-        let is_own = |to: NodeId| {
-            let origin = inputs(graph, to).next().and_then(|channel| host.origin(channel));
-            origin.is_none_or(|worker| worker == self.worker)
-        };
+        let is_own = |to: NodeId| origin(to, host).is_none_or(|worker| worker == self.worker);
         let with_own =
             |to: NodeId| if_claimable(host, to).filter(|to| !graph.node(*to).is_source() && is_own(*to));
         let next = fullest_output(node, host).filter(|(_, fill)| *fill > 0.0);
@@ -231,11 +232,27 @@ impl DataFlow {
         };
         next.or_else(here).or_else(upstream)
     }
+
+    /// The claimable node farthest downstream whose next items are this worker's own.
+    fn any_own<H: Host>(&self, host: &H) -> Option<NodeId> {
+        let is_own = |node: &NodeId| origin(*node, host) == Some(self.worker) && host.claimable(*node);
+        host.graph().node_ids().filter(is_own).max_by_key(|node| self.depth[node.index()])
+    }
 }
 
-/// Whether items of this worker wait in a channel.
+/// The worker that has pushed the next item of a node's first input.
+fn origin<H: Host>(node: NodeId, host: &H) -> Option<WorkerId> {
+    inputs(host.graph(), node).next().and_then(|channel| host.origin(channel))
+}
+
+/// Whether items of this worker wait for their turn: in the first input of a node that lacks neither items nor room.
 fn any_waiting<H: Host>(host: &H) -> bool {
-    host.graph().channel_ids().any(|channel| host.any_waiting(channel))
+    let graph = host.graph();
+    let waits = |channel: ChannelId| {
+        let to = consumer(graph, channel);
+        host.any_waiting(channel) && inputs(graph, to).next() == Some(channel) && host.lack(to).is_none()
+    };
+    graph.channel_ids().any(waits)
 }
 
 /// The neighbour that the data leads to, or the node itself, if it is claimable and ready by more than a sliver.
@@ -438,6 +455,38 @@ mod tests {
         let mut host = carrying([9, 9, 0, 0], &[0, 1, 2]);
         host.origins[1] = Some(1);
         assert_eq!(carried(4, &mut host), go(1));
+    }
+
+    #[test]
+    fn own_items_anywhere_come_before_waiting_and_new_input() {
+        let mut host = carrying([9, 0, 9, 9], &[0, 3, 4]);
+        host.origins = vec![Some(1), None, Some(0), Some(0)];
+        host.waiting[3] = true;
+        assert_eq!(carried(1, &mut host), go(4), "of these the farthest downstream");
+        host.only(&[0, 3]);
+        assert_eq!(carried(1, &mut host), go(3));
+    }
+
+    #[test]
+    fn items_that_lack_others_or_room_have_no_turn_to_wait_for() {
+        let mut host = carrying([0, 9, 0, 0], &[0]);
+        (host.origins[1], host.waiting[1]) = (Some(1), true);
+        assert_eq!(carried(1, &mut host), Decision::Idle);
+        for lack in [Event::Full(ChannelId(2)), Event::Empty(ChannelId(1))] {
+            host.lacks[2] = Some(lack);
+            assert_eq!(carried(1, &mut host), go(0));
+        }
+    }
+
+    #[test]
+    fn the_first_input_of_a_node_decides_whose_turn_it_is() {
+        let mut host = Mock::with_workers(graphs::two_sources(), 2);
+        host.carries = true;
+        host.only(&[0, 1]);
+        (host.origins[0], host.origins[1], host.waiting[1]) = (Some(1), Some(0), true);
+        assert_eq!(carried(0, &mut host), go(0), "items of the second input are no reason to wait");
+        host.waiting[0] = true;
+        assert_eq!(carried(0, &mut host), Decision::Idle);
     }
 
     #[test]
