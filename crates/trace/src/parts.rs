@@ -142,6 +142,30 @@ pub struct ChannelReport {
     pub producer_waited: Duration,
 }
 
+impl ChannelReport {
+    /// The share of the items that moved between workers: [`ChannelReport::remote`] by [`ChannelReport::items`], at most 1.
+    /// `None` without items.
+    ///
+    /// ```
+    /// use thalweg_trace::ChannelReport;
+    ///
+    /// let mut channel = ChannelReport::default();
+    /// (channel.items, channel.bytes, channel.remote) = (400_000, 40_000_000, 300_000);
+    /// assert_eq!(channel.remote_share(), Some(0.75));
+    /// assert_eq!(channel.remote_bytes(), 30_000_000);
+    /// ```
+    pub fn remote_share(&self) -> Option<f64> {
+        (self.items > 0).then(|| self.remote.min(self.items) as f64 / self.items as f64)
+    }
+
+    /// The bytes of the items that moved between workers, as if all items of the channel had the same size. Rounded down.
+    pub fn remote_bytes(&self) -> u64 {
+        let remote = u128::from(self.remote.min(self.items));
+        let crossed = u128::from(self.bytes) * remote / u128::from(self.items.max(1));
+        u64::try_from(crossed).unwrap_or(self.bytes)
+    }
+}
+
 /// A limit of a channel that the runtime raised to resolve a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growth {

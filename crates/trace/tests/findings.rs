@@ -278,6 +278,26 @@ fn workers_show_what_the_machine_did() {
     find(&report, FindingKind::RemoteTraffic);
 }
 
+#[test]
+fn the_bytes_that_cross_are_named() {
+    let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[50, 50, 50], &[IDLE, IDLE]);
+    report.workers.iter_mut().for_each(|worker| worker.queue = ms(40));
+    for (channel, remote, bytes) in [(0, 180_000, 2 << 20), (1, 120_000, 30 << 20)] {
+        let channel = &mut report.channels[channel];
+        (channel.items, channel.remote, channel.bytes) = (200_000, remote, bytes);
+    }
+    let finding = find(&report, FindingKind::RemoteTraffic);
+    assert_eq!(finding.channels, [ChannelId(1)], "more bytes of it cross, though fewer items");
+    assert_eq!(finding.evidence, "61.9 % of the bytes cross: 300000 of 400000 items, 19.8 MiB");
+    assert!(finding.help.contains("mimalloc") && !finding.help.contains("`policy"), "{finding}");
+    report.policy = "pss".into();
+    let help = find(&report, FindingKind::RemoteTraffic).help;
+    assert!(help.starts_with("use `policy(\"auto\")`; make the items larger"), "{help}");
+    report.channels.iter_mut().for_each(|channel| channel.bytes = 0);
+    let evidence = find(&report, FindingKind::RemoteTraffic).evidence;
+    assert_eq!(evidence, "75.0 % of the items cross: 300000 of 400000");
+}
+
 /// Thresholds are crossed by no measurement that a quiet run has.
 #[test]
 fn small_shares_are_no_findings() {

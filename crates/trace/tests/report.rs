@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, OutPort, Rate};
-use thalweg_trace::{Growth, Limit, MemberCounts, NodeWaits, Report, Service};
+use thalweg_trace::{ChannelReport, Growth, Limit, MemberCounts, NodeWaits, Report, Service};
 
 /// `read -> squeeze -> write`, where `squeeze` is parallel.
 fn graph() -> GraphData {
@@ -87,9 +87,9 @@ read     sequential    10000           30      4   20 ms        2 us            
 squeeze    parallel    10000           30      4  150 ms       15 us         25.2 ms  150.0 %  1.00              12.0 % for a worker
 write    sequential    10000           30      4    6 ms      600 ns               -    6.0 %     -  41.0 % for items of squeeze.out
 
-channel                  items     rate  remote     bytes  capacity   peak   mean  left over  consumer waited  producer waited
-read.out -> squeeze.in   10000  100 k/s     300  78.1 KiB      1024  800.0  511.2          0            0.0 %           70.0 %
-squeeze.out -> write.in  10000  100 k/s     300  78.1 KiB      1024  800.0  511.2          7           41.0 %            0.0 %
+channel                  items     rate  remote  of items     bytes  remote bytes  capacity   peak   mean  left over  consumer waited  producer waited
+read.out -> squeeze.in   10000  100 k/s     300     3.0 %  78.1 KiB      2.34 KiB      1024  800.0  511.2          0            0.0 %           70.0 %
+squeeze.out -> write.in  10000  100 k/s     300     3.0 %  78.1 KiB      2.34 KiB      1024  800.0  511.2          7           41.0 %            0.0 %
 
 grew squeeze.out -> write.in from 512 to 1024 items after 21 ms
 
@@ -102,6 +102,21 @@ the last after 21 ms
 nodes, and the byte budget may refuse it
 ";
     assert_eq!(report().to_string(), expected);
+}
+
+#[test]
+fn bytes_that_cross_follow_from_items() {
+    let of = |items, bytes, remote| {
+        let mut channel = ChannelReport::default();
+        (channel.items, channel.bytes, channel.remote) = (items, bytes, remote);
+        (channel.remote_share(), channel.remote_bytes())
+    };
+    assert_eq!(of(0, 0, 0), (None, 0));
+    assert_eq!(of(0, 0, 7), (None, 0), "initial items may cross, which are not counted as items");
+    assert_eq!(of(8, 100, 2), (Some(0.25), 25));
+    assert_eq!(of(3, 100, 1).1, 33);
+    assert_eq!(of(8, 100, 9), (Some(1.0), 100));
+    assert_eq!(of(u64::MAX, u64::MAX, u64::MAX), (Some(1.0), u64::MAX));
 }
 
 /// With numbers of long runs, the tables fit a wide terminal.

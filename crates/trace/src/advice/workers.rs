@@ -1,9 +1,9 @@
 //! What the times and counts of the workers show: imbalance, refused claims, preemption, short firings, remote traffic.
 
 use super::{Finding, FindingKind};
-use crate::{Report, WorkerReport, units};
+use crate::{ChannelReport, Report, WorkerReport, units};
 use std::time::Duration;
-use thalweg_graph::{Kind, NodeId};
+use thalweg_graph::{ChannelId, Kind, NodeId};
 
 /// The busiest worker is in nodes for this much more of its time than the least busy one.
 const UNEVEN: f64 = 0.4;
@@ -134,16 +134,31 @@ impl Report {
     }
 
     fn remote_traffic(&self) -> Option<Finding> {
-        let remote = self.channels.iter().map(|c| c.remote).fold(0, u64::saturating_add);
-        let items = self.channels.iter().map(|c| c.items).fold(0, u64::saturating_add);
+        let sum = |of: fn(&ChannelReport) -> u64| self.channels.iter().map(of).fold(0, u64::saturating_add);
+        let (remote, items) = (sum(|channel| channel.remote), sum(|channel| channel.items));
         let share = remote as f64 / items.max(1) as f64;
         if items < REMOTE.1 || share < REMOTE.0 || self.overhead() < REFUSED.1 {
             return None;
         }
-        let most = self.graph.channel_ids().max_by_key(|id| self.channels[id.index()].remote)?;
+        let crossed = |id: &ChannelId| {
+            let channel = &self.channels[id.index()];
+            (channel.remote_bytes(), channel.remote)
+        };
+        let most = self.graph.channel_ids().max_by_key(crossed)?;
         let what = format!("most items move between cores, above all those of {}", self.quoted_channel(most));
-        let evidence = format!("{remote} of {items} items, {}", units::percent(share));
-        let help = "keep both ends on one worker: use `policy(\"partition\")` or `policy(\"auto\")`, or merge the two nodes";
+        let evidence = match (sum(ChannelReport::remote_bytes), sum(|channel| channel.bytes)) {
+            (_, 0) => format!("{} of the items cross: {remote} of {items}", units::percent(share)),
+            (crossed, bytes) => format!(
+                "{} of the bytes cross: {remote} of {items} items, {}",
+                units::percent(crossed as f64 / bytes as f64),
+                units::format_bytes(crossed)
+            ),
+        };
+        let policy = if self.policy == "auto" { "" } else { "use `policy(\"auto\")`; " };
+        let help = format!(
+            "{policy}make the items larger (`chunks`), merge the two nodes, or run with fewer `threads`; if the items own \
+             memory, use an allocator that returns blocks to the thread that allocated them, such as mimalloc"
+        );
         Some(Finding::new(FindingKind::RemoteTraffic, what, evidence, help).through(&[most]))
     }
 }

@@ -27,6 +27,8 @@ pub(super) fn section(out: &mut String, report: &Report) {
         "#consumer waited",
         "#producer waited",
         "#remote",
+        "#of items",
+        "#remote bytes",
         "#left over",
     ];
     let rows = order.iter().take(ROWS).map(|id| row(report, *id));
@@ -62,6 +64,8 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
         Cell::Number(units::time(stats.consumer_waited)),
         Cell::Number(units::time(stats.producer_waited)),
         Cell::Number(stats.remote.to_string()),
+        Cell::Number(stats.remote_share().map_or("-".to_owned(), units::percent)),
+        Cell::Number(units::format_bytes(stats.remote_bytes())),
         Cell::Number(stats.leftover.to_string()),
     ]
 }
