@@ -5,7 +5,7 @@ use crate::world::{Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use thalweg_graph::{Kind, NodeId};
+use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::auto::MAX_WAITS;
 use thalweg_policy::record::Entry;
@@ -305,11 +305,28 @@ impl<'m, S: Shared> Clock<'m, S> {
         let Settings { budget, slice, run, .. } = self.settings;
         let parallel = self.world.graph().node(node).kind == Kind::Parallel;
         match (parallel, self.carries) {
-            (true, true) => run.min(self.world.before_another(node)),
-            (false, true) => budget.min(slice).min(self.world.before_another(node)),
+            (true, true) => run.min(self.claimed_at_once(node)).min(self.world.before_another(node)),
+            (false, true) => {
+                budget.min(slice).min(self.claimed_at_once(node)).min(self.world.before_another(node))
+            }
             (true, false) => run,
             (false, false) => budget,
         }
+    }
+
+    /// The most firings of a node whose items each parallel consumer takes in one claim; at least 1. A dynamic rate counts as
+    /// one item.
+    fn claimed_at_once(&self, node: NodeId) -> u64 {
+        let graph = self.world.graph();
+        let limit = |id: ChannelId| {
+            let channel = graph.channel(id);
+            let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
+            let push = from.outputs[channel.from.1].push.fixed().unwrap_or(1).max(1);
+            let items = self.settings.run * to.inputs[channel.to.1].pop.fixed().unwrap_or(1);
+            (to.kind == Kind::Parallel).then_some((items / push).max(1))
+        };
+        let channels = graph.node(node).outputs.iter().filter_map(|port| port.channel);
+        channels.filter_map(limit).min().unwrap_or(u64::MAX)
     }
 
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.

@@ -193,6 +193,7 @@ fn run(dedicated: NodeId) {
         recorder: None,
         pinned_first: false,
         now: 0,
+        carries: false,
         starting: false,
     };
     Worker::new(host, &First, (), config).run(None);

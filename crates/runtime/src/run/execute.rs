@@ -142,6 +142,7 @@ fn begin<'a, P: Policy>(
         recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,
+        carries: policy.adapts() && net.carries(),
         starting: needs.notifications(),
     };
     let local = policy.start(worker, &mut host);

@@ -30,6 +30,8 @@ pub(crate) struct EngineHost<'a, S> {
     pub(crate) pinned_first: bool,
     /// The time at which the worker's latest activation or idle period ended, as far as it was stamped.
     pub(crate) now: Ticks,
+    /// Workers carry items on: the policy adapts, and some items are heavy.
+    pub(crate) carries: bool,
     /// The policy is starting: exactly the nodes that have a token count as claimable, so that the calls of
     /// `Policy::start` find each token once. What other threads change meanwhile is reported afterwards
     /// ([`begin_notifying`](crate::sched::make_ready::begin_notifying)).
@@ -94,7 +96,7 @@ impl<S> Measurements for EngineHost<'_, S> {
     }
 
     fn carries(&self) -> bool {
-        self.net.carries()
+        self.carries
     }
 
     fn now(&self) -> u64 {

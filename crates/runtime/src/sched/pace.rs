@@ -101,9 +101,30 @@ impl<P: Policy> Worker<'_, P> {
         // A worker that carries its items on has them in its cache for the whole slice, and publishes once.
         let carries = self.config.carries && cell.kind == Kind::Sequential;
         let slice = (time * 16 / pace).clamp(1, if carries { batch } else { claim.min(batch) });
+        let slice = if self.config.carries { slice.min(claimed_at_once(cx)) } else { slice };
         let budget = if carries { slice } else { budget };
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
+}
+
+/// The most firings of a node whose items each parallel consumer takes in one claim, by the consumer's latest pace; at least 1.
+/// A worker that carries its items on takes those of a consumer before another worker takes its own there. If it needed
+/// several claims for them, the workers would run the consumer in turns instead of at the same time.
+fn claimed_at_once(cx: &ActivationContext<'_>) -> u64 {
+    let graph = &cx.net.topology.graph;
+    let limit = |id: &ChannelId| {
+        let channel = graph.channel(*id);
+        let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
+        let claim = cx.net.node(channel.to.0).state.batch.load(Ordering::Relaxed) & u64::from(u32::MAX);
+        if to.kind != Kind::Parallel || claim == 0 {
+            return None;
+        }
+        // A dynamic rate counts as one item.
+        let (push, pop) = (from.outputs[channel.from.1].push, to.inputs[channel.to.1].pop);
+        let (push, pop) = (push.fixed().unwrap_or(1), pop.fixed().unwrap_or(1));
+        Some((claim.saturating_mul(pop) / push.max(1)).max(1))
+    };
+    cx.net.outputs(cx.node).iter().filter_map(limit).min().unwrap_or(u64::MAX)
 }
 
 /// The next items of a node with one input, when an activation begins.
