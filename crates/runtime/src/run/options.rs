@@ -47,6 +47,11 @@ impl Options {
 
     /// The number of workers; by default the number of cores that this process may use. Nodes that block have threads
     /// of their own besides.
+    ///
+    /// It is the upper bound: under the policy `auto` a run tries from time to time whether fewer workers move as many items,
+    /// and lets the others sleep if so. [`Report::notes`](thalweg_trace::Report::notes) then has the number and the latest
+    /// trial. All workers are used under any other policy and with a [plan](Options::plan) of the caller, in a graph with a node
+    /// that has a stack, and in runs that are [`counted`](Options::counted) or [`unaccounted`](Options::unaccounted).
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

@@ -96,7 +96,7 @@
 //! announced, remains, and checks before it sleeps. It may be the looker, as any sleeping worker.
 //!
 //! A width below the number of workers needs a looker, since all workers that are awake may be in long firings: the looker then
-//! widens the run. So a worker that is awake appoints one at once (`Worker::watched`).
+//! widens the run. A worker that stands down becomes the looker, if there is none.
 //!
 //! # Dedicated threads
 //!

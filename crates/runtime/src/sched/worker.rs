@@ -9,7 +9,7 @@
 //! | working | false | an activation | `Decision::Idle` |
 //! | spinning | either | `Decision::Idle` | work that it may do; or the end of [`SPIN_NS`](crate::sched::idle::SPIN_NS) |
 //! | announced | false | `Sleep::announce` | `withdraw`, if work was found after the announcement; or `commit` |
-//! | parked | false | `Sleep::commit` | a wake-up, the timeout, or the end of the run |
+//! | parked | false | `Sleep::commit`, also right after `Sleep::stand_down` | a wake-up, the timeout, or the end of the run |
 //!
 //! [`sleep`](crate::sched::sleep) argues why no wake-up is lost between these states.
 //!
