@@ -4,6 +4,9 @@
 //! activation: the *budget*, in firings, and the *slice*, the firings after which it publishes. Workers write both
 //! `Relaxed` and may overwrite each other: any value is a valid limit. `batch` packs the limits into one word, so that
 //! a reader gets two that belong together.
+//!
+//! Where workers carry items on, an activation also ends where the items of another worker begin, a sequential node publishes
+//! once in an activation, and a batch is at most what a parallel consumer takes in one claim.
 
 use crate::measure::clock::Ticks;
 use crate::net::{ActivationContext, NodeCell};
