@@ -50,6 +50,7 @@
 
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// The mark of one cursor. On a cache line of its own, since the thread that fires writes it after each firing.
 #[derive(Debug)]
@@ -117,8 +118,11 @@ impl Mark {
 }
 
 /// The marks of a node's cursors: one for each output, and in a parallel node for each ticket and output.
+///
+/// They have one owner, and yet are no `Box`: a `Box` that moves, as it does with the node, must be the only pointer to
+/// what it holds, and the cursors have pointers to the marks.
 #[derive(Debug)]
-pub struct Marks(Box<[Mark]>);
+pub struct Marks(Arc<[Mark]>);
 
 impl Marks {
     pub(crate) fn new(count: usize) -> Marks {
