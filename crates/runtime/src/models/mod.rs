@@ -13,7 +13,7 @@
 //! | model | protocol |
 //! |---|---|
 //! | [`claim`] | `node::claim` |
-//! | [`window`] | `node::window`, with the loops of `node::parallel` and `node::suspend` |
+//! | [`window`] | `node::window`, with the loops of `node::parallel`, `node::publish` and `node::suspend` |
 //! | [`mark`] | the marks of cursors (`channel`), with `Meter` and `PushPort` |
 //! | [`ring`], [`lent`] | `channel`, `channel::lent` |
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |

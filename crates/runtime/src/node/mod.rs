@@ -3,8 +3,11 @@
 //! | file | has |
 //! |---|---|
 //! | [`claim`] | the lock of a node, which refuses instead of waiting |
-//! | [`sequential`] | sequential kernels and their framing functions |
-//! | [`parallel`] | parallel kernels |
+//! | [`sequential`] | sequential kernels |
+//! | [`framing`] | framing functions, which decide what the next firing pops |
+//! | [`parallel`] | parallel kernels: their state, an activation, the firings of a ticket |
+//! | [`issue`] | how many firings the next ticket gets |
+//! | [`publish`] | how completed tickets get into the channels |
 //! | [`window`] | the reorder window of a parallel kernel |
 //! | [`tally`] | counts of the items that each firing of a parallel kernel pushed |
 //! | [`flow`] | the results of a kernel's function |
@@ -18,8 +21,11 @@
 pub(crate) mod claim;
 mod code;
 mod flow;
+mod framing;
+mod issue;
 mod parallel;
 mod pieces;
+mod publish;
 mod sequential;
 mod suspend;
 mod tally;
@@ -27,6 +33,7 @@ pub(crate) mod window;
 
 pub(crate) use code::{Code, Flat, FlatSteps, SequentialCode, Steps, Whole};
 pub use flow::{Flow, IntoFlow, IntoResult};
+pub(crate) use framing::{AnyFrame, FrameFn};
 pub(crate) use parallel::{NodeLimits, Parallel};
-pub(crate) use sequential::{AnyFrame, Finish, FrameFn, Sequential};
+pub(crate) use sequential::{Finish, Sequential};
 pub(crate) use tally::Tally;

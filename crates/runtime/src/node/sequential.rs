@@ -36,106 +36,18 @@
 //! A firing may push more items on a dynamic output than the channel has free slots. The remaining items overflow into
 //! the cursor and are *pending* until the channel has room. The node fires, and ends, only without pending items.
 
+use super::framing::{FrameFn, Framed, Framing};
 use super::pieces::{PieceLength, Pieces};
 use super::{Flow, IntoFlow, SequentialCode};
 use crate::channel::{Lack, Marks};
 use crate::measure::clock::Part;
 use crate::net::{ActivationContext, Body, By, Held, Net, NodeState};
 use crate::node::claim::Claim;
-use crate::port::tuple::{Inputs, Lent, Outputs, PopCounts};
+use crate::port::tuple::{Inputs, Lent, Outputs};
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
 use thalweg_graph::NodeId;
 use thalweg_policy::Event;
-
-/// The decision of a framing function on the next firing.
-pub(crate) enum Framing {
-    /// The firing pops the numbers of items in `takes`, and the inputs hold them.
-    Take,
-    /// The node ends.
-    End,
-    /// The firing, or the function itself, lacks items.
-    Lack(Lack),
-}
-
-/// A framing function: decides, before each firing, how many items the firing pops from each input.
-pub(crate) trait FrameFn<I: Inputs>: Send {
-    /// Fills `takes`, by input. `wanted` is a buffer of the same length. The caller holds the node's claim, and claims
-    /// the items before the next call.
-    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
-}
-
-/// A framing function that decides by [`crate::Glance::peek`], and so is determinate: a peek that needs an item which
-/// has not arrived makes the node wait, so the result cannot depend on how many items have arrived.
-impl<I, F> FrameFn<I> for F
-where
-    I: Inputs,
-    F: FnMut(&I::Glances) -> Result<Option<I::PopCounts>, crate::NotYet> + Send,
-{
-    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
-        loop {
-            let glances = ins.glances();
-            match self(&glances) {
-                Ok(None) => return Framing::End,
-                Ok(Some(counts)) => {
-                    takes.copy_from_slice(counts.by_input());
-                    assert_pops(takes);
-                    // A firing may pop more items than the function has peeked at.
-                    return match ins.short_of(takes) {
-                        Some(Lack::Ended { .. }) => Framing::End,
-                        Some(lack) => Framing::Lack(lack),
-                        None => Framing::Take,
-                    };
-                }
-                Err(_) => {
-                    I::wanted(&glances, wanted);
-                    assert!(
-                        wanted.iter().any(|items| *items > 0),
-                        "the framing function gave back a `NotYet` that no peek of this call has given it"
-                    );
-                    // Otherwise the items have arrived since the glances were made: call the function again.
-                    if let Some(lack) = ins.lack(wanted) {
-                        return Framing::Lack(lack);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
-///
-/// # Panics
-/// If the firing would pop nothing from any input.
-#[inline]
-fn assert_pops(takes: &[usize]) {
-    assert!(
-        takes.is_empty() || takes.iter().any(|take| *take > 0),
-        "the framing function returned a firing that pops no item\n\
-         help: return at least 1 for one of the inputs, or `None` to end the node"
-    );
-}
-
-/// A framing function that reads how many items have arrived: for the engine's own nodes, which may depend on timing.
-/// It fills `takes`; if all are 0 it returns the inputs to wait for, as a mask, and an empty mask ends the node.
-pub(crate) struct AnyFrame<F>(pub(crate) F);
-
-impl<I, F> FrameFn<I> for AnyFrame<F>
-where
-    I: Inputs,
-    F: FnMut(&I::Glances, &mut [usize]) -> u64 + Send,
-{
-    fn frame(&mut self, ins: &mut I, _wanted: &mut [usize], takes: &mut [usize]) -> Framing {
-        ins.refresh();
-        takes.fill(0);
-        let inputs = self.0(&ins.glances(), takes);
-        match (takes.iter().any(|take| *take > 0), inputs) {
-            (true, _) => Framing::Take,
-            (false, 0) => Framing::End,
-            (false, inputs) => Framing::Lack(Lack::Any { inputs }),
-        }
-    }
-}
 
 /// The phase of a node: see the module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,13 +67,9 @@ struct Core<'env, I: Inputs, O: Outputs, C> {
     outs: O,
     code: C,
     finish: Option<Finish<'env, O>>,
-    frame: Option<Box<dyn FrameFn<I> + 'env>>,
+    frame: Option<Framed<'env, I>>,
     /// The static rates of the inputs.
     limits: I::Limits,
-    /// By input, for a framing function: items that the firing pops.
-    takes: Vec<usize>,
-    /// By input, for a framing function: items that it waits for.
-    wanted: Vec<usize>,
     phase: Phase,
     /// An output is weighed: the node publishes after each firing, as its bytes count against a limit.
     weighed: bool,
@@ -214,8 +122,6 @@ where
             // SAFETY: the node has the marks, and drops its cursors first.
             out_cursors: unsafe { outs.sequential_cursors(&marks) },
             limits: ins.rates(),
-            takes: vec![0; count],
-            wanted: vec![0; count],
             weighed: outs.weighed(),
             phase: Phase::Running,
             interrupted: false,
@@ -223,7 +129,7 @@ where
             outs,
             code,
             finish,
-            frame,
+            frame: frame.map(|frame| Framed::new(frame, count)),
         };
         let piece = PieceLength::new();
         Sequential { framed: core.frame.is_some(), piece, marks, core: Claim::new(core) }
@@ -402,20 +308,20 @@ where
             Err(lack) => return (0, Stop::Lack(lack)),
         };
         cx.lap(Part::Application);
-        let Core { ins, outs, in_cursors, out_cursors, code, frame, takes, wanted, .. } = core;
+        let Core { ins, outs, in_cursors, out_cursors, code, frame, .. } = core;
         let frame = frame.as_mut().expect("a framed node");
         outs.open_sequential(out_cursors);
         let mut fired = 0;
         // The step comes before the framing function: once that has decided, the firing must take place. `fire_run`
         // steps again, which changes nothing, as nothing is pushed in between.
         while fired < firings && O::step(out_cursors) {
-            match frame.frame(ins, wanted, takes) {
+            match frame.next(ins) {
                 Framing::Take => {}
                 Framing::End => return (fired, Stop::End),
                 Framing::Lack(lack) => return (fired, Stop::Lack(lack)),
             }
-            ins.open_framed(in_cursors, takes);
-            let (_, end) = code.run(in_cursors, out_cursors, I::framed(takes), 1);
+            ins.open_framed(in_cursors, frame.takes());
+            let (_, end) = code.run(in_cursors, out_cursors, I::framed(frame.takes()), 1);
             fired += 1;
             if let Some(end) = end {
                 debug_assert!(!matches!(end, End::Interrupted), "a framed kernel is not interruptible");

@@ -66,7 +66,8 @@
 //! and the output is full, the node has an edge to the consumer ([`waits`](crate::liveness::waits)).
 
 use super::code::Code;
-use super::parallel::{Front, Parallel, Ran, Ticket};
+use super::issue::Front;
+use super::parallel::{Parallel, Ran, Ticket};
 use super::pieces::Pieces;
 use super::tally::Count;
 use crate::net::{ActivationContext, NodeState};

@@ -1,0 +1,157 @@
+//! Framing functions: before each firing they decide how many items it pops from each input.
+//!
+//! A node with a framing function keeps it under its claim, as a [`Framed`]. A sequential kernel fires after each
+//! decision; a parallel one collects the decisions for the firings of a ticket ([`Framed::run`]).
+
+use crate::channel::Lack;
+use crate::port::tuple::{Inputs, PopCounts};
+use thalweg_graph::ChannelId;
+
+/// The decision of a framing function on the next firing.
+pub(crate) enum Framing {
+    /// The firing pops the numbers of items in `takes`, and the inputs hold them.
+    Take,
+    /// The node ends.
+    End,
+    /// The firing, or the function itself, lacks items.
+    Lack(Lack),
+}
+
+/// A framing function: decides, before each firing, how many items the firing pops from each input.
+pub(crate) trait FrameFn<I: Inputs>: Send {
+    /// Fills `takes`, by input. `wanted` is a buffer of the same length. The caller holds the node's claim, and claims
+    /// the items before the next call.
+    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
+}
+
+/// A framing function that decides by [`crate::Glance::peek`], and so is determinate: a peek that needs an item which
+/// has not arrived makes the node wait, so the result cannot depend on how many items have arrived.
+impl<I, F> FrameFn<I> for F
+where
+    I: Inputs,
+    F: FnMut(&I::Glances) -> Result<Option<I::PopCounts>, crate::NotYet> + Send,
+{
+    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        loop {
+            let glances = ins.glances();
+            match self(&glances) {
+                Ok(None) => return Framing::End,
+                Ok(Some(counts)) => {
+                    takes.copy_from_slice(counts.by_input());
+                    assert_pops(takes);
+                    // A firing may pop more items than the function has peeked at.
+                    return match ins.short_of(takes) {
+                        Some(Lack::Ended { .. }) => Framing::End,
+                        Some(lack) => Framing::Lack(lack),
+                        None => Framing::Take,
+                    };
+                }
+                Err(_) => {
+                    I::wanted(&glances, wanted);
+                    assert!(
+                        wanted.iter().any(|items| *items > 0),
+                        "the framing function gave back a `NotYet` that no peek of this call has given it"
+                    );
+                    // Otherwise the items have arrived since the glances were made: call the function again.
+                    if let Some(lack) = ins.lack(wanted) {
+                        return Framing::Lack(lack);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Checks what a framing function has returned. A kernel without inputs has nothing to pop.
+///
+/// # Panics
+/// If the firing would pop nothing from any input.
+#[inline]
+fn assert_pops(takes: &[usize]) {
+    assert!(
+        takes.is_empty() || takes.iter().any(|take| *take > 0),
+        "the framing function returned a firing that pops no item\n\
+         help: return at least 1 for one of the inputs, or `None` to end the node"
+    );
+}
+
+/// A framing function that reads how many items have arrived: for the engine's own nodes, which may depend on timing.
+/// It fills `takes`; if all are 0 it returns the inputs to wait for, as a mask, and an empty mask ends the node.
+pub(crate) struct AnyFrame<F>(pub(crate) F);
+
+impl<I, F> FrameFn<I> for AnyFrame<F>
+where
+    I: Inputs,
+    F: FnMut(&I::Glances, &mut [usize]) -> u64 + Send,
+{
+    fn frame(&mut self, ins: &mut I, _wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        ins.refresh();
+        takes.fill(0);
+        let inputs = self.0(&ins.glances(), takes);
+        match (takes.iter().any(|take| *take > 0), inputs) {
+            (true, _) => Framing::Take,
+            (false, 0) => Framing::End,
+            (false, inputs) => Framing::Lack(Lack::Any { inputs }),
+        }
+    }
+}
+
+/// A node's framing function with its buffers.
+pub(super) struct Framed<'env, I: Inputs> {
+    decide: Box<dyn FrameFn<I> + 'env>,
+    /// By input: items that the next firing pops.
+    takes: Vec<usize>,
+    /// By input: items that the function waits for.
+    wanted: Vec<usize>,
+}
+
+impl<'env, I: Inputs> Framed<'env, I> {
+    /// For a node with this number of inputs.
+    pub(super) fn new(decide: Box<dyn FrameFn<I> + 'env>, inputs: usize) -> Framed<'env, I> {
+        Framed { decide, takes: vec![0; inputs], wanted: vec![0; inputs] }
+    }
+
+    /// Calls the function for the next firing. The caller claims the items before the next call.
+    #[inline]
+    pub(super) fn next(&mut self, ins: &mut I) -> Framing {
+        self.decide.frame(ins, &mut self.wanted, &mut self.takes)
+    }
+
+    /// By input: items that the next firing pops, after [`Framing::Take`].
+    #[inline]
+    pub(super) fn takes(&self) -> &[usize] {
+        &self.takes
+    }
+
+    /// Calls the function for up to `limit` firings of a ticket; claims their items, and stores in `frames` how many each
+    /// pops. Returns the number of firings, at least one.
+    ///
+    /// # Errors
+    /// The first firing lacks items; [`Lack::Ended`] if the node ends.
+    pub(super) fn run(
+        &mut self,
+        ins: &mut I,
+        cursors: &mut I::Cursors<'static>,
+        frames: &mut Vec<usize>,
+        limit: usize,
+    ) -> Result<usize, Lack> {
+        let mut framed = 0;
+        frames.clear();
+        while framed < limit {
+            match self.next(ins) {
+                Framing::Take => {}
+                Framing::End if framed == 0 => return Err(Lack::Ended { channel: ChannelId(0) }),
+                Framing::Lack(lack) if framed == 0 => return Err(lack),
+                _ => break,
+            }
+            if framed == 0 {
+                ins.open_framed(cursors, &self.takes);
+            } else {
+                ins.extend_framed(cursors, &self.takes);
+            }
+            frames.extend_from_slice(&self.takes);
+            framed += 1;
+        }
+        Ok(framed)
+    }
+}
