@@ -289,19 +289,21 @@ mod tests {
 
     #[test]
     fn each_item_has_the_colour_of_the_thread_that_has_made_it() {
+        let (rows, turns) = if cfg!(miri) { (5, 3) } else { (100, 200) };
+        let count = rows * 10;
         crate::build::in_team::tests::in_teams(|| {
             for schedule in [crate::Schedule::Static, crate::Schedule::Hybrid, crate::Schedule::Dynamic] {
                 let settings = Loop::new().schedule(schedule).grain(7);
                 let make = |at: usize| {
-                    (0..200).for_each(|_| std::hint::spin_loop());
+                    (0..turns).for_each(|_| std::hint::spin_loop());
                     (at, crate::team::member() as u32)
                 };
-                let placed = settings.place(1000, make);
+                let placed = settings.place(count, make);
                 assert!(placed.iter().enumerate().all(|(at, (number, _))| *number == at));
                 let colour = |at: usize| placed.colour_of(at).unwrap().0;
-                assert!((0..1000).all(|at| colour(at) == placed[at].1), "{schedule:?}");
-                let grid = settings.place_rows((100, 10), |row, column| make(row * 10 + column));
-                assert!((0..100).all(|row| grid.colour_of_row(row).unwrap().0 == grid.row(row)[9].1));
+                assert!((0..count).all(|at| colour(at) == placed[at].1), "{schedule:?}");
+                let grid = settings.place_rows((rows, 10), |row, column| make(row * 10 + column));
+                assert!((0..rows).all(|row| grid.colour_of_row(row).unwrap().0 == grid.row(row)[9].1));
                 assert!(grid.items().iter().enumerate().all(|(at, (number, _))| *number == at));
             }
         });

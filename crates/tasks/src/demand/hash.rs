@@ -85,6 +85,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
+    #[cfg_attr(miri, ignore = "thousands of keys in sets, and no unsafe code")]
     fn keys_spread_over_shards_and_slots() {
         for keys in [(0..4096u64).map(|n| n * 64).collect::<Vec<_>>(), (0..4096).map(|n| n << 32).collect()] {
             let shards = keys.iter().map(|key| hash(key) >> 52).collect::<HashSet<_>>();

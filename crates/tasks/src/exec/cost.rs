@@ -150,7 +150,7 @@ mod tests {
         let game = Game {
             executors: (0..STEALS).map(|_| Executor::new(2, Vec::new())).collect(),
             round: AtomicUsize::new(0),
-            deadline: Instant::now() + Duration::from_millis(50),
+            deadline: Instant::now() + Duration::from_millis(if cfg!(miri) { 3000 } else { 50 }),
         };
         let times = std::thread::scope(|threads| {
             threads.spawn(|| game.own());
