@@ -316,7 +316,8 @@ mod tests {
     fn a_ring_without_memory_for_more_slots_stays_as_it_is() {
         let (mut tx, mut rx) = channel(2);
         assert!(tx.push(Box::new(7)).is_ok());
-        for capacity in [1 << 55, usize::MAX] {
+        // Miri ends at the first request for more memory than there is.
+        for capacity in if cfg!(miri) { vec![usize::MAX] } else { vec![1 << 55, usize::MAX] } {
             // SAFETY: no other thread has an end, and a refused growth leaves all slots where they are.
             assert!(!unsafe { crate::channel::Grow::grow(&*tx.ring, capacity, false) });
         }
