@@ -23,9 +23,10 @@ fn keys_with_equal_hashes_are_different_nodes() {
                 _ => context.inputs().fold(0_u64, |sum, input| sum.wrapping_add(*input)),
             },
         );
+        let sink = if cfg!(miri) { 50 } else { 500 };
         for members in 1..=3 {
-            let finished = graph.run(Same(500), &Options::new().members(members)).expect("no cycle");
-            assert_eq!((finished.len(), finished[&Same(50)]), (501, 12_586_269_025));
+            let finished = graph.run(Same(sink), &Options::new().members(members)).expect("no cycle");
+            assert_eq!((finished.len(), finished[&Same(50)]), (sink as usize + 1, 12_586_269_025));
         }
     });
 }
