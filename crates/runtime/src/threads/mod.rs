@@ -64,7 +64,8 @@ mod pool;
 mod roster;
 mod seat;
 mod shares;
-#[cfg(all(test, not(loom)))]
+// Not under Miri, where the first of them does not end within a minute: threads of a pool wait for each other for long.
+#[cfg(all(test, not(loom), not(miri)))]
 mod tests;
 
 #[cfg(test)]
