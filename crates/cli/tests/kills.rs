@@ -246,7 +246,14 @@ impl Place {
             Kind::Generation if !killed => text().contains("x = ") && text().trim_end().ends_with('!'),
             Kind::Fixed | Kind::Stream | Kind::Generation => contents(path) == expected,
             Kind::Report => readable(Report::from_json(&text()), path),
-            Kind::Timeline => readable(Timeline::from_json(&text(), &self.report.graph), path),
+            Kind::Timeline => {
+                // A signal that comes while the program is planned may lead to another graph, which the report beside has.
+                let beside = fs::read_to_string(path.with_file_name("r.json"));
+                let beside = beside.ok().and_then(|text| Report::from_json(&text).ok());
+                let is_of = |report: &Report| Timeline::from_json(&text(), &report.graph).is_ok();
+                beside.is_some_and(|report| is_of(&report))
+                    || readable(Timeline::from_json(&text(), &self.report.graph), path)
+            }
             Kind::Program => {
                 let mut program = Command::new(path);
                 program.current_dir(self.folder.path()).args(["--output", "made"]).stdin(Stdio::null());
