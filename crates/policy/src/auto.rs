@@ -18,7 +18,7 @@
 //! its randomness: workers at different nodes diverge because they see different fills.
 //!
 //! A worker examines the nodes in windows of 64, from a random window on, and stops at the first window with a
-//! claimable node. [`Decision::Idle`] means that no node at all was claimable.
+//! claimable node. [`Decision::Idle`] means that no node at all was claimable, or that the worker waits (below).
 //!
 //! # Carrying items on
 //!
@@ -246,7 +246,7 @@ fn origin<H: Host>(node: NodeId, host: &H) -> Option<WorkerId> {
 }
 
 /// Whether items of this worker wait for their turn: in the first input of a node that lacks neither items nor room.
-fn any_waiting<H: Host>(host: &H) -> bool {
+pub fn any_waiting<S, H: Host<S>>(host: &H) -> bool {
     let graph = host.graph();
     let waits = |channel: ChannelId| {
         let to = consumer(graph, channel);
@@ -314,7 +314,8 @@ enum Sources {
 impl Sources {
     fn rate<H: Host>(self, node: NodeId, host: &H) -> f64 {
         match self {
-            Sources::First if host.graph().node(node).is_source() => 1.0,
+            // Of several, the one with the most room.
+            Sources::First if host.graph().node(node).is_source() => 1.0 + readiness(node, host),
             Sources::Last if host.graph().node(node).is_source() => -1.0,
             _ => readiness(node, host),
         }

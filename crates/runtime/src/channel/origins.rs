@@ -31,7 +31,7 @@ const NO_WORKER: u64 = (1 << WORKER_BITS) - 1;
 pub(crate) struct Taking {
     /// Items that a firing pops.
     pub(crate) pop: usize,
-    /// Items are claimed before they are released: the consumer is a parallel node.
+    /// Items are claimed before they are released: the consumer is a parallel node, and pops a static number of items.
     pub(crate) claims: bool,
     /// Items own memory, or are larger than a cache line: to move them to another worker costs more than to wait.
     pub(crate) heavy: bool,
@@ -72,8 +72,11 @@ impl Origins {
         if written > 0 && self.entry(written - 1).0 == worker {
             return;
         }
-        self.entries[written % RUNS].store((tail as u64) << WORKER_BITS | worker, Ordering::Relaxed);
-        self.written.store(written + 1, Ordering::Release);
+        // A run without items is replaced: the worker before has pushed none.
+        let is_empty = written > 0 && self.entry(written - 1).1 == tail;
+        let at = if is_empty { written - 1 } else { written };
+        self.entries[at % RUNS].store((tail as u64) << WORKER_BITS | worker, Ordering::Relaxed);
+        self.written.store(at + 1, Ordering::Release);
     }
 
     fn entry(&self, number: usize) -> (u64, usize) {

@@ -107,7 +107,8 @@ where
         };
         front.outs.open_ticket(&mut slot.outs, firings);
         front.tallies.open(&mut slot.counts, firings);
-        (slot.firings, slot.fired, slot.worker) = (firings, 0, cx.worker());
+        (slot.firings, slot.fired) = (firings, 0);
+        self.ticket_workers.set(ticket, cx.worker());
         slot.published.fill(false);
         front.next_ticket = ticket + 1;
         // Pairs with `publish_running`: a thread that sees the ticket issued sees its marks reset.
@@ -151,8 +152,7 @@ where
 
     /// Counts a ticket that has been issued with this number of firings.
     fn count_issued(&self, firings: usize, cx: &ActivationContext<'_>) {
-        if let Some(origins) = cx.net.inputs(cx.node).first().and_then(|input| cx.net.meter(*input).origins())
-        {
+        for origins in cx.net.inputs(cx.node).iter().filter_map(|input| cx.net.meter(*input).origins()) {
             origins.claim(firings);
         }
         if self.counts_bytes {

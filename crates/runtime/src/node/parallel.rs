@@ -71,7 +71,7 @@ use super::code::{Code, Parts};
 use super::framing::FrameFn;
 use super::issue::Front;
 use super::pieces::PieceLength;
-use super::publish::Back;
+use super::publish::{Back, TicketWorkers};
 use super::tally::{Count, Tallies, Tally};
 use crate::channel::Marks;
 use crate::measure::clock::Part;
@@ -82,7 +82,7 @@ use crate::port::tuple::{Inputs, Lent, Outputs};
 use crate::sched::make_ready::{changed_by, share_claim};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::{ChannelId, NodeId};
-use thalweg_policy::{Event, WorkerId};
+use thalweg_policy::Event;
 
 /// The slot of one ticket.
 pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
@@ -91,8 +91,6 @@ pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
     /// Over the reserved slots, or chunks.
     pub(super) outs: O::Cursors<'static>,
     pub(super) firings: usize,
-    /// The worker that runs it.
-    pub(super) worker: Option<WorkerId>,
     /// Firings that have ended, of a ticket that may be interrupted.
     pub(super) fired: usize,
     /// What is left of an interrupted firing.
@@ -159,6 +157,8 @@ pub(crate) struct Parallel<'env, I: Inputs, O: Outputs, C: Code<I, O>> {
     /// Whether bytes are counted: an output is weighed, or has a dynamic rate.
     pub(super) counts_bytes: bool,
     pub(super) weight: Weight,
+    /// By ticket of the window: the worker that runs it.
+    pub(super) ticket_workers: TicketWorkers,
     /// Tickets that workers run. Counted only if the node has a cap on workers.
     pub(super) running: AtomicUsize,
     /// Tickets issued: the `next_ticket` of the front, for threads without the claim.
@@ -201,7 +201,6 @@ where
                 // SAFETY: the node has the marks, and drops its cursors first.
                 outs: unsafe { outs.ticket_cursors(&marks, first) },
                 firings: 0,
-                worker: None,
                 fired: 0,
                 rest: None,
                 frames: Vec::new(),
@@ -229,6 +228,7 @@ where
             node,
             counts_bytes,
             weight: Weight::default(),
+            ticket_workers: TicketWorkers::new(node.tickets),
             running: AtomicUsize::new(0),
             issued: AtomicUsize::new(0),
             firings_retired: AtomicUsize::new(0),

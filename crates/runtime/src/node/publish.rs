@@ -26,6 +26,7 @@ use crate::net::{Net, NodeState, UNSTUCK};
 use crate::port::tuple::{Inputs, Outputs};
 use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::NodeId;
+use thalweg_policy::WorkerId;
 
 /// State under the retirement. The node's *ports* here are its outputs, then its tallies.
 pub(super) struct Back<I: Inputs, O: Outputs> {
@@ -104,7 +105,7 @@ where
                 let seen = self.window.completions();
                 let mut changed = self.pass(back, net, node);
                 if marked || C::IS_INTERRUPTIBLE {
-                    changed |= self.publish_running(back);
+                    changed |= self.publish_running(back, net, node);
                 }
                 Some((seen, changed))
             });
@@ -168,7 +169,7 @@ where
             let slot = unsafe { self.window.body(back.next[port]) };
             let before = back.tail(port);
             if let Some(origins) = origins {
-                origins.note(before, slot.worker);
+                origins.note(before, self.ticket_workers.of(back.next[port]));
             }
             let is_published = back.publish(port, slot);
             moved |= back.tail(port) != before || is_published;
@@ -217,7 +218,7 @@ where
                 if !slot.published[port] {
                     let before = back.outs.tail(port);
                     if let Some(origins) = origins {
-                        origins.note(before, slot.worker);
+                        origins.note(before, self.ticket_workers.of(ticket));
                     }
                     let is_published = back.outs.publish_ticket(port, &mut slot.outs);
                     moved |= back.outs.tail(port) != before || is_published;
@@ -247,13 +248,16 @@ where
     /// Publishes what ended firings of tickets under way have pushed: on each port those of the next ticket, of an
     /// unordered node those of all. True if a channel has changed. The caller holds the retirement, and has published all
     /// completed tickets.
-    fn publish_running(&self, back: &Back<I, O>) -> bool {
+    fn publish_running(&self, back: &Back<I, O>, net: &Net<'_>, node: NodeId) -> bool {
         let mut moved = false;
         // `Acquire` pairs with `issue`.
         let issued = self.issued.load(Ordering::Acquire);
         for (port, next) in back.next.iter().enumerate() {
             let last = if self.node.unordered { issued } else { issued.min(next + 1) };
             for ticket in (*next..last).filter(|ticket| !self.is_done(*ticket)) {
+                if let Some(origins) = origins(net, node, port) {
+                    origins.note(back.tail(port), self.ticket_workers.of(ticket));
+                }
                 moved |= back.publish_marked(port, self.mark_of(ticket, port));
             }
         }
@@ -275,4 +279,24 @@ where
 /// The log of the workers that an output's items come from, if its channel has one.
 fn origins<'a>(net: &'a Net<'_>, node: NodeId, port: usize) -> Option<&'a Origins> {
     net.outputs(node).get(port).and_then(|channel| net.meter(*channel).origins())
+}
+
+/// By ticket of the window: the worker that runs it.
+pub(super) struct TicketWorkers(Box<[AtomicUsize]>);
+
+impl TicketWorkers {
+    /// For a window of `tickets`, a power of two.
+    pub(super) fn new(tickets: usize) -> TicketWorkers {
+        TicketWorkers((0..tickets).map(|_| AtomicUsize::new(0)).collect())
+    }
+
+    /// Sets the worker of a ticket, before the ticket counts as issued or resumed. A hint for publishers.
+    pub(super) fn set(&self, ticket: usize, worker: Option<WorkerId>) {
+        let number = worker.map_or(0, |worker| worker + 1);
+        self.0[ticket & (self.0.len() - 1)].store(number, Ordering::Relaxed);
+    }
+
+    fn of(&self, ticket: usize) -> Option<WorkerId> {
+        self.0[ticket & (self.0.len() - 1)].load(Ordering::Relaxed).checked_sub(1)
+    }
 }

@@ -142,7 +142,7 @@ fn begin<'a, P: Policy>(
         recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,
-        carries: policy.adapts() && net.carries(),
+        carries: policy.adapts() && !needs.notifications() && net.carries(),
         starting: needs.notifications(),
     };
     let local = policy.start(worker, &mut host);
@@ -156,7 +156,7 @@ fn worker_config<P: Policy>(net: &Net<'_>, policy: &P, options: &Options, began:
     WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         adapts: net.sched.width.adapts(),
-        carries: policy.adapts() && net.carries(),
+        carries: policy.adapts() && !net.sched.ready.notifies() && net.carries(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),

@@ -1,5 +1,6 @@
 //! The engine's side of a policy: its decisions on queues and nodes, and its measurements.
 
+use crate::channel::Origins;
 use crate::measure::clock::{Ticks, ticks};
 use crate::measure::recorder::Recorder;
 use crate::net::Net;
@@ -92,7 +93,11 @@ impl<S> Measurements for EngineHost<'_, S> {
 
     fn any_waiting(&self, channel: ChannelId) -> bool {
         let meter = self.net.meter(channel);
-        meter.origins().is_some_and(|origins| origins.any_waiting(meter.head(), meter.tail(), self.worker))
+        let consumer = self.net.node(self.net.ends(channel).1);
+        // Workers do not activate a node with a thread of its own, or one outside of the run; and one that has left takes none.
+        let is_taken = consumer.dedicated.is_none() && consumer.body.is_some() && !meter.gone();
+        let waits = |origins: &Origins| origins.any_waiting(meter.head(), meter.tail(), self.worker);
+        is_taken && meter.origins().is_some_and(waits)
     }
 
     fn carries(&self) -> bool {

@@ -93,6 +93,12 @@ impl<P: Policy> Worker<'_, P> {
                 self.park(before);
                 parked = true;
             }
+        } else if std::mem::take(&mut self.searching) {
+            // There is work, and the policy may wait for a moment nevertheless. Others must not rely on this worker meanwhile.
+            net.sleep.found();
+            if net.sleep.wants_waking() {
+                net.sleep.wake_one();
+            }
         }
         let now = ticks();
         affinity.inspect(|affinity| affinity.idle_end(self.host.worker, now));

@@ -69,10 +69,10 @@ impl<'a> Looker<'a> {
         for node in others.filter_map(|worker| self.net.team.running[worker].node()) {
             moved |= look_at(self.net, node);
             let activations = self.net.node(node).state.activations.load(Ordering::Relaxed);
-            seen = seen.wrapping_mul(31).wrapping_add(u64::from(node.0) << 32 ^ activations);
+            seen = seen.wrapping_mul(31).wrapping_add((u64::from(node.0) + 1) << 32 ^ activations);
         }
         let is_quiet = !moved && seen == self.seen;
-        // The sum is 0 if no activation is under way, and at a first activation of node 0: the next look tells.
+        // The sum is 0 if no activation is under way.
         if seen == self.seen && seen != 0 {
             self.net.sleep.widen();
         }
@@ -86,7 +86,7 @@ impl<'a> Looker<'a> {
     }
 
     /// Wakes this worker if it has work. A backstop: by the protocol of [`sleep`](crate::sched::sleep) a thread that makes
-    /// work has woken a worker for it, so this finds none. Not in large graphs, where the examination takes long.
+    /// work has woken a worker for it, so this finds none, but in a narrow run, where the worker then stands down again. Not in large graphs, where the examination takes long.
     fn check(&self) {
         let is_small = self.net.sched.ready.notifies() || self.net.cells.nodes.len() <= MAX_CHECKED;
         if is_small && any_node(self.net, self.me) {

@@ -87,8 +87,8 @@
 //!
 //! # The width
 //!
-//! A run may use fewer workers than it has ([`width`](crate::sched::width)). While as many are awake, [`Sleep::wake_one`] wakes
-//! none, and a worker beyond the width *stands down*: it announces and commits without a check, though there may be work.
+//! A run may use fewer workers than it has ([`width`](crate::sched::width)). While as many are awake and a looker watches them,
+//! [`Sleep::wake_one`] wakes none, and a worker beyond the width *stands down*: it announces and commits without a check, though there may be work.
 //!
 //! No wake-up is lost by that. A changer that reads `FULL` relies on the workers that are awake, at least one. The
 //! announcement of any of them clears the bit, unless as many remain, before its fence; so the check that follows sees the
@@ -96,7 +96,8 @@
 //! announced, remains, and checks before it sleeps. It may be the looker, as any sleeping worker.
 //!
 //! A width below the number of workers needs a looker, since all workers that are awake may be in long firings: the looker then
-//! widens the run. A worker that stands down becomes the looker, if there is none.
+//! widens the run. So `FULL` keeps sleepers from being woken only while there is one. Otherwise the worker that is woken beyond
+//! the width stands down, and becomes the looker.
 //!
 //! # Dedicated threads
 //!
@@ -120,6 +121,13 @@ const FULL: usize = 4;
 const EXCESS: usize = 8;
 /// The unit of the other bits of `word`: one announced worker.
 const SLEEPER: usize = 16;
+
+/// Whether the workers that are awake suffice, by the bits of `word`: one searches, or as many are awake as the run's width,
+/// and a looker watches them.
+#[inline]
+fn is_enough(word: usize) -> bool {
+    word & SEARCHING != 0 || word & (FULL | WATCHED) == FULL | WATCHED
+}
 
 /// The width of a run that uses all its workers.
 const NO_LIMIT: usize = usize::MAX;
@@ -248,12 +256,12 @@ impl Sleep {
         self.word.load(Ordering::Relaxed) / SLEEPER
     }
 
-    /// Whether a worker is announced and none searches, so that [`Sleep::wake_one`] would wake one. The caller has
+    /// Whether a worker is announced, none searches, and the run is not at its width, so that [`Sleep::wake_one`] would wake one. The caller has
     /// fenced since its change.
     #[inline]
     pub(crate) fn wants_waking(&self) -> bool {
         let word = self.word.load(Ordering::Relaxed);
-        word >= SLEEPER && word & (SEARCHING | FULL) == 0
+        word >= SLEEPER && !is_enough(word)
     }
 
     /// Compares the workers awake with the width. The caller has changed either, under the mutex.
@@ -545,11 +553,11 @@ impl Sleep {
         (state, false)
     }
 
-    /// Wakes the worker that announced sleep last, unless one searches already. Of the seated workers the looker is the
+    /// Wakes the worker that announced sleep last, unless one searches already or the run is at its width. Of the seated workers the looker is the
     /// last to be woken. True if it woke one. Step 4 of a changer.
     pub(crate) fn wake_one(&self) -> bool {
         let state = lock(&self.state);
-        if self.word.load(Ordering::Relaxed) & (SEARCHING | FULL) != 0 || state.over {
+        if is_enough(self.word.load(Ordering::Relaxed)) || state.over {
             return false;
         }
         let Some(last) = state.asleep.last().copied() else { return false };

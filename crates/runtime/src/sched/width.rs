@@ -21,10 +21,10 @@
 //!
 //! The width holds for firings that are short. It is [widened](crate::sched::sleep::Sleep::widen) to all threads at once,
 //! and stays so for a while, if
-//! - a node's firings take [`LONG_FIRING_NS`] or more ([`pace`](crate::sched::pace)),
+//! - a node's firings take [`LONG_FIRING_NS`] or more, in an activation of ten times that ([`pace`](crate::sched::pace)),
 //! - the looker finds the same activations under way as at its latest look ([`look`](crate::sched::look)): what they have
 //!   pushed must reach a consumer, although their workers are not free,
-//! - a firing opens a job of a [`team`](crate::team).
+//! - a firing opens a job of a [`team`](crate::team), or a member joins or leaves one.
 //!
 //! [`sleep`](crate::sched::sleep) has the mechanism: how a worker beyond the width goes to sleep though there is work, and
 //! why no wake-up is lost by that.
@@ -211,6 +211,7 @@ impl Width {
         }
         if net.sleep.was_widened() {
             let threads = trials.threads;
+            net.sleep.set_width(threads);
             trials.choose(threads, WIDENED_EPOCHS);
             trials.until = after(EPOCH_NS);
             return trials.until;
@@ -220,10 +221,9 @@ impl Width {
         }
         let (width, wait) = trials.step(now, items(net));
         trials.until = after(wait);
-        let until = trials.until;
-        drop(trials);
+        // With the lock, so that a later step is not overwritten.
         net.sleep.set_width(width);
-        until
+        trials.until
     }
 
     /// The width at the end of the run, for the report; `None` if it was not chosen by trials.

@@ -56,7 +56,7 @@ use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
-use thalweg_policy::{Decision, Event, Measurements, Policy, WorkerId};
+use thalweg_policy::{Decision, Event, Policy, WorkerId};
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are
 /// dropped only when the run is over ([`coroutine`](crate::coroutine)).
@@ -227,8 +227,9 @@ impl<'a, P: Policy> Worker<'a, P> {
                 self.run_timers(now);
             }
             injector::drain(net);
-            if self.config.adapts && net.sleep.has_excess() && self.has_carried() && self.stand_down(&mut now)
-            {
+            let is_beyond =
+                self.config.adapts && net.sleep.has_excess() && self.host.worker >= net.sleep.width();
+            if is_beyond && self.has_carried() && self.stand_down(&mut now) {
                 continue;
             }
             self.host.now = now;
@@ -293,8 +294,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Whether no items wait that this worker would carry on: it may stand down. Another worker would wait for it to take them.
     fn has_carried(&self) -> bool {
-        let channels = || self.host.net.topology.graph.channel_ids();
-        !self.config.carries || !channels().any(|channel| self.host.any_waiting(channel))
+        !self.config.carries || !thalweg_policy::auto::any_waiting(&self.host)
     }
 
     /// Activates a node that the policy chose. `before` is the latest time stamp; returns the event and the stamp after
