@@ -25,8 +25,9 @@
 //! To move an item that owns memory to another worker costs its cache lines, and the memory is freed on another thread
 //! than it was allocated on. With glibc such a free takes the lock of the other thread's arena, and leaves each thread
 //! with small blocks that share a cache line with blocks of the other, for the rest of the program: two threads were 2 to 3
-//! times slower than one. So in a run of several workers, if some items own memory or are large ([`Measurements::carries`]), a worker goes on
-//! with the items that it has pushed (a pipeline paper calls this the bind-to-item model):
+//! times slower than one. So in a run of several workers, if some items own memory or are large
+//! ([`Measurements::carries`]), a worker goes on with the items that it has pushed, as a worker of a TBB pipeline does with
+//! its token (Navarro et al., *Load Balancing Using Work-stealing for Pipeline Parallelism*, Figure 5b):
 //!
 //! 1. to the consumer of the node that it has activated, if the next items there are its own, else it stays at that node,
 //!    else it goes to the nearest node upstream, under the same condition, else to any node under that condition;
@@ -76,12 +77,12 @@ const SHORT_CAPACITY: usize = 32;
 /// Nodes compared with each other.
 const WINDOW: usize = 64;
 
-/// The most decisions in a row to wait for the turn of a worker's own items. The host yields the core between two, so this
-/// is a fraction of a millisecond, longer than a batch needs in most stages. With 64 such decisions batches of parsed JSON
-/// were overtaken so often that 5 % of them crossed to another worker.
+/// Maximum number of decisions in a row to wait for the turn of a worker's own items. The host yields the core between two,
+/// so this is a fraction of a millisecond, longer than a batch needs in most stages. With 64, and a turn of the round-robin
+/// among them, a fifth of the lines of a JSON parser crossed to another worker; with 400 and none, one in 100.
 pub const MAX_WAITS: u32 = 400;
 
-/// The most nodes upstream among which a worker looks for items of its own. Bounds the walk in a loop.
+/// Maximum number of nodes upstream among which a worker looks for items of its own. Bounds the walk in a loop.
 const MAX_UPSTREAM: usize = 16;
 
 /// The policy `auto`.
@@ -300,6 +301,24 @@ fn readiness<H: Host>(node: NodeId, host: &H) -> f64 {
     input_fill(node, host).min(room).min(MAX_READINESS)
 }
 
+/// The maximum number of firings in a batch that is carried on: as many as each parallel consumer of the node takes items of
+/// in one claim, at least 1. `claim` is the number of firings in a claim of a parallel node, if it is known. A dynamic rate
+/// counts as one item.
+///
+/// A worker takes its items at a consumer before another worker takes the next ones there. If it needed several claims for
+/// them, the workers would run the consumer in turns instead of at the same time.
+pub fn batch_limit(graph: &GraphData, node: NodeId, claim: impl Fn(NodeId) -> Option<u64>) -> u64 {
+    let limit = |id: ChannelId| {
+        let channel = graph.channel(id);
+        let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
+        let claim = claim(channel.to.0).filter(|_| to.kind == Kind::Parallel)?;
+        let push = from.outputs[channel.from.1].push.fixed().unwrap_or(1);
+        let pop = to.inputs[channel.to.1].pop.fixed().unwrap_or(1);
+        Some((claim.saturating_mul(pop) / push.max(1)).max(1))
+    };
+    outputs(graph, node).filter_map(limit).min().unwrap_or(u64::MAX)
+}
+
 /// The rank of sources among the nodes from which a worker chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sources {
@@ -488,6 +507,21 @@ mod tests {
         assert_eq!(carried(0, &mut host), go(0), "items of the second input are no reason to wait");
         host.waiting[0] = true;
         assert_eq!(carried(0, &mut host), Decision::Idle);
+    }
+
+    #[test]
+    fn a_batch_is_what_a_parallel_consumer_takes_in_one_claim() {
+        let mut graph = graphs::farm();
+        let limit = |graph: &GraphData, node: u32, claim| batch_limit(graph, NodeId(node), |_| claim);
+        assert_eq!(limit(&graph, 0, Some(8)), 8);
+        assert_eq!(limit(&graph, 0, None), u64::MAX, "the claim is not known yet");
+        assert_eq!([1, 2].map(|node| limit(&graph, node, Some(8))), [u64::MAX; 2], "no parallel consumer");
+        graph.node_mut(NodeId(1)).inputs[0].pop = Rate::Static(3);
+        assert_eq!(limit(&graph, 0, Some(8)), 24);
+        graph.node_mut(NodeId(0)).outputs[0].push = Rate::Static(100);
+        assert_eq!(limit(&graph, 0, Some(8)), 1);
+        graph.node_mut(NodeId(0)).outputs[0].push = Rate::Dynamic;
+        assert_eq!(limit(&graph, 0, Some(8)), 24, "as one item");
     }
 
     #[test]

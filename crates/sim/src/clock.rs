@@ -5,9 +5,10 @@ use crate::world::{Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use thalweg_graph::{ChannelId, Kind, NodeId};
+use thalweg_graph::{Kind, NodeId};
 use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::auto::MAX_WAITS;
+use thalweg_policy::auto::batch_limit;
 use thalweg_policy::record::Entry;
 use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 
@@ -314,19 +315,9 @@ impl<'m, S: Shared> Clock<'m, S> {
         }
     }
 
-    /// The most firings of a node whose items each parallel consumer takes in one claim; at least 1. A dynamic rate counts as
-    /// one item.
+    /// The limit of a batch that is carried on: see [`batch_limit`].
     fn claimed_at_once(&self, node: NodeId) -> u64 {
-        let graph = self.world.graph();
-        let limit = |id: ChannelId| {
-            let channel = graph.channel(id);
-            let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
-            let push = from.outputs[channel.from.1].push.fixed().unwrap_or(1).max(1);
-            let items = self.settings.run * to.inputs[channel.to.1].pop.fixed().unwrap_or(1);
-            (to.kind == Kind::Parallel).then_some((items / push).max(1))
-        };
-        let channels = graph.node(node).outputs.iter().filter_map(|port| port.channel);
-        channels.filter_map(limit).min().unwrap_or(u64::MAX)
+        batch_limit(self.world.graph(), node, |_| Some(self.settings.run))
     }
 
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.

@@ -1,8 +1,8 @@
 //! The workers from which the items of a channel come.
 //!
 //! A worker that goes on with the items that it has pushed itself finds them in its caches, and frees their memory where it
-//! was allocated. So a policy asks which worker has pushed the next item ([`Origins::run`]), an activation ends where the items of
-//! another worker begin, and the report counts the items that have crossed from one worker to another.
+//! was allocated. So a policy asks which worker has pushed the next item ([`Origins::run`]), an activation ends where the
+//! items of another worker begin, and the report counts the items that have crossed from one worker to another.
 //!
 //! An entry is written when the worker changes: the index of the first item of a run, and the worker. The run lasts until
 //! the next entry. While one worker pushes all items nothing is written.

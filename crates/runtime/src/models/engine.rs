@@ -170,7 +170,6 @@ fn run(dedicated: NodeId) {
     let net = net(2, dedicated);
     let config = WorkerConfig {
         adapts: false,
-        carries: false,
         pace: Pace::Counted,
         spin: false,
         yields: false,

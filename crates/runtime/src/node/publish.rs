@@ -153,6 +153,30 @@ where
         moved
     }
 
+    /// Publishes a completed ticket on one port, as far as the channel has room. Returns whether the channel has changed, and
+    /// whether all items are in it; if not, `stuck` has what the rest waits for.
+    fn publish_ticket(
+        &self,
+        back: &Back<I, O>,
+        (port, ticket): (usize, usize),
+        slot: &mut Ticket<I, O, C::Rest>,
+        state: &NodeState,
+        origins: Option<&Origins>,
+    ) -> (bool, bool) {
+        let before = back.tail(port);
+        if let Some(origins) = origins {
+            origins.note(before, self.ticket_workers.of(ticket));
+        }
+        let is_published = back.publish(port, slot);
+        let after = back.tail(port);
+        if !is_published {
+            // The head at which one slot is free. If the capacity has been raised since, the head may be there already, and
+            // the node is claimable at once.
+            state.stuck()[port].store((after + 1).saturating_sub(back.capacity(port)), Ordering::Relaxed);
+        }
+        (after != before || is_published, is_published)
+    }
+
     /// Publishes the completed tickets on one port, in ticket order, until one is not done or the channel has no room.
     /// True if the channel has changed.
     fn publish(
@@ -167,17 +191,10 @@ where
         while self.is_done(back.next[port]) {
             // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
             let slot = unsafe { self.window.body(back.next[port]) };
-            let before = back.tail(port);
-            if let Some(origins) = origins {
-                origins.note(before, self.ticket_workers.of(back.next[port]));
-            }
-            let is_published = back.publish(port, slot);
-            moved |= back.tail(port) != before || is_published;
+            let ticket = back.next[port];
+            let (changed, is_published) = self.publish_ticket(back, (port, ticket), slot, state, origins);
+            moved |= changed;
             if !is_published {
-                // The head at which one slot is free. If the capacity has been raised since, the head may be there
-                // already, and the node is claimable at once.
-                let until = (back.tail(port) + 1).saturating_sub(back.capacity(port));
-                stuck.store(until, Ordering::Relaxed);
                 return moved;
             }
             back.next[port] += 1;
@@ -216,15 +233,10 @@ where
                 // SAFETY: this thread holds the retirement and the ticket is done; the reference ends in this round.
                 let slot = unsafe { self.window.body(ticket) };
                 if !slot.published[port] {
-                    let before = back.outs.tail(port);
-                    if let Some(origins) = origins {
-                        origins.note(before, self.ticket_workers.of(ticket));
-                    }
-                    let is_published = back.outs.publish_ticket(port, &mut slot.outs);
-                    moved |= back.outs.tail(port) != before || is_published;
+                    let (changed, is_published) =
+                        self.publish_ticket(back, (port, ticket), slot, state, origins);
+                    moved |= changed;
                     if !is_published {
-                        let until = (back.outs.tail(port) + 1).saturating_sub(back.outs.capacity(port));
-                        stuck.store(until, Ordering::Relaxed);
                         return moved;
                     }
                     slot.published[port] = true;

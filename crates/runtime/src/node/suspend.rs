@@ -219,6 +219,7 @@ where
             return None;
         }
         let (ticket, was_ready) = self.resumable(front.next_ticket, state, cx)?;
+        self.ticket_workers.set(ticket, cx.worker());
         self.window.resume(ticket);
         state.count_resumed(ticket, was_ready);
         // SAFETY: this thread holds the issuing claim and has resumed the ticket. The reference ends with this call.

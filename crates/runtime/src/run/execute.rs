@@ -107,7 +107,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         net,
         policy,
         began,
-        config: worker_config(net, policy, options, began.0),
+        config: worker_config(net, options, began.0),
         begun,
         pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
@@ -151,12 +151,11 @@ fn begin<'a, P: Policy>(
 }
 
 /// The settings of the run's workers.
-fn worker_config<P: Policy>(net: &Net<'_>, policy: &P, options: &Options, began: Instant) -> WorkerConfig {
+fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConfig {
     let deadline = options.deadline.and_then(|time| began.checked_add(time).map(|at| (at, time)));
     WorkerConfig {
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         adapts: net.sched.width.adapts(),
-        carries: policy.adapts() && !net.sched.ready.notifies() && net.carries(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),

@@ -15,6 +15,7 @@ use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::Policy;
+use thalweg_policy::auto::batch_limit;
 
 /// The target time of an activation of a sequential node, in nanoseconds.
 const ACTIVATION_NS: u64 = 50_000;
@@ -42,7 +43,7 @@ impl<P: Policy> Worker<'_, P> {
             0 => self.first_batch(cell, node),
             batch => {
                 let (budget, slice) = ((batch >> 32) as usize, (batch & u64::from(u32::MAX)) as usize);
-                let divides = cell.kind == Kind::Parallel && !self.config.carries;
+                let divides = cell.kind == Kind::Parallel && !self.host.carries;
                 (budget, if divides { self.claim_size(cell, node, slice) } else { slice })
             }
         }
@@ -102,32 +103,12 @@ impl<P: Policy> Worker<'_, P> {
         let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
         // A worker that carries its items on has them in its cache for the whole slice, and publishes once.
-        let carries = self.config.carries && cell.kind == Kind::Sequential;
+        let carries = self.host.carries && cell.kind == Kind::Sequential;
         let slice = (time * 16 / pace).clamp(1, if carries { batch } else { claim.min(batch) });
-        let slice = if self.config.carries { slice.min(claimed_at_once(cx)) } else { slice };
+        let slice = if self.host.carries { slice.min(self.claimed_at_once(cx)) } else { slice };
         let budget = if carries { slice } else { budget };
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
     }
-}
-
-/// The most firings of a node whose items each parallel consumer takes in one claim, by the consumer's latest pace; at least 1.
-/// A worker that carries its items on takes those of a consumer before another worker takes its own there. If it needed
-/// several claims for them, the workers would run the consumer in turns instead of at the same time.
-fn claimed_at_once(cx: &ActivationContext<'_>) -> u64 {
-    let graph = &cx.net.topology.graph;
-    let limit = |id: &ChannelId| {
-        let channel = graph.channel(*id);
-        let (from, to) = (graph.node(channel.from.0), graph.node(channel.to.0));
-        let claim = cx.net.node(channel.to.0).state.batch.load(Ordering::Relaxed) & u64::from(u32::MAX);
-        if to.kind != Kind::Parallel || claim == 0 {
-            return None;
-        }
-        // A dynamic rate counts as one item.
-        let (push, pop) = (from.outputs[channel.from.1].push, to.inputs[channel.to.1].pop);
-        let (push, pop) = (push.fixed().unwrap_or(1), pop.fixed().unwrap_or(1));
-        Some((claim.saturating_mul(pop) / push.max(1)).max(1))
-    };
-    cx.net.outputs(cx.node).iter().filter_map(limit).min().unwrap_or(u64::MAX)
 }
 
 /// The next items of a node with one input, when an activation begins.
@@ -141,6 +122,15 @@ pub(crate) struct NextItems {
 }
 
 impl<P: Policy> Worker<'_, P> {
+    /// The limit of a batch that is carried on: see [`batch_limit`]. By the latest limits of the parallel consumers.
+    fn claimed_at_once(&self, cx: &ActivationContext<'_>) -> u64 {
+        batch_limit(&cx.net.topology.graph, cx.node, |consumer| {
+            // The slice, or 0 before the consumer has a pace.
+            let slice = cx.net.node(consumer).state.batch.load(Ordering::Relaxed) & u64::from(u32::MAX);
+            (slice > 0).then_some(slice)
+        })
+    }
+
     /// The next items of a node whose input channel logs where they come from.
     #[inline]
     pub(super) fn next_items(&self, cell: &NodeCell<'_>, node: NodeId) -> Option<NextItems> {
@@ -153,15 +143,15 @@ impl<P: Policy> Worker<'_, P> {
         meter.origins().map(|origins| NextItems { channel, first: origins.next_index(head), head })
     }
 
-    /// The limits of an activation, reduced so that it ends where the items of another worker begin, if this worker carries
-    /// items on. A parallel node's own items are not divided among the workers.
+    /// The limits of an activation, reduced so that it ends where the items of another worker begin, if workers carry
+    /// items on.
     #[inline]
     pub(super) fn up_to_another(
         &self,
         next: Option<NextItems>,
         (budget, slice): (usize, usize),
     ) -> (usize, usize) {
-        let carried = next.filter(|_| self.config.carries);
+        let carried = next.filter(|_| self.host.carries);
         let run = carried.and_then(|next| Some(self.host.net.meter(next.channel).origins()?.run(next.first)));
         let most = run.map_or(usize::MAX, |run| run.firings);
         (budget.min(most), slice.min(most))

@@ -40,8 +40,8 @@ use std::sync::atomic::AtomicBool;
 
 /// The time of an epoch, in nanoseconds.
 const EPOCH_NS: u64 = 1_000_000;
-/// The time between a change of the width and the measurement at it, in nanoseconds.
-const WARM_NS: u64 = 200_000;
+/// The time between a change of the width, or the start of the run, and the measurement at it, in nanoseconds.
+pub(crate) const WARM_NS: u64 = 200_000;
 /// The number of epochs between trials after a change, and at most.
 const MIN_EPOCHS: u32 = 8;
 const MAX_EPOCHS: u32 = 256;
@@ -194,11 +194,6 @@ impl Width {
     /// Whether widths are tried.
     pub(crate) fn adapts(&self) -> bool {
         self.adapts.load(Ordering::Relaxed)
-    }
-
-    /// The time to the first call of [`Width::step`], in nanoseconds.
-    pub(crate) fn first(&self) -> u64 {
-        WARM_NS
     }
 
     /// Ends a phase of the trials, if it is over. Returns the time of the next call, in ticks. Another worker may be doing it:

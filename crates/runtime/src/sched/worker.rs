@@ -51,6 +51,7 @@ use crate::sched::host::EngineHost;
 use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
+use crate::sched::width::WARM_NS;
 use crate::sync::Ordering;
 use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -78,8 +79,6 @@ pub(crate) struct WorkerConfig {
     pub(crate) pace: Pace,
     /// The run tries widths.
     pub(crate) adapts: bool,
-    /// Workers carry items on: activations end where the items of another worker begin.
-    pub(crate) carries: bool,
     /// An idle worker spins before it announces sleep.
     pub(crate) spin: bool,
     /// A spinning worker yields its core: a dedicated thread that was woken may be waiting for one.
@@ -220,7 +219,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let mut now = ticks();
         self.deadline_at = self.deadline(now);
         if self.config.adapts {
-            self.width_at = self.after(now, net.sched.width.first());
+            self.width_at = self.after(now, WARM_NS);
         }
         while !net.stopped() {
             if now >= self.due() {
@@ -294,7 +293,7 @@ impl<'a, P: Policy> Worker<'a, P> {
 
     /// Whether no items wait that this worker would carry on: it may stand down. Another worker would wait for it to take them.
     fn has_carried(&self) -> bool {
-        !self.config.carries || !thalweg_policy::auto::any_waiting(&self.host)
+        !self.host.carries || !thalweg_policy::auto::any_waiting(&self.host)
     }
 
     /// Activates a node that the policy chose. `before` is the latest time stamp; returns the event and the stamp after
