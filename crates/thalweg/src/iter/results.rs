@@ -1,0 +1,300 @@
+//! The results of an adaptor: from its run, or made by the caller's thread, whichever gives the caller more of them.
+//!
+//! Results cross from a worker to the caller, and items from the thread of the iterator to a worker. Where both take longer
+//! than the work itself, the caller's thread is faster alone. So the two ways are tried as a run tries its width
+//! ([`Trials`]): width 2 is the run, width 1 is the caller alone.
+
+use super::stage::{ByHand, Caught, Failure, Made, Stage, Stop};
+use crate::{Error, Options, Outlet, Stream};
+use std::time::Instant;
+use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
+
+/// The time of a result, in nanoseconds, from which on the run pays without a trial.
+const LONG_RESULT_NS: u64 = 5_000;
+/// The number of results between two looks at the clock, by the run and by the caller alone. A look takes 20 to 30 ns. The
+/// caller alone looks more often, as up to so many long items are not worked on in parallel.
+const RESULTS_PER_LOOK: u32 = 64;
+const RESULTS_PER_LOOK_ALONE: u32 = 4;
+
+/// The run rests the caller for at most two to the power of this number of epochs.
+const MOST_TIMES: u32 = 6;
+
+/// Starts a stream, on threads of the pool or of a scope.
+type Start<'scope, U> = Box<
+    dyn FnOnce(Stream<'scope, Caught<U>>, &Options) -> Result<Outlet<'scope, Caught<U>>, Error>
+        + Send
+        + 'scope,
+>;
+
+/// The state of an ordered iterator.
+enum State<'scope, U: Send> {
+    /// `next` was not called yet: nothing runs.
+    Waiting(Box<Stream<'scope, Caught<U>>>, Start<'scope, U>),
+    Running(Box<Outlet<'scope, Caught<U>>>),
+    /// No result follows; the run may not have ended.
+    Failed(#[expect(dead_code, reason = "kept to be dropped")] Box<Outlet<'scope, Caught<U>>>),
+    Over,
+}
+
+/// Results and, last, the reason why no more follow, if the run failed.
+pub(crate) struct Results<'scope, U: Send> {
+    pub(crate) options: Options,
+    state: State<'scope, U>,
+    /// The caller's thread makes the next result.
+    alone: bool,
+    by_hand: Box<dyn ByHand<U> + 'scope>,
+    pace: Pace,
+}
+
+impl<U: Send + 'static> Results<'static, U> {
+    pub(crate) fn new(stage: Stage<'static, U>) -> Self {
+        Results::lazy(stage, Box::new(Stream::start))
+    }
+}
+
+impl<'scope, U: Send> Results<'scope, U> {
+    /// Starts at the first call of `next`.
+    pub(crate) fn lazy(stage: Stage<'scope, U>, start: Start<'scope, U>) -> Self {
+        Results {
+            options: Options::new(),
+            state: State::Waiting(Box::new(stage.stream), start),
+            alone: false,
+            by_hand: stage.by_hand,
+            pace: Pace::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<Result<U, Failure>> {
+        loop {
+            self.pace.left -= 1;
+            if self.pace.left == 0 {
+                self.look();
+            }
+            let next = if self.alone { self.made() } else { self.received() };
+            if let Some(next) = next {
+                return next;
+            }
+        }
+    }
+
+    /// The next result of the run; `None` if the caller's thread is to make it.
+    #[inline]
+    fn received(&mut self) -> Option<Option<Result<U, Failure>>> {
+        let State::Running(outlet) = &mut self.state else { return self.start() };
+        match outlet.next() {
+            Some(Ok(item)) => Some(Some(Ok(item))),
+            Some(Err(stop)) => match *stop {
+                Stop::Failed(failure) => Some(Some(Err(self.stop(failure)))),
+                Stop::Turn => {
+                    self.alone = true;
+                    self.pace.begin_alone();
+                    None
+                }
+            },
+            None => Some(match outlet.take_failure() {
+                Some(error) => Some(Err(self.stop(Failure::Run(error)))),
+                None => self.finish().err().map(|error| Err(Failure::Run(error))),
+            }),
+        }
+    }
+
+    /// The next result, made here; `None` if there is none yet, or the run is to make it.
+    #[inline]
+    fn made(&mut self) -> Option<Option<Result<U, Failure>>> {
+        if thalweg_runtime::in_coroutine() {
+            // The function may need a larger stack.
+            self.by_hand.turns().hand_over();
+        }
+        match self.by_hand.next() {
+            Made::Result(Ok(item)) => return Some(Some(Ok(item))),
+            Made::Result(Err(stop)) => {
+                if let Stop::Failed(failure) = *stop {
+                    return Some(Some(Err(self.stop(failure))));
+                }
+            }
+            Made::Nothing => self.pace.left = 1,
+            Made::NoTurn => {
+                self.alone = false;
+                self.pace.end_alone();
+            }
+        }
+        None
+    }
+
+    /// Looks at the clock, and chooses between the run and the caller alone.
+    #[cold]
+    fn look(&mut self) {
+        match self.pace.look(self.alone) {
+            true if !self.alone => self.by_hand.turns().recall(),
+            // If results of an item are left, they come first.
+            false if self.alone => self.by_hand.turns().hand_over(),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    fn start(&mut self) -> Option<Option<Result<U, Failure>>> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Waiting(stream, start) => match start(*stream, &self.options) {
+                Ok(outlet) => {
+                    self.state = State::Running(Box::new(outlet));
+                    if self.options.lets_the_caller_work() {
+                        self.pace.begin();
+                    }
+                    None
+                }
+                Err(error) => Some(Some(Err(Failure::Run(error)))),
+            },
+            over => {
+                self.state = over;
+                Some(None)
+            }
+        }
+    }
+
+    /// Cancels the run; no result follows. The outlet is kept: its drop joins a thread that may be blocked in the
+    /// iterator, and the iterator may be waiting for the caller.
+    #[cold]
+    fn stop(&mut self, failure: Failure) -> Failure {
+        self.alone = false;
+        if let State::Running(outlet) = std::mem::replace(&mut self.state, State::Over) {
+            outlet.handle().cancel();
+            self.state = State::Failed(outlet);
+        }
+        self.by_hand.turns().end();
+        failure
+    }
+
+    #[cold]
+    fn finish(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Running(outlet) => outlet.finish().map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<U: Send> Drop for Results<'_, U> {
+    fn drop(&mut self) {
+        // The source may wait for its turn, and the drop of the outlet for the source.
+        self.by_hand.turns().end();
+    }
+}
+
+/// The pace of the results, by which the run or the caller alone is chosen.
+struct Pace {
+    /// The first trial is early: where crossings are expensive, a run of many short items takes several times as long.
+    trials: Trials,
+    began: Instant,
+    /// The end of the phase of the trials, in nanoseconds since `began`.
+    until: u64,
+    /// The latest look that ended a phase, and the results until then.
+    since: (u64, u64),
+    results: u64,
+    /// Results until the next look, and from one to the next.
+    left: u32,
+    per_look: u32,
+    /// The source was asked for the turn.
+    recalled: bool,
+    /// The turn was given to the run for a phase of this time, in nanoseconds.
+    handed_over: Option<u64>,
+    /// The run makes the results until the end of this phase, although the caller alone was chosen ([`Pace::rest`]).
+    rests: bool,
+    /// How often that was so lately.
+    times: u32,
+}
+
+impl Pace {
+    fn new() -> Pace {
+        Pace {
+            trials: Trials::new(2, 1),
+            began: Instant::now(),
+            until: u64::MAX,
+            since: (0, 0),
+            results: 0,
+            left: u32::MAX,
+            per_look: RESULTS_PER_LOOK,
+            recalled: false,
+            handed_over: None,
+            rests: false,
+            times: 0,
+        }
+    }
+
+    /// The run starts. Without this call there are no trials.
+    fn begin(&mut self) {
+        self.began = Instant::now();
+        self.turn(RESULTS_PER_LOOK, WARM_NS);
+    }
+
+    fn begin_alone(&mut self) {
+        self.recalled = false;
+        self.turn(RESULTS_PER_LOOK_ALONE, WARM_NS);
+    }
+
+    /// The run has the turn, or the iterator has ended.
+    fn end_alone(&mut self) {
+        let wait = self.handed_over.take().unwrap_or_else(|| self.rest());
+        self.turn(RESULTS_PER_LOOK, wait);
+    }
+
+    /// The run makes the results for a while, without a trial: the caller was away, or an item has taken long. Or the system had
+    /// no core for this thread; so it is a short while at first, and a longer one each time.
+    fn rest(&mut self) -> u64 {
+        self.rests = true;
+        self.times = (self.times + 1).min(MOST_TIMES);
+        EPOCH_NS << self.times
+    }
+
+    /// Begins a phase of `ns` nanoseconds.
+    fn turn(&mut self, per_look: u32, ns: u64) {
+        let now = self.now();
+        self.count();
+        (self.per_look, self.left) = (per_look, per_look);
+        (self.since, self.until) = ((now, self.results), now + ns);
+    }
+
+    fn now(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    /// Counts the results since the latest look.
+    fn count(&mut self) {
+        self.results += u64::from(self.per_look.saturating_sub(self.left));
+        self.left = self.per_look;
+    }
+
+    /// Whether the caller is to make the results from here on.
+    fn look(&mut self, alone: bool) -> bool {
+        self.count();
+        let now = self.now();
+        if now < self.until || self.recalled || self.handed_over.is_some() {
+            return alone;
+        }
+        let (since, before) = std::mem::replace(&mut self.since, (now, self.results));
+        let each = (now - since) / (self.results - before).max(1);
+        // The first results have waited for the start of the run.
+        let is_short = each < LONG_RESULT_NS || before == 0;
+        let (width, wait) = match (is_short, self.rests) {
+            (true, false) => {
+                self.times -= u32::from(alone && self.times > 0);
+                self.trials.step(now, self.results)
+            }
+            (true, true) => {
+                self.rests = false;
+                self.trials.restart();
+                (1, WARM_NS)
+            }
+            (false, rests) if alone || rests => (2, self.rest()),
+            (false, _) => {
+                self.trials.restart();
+                (2, EPOCH_NS)
+            }
+        };
+        self.until = now + wait;
+        self.recalled = width == 1 && !alone;
+        self.handed_over = (width == 2 && alone).then_some(wait);
+        width == 1
+    }
+}

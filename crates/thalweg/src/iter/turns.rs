@@ -1,0 +1,292 @@
+//! An iterator that two threads call in turns: the thread of the run's source, and the thread that takes the results.
+//!
+//! Between two short items the second thread is faster by itself, since no item crosses ([`results`](super::results) measures
+//! that). The run's thread waits meanwhile, as in an iterator that blocks, and looks every [`NAP`] whether the caller goes on.
+//!
+//! | the turn is | the iterator is | becomes | by |
+//! |---|---|---|---|
+//! | the run's | in the slot until the source's next call, then in [`Source`] | the caller's | the source, before its next item, if [`Control::recall`] was called. It passes [`Stop::Turn`] behind the items before |
+//! | the caller's | in the slot | the run's | [`Control::hand_over`]; the source, if the caller has taken no item for a [`NAP`] and is not in the iterator |
+//! | the caller's | in the slot | over | the caller: the iterator has ended or panicked, or no more results are wanted |
+//! | over | in the slot until the source drops it | | |
+//!
+//! Order: the caller takes an item only in its turn, which it learns by [`Stop::Turn`] or by the lock. Before that, all
+//! earlier items were passed on as results, in order. Items of a later turn of the run come after all items of the caller's
+//! turn, since a turn ends under the lock; and the caller returns the results of its own items before it reads the run's again.
+//!
+//! Liveness: the caller waits for the run only while the turn is the run's. While it is the caller's, the caller may be in the
+//! iterator (then no result is under way, as in a loop), in the function, or outside of `next`. The function or the caller may
+//! wait for a later item: the source then takes the turn at the latest after two naps.
+
+use super::stage::{Caught, Stop, caught};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// The time between two looks of the source.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    Run,
+    Caller,
+    Over,
+}
+
+#[derive(Debug)]
+struct Slot<I> {
+    turn: Turn,
+    /// `None` while the source has the iterator, or has dropped it.
+    items: Option<I>,
+    /// The thread that waits for the run's turn.
+    source: Option<Thread>,
+}
+
+/// The iterator and its turns. See the module.
+#[derive(Debug)]
+pub(crate) struct Turns<I> {
+    slot: Mutex<Slot<I>>,
+    /// The caller wants the turn. A hint: the slot decides.
+    recalled: AtomicBool,
+    /// The number of items that the caller has taken. A hint, by which the source sees that the caller goes on.
+    taken: AtomicU64,
+}
+
+/// What the caller gets in its turn.
+pub(crate) enum Taken<T> {
+    Item(Caught<T>),
+    /// The iterator has ended.
+    End,
+    /// It is not the caller's turn.
+    NotMine,
+}
+
+/// The turns, without the type of the iterator.
+pub(crate) trait Control {
+    /// Asks the source for the turn.
+    fn recall(&self);
+    /// Gives the turn to the run, if it is the caller's.
+    fn hand_over(&self);
+    /// Ends the run's wait for its turn: no more results are wanted.
+    fn end(&self);
+}
+
+impl<I: Iterator> Turns<I> {
+    /// The first turn is the run's.
+    pub(crate) fn new(items: I) -> Arc<Turns<I>> {
+        let slot = Slot { turn: Turn::Run, items: Some(items), source: None };
+        Arc::new(Turns { slot: Mutex::new(slot), recalled: AtomicBool::new(false), taken: AtomicU64::new(0) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Slot<I>> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the caller's turn, if it is that.
+    fn pass(mut slot: MutexGuard<'_, Slot<I>>, to: Turn) {
+        if slot.turn == Turn::Caller {
+            slot.turn = to;
+            if let Some(source) = slot.source.take() {
+                source.unpark();
+            }
+        }
+    }
+
+    /// The caller takes an item, in its turn.
+    pub(crate) fn take(&self) -> Taken<I::Item> {
+        let mut slot = self.lock();
+        if slot.turn != Turn::Caller {
+            return Taken::NotMine;
+        }
+        let items = slot.items.as_mut().expect("in the caller's turn the iterator is in the slot");
+        match caught("iterator", || items.next()) {
+            Ok(Some(item)) => {
+                drop(slot);
+                self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                Taken::Item(Ok(item))
+            }
+            Ok(None) => {
+                Self::pass(slot, Turn::Over);
+                Taken::End
+            }
+            Err(failure) => {
+                Self::pass(slot, Turn::Over);
+                Taken::Item(Err(failure))
+            }
+        }
+    }
+
+    /// Waits for the run's turn and takes the iterator; `None` if the run gets no turn any more.
+    fn wait(&self) -> Option<I> {
+        let mut seen = None;
+        loop {
+            match self.slot.try_lock() {
+                Ok(mut slot) => match slot.turn {
+                    Turn::Run => return slot.items.take(),
+                    Turn::Over => {
+                        let items = slot.items.take();
+                        drop(slot);
+                        drop(items); // if this panics, the node fails
+                        return None;
+                    }
+                    Turn::Caller => {
+                        let now = self.taken.load(Ordering::Relaxed);
+                        if seen.replace(now) == Some(now) {
+                            slot.turn = Turn::Run;
+                            return slot.items.take();
+                        }
+                        slot.source.get_or_insert_with(std::thread::current);
+                    }
+                },
+                // The caller is in the iterator.
+                Err(TryLockError::WouldBlock) => seen = None,
+                Err(TryLockError::Poisoned(_)) => return None, // not possible: panics of the iterator are caught
+            }
+            std::thread::park_timeout(NAP);
+        }
+    }
+}
+
+impl<I: Iterator> Control for Turns<I> {
+    fn recall(&self) {
+        self.recalled.store(true, Ordering::Relaxed);
+    }
+
+    fn hand_over(&self) {
+        Self::pass(self.lock(), Turn::Run);
+    }
+
+    fn end(&self) {
+        Self::pass(self.lock(), Turn::Over);
+    }
+}
+
+impl<I> Drop for Turns<I> {
+    /// No run is left that a panic of the iterator's drop could fail.
+    fn drop(&mut self) {
+        let items = self.slot.get_mut().unwrap_or_else(PoisonError::into_inner).items.take();
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(items))) {
+            std::mem::forget(panic); // its drop may panic too
+        }
+    }
+}
+
+/// The items of the run's turns.
+#[derive(Debug)]
+pub(crate) struct Source<I> {
+    turns: Arc<Turns<I>>,
+    items: Option<I>,
+    over: bool,
+}
+
+impl<I: Iterator> Source<I> {
+    pub(crate) fn new(turns: Arc<Turns<I>>) -> Source<I> {
+        Source { turns, items: None, over: false }
+    }
+
+    /// Gives the turn to the caller.
+    #[cold]
+    fn give_back(&mut self) {
+        self.turns.recalled.store(false, Ordering::Relaxed);
+        let mut slot = self.turns.lock();
+        (slot.turn, slot.items) = (Turn::Caller, self.items.take());
+    }
+}
+
+impl<I: Iterator> Iterator for Source<I> {
+    type Item = Caught<I::Item>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Caught<I::Item>> {
+        if self.over {
+            return None;
+        }
+        if self.items.is_none() {
+            self.items = self.turns.wait();
+        }
+        let Some(items) = &mut self.items else {
+            self.over = true;
+            return None;
+        };
+        if self.turns.recalled.load(Ordering::Relaxed) {
+            self.give_back();
+            return Some(Err(Box::new(Stop::Turn)));
+        }
+        let next = caught("iterator", || items.next()).transpose();
+        self.over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Items of the source until the turn is the caller's.
+    fn until_turn(source: &mut Source<std::ops::Range<u64>>) -> Vec<u64> {
+        let mut items = Vec::new();
+        for next in source.by_ref() {
+            match next {
+                Ok(item) => items.push(item),
+                Err(stop) => {
+                    assert!(matches!(*stop, Stop::Turn));
+                    break;
+                }
+            }
+        }
+        items
+    }
+
+    fn take(turns: &Turns<std::ops::Range<u64>>) -> Option<u64> {
+        match turns.take() {
+            Taken::Item(item) => Some(item.expect("no failure")),
+            Taken::End | Taken::NotMine => None,
+        }
+    }
+
+    #[test]
+    fn each_item_is_in_one_turn() {
+        let turns = Turns::new(0..10);
+        let mut source = Source::new(turns.clone());
+        assert!(matches!(turns.take(), Taken::NotMine));
+        assert_eq!([source.next(), source.next()].map(|item| item.unwrap().unwrap()), [0, 1]);
+        turns.recall();
+        assert_eq!(until_turn(&mut source), []);
+        assert_eq!([take(&turns), take(&turns)], [Some(2), Some(3)]);
+        turns.hand_over();
+        assert!(matches!(turns.take(), Taken::NotMine));
+        assert_eq!(source.next().unwrap().unwrap(), 4);
+        turns.recall();
+        assert_eq!(until_turn(&mut source), []);
+        assert!(std::iter::from_fn(|| take(&turns)).eq(5..10));
+        assert!(source.next().is_none() && source.next().is_none());
+    }
+
+    #[test]
+    fn the_source_goes_on_if_the_caller_does_not() {
+        let turns = Turns::new(0..4);
+        let mut source = Source::new(turns.clone());
+        turns.recall();
+        assert_eq!(until_turn(&mut source), []);
+        assert_eq!(take(&turns), Some(0));
+        assert_eq!(source.next().unwrap().unwrap(), 1);
+        assert!(matches!(turns.take(), Taken::NotMine));
+    }
+
+    #[test]
+    fn the_end_of_the_results_ends_the_wait() {
+        let turns = Turns::new(0..4);
+        let mut source = Source::new(turns.clone());
+        turns.recall();
+        assert_eq!(until_turn(&mut source), []);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(move || source.next().is_none());
+            turns.end();
+            assert!(waiting.join().unwrap());
+        });
+        assert!(turns.lock().items.is_none(), "the source has dropped it");
+    }
+}
