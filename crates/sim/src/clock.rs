@@ -36,7 +36,7 @@ pub fn run_planned<P: Policy>(
     plan.threads = settings.workers;
     plan.affinity.retain(|_, worker| (*worker as usize) < settings.workers);
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings, plan);
-    clock.carries = policy.adapts() && model.carries(settings.workers);
+    clock.carries = policy.adapts() && model.carries();
     let needs = policy.needs(&model.graph);
     let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));

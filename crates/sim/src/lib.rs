@@ -25,7 +25,7 @@
 //! - An activation of a parallel node runs the firings it has claimed. They are published in ticket order, through a
 //!   reorder window of bounded length.
 //! - An idle worker calls the policy [`Settings::patience`] times, then sleeps until something is published.
-//! - With several workers and heavy items ([`Model::heavy`]) workers carry their items on
+//! - With heavy items ([`Model::heavy`]) workers carry their items on
 //!   ([`Measurements::carries`](thalweg_policy::Measurements::carries)): an activation publishes once, and ends where the
 //!   items of another worker begin. A worker that waits for the turn of its items stays awake.
 //! - A node needs one more activation to end after its input has ended. A source ends with its last firing.

@@ -115,16 +115,16 @@ impl Model {
         self
     }
 
-    /// The same model with items that own memory, or are large: workers are to carry them on, if there are several and the
-    /// graph has at most 64 channels. Set [`Settings::transfer`](crate::Settings::transfer) to the cost of moving one.
+    /// The same model with items that own memory, or are large: workers are to carry them on, if the graph has at most
+    /// 64 channels. Set [`Settings::transfer`](crate::Settings::transfer) to the cost of moving one.
     pub fn heavy(mut self) -> Model {
         self.heavy = true;
         self
     }
 
-    /// Whether this number of workers is to carry items on.
-    pub(crate) fn carries(&self, workers: usize) -> bool {
-        self.heavy && workers > 1 && (1..=MAX_CARRIED).contains(&self.graph.channels().len())
+    /// Whether workers are to carry items on.
+    pub(crate) fn carries(&self) -> bool {
+        self.heavy && (1..=MAX_CARRIED).contains(&self.graph.channels().len())
     }
 
     /// Adds a sequential source that ends after `firings`.

@@ -245,7 +245,7 @@ fn on_a_farm() {
     compare(&shapes::farm(FIRINGS, 30, 300));
 }
 
-/// One worker has no other to leave items to.
+/// One worker carries its items on too.
 #[test]
 fn on_a_farm_of_heavy_items() {
     compare(&shapes::farm(FIRINGS, 30, 300).heavy());

@@ -107,7 +107,7 @@ fn make_channels<'env>(
     for (id, cell) in graph.channel_ids().zip(cells) {
         let consumer = &graph.node(graph.channel(id).to.0).name;
         let sizes = Sizes { capacity: plan.capacities[id.index()], slots: plan.slots_of(id) };
-        let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id, plan.threads)))?;
+        let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
         let ring = made.map_err(|NoMemory(bytes)| misfit(PlanError::memory(graph, id, bytes)))?;
         if let Some(bytes) = plan.byte_limits.get(&id) {
             ring.0.set_byte_limit(*bytes);
@@ -234,16 +234,15 @@ fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error>
 const MAX_TRACED: usize = 1 << 12;
 
 /// The layout of a channel's counters: together between two processes, since messages move one by one there, and mostly
-/// one worker runs both ends. Between two kernels of a run of several workers the channel logs the workers that its items
-/// come from, unless the graph is so large that the logs would take much memory.
-fn layout(graph: &GraphData, id: ChannelId, threads: usize) -> Layout {
+/// one worker runs both ends. Between two kernels the channel logs the workers that its items come from, unless the graph is so large that the logs would take much memory.
+fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let consumer = graph.node(channel.to.0);
     let pop = consumer.inputs[channel.to.1].pop.fixed().map_or(0, |pop| usize::try_from(pop).unwrap_or(0));
     match (process(channel.from.0), process(channel.to.0)) {
         (true, true) => Layout::Together,
-        (false, false) if threads > 1 && graph.channels().len() <= MAX_TRACED => {
+        (false, false) if graph.channels().len() <= MAX_TRACED => {
             Layout::Traced(Taking { pop, claims: consumer.kind == Kind::Parallel && pop > 0, heavy: false })
         }
         _ => Layout::Apart,

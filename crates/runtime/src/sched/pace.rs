@@ -72,10 +72,15 @@ impl<P: Policy> Worker<'_, P> {
         if self.config.pace == Pace::Timed {
             return (1, 1);
         }
-        let plan = &self.host.net.topology.plan;
-        let claim = plan.claim_lengths[node.index()].clamp(1, 1 << 29);
-        let budget = (claim * 4).min(plan.batch.max(1));
-        let slice = claim.min(budget);
+        let (plan, graph) = (&self.host.net.topology.plan, &self.host.net.topology.graph);
+        let claim = |node: NodeId| plan.claim_lengths[node.index()].clamp(1, 1 << 29);
+        let mut budget = (claim(node) * 4).min(plan.batch.max(1));
+        let mut slice = claim(node).min(budget);
+        if self.host.carries {
+            let limit = batch_limit(graph, node, |consumer| Some(claim(consumer) as u64));
+            slice = slice.min(usize::try_from(limit).unwrap_or(usize::MAX));
+            budget = if cell.kind == Kind::Sequential { slice } else { budget };
+        }
         cell.state.batch.store((budget as u64) << 32 | slice as u64, Ordering::Relaxed);
         (budget, slice)
     }

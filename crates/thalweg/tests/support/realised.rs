@@ -18,8 +18,12 @@ pub fn build(model: &Model) -> Graph<'static> {
 
 /// The model's graph for the engine, with starving sources that wait at their gates.
 pub fn build_gated(model: &Model, gates: &Gates) -> Graph<'static> {
+    if model.heavy { build_of::<Box<u64>>(model, gates) } else { build_of::<u64>(model, gates) }
+}
+
+fn build_of<T: From<u64> + Send + Sync + 'static>(model: &Model, gates: &Gates) -> Graph<'static> {
     let (streams, open) = (BTreeMap::new(), BTreeMap::new());
-    let mut builder = Builder { model, gates, graph: Graph::new(), streams, open };
+    let mut builder = Builder::<T> { model, gates, graph: Graph::new(), streams, open };
     model.graph.node_ids().for_each(|node| builder.node(node));
     builder.graph
 }
@@ -81,17 +85,17 @@ pub fn in_model(model: &GraphData, engine: &GraphData, id: ChannelId) -> Channel
     model.channel_ids().find(|other| model.channel(*other).to == to).expect("both graphs join the same ports")
 }
 
-struct Builder<'m> {
+struct Builder<'m, T: Send> {
     model: &'m Model,
     gates: &'m Gates,
     graph: Graph<'static>,
     /// Outputs that no consumer has been built for yet.
-    streams: BTreeMap<Port, Stream<'static, u64>>,
+    streams: BTreeMap<Port, Stream<'static, T>>,
     /// Feedback channels that no producer has been built for yet.
-    open: BTreeMap<Port, thalweg::Feedback<'static, u64>>,
+    open: BTreeMap<Port, thalweg::Feedback<'static, T>>,
 }
 
-impl Builder<'_> {
+impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
     fn node(&mut self, id: NodeId) {
         let peeks =
             self.model.graph.node(id).inputs.iter().any(|port| port.peek > port.pop.fixed().unwrap_or(1));
@@ -109,13 +113,14 @@ impl Builder<'_> {
     }
 
     /// The stream of an input port, with the model's capacity.
-    fn stream(&mut self, to: Port) -> Stream<'static, u64> {
+    fn stream(&mut self, to: Port) -> Stream<'static, T> {
         let (model, id) = (self.model, self.model.graph.node(to.0).inputs[to.1].channel.expect("joined"));
         let channel = model.graph.channel(id);
         let stream = match self.streams.remove(&channel.from) {
             Some(stream) => stream,
             None => {
-                let (feedback, stream) = self.graph.feedback(vec![0; channel.link.initial]);
+                let (feedback, stream) =
+                    self.graph.feedback(std::iter::repeat_with(|| T::from(0)).take(channel.link.initial));
                 self.open.insert(channel.from, feedback);
                 stream
             }
@@ -123,7 +128,7 @@ impl Builder<'_> {
         stream.capacity(model.capacity_of(id))
     }
 
-    fn outputs(&self, id: NodeId) -> Vec<thalweg::PushSpec<u64>> {
+    fn outputs(&self, id: NodeId) -> Vec<thalweg::PushSpec<T>> {
         let ports = self.model.graph.node(id).outputs.iter();
         let spec = |rate: Option<u64>, name: &str| match rate {
             Some(rate) => output(name).push(items(rate)),
@@ -132,7 +137,7 @@ impl Builder<'_> {
         ports.map(|port| spec(port.push.fixed(), &port.name)).collect()
     }
 
-    fn starving(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
+    fn starving(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
         let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         assert_eq!(
             model.pushes,
@@ -148,12 +153,12 @@ impl Builder<'_> {
                 left = bursts.next()?;
             }
             left -= 1;
-            Some(left)
+            Some(T::from(left))
         });
         vec![self.graph.source(items).blocking().named(&node.name)]
     }
 
-    fn popping(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
+    fn popping(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
         let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let fixed = node.inputs.iter().all(|port| port.pop.fixed().is_some());
         let inputs: Vec<_> = (0..node.inputs.len())
@@ -173,7 +178,7 @@ impl Builder<'_> {
         let mut ticket = 0;
         let source = node.is_source();
         let pops = model.pops.clone();
-        let fire = move |ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>| {
+        let fire = move |ins: &mut Many<In<T>>, outs: &mut Many<Out<T>>| {
             move_items(&model, ticket, ins, outs);
             ticket += 1;
             if source && ticket == model.firings { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -182,7 +187,7 @@ impl Builder<'_> {
             return kernel.sequential(fire);
         }
         let mut framed = 0;
-        let frame = move |glances: &Vec<Glance<u64>>| {
+        let frame = move |glances: &Vec<Glance<T>>| {
             let needed: Vec<usize> = pops.iter().map(|pop| pop.at(framed)).collect();
             for (glance, needed) in glances.iter().zip(&needed).filter(|(_, needed)| **needed > 0) {
                 if glance.peek(needed - 1)?.is_none() {
@@ -195,7 +200,7 @@ impl Builder<'_> {
         kernel.framed(frame).sequential(fire)
     }
 
-    fn peeking(&mut self, id: NodeId) -> Vec<Stream<'static, u64>> {
+    fn peeking(&mut self, id: NodeId) -> Vec<Stream<'static, T>> {
         let (node, model) = (self.model.graph.node(id).clone(), self.model.nodes[id.index()].clone());
         let inputs: Vec<_> = (0..node.inputs.len())
             .map(|i| {
@@ -216,16 +221,16 @@ impl Builder<'_> {
     }
 }
 
-fn move_items(model: &NodeModel, ticket: u64, ins: &mut Many<In<u64>>, outs: &mut Many<Out<u64>>) {
+fn move_items<T: From<u64>>(model: &NodeModel, ticket: u64, ins: &mut Many<In<T>>, outs: &mut Many<Out<T>>) {
     for (port, pop) in ins.iter_mut().zip(&model.pops) {
         (0..pop.at(ticket)).for_each(|_| _ = port.pop());
     }
     push_items(model, ticket, outs);
 }
 
-fn push_items(model: &NodeModel, ticket: u64, outs: &mut Many<Out<u64>>) {
+fn push_items<T: From<u64>>(model: &NodeModel, ticket: u64, outs: &mut Many<Out<T>>) {
     for (port, push) in outs.iter_mut().zip(&model.pushes) {
-        (0..push.at(ticket)).for_each(|item| port.push(item as u64));
+        (0..push.at(ticket)).for_each(|item| port.push(T::from(item as u64)));
     }
 }
 
