@@ -90,6 +90,7 @@ pub mod random_stealing;
 pub mod record;
 pub mod registry;
 pub mod tasks;
+pub mod width;
 pub mod work_stealing;
 
 #[cfg(test)]

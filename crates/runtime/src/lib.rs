@@ -51,7 +51,7 @@ pub use build::{
 };
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
-pub use coroutine::{BlockingRx, BlockingTx};
+pub use coroutine::{BlockingRx, BlockingTx, in_coroutine};
 pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};

@@ -1,6 +1,8 @@
 //! Scopes: graphs that borrow from the caller and run while it goes on.
 
-use crate::iter::{Caught, Ordered, Results, TryOrdered, filter_map, flat_map, map, try_map};
+use crate::iter::results::Results;
+use crate::iter::stage::{Stage, filter_map, flat_map, map, try_map};
+use crate::iter::{Ordered, TryOrdered};
 use crate::{Options, Outlet, Stream};
 
 /// A scope in which graphs are started. Their threads end before the scope does.
@@ -85,8 +87,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         Ordered(self.results(flat_map(items.into_iter(), f)))
     }
 
-    fn results<U: Send + 'scope>(&self, stream: Stream<'scope, Caught<U>>) -> Results<'scope, U> {
+    fn results<U: Send + 'scope>(&self, stage: Stage<'scope, U>) -> Results<'scope, U> {
         let threads = self.threads;
-        Results::lazy(stream, Box::new(move |stream, options| stream.start_in(threads, options)))
+        Results::lazy(stage, Box::new(move |stream, options| stream.start_in(threads, options)))
     }
 }

@@ -5,7 +5,8 @@ mod support;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
@@ -131,6 +132,129 @@ fn the_iterator_is_pulled_a_bounded_number_of_items_ahead() {
     }
 }
 
+/// Pulls results until the caller's thread has made `count` of them, for at most a minute.
+fn until_alone(results: &mut Ordered<'_, (ThreadId, u64)>, count: usize) -> Vec<u64> {
+    let (start, here, mut by_caller) = (Instant::now(), std::thread::current().id(), 0);
+    let mut items = Vec::new();
+    while by_caller < count {
+        assert!(start.elapsed() < Duration::from_secs(60), "the caller's thread makes no results");
+        let (thread, item) = results.next().unwrap();
+        by_caller += usize::from(thread == here);
+        items.push(item);
+    }
+    items
+}
+
+#[test]
+fn the_caller_makes_short_items_alone_and_the_run_goes_on_when_it_is_away() {
+    let (count, numbers) = count_pulls();
+    let mut results = numbers.par_map(|item| (std::thread::current().id(), item)).options(options(2));
+    let items = until_alone(&mut results, 10_000);
+    assert!(items.iter().copied().eq(0..items.len() as u64));
+    std::thread::sleep(Duration::from_millis(200));
+    let ahead = count.load(Ordering::Relaxed) - items.len();
+    assert!(ahead > 10, "{ahead} items ahead after a pause");
+    // Both kinds of results follow each other in order.
+    let from = items.len() as u64;
+    let items = until_alone(&mut results, 10_000);
+    assert!(items.iter().copied().eq(from..from + items.len() as u64));
+}
+
+#[test]
+fn the_caller_makes_no_results_where_options_ask_for_a_run() {
+    let here = std::thread::current().id();
+    let asking = [
+        options(2).deadline(Duration::from_secs(1000)),
+        options(2).policy("qes"),
+        options(2).thread_stack(1 << 22),
+        options(2).counted(),
+    ];
+    for options in asking {
+        let threads = (0..100_000u64).par_map(|_| std::thread::current().id()).options(options);
+        assert!(threads.into_iter().all(|thread| thread != here));
+    }
+}
+
+/// The function of an item returns when the iterator has been called for later ones, whichever thread calls it.
+#[test]
+fn a_function_may_wait_for_later_items() {
+    watch("waits for later items", || {
+        let (pulled, numbers) = count_pulls();
+        let waits = move |item: u64| {
+            while item.is_multiple_of(20_000) && pulled.load(Ordering::Relaxed) < item as usize + 4 {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            (std::thread::current().id(), item)
+        };
+        let mut results = numbers.par_map(waits).options(options(2));
+        for round in 0..4 {
+            until_alone(&mut results, 15_000 + round);
+        }
+    });
+}
+
+/// A panic of the function, of the iterator, and their end, while the caller's thread makes the results.
+#[test]
+fn failures_come_at_their_position_in_the_callers_turn_too() {
+    silence();
+    for (of_iterator, of_function) in [(true, false), (false, true), (false, false)] {
+        let (ledger, now) = (Ledger::new(), Arc::new(AtomicBool::new(false)));
+        let (make, first, second) = (ledger.clone(), now.clone(), now.clone());
+        let numbers = (0..).take_while(move |_| {
+            let is_time = first.load(Ordering::Relaxed);
+            assert!(!(is_time && of_iterator), "{INJECTED}");
+            !is_time || of_function
+        });
+        let counted = numbers.map(move |item| (Counted::make(item, &make), item));
+        let mut results = counted
+            .par_map(move |(counted, item)| {
+                assert!(!(second.load(Ordering::Relaxed) && of_function), "{INJECTED}");
+                assert_eq!(counted.value(), item);
+                (std::thread::current().id(), item)
+            })
+            .options(options(2));
+        until_alone(&mut results, 1000);
+        now.store(true, Ordering::Relaxed);
+        if of_iterator || of_function {
+            let (results, panic) = until_panic(&mut results);
+            // The run may have taken its turn meanwhile.
+            assert!(results.len() < 100_000);
+            assert_eq!(text(&*panic), INJECTED);
+        } else {
+            watch("the end", || assert!(results.by_ref().count() < 100_000));
+        }
+        assert!(results.next().is_none());
+        watch("the drop", || drop(results));
+        let start = Instant::now();
+        while ledger.live() > 0 {
+            assert!(start.elapsed() < Duration::from_secs(10), "{} items left", ledger.live());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Items of very different times, so that run and caller take turns.
+#[test]
+fn results_are_in_order_whichever_thread_makes_them() {
+    let slow = |item: u64| {
+        if item % 40_000 < 3 {
+            std::thread::sleep(Duration::from_millis(4));
+        }
+        mix(1, item)
+    };
+    let numbers = || 0..400_000u64;
+    let expected: Vec<u64> = numbers().map(|item| mix(1, item)).collect();
+    assert!(numbers().par_map(slow).options(options(2)).eq(expected.iter().copied()));
+    let tried = numbers().try_par_map(move |item| Ok::<u64, Error>(slow(item))).options(options(2));
+    assert!(tried.map(Result::unwrap).eq(expected.iter().copied()));
+    let some = move |item: u64| (!item.is_multiple_of(50)).then(|| slow(item));
+    let kept = numbers().filter(|item| !item.is_multiple_of(50)).map(|item| expected[item as usize]);
+    assert!(numbers().par_filter_map(some).options(options(2)).eq(kept));
+    let many = move |item: u64| (0..item % 4).map(move |i| slow(item) ^ i);
+    let flat = numbers().flat_map(|item| (0..item % 4).map(move |i| mix(1, item) ^ i));
+    assert!(numbers().par_flat_map(many).options(options(2)).eq(flat));
+}
+
 #[test]
 fn a_panic_comes_at_its_position_and_ends_the_results() {
     silence();
@@ -231,6 +355,7 @@ fn threads_are_named_and_idle_after_the_drop() {
     let started = Instant::now();
     let mut ordered = (0u64..).par_map(|item| item).options(options(3));
     assert!(ordered.next().is_some());
+    // The run's threads, since no caller works alone at the first item.
     if cfg!(target_os = "linux") {
         assert!(busy_threads() >= 1);
     }

@@ -77,6 +77,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
+/// Whether the calling thread runs a coroutine, on its stack.
+#[doc(hidden)]
+#[inline]
+pub fn in_coroutine() -> bool {
+    fiber::current().is_some()
+}
+
 /// The code of a node with a stack.
 pub(crate) struct PinnedProcess<F> {
     process: Process<Fiber<F>>,

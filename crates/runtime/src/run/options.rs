@@ -344,6 +344,23 @@ impl Options {
         planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
     }
 
+    /// Whether no option asks for the threads of a run, so that an iterator adaptor may make results on the caller's thread.
+    #[doc(hidden)]
+    pub fn lets_the_caller_work(&self) -> bool {
+        let asks = self.deadline.is_some()
+            || self.policy.is_some()
+            || self.chooses_plan()
+            || self.counted
+            || self.unaccounted
+            || self.timeline > 0
+            || self.pins.is_some()
+            || self.domains.is_some()
+            || self.one_to_one
+            || self.thread_stack.is_some()
+            || self.on_start.0.is_some();
+        !asks
+    }
+
     /// The minimum stack size of the run's threads.
     pub(super) fn stack_size(&self) -> StackSize {
         self.thread_stack.map_or(StackSize::default(), StackSize::at_least)

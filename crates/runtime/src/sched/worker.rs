@@ -51,12 +51,12 @@ use crate::sched::host::EngineHost;
 use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
-use crate::sched::width::WARM_NS;
 use crate::sync::Ordering;
 use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 use thalweg_graph::{Kind, NodeId};
+use thalweg_policy::width::WARM_NS;
 use thalweg_policy::{Decision, Event, Policy, WorkerId};
 
 /// Ends the run when dropped, and drops the nodes that are pinned to this worker. In this order: the pinned nodes are

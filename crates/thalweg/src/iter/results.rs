@@ -12,7 +12,7 @@ use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
 /// The time of a result, in nanoseconds, from which on the run pays without a trial.
 const LONG_RESULT_NS: u64 = 5_000;
 /// The number of results between two looks at the clock, by the run and by the caller alone. A look takes 20 to 30 ns. The
-/// caller alone looks more often, as up to so many long items are not worked on in parallel.
+/// caller alone looks more often: items that turn out to be long are not worked on in parallel until then.
 const RESULTS_PER_LOOK: u32 = 64;
 const RESULTS_PER_LOOK_ALONE: u32 = 4;
 
