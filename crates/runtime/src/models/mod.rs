@@ -18,12 +18,13 @@
 //! | [`ring`], [`lent`] | `channel`, `channel::lent` |
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
+//! | [`narrow`] | `sched::width`: `sched::sleep`, with the looks of `sched::look` and the worker's loop |
 //! | [`search`] | `liveness::search` |
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`join`] | `team::join`, `team::deque` |
 //! | [`external`] | `net::external` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
-//! | [`world`] | none: the worker's loop that the models of `sleep` share |
+//! | [`world`] | none: the worker's loop that the models of `sleep`, `narrow`, `affinity` and `pinned` share |
 
 mod affinity;
 mod arena;
@@ -33,6 +34,7 @@ mod external;
 mod join;
 mod lent;
 mod mark;
+mod narrow;
 mod pinned;
 mod ready;
 mod ring;

@@ -29,8 +29,8 @@ struct Place {
     taken: Claim<usize>,
 }
 
-struct Places {
-    sleep: Sleep,
+pub(super) struct Places {
+    pub(super) sleep: Sleep,
     places: Vec<Place>,
     /// Read by working threads, written by the examiner.
     ground: UnsafeCell<()>,
@@ -50,7 +50,7 @@ unsafe impl Sync for Places {}
 
 impl Places {
     /// `places` empty places, for `threads` threads, all of them active.
-    fn new(threads: usize, places: usize, grows: usize) -> Arc<Places> {
+    pub(super) fn new(threads: usize, places: usize, grows: usize) -> Arc<Places> {
         let place = |_| Place { items: Meter::new(2, Layout::Apart, false), taken: Claim::new(0) };
         Arc::new(Places {
             sleep: Sleep::new(threads),
@@ -72,7 +72,7 @@ impl Places {
         !taken.is_held() && items.items() > 0
     }
 
-    fn find_claimable(&self) -> Option<usize> {
+    pub(super) fn find_claimable(&self) -> Option<usize> {
         (0..self.places.len()).find(|place| self.claimable(*place))
     }
 
@@ -85,14 +85,14 @@ impl Places {
     }
 
     /// Publishes an item and makes the place ready.
-    fn give(&self, place: usize) {
+    pub(super) fn give(&self, place: usize) {
         let items = &self.places[place].items;
         items.publish(items.tail() + 1);
         self.changed(place);
     }
 
     /// As `make_ready::share`, for any place but the one that is taken next.
-    fn share(&self, place: usize) {
+    pub(super) fn share(&self, place: usize) {
         if self.sleep.wants_waking() {
             fence(Ordering::SeqCst);
             if (0..self.places.len()).any(|other| other != place && self.claimable(other)) {
@@ -101,13 +101,19 @@ impl Places {
         }
     }
 
-    /// As an activation: takes one item, if there is one and the claim is not refused.
+    /// An activation with nothing to execute.
     fn take(&self, place: usize) {
+        self.fire(place, || ());
+    }
+
+    /// As an activation: takes one item, if there is one and the claim is not refused, and executes `body` with it.
+    pub(super) fn fire(&self, place: usize, body: impl FnOnce()) {
         let Place { items, taken } = &self.places[place];
         taken.with((), |taken| {
             self.ground.with(|_| ());
             if *taken < items.tail() {
                 *taken += 1;
+                body();
                 items.release(*taken);
             }
         });

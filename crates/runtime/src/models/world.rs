@@ -1,8 +1,10 @@
-//! A worker's loop over a minimal kind of work, which the models of `sleep`, `affinity` and `pinned` share.
+//! A worker's loop over a minimal kind of work, which the models of `sleep`, `narrow`, `affinity` and `pinned`
+//! share.
 //!
 //! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends as a real one does: the last
 //! active thread examines, and finds nothing to do.
 
+use crate::sched::look::UnderWay;
 use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
 use std::time::Duration;
 
@@ -26,6 +28,14 @@ pub(super) trait World {
         true
     }
 
+    /// Whether the run may be narrow, so that workers stand down.
+    fn adapts(&self) -> bool {
+        false
+    }
+
+    /// As `Looker::look`. `seen` is what the worker has seen at its latest look since it sleeps.
+    fn look(&self, _: Sleeper, _seen: &mut UnderWay) {}
+
     /// As in `Worker::work`, before an activation: the worker is not searching any more.
     fn found(&self, searching: &mut bool) {
         if std::mem::take(searching) {
@@ -36,15 +46,17 @@ pub(super) trait World {
     /// The worker's loop, until the examination finds nothing to do. `searching` says that the worker was woken.
     fn work(&self, worker: Sleeper, mut searching: bool) {
         loop {
-            if self.work_once(worker, &mut searching) {
-                continue;
+            if !self.stands_down(worker, searching) {
+                if self.work_once(worker, &mut searching) {
+                    continue;
+                }
+                self.sleep().announce(worker, searching);
+                if self.any_work(worker) {
+                    searching = self.sleep().withdraw(worker);
+                    continue;
+                }
             }
-            self.sleep().announce(worker, searching);
             searching = false;
-            if self.any_work(worker) {
-                searching = self.sleep().withdraw(worker);
-                continue;
-            }
             match self.park(worker) {
                 ParkOutcome::Rung => searching = true,
                 ParkOutcome::Over => return,
@@ -53,10 +65,22 @@ pub(super) trait World {
         }
     }
 
+    /// As in `Worker::work`, before a decision.
+    fn stands_down(&self, worker: Sleeper, searching: bool) -> bool {
+        let sleep = self.sleep();
+        let is_beyond = self.adapts() && sleep.has_excess() && worker >= sleep.width();
+        is_beyond && sleep.stand_down(worker, searching)
+    }
+
     /// Commits to sleep. If this thread was the last active one and its examination has left nothing to do, it ends the
     /// run.
     fn park(&self, worker: Sleeper) -> ParkOutcome {
-        let woken = self.sleep().commit(worker, None, || self.examine(), || Duration::ZERO);
+        let mut seen = UnderWay::default();
+        let look = || {
+            self.look(worker, &mut seen);
+            Duration::ZERO
+        };
+        let woken = self.sleep().commit(worker, None, || self.examine(), look);
         if woken == ParkOutcome::Resumed && self.is_over() {
             self.sleep().end();
             return ParkOutcome::Over;

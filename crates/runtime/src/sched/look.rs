@@ -25,6 +25,7 @@ use crate::measure::cpu_time::Measurement;
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{any_node, make_ready};
+use crate::sched::sleep::Sleep;
 use crate::sched::worker::Worker;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,12 +46,30 @@ const MAX_CHECKED: usize = 256;
 /// needs none.
 const MAX_CUT: u32 = 64;
 
+/// The activations under way at a look, as a sum that differs if they do; 0 if there are none.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct UnderWay(u64);
+
+impl UnderWay {
+    /// Adds the activation of a node that has ended this number of activations.
+    pub(crate) fn add(&mut self, node: NodeId, ended: u64) {
+        self.0 = self.0.wrapping_mul(31).wrapping_add((u64::from(node.0) + 1) << 32 ^ ended);
+    }
+
+    /// Widens the run, if any activations are under way and they are those of the look before.
+    pub(crate) fn widen_if_unchanged(self, before: UnderWay, sleep: &Sleep) {
+        if self == before && self.0 != 0 {
+            sleep.widen();
+        }
+    }
+}
+
 /// A worker that sleeps and looks at the activations of the others.
 pub(crate) struct Looker<'a> {
     net: &'a Net<'a>,
     me: WorkerId,
-    /// The activations under way at the latest look, as a sum that differs if they do.
-    seen: u64,
+    /// The activations under way at the latest look.
+    seen: UnderWay,
     /// Looks since one has brought something new.
     quiet: u32,
     /// The processor time of this thread since the latest look.
@@ -59,23 +78,19 @@ pub(crate) struct Looker<'a> {
 
 impl<'a> Looker<'a> {
     pub(crate) fn new(net: &'a Net<'a>, me: WorkerId) -> Looker<'a> {
-        Looker { net, me, seen: 0, quiet: 0, spent: Measurement::start() }
+        Looker { net, me, seen: UnderWay::default(), quiet: 0, spent: Measurement::start() }
     }
 
     /// Looks at the activations of all other workers. Returns the time until the next look.
     pub(crate) fn look(&mut self) -> Duration {
         let others = (0..self.net.threads()).filter(|worker| *worker != self.me);
-        let (mut seen, mut moved) = (0u64, false);
+        let (mut seen, mut moved) = (UnderWay::default(), false);
         for node in others.filter_map(|worker| self.net.team.running[worker].node()) {
             moved |= look_at(self.net, node);
-            let activations = self.net.node(node).state.activations.load(Ordering::Relaxed);
-            seen = seen.wrapping_mul(31).wrapping_add((u64::from(node.0) + 1) << 32 ^ activations);
+            seen.add(node, self.net.node(node).state.activations.load(Ordering::Relaxed));
         }
         let is_quiet = !moved && seen == self.seen;
-        // The sum is 0 if no activation is under way.
-        if seen == self.seen && seen != 0 {
-            self.net.sleep.widen();
-        }
+        seen.widen_if_unchanged(self.seen, &self.net.sleep);
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
         if self.quiet < QUIET {

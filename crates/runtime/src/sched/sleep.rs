@@ -158,6 +158,9 @@ struct State {
     widened: bool,
     /// The run is over: no thread sleeps any more.
     over: bool,
+    /// The number of times that the looker's wait still ends by its timeout.
+    #[cfg(loom)]
+    looks: usize,
 }
 
 /// The parking place of all threads of a run.
@@ -205,6 +208,8 @@ impl Sleep {
                 workers: 0,
                 widened: false,
                 over: false,
+                #[cfg(loom)]
+                looks: 0,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
             roster: Roster::default(),
@@ -536,7 +541,7 @@ impl Sleep {
         (state, timed_out)
     }
 
-    /// A model has no clock, so no timeout passes.
+    /// A model has no clock: a timeout passes as often as [`Sleep::pass_time`] says, and only the looker's.
     #[cfg(loom)]
     fn wait<'a>(
         &self,
@@ -544,13 +549,30 @@ impl Sleep {
         mut state: MutexGuard<'a, State>,
         _timeout: Option<std::time::Duration>,
     ) -> (MutexGuard<'a, State>, bool) {
+        let mut timed_out = false;
         state.parked[sleeper] = true;
         let was_looker = state.looker == Some(sleeper);
         while !state.rung[sleeper] && !state.over && (was_looker || state.looker != Some(sleeper)) {
+            timed_out = was_looker && state.looks > 0;
+            if timed_out {
+                state.looks -= 1;
+                break;
+            }
             state = self.bells[sleeper].wait(state).unwrap();
         }
         state.parked[sleeper] = false;
-        (state, false)
+        (state, timed_out)
+    }
+
+    /// The time of this number of looks passes: the looker's waits end by their timeouts from now on. A worker that becomes
+    /// the looker later takes what is left.
+    #[cfg(all(test, loom))]
+    pub(crate) fn pass_time(&self, looks: usize) {
+        let mut state = lock(&self.state);
+        state.looks += looks;
+        let looker = state.looker;
+        drop(state);
+        self.notify(looker);
     }
 
     /// Wakes the worker that announced sleep last, unless one searches already or the run is at its width. Of the seated workers the looker is the
