@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use support::inject::silence;
+use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
 use thalweg::{Error, Graph, Options, Rx, Stream, Tx, input, output};
@@ -186,6 +186,35 @@ fn an_endless_process_ends_with_its_last_receiver() {
 }
 
 /// A future is dropped in place: its locals may point to each other.
+/// A process that has ended its stream goes on: its failure comes at any timing, and all it has to do is done.
+#[test]
+fn a_process_that_has_ended_its_stream_is_not_cancelled() {
+    silence();
+    let seen = Arc::new(AtomicUsize::new(0));
+    for round in 0..20 {
+        everywhere(|options| {
+            for fails in [true, false] {
+                let (graph, seen) = (Graph::new(), seen.clone());
+                seen.store(0, Ordering::Relaxed);
+                let count = seen.clone();
+                let source = graph.source(0..9u64);
+                let process = graph.process("ends", source, output::<u64>("out"), move |mut rx, tx| {
+                    drop(tx);
+                    async move {
+                        while let Some(item) = rx.recv().await {
+                            assert!(!fails || item < 5, "{INJECTED}");
+                            count.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                });
+                process.discard();
+                assert_eq!(graph.run(options).is_err(), fails, "round {round}");
+                assert_eq!(seen.load(Ordering::Relaxed), if fails { 5 } else { 9 });
+            }
+        });
+    }
+}
+
 #[test]
 fn a_cancelled_process_is_dropped_in_place() {
     /// Counts drops of its borrowers; its own drop adds the count to the total.

@@ -247,5 +247,14 @@ fn must_end(cx: &ActivationContext<'_>) -> bool {
 fn is_unheard(cx: &ActivationContext<'_>) -> bool {
     // In a graph with loops `liveness::dead` decides: a loop reads its own outputs.
     cx.state().is_cancelled()
-        || (!cx.net.topology.has_loops && cx.net.unheard(cx.node) && !cx.net.is_end(cx.node))
+        || (!cx.net.topology.has_loops
+            && cx.net.unheard(cx.node)
+            && !cx.net.is_end(cx.node)
+            && !has_ended_all(cx))
+}
+
+/// Whether the process has ended all its streams. Their consumers have left because of that, so it goes on for what else it
+/// does, as a node without outputs does. Otherwise it would depend on timing how far it comes.
+fn has_ended_all(cx: &ActivationContext<'_>) -> bool {
+    cx.net.outputs(cx.node).iter().all(|channel| cx.net.meter(*channel).ended())
 }
