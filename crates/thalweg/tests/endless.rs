@@ -77,6 +77,73 @@ fn a_cancel_ends_endless_iterators() {
     }
 }
 
+/// The results of iterators that are fast, and then slow: pieces of many results have begun when a result takes long.
+fn fast_then_slow(first: u64, slow: &'static AtomicUsize) -> impl Iterator<Item = u64> + Send + 'static {
+    (first..).inspect(move |n| {
+        if n - first >= 30_000 {
+            slow.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    })
+}
+
+#[test]
+fn a_consumer_that_leaves_ends_iterators_at_their_next_result() {
+    static SLOW: AtomicUsize = AtomicUsize::new(0);
+    for threads in [1, 2, 3] {
+        for (name, results) in operators(3, |n| fast_then_slow(n, &SLOW)) {
+            let before = Arc::new(AtomicUsize::new(0));
+            let at_last = before.clone();
+            let taken = results
+                .take(30_010)
+                .for_each(move |_| at_last.store(SLOW.load(Ordering::Relaxed), Ordering::Relaxed));
+            watch(name, || taken.run(&Options::new().threads(threads)).unwrap());
+            // Each of three iterators has one result under way, and may see late that the consumer has left.
+            let asked = SLOW.load(Ordering::Relaxed) - before.load(Ordering::Relaxed);
+            assert!(asked < 100, "{name}, {threads} threads: {asked} more results");
+        }
+    }
+}
+
+#[test]
+fn a_deadline_ends_iterators_that_have_become_slow() {
+    static SLOW: AtomicUsize = AtomicUsize::new(0);
+    for threads in [1, 2, 3] {
+        for (name, results) in operators(3, |n| fast_then_slow(n, &SLOW)) {
+            SLOW.store(0, Ordering::Relaxed);
+            let options = Options::new().threads(threads).deadline(Duration::from_millis(100));
+            let run = watch(name, || results.for_each(|_| ()).run(&options));
+            assert!(matches!(run, Err(thalweg::Error::Deadline(_))), "{name}: {run:?}");
+            // A hundred before the deadline on each of three threads; and a worker alone looks at the clock after 256.
+            let asked = SLOW.load(Ordering::Relaxed);
+            assert!(asked < 600, "{name}, {threads} threads: {asked} slow results");
+        }
+    }
+}
+
+#[test]
+fn a_cancel_ends_iterators_that_have_become_slow() {
+    static SLOW: AtomicUsize = AtomicUsize::new(0);
+    for (name, results) in operators(3, |n| fast_then_slow(n, &SLOW)) {
+        SLOW.store(0, Ordering::Relaxed);
+        let before = watch(name, || {
+            let outlet = results.start(&Options::new().threads(2)).unwrap();
+            let handle = outlet.handle();
+            // The outlet reads all results, so that none waits for room.
+            let reader = std::thread::spawn(move || outlet.count());
+            while SLOW.load(Ordering::Relaxed) < 3 {
+                std::thread::yield_now();
+            }
+            handle.cancel();
+            let before = SLOW.load(Ordering::Relaxed);
+            reader.join().unwrap();
+            before
+        });
+        let asked = SLOW.load(Ordering::Relaxed) - before;
+        assert!(asked < 100, "{name}: {asked} more results");
+    }
+}
+
 /// While the consumer waits, iterators are asked for a bounded number of results.
 #[test]
 fn endless_iterators_are_held_by_the_room_of_their_channel() {

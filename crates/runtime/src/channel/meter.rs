@@ -19,7 +19,8 @@
 //! Layout: fields that the producing side writes come first, those of the consuming side last. With
 //! [`Layout::Apart`] `head` has cache lines of its own, so that the two sides do not invalidate each other's.
 
-use super::{Mark, Origins, Taking};
+use super::{Mark, Marks, Origins, Taking};
+use crate::set_once::SetOnce;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::atomic::AtomicU64;
@@ -96,6 +97,8 @@ pub(crate) struct Meter {
     producer_waited: AtomicU64,
     weights: Option<Box<Weights>>,
     origins: Option<Box<Origins>>,
+    /// The marks of the producer, if its firings have pieces.
+    pieces: SetOnce<Box<Marks>>,
 }
 
 impl Meter {
@@ -125,6 +128,7 @@ impl Meter {
                 Layout::Traced(taking) => Some(Box::new(Origins::new(taking))),
                 Layout::Apart | Layout::Together => None,
             },
+            pieces: SetOnce::new(),
         }
     }
 
@@ -269,6 +273,14 @@ impl Meter {
     /// The consumer leaves: it will access no slot any more. `Release` pairs with [`Meter::gone`]. Consuming side only.
     pub(crate) fn leave(&self) {
         self.gone.store(true, Ordering::Release);
+        if let Some(marks) = self.pieces.get() {
+            marks.stop();
+        }
+    }
+
+    /// Makes [`Meter::leave`] end the producer's firings in pieces. Before the run begins.
+    pub(crate) fn ends_pieces(&self, marks: Marks) {
+        _ = self.pieces.set(Box::new(marks));
     }
 
     /// Whether the consumer has left. `Acquire` pairs with `leave`: after true, both ends are the producing side's.

@@ -77,6 +77,11 @@ impl Scale {
         ticks as f64 / self.ticks_per_ns
     }
 
+    /// A time in nanoseconds as ticks.
+    pub(crate) fn ticks(self, ns: f64) -> Ticks {
+        (ns * self.ticks_per_ns) as Ticks
+    }
+
     /// Ticks as time.
     pub(crate) fn duration(self, ticks: Ticks) -> Duration {
         Duration::from_nanos(self.ns(ticks) as u64)

@@ -8,6 +8,7 @@ use super::ring::{Cells, Consumer, Item, ends};
 use crate::channel::{Lack, Marks};
 use crate::node::claim::Claim;
 use crate::port::PushPort;
+use crate::sync::{AtomicBool, Ordering};
 use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::Arc;
@@ -117,5 +118,27 @@ fn loom_mark_of_a_ticket() {
         });
         worker.join().unwrap();
         assert_receives(&mut consumer, 2);
+    });
+}
+
+/// A firing in pieces sets its bound while another thread stops it: afterwards it pushes no further item, and knows why.
+///
+/// Mutations that fail: `set_bound` without its fence, or without its check.
+#[test]
+fn loom_a_stop_ends_a_piece() {
+    check(|| {
+        let (marks, left) = (Arc::new(Marks::new(1)), Arc::new(AtomicBool::new(false)));
+        let (stopping, leaving) = (marks.clone(), left.clone());
+        let stopper = thread::spawn(move || {
+            leaving.store(true, Ordering::Relaxed);
+            stopping.stop();
+        });
+        let mark = marks.at(0);
+        mark.set_bound(8);
+        if mark.bound() == 0 && mark.stops() {
+            assert!(left.load(Ordering::Relaxed), "the reason is not seen");
+        }
+        stopper.join().unwrap();
+        assert_eq!(mark.bound(), 0, "the firing goes on");
     });
 }

@@ -11,6 +11,7 @@
 //! | `timed` | the thread, once | the body |
 //! | `laps` | both | the thread, of a sampled activation |
 
+use crate::channel::Marks;
 use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
@@ -35,6 +36,10 @@ pub(crate) trait Body: Send + Sync {
     /// items whose consumer has left.
     fn publish_marked(&self, _net: &Net<'_>, _node: NodeId) -> bool {
         false
+    }
+    /// The marks of the node's cursors, if its firings have pieces: by them other threads end a firing at its next item.
+    fn pieces(&self) -> Option<Marks> {
+        None
     }
     /// Whether an activation would be refused now. A hint.
     fn is_held(&self) -> bool;

@@ -166,6 +166,16 @@ impl<'env> Net<'env> {
         }
     }
 
+    /// Lets the stop of the run, and a consumer that leaves, end the firings of nodes that have pieces.
+    pub(crate) fn connect_pieces(&self) {
+        let pieces = self.topology.graph.node_ids().filter_map(|node| {
+            let marks = self.node(node).body.as_ref()?.pieces()?;
+            self.outputs(node).iter().for_each(|channel| self.meter(*channel).ends_pieces(marks.shared()));
+            Some(marks)
+        });
+        _ = self.signals.pieces.set(pieces.collect());
+    }
+
     /// The graph's strongly connected components.
     pub(crate) fn components(&self) -> &Components {
         self.topology.components()

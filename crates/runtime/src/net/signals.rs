@@ -12,9 +12,11 @@
 //! holds that mutex; the caller then calls `finish`, or `make_all_ready`, which does.)
 
 use super::{Injector, Owners, Viewed};
+use crate::channel::Marks;
 use crate::contain::drop_quietly;
 use crate::error::Error;
 use crate::sched::sleep::Sleep;
+use crate::set_once::SetOnce;
 use crate::sync::{AtomicBool, Mutex, Ordering, lock};
 use crate::team::Team;
 
@@ -30,6 +32,8 @@ pub(crate) struct Signals {
     drain: AtomicBool,
     /// The first cause of a stop that is a failure.
     failure: Mutex<Option<Error>>,
+    /// The marks of the nodes whose firings have pieces, which the stop ends. Set before the run begins.
+    pub(crate) pieces: SetOnce<Vec<Marks>>,
     /// The numbers by which ends of channels know their processes.
     pub(crate) owners: Owners,
     /// Events from outside of all activations, which workers drain.
@@ -57,6 +61,7 @@ impl Signals {
             stop: AtomicBool::new(false),
             drain: AtomicBool::new(false),
             failure: Mutex::new(None),
+            pieces: SetOnce::new(),
             injector: Injector::new(),
             viewed: Viewed::default(),
         }
@@ -65,8 +70,14 @@ impl Signals {
     /// Ends the run: no further firing starts, and all threads wake. From any thread that does not hold the sleep lock;
     /// more than once is harmless.
     pub(crate) fn finish(&self) {
-        self.stop.store(true, Ordering::Release);
+        self.stop();
         self.sleep.end();
+    }
+
+    /// Sets the flag, and ends firings in pieces at their next item.
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        self.pieces.get().into_iter().flatten().for_each(Marks::stop);
     }
 
     /// Whether no further firing starts.
@@ -99,7 +110,7 @@ impl Signals {
     /// it must call [`Signals::finish`], and drop the error that is returned if the run has failed before: its drop is
     /// user code, which must not be called under a lock.
     pub(crate) fn record(&self, error: Error) -> Option<Error> {
-        self.stop.store(true, Ordering::Release);
+        self.stop();
         let mut failure = lock(&self.failure);
         match *failure {
             Some(_) => Some(error),

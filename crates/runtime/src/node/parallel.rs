@@ -461,6 +461,10 @@ where
         self.settle(net, node, true)
     }
 
+    fn pieces(&self) -> Option<Marks> {
+        C::IS_INTERRUPTIBLE.then(|| self.marks.shared())
+    }
+
     fn is_held(&self) -> bool {
         self.front.is_held() || self.is_at_cap()
     }

@@ -61,15 +61,17 @@ impl Pieces {
         Pieces { length: 1, since: 0, spent: 0.0, count: 0, timed, single }
     }
 
-    /// Begins a piece, and returns the greatest number of its items.
-    pub(super) fn begin(&mut self, length: &PieceLength) -> usize {
+    /// Begins a piece, and returns the greatest number of its items, and the time in ticks at which it ends though it has
+    /// fewer: an iterator that was fast may become slow.
+    pub(super) fn begin(&mut self, length: &PieceLength) -> (usize, Ticks) {
         self.length = match self.timed {
             _ if self.single => 1,
             true => length.0.load(Ordering::Relaxed),
             false => COUNTED,
         };
         self.since = if self.timed { ticks() } else { 0 };
-        self.length
+        let end = || self.since.saturating_add(Scale::now().ticks(ACTIVATION_NS));
+        (self.length, if self.timed { end() } else { Ticks::MAX })
     }
 
     /// Ends a piece that had all its items. True if the activation has lasted long enough.

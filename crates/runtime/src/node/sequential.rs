@@ -279,7 +279,8 @@ where
         }
         outs.open_sequential(out_cursors);
         if C::IS_INTERRUPTIBLE {
-            O::pause_after(out_cursors, pieces.begin(&self.piece));
+            let (items, time) = pieces.begin(&self.piece);
+            O::pause_after(out_cursors, items, time);
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
         let (fired, end) = code.run(in_cursors, out_cursors, limits.clone(), firings);
@@ -452,6 +453,10 @@ where
             moved |= meter.publish_marked(self.marks.at(port));
         }
         moved
+    }
+
+    fn pieces(&self) -> Option<Marks> {
+        C::IS_INTERRUPTIBLE.then(|| self.marks.shared())
     }
 
     fn is_held(&self) -> bool {

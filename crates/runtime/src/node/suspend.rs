@@ -114,7 +114,8 @@ where
             {
                 return self.suspend(ticket, slot, pause, cx);
             }
-            O::pause_after(&mut slot.outs, pieces.begin(&self.piece));
+            let (items, time) = pieces.begin(&self.piece);
+            O::pause_after(&mut slot.outs, items, time);
             match self.fire(slot, self.limits.clone(), slot.firings - slot.fired) {
                 Err(failure) => return failure.report(cx),
                 Ok(true) => {

@@ -86,6 +86,7 @@ impl<'env> Network<'env> {
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals);
         net.liveness.closes_loops = options.closes_loops;
         net.cells.wide = wide;
+        net.connect_pieces();
         Ok(Prepared { number: self.number, net: Arc::new(net), options: options.clone() })
     }
 }

@@ -23,6 +23,8 @@
 //! | `buffer` | the thread that fires, when the buffer has been replaced; at `open` the issuer | `Release` | `Acquire` in `read`: the new buffer holds what the old one held |
 //! | `reading` | the thread that publishes | `Release` when it has read | `Acquire` in `replace_buffer`: the items have been read |
 //! | `taken` | the thread that publishes | `Relaxed` | the claim or ticket by which the cursor is handed over; the end of the run |
+//! | `bound` | the thread that fires; any thread that stops it, 0 | `Relaxed` | see below |
+//! | `stop` | any thread, when no results are wanted any more; never cleared | `Release` | the fence in `stops`: then the thread that fires sees why |
 //!
 //! # Threads that may take
 //!
@@ -45,6 +47,21 @@
 //! If the left side reads (3) a `reading` from before (1), its fence comes before the right side's, so that one reads the
 //! new buffer. Otherwise it reads the `false` of (4), after the items were read, or keeps the old buffer.
 //!
+//! # The end of a piece
+//!
+//! A firing in pieces ([`pieces`](crate::node)) pushes items while their index is below `bound`, which it reads before each
+//! item. So a thread that stops the run, or leaves the channel, ends it at its next item:
+//!
+//! ```text
+//!   goes on                                   stops
+//!   1. bound := the next one                  1. stop := true
+//!   2. fence(SeqCst)                          2. fence(SeqCst)
+//!   3. stop? then bound := 0                  3. bound := 0
+//! ```
+//!
+//! If the left side reads (3) a `stop` from before (1), its fence comes first, so the 0 of the right side comes after its own
+//! bound.
+//!
 //! *An item is dropped twice.* A cursor whose firing has panicked drops what it has written, when the run is over. It
 //! begins at `taken`, which the other thread has moved by then: the run joins its threads before it drops a cursor.
 
@@ -64,12 +81,48 @@ pub struct Mark {
     buffer: AtomicPtr<()>,
     /// The thread that publishes reads the buffer.
     reading: AtomicBool,
+    /// A firing in pieces ends at its next item: the run has stopped, or the consumer has left.
+    stop: AtomicBool,
+    /// The index up to which a firing in pieces may push.
+    bound: AtomicUsize,
 }
 
 impl Mark {
     fn new() -> Mark {
         let buffer = AtomicPtr::new(std::ptr::null_mut());
-        Mark { end: AtomicUsize::new(0), taken: AtomicUsize::new(0), buffer, reading: AtomicBool::new(false) }
+        Mark {
+            end: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            buffer,
+            reading: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            bound: AtomicUsize::new(0),
+        }
+    }
+
+    /// The index up to which a firing in pieces may push.
+    #[inline(always)]
+    pub(crate) fn bound(&self) -> usize {
+        self.bound.load(Ordering::Relaxed)
+    }
+
+    /// Sets the bound; to 0 if no more results are wanted.
+    pub(crate) fn set_bound(&self, bound: usize) {
+        self.bound.store(bound, Ordering::Relaxed);
+        fence(Ordering::SeqCst); // pairs with `Marks::stop`
+        if self.stops() {
+            self.bound.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether no more results are wanted. Then the thread sees the stop of the run, or that the consumer has left.
+    #[inline(always)]
+    pub(crate) fn stops(&self) -> bool {
+        let stops = self.stop.load(Ordering::Relaxed);
+        if stops {
+            fence(Ordering::Acquire); // pairs with `Marks::stop`
+        }
+        stops
     }
 
     /// Marks the items below `end`: the firings that have pushed them have ended. `Release` pairs with [`Mark::marked`].
@@ -119,7 +172,7 @@ impl Mark {
 
 /// The marks of a node's cursors: one for each output, and in a parallel node for each ticket and output.
 ///
-/// They have one owner, and yet are no `Box`: a `Box` that moves, as it does with the node, must be the only pointer to
+/// Their owner is the node, and yet they are no `Box`: a `Box` that moves, as it does with the node, must be the only pointer to
 /// what it holds, and the cursors have pointers to the marks.
 #[derive(Debug)]
 pub struct Marks(Arc<[Mark]>);
@@ -127,6 +180,18 @@ pub struct Marks(Arc<[Mark]>);
 impl Marks {
     pub(crate) fn new(count: usize) -> Marks {
         Marks((0..count).map(|_| Mark::new()).collect())
+    }
+
+    /// Ends firings in pieces at their next item. The caller has set the reason before.
+    pub(crate) fn stop(&self) {
+        self.0.iter().for_each(|mark| mark.stop.store(true, Ordering::Release)); // pairs with `Mark::stops`
+        fence(Ordering::SeqCst); // pairs with `Mark::set_bound`
+        self.0.iter().for_each(|mark| mark.bound.store(0, Ordering::Relaxed));
+    }
+
+    /// The same marks, for threads that stop the firings.
+    pub(crate) fn shared(&self) -> Marks {
+        Marks(self.0.clone())
     }
 
     /// The mark at a position.
