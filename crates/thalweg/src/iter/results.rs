@@ -11,10 +11,11 @@ use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
 
 /// The time of a result, in nanoseconds, from which on the run pays without a trial.
 const LONG_RESULT_NS: u64 = 5_000;
-/// The number of results between two looks at the clock, by the run and by the caller alone. A look takes 20 to 30 ns. The
-/// caller alone looks more often: items that turn out to be long are not worked on in parallel until then.
+/// The number of results between two looks at the clock, by the run and by the caller alone. A look takes 20 to 30 ns. Where
+/// items take more than a nap of the source it takes the turn in any case; shorter ones are not worked on in parallel until
+/// the next look.
 const RESULTS_PER_LOOK: u32 = 64;
-const RESULTS_PER_LOOK_ALONE: u32 = 4;
+const RESULTS_PER_LOOK_ALONE: u32 = 16;
 
 /// The run rests the caller for at most two to the power of this number of epochs.
 const MOST_TIMES: u32 = 6;
@@ -87,8 +88,8 @@ impl<'scope, U: Send> Results<'scope, U> {
             Some(Err(stop)) => match *stop {
                 Stop::Failed(failure) => Some(Some(Err(self.stop(failure)))),
                 Stop::Turn => {
-                    self.alone = true;
-                    self.pace.begin_alone();
+                    self.alone = self.by_hand.turns().accept();
+                    self.pace.end_recall(self.alone);
                     None
                 }
             },
@@ -125,6 +126,9 @@ impl<'scope, U: Send> Results<'scope, U> {
     /// Looks at the clock, and chooses between the run and the caller alone.
     #[cold]
     fn look(&mut self) {
+        if self.pace.recalled {
+            self.by_hand.turns().note_progress();
+        }
         match self.pace.look(self.alone) {
             true if !self.alone => self.by_hand.turns().recall(),
             // If results of an item are left, they come first.
@@ -228,9 +232,13 @@ impl Pace {
         self.turn(RESULTS_PER_LOOK, WARM_NS);
     }
 
-    fn begin_alone(&mut self) {
+    /// The source has answered: the caller has the turn, or not any more.
+    fn end_recall(&mut self, has_turn: bool) {
         self.recalled = false;
-        self.turn(RESULTS_PER_LOOK_ALONE, WARM_NS);
+        match has_turn {
+            true => self.turn(RESULTS_PER_LOOK_ALONE, WARM_NS),
+            false => self.end_alone(),
+        }
     }
 
     /// The run has the turn, or the iterator has ended.

@@ -114,6 +114,7 @@ where
 }
 
 /// Calls `f`; a panic becomes a failure of the node `name`.
+#[inline]
 pub(super) fn caught<U>(name: &'static str, f: impl FnOnce() -> U) -> Caught<U> {
     let failed = |panic| Box::new(Stop::Failed(Failure::Panic(name, panic)));
     catch_unwind(AssertUnwindSafe(f)).map_err(failed)

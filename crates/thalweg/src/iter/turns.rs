@@ -5,18 +5,21 @@
 //!
 //! | the turn is | the iterator is | becomes | by |
 //! |---|---|---|---|
-//! | the run's | in the slot until the source's next call, then in [`Source`] | the caller's | the source, before its next item, if [`Control::recall`] was called. It passes [`Stop::Turn`] behind the items before |
-//! | the caller's | in the slot | the run's | [`Control::hand_over`]; the source, if the caller has taken no item for a [`NAP`] and is not in the iterator |
-//! | the caller's | in the slot | over | the caller: the iterator has ended or panicked, or no more results are wanted |
+//! | the run's | in the slot until the source's next call, then in [`Source`] | offered | the source, before its next item, if [`Control::recall`] was called. It passes [`Stop::Turn`] behind the items before |
+//! | offered | in the slot | the caller's | [`Control::accept`], when the caller gets [`Stop::Turn`] |
+//! | offered, the caller's | in the slot | the run's | [`Control::hand_over`]; the source, if the caller has made no progress for a [`NAP`] and is not in the iterator |
+//! | offered, the caller's | in the slot | over | the caller: the iterator has ended or panicked, or no more results are wanted |
 //! | over | in the slot until the source drops it | | |
 //!
-//! Order: the caller takes an item only in its turn, which it learns by [`Stop::Turn`] or by the lock. Before that, all
-//! earlier items were passed on as results, in order. Items of a later turn of the run come after all items of the caller's
-//! turn, since a turn ends under the lock; and the caller returns the results of its own items before it reads the run's again.
+//! Order: the caller takes an item only in its turn, which begins with [`Stop::Turn`]. Before that, all earlier items were
+//! passed on as results, in order. Items of a later turn of the run come after all items of the caller's turn, since a turn
+//! ends under the lock; and the caller returns the results of its own items before it reads the run's again. The source may
+//! take back a turn that it has offered; then the caller finds at [`Stop::Turn`] that the turn is the run's, and reads on.
 //!
-//! Liveness: the caller waits for the run only while the turn is the run's. While it is the caller's, the caller may be in the
-//! iterator (then no result is under way, as in a loop), in the function, or outside of `next`. The function or the caller may
-//! wait for a later item: the source then takes the turn at the latest after two naps.
+//! Liveness: the caller waits for the run only while the turn is the run's, or offered behind results that are under way. While
+//! it is the caller's, the caller may be in the iterator (then no result is under way, as in a loop), in the function, or
+//! outside of `next`. The function, on either thread, or the caller may wait for a later item: the source then takes the turn
+//! at the latest after two naps.
 
 use super::stage::{Caught, Stop, caught};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,6 +35,7 @@ const NAP: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Turn {
     Run,
+    Offered,
     Caller,
     Over,
 }
@@ -51,8 +55,9 @@ pub(crate) struct Turns<I> {
     slot: Mutex<Slot<I>>,
     /// The caller wants the turn. A hint: the slot decides.
     recalled: AtomicBool,
-    /// The number of items that the caller has taken. A hint, by which the source sees that the caller goes on.
-    taken: AtomicU64,
+    /// Rises with each item that the caller takes in its turn, and with some results before that. A hint, by which the source
+    /// sees that the caller goes on.
+    progress: AtomicU64,
 }
 
 /// What the caller gets in its turn.
@@ -68,6 +73,10 @@ pub(crate) enum Taken<T> {
 pub(crate) trait Control {
     /// Asks the source for the turn.
     fn recall(&self);
+    /// The caller still gets results while the turn is being offered.
+    fn note_progress(&self);
+    /// Takes the turn that [`Stop::Turn`] offers; false if the source has taken it back.
+    fn accept(&self) -> bool;
     /// Gives the turn to the run, if it is the caller's.
     fn hand_over(&self);
     /// Ends the run's wait for its turn: no more results are wanted.
@@ -78,16 +87,21 @@ impl<I: Iterator> Turns<I> {
     /// The first turn is the run's.
     pub(crate) fn new(items: I) -> Arc<Turns<I>> {
         let slot = Slot { turn: Turn::Run, items: Some(items), source: None };
-        Arc::new(Turns { slot: Mutex::new(slot), recalled: AtomicBool::new(false), taken: AtomicU64::new(0) })
+        Arc::new(Turns {
+            slot: Mutex::new(slot),
+            recalled: AtomicBool::new(false),
+            progress: AtomicU64::new(0),
+        })
     }
 
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Slot<I>> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the caller's turn, if it is that.
+    /// Ends the caller's turn, or the offer of it.
     fn pass(mut slot: MutexGuard<'_, Slot<I>>, to: Turn) {
-        if slot.turn == Turn::Caller {
+        if matches!(slot.turn, Turn::Caller | Turn::Offered) {
             slot.turn = to;
             if let Some(source) = slot.source.take() {
                 source.unpark();
@@ -96,6 +110,7 @@ impl<I: Iterator> Turns<I> {
     }
 
     /// The caller takes an item, in its turn.
+    #[inline]
     pub(crate) fn take(&self) -> Taken<I::Item> {
         let mut slot = self.lock();
         if slot.turn != Turn::Caller {
@@ -105,7 +120,7 @@ impl<I: Iterator> Turns<I> {
         match caught("iterator", || items.next()) {
             Ok(Some(item)) => {
                 drop(slot);
-                self.taken.store(self.taken.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+                self.note_progress();
                 Taken::Item(Ok(item))
             }
             Ok(None) => {
@@ -132,8 +147,8 @@ impl<I: Iterator> Turns<I> {
                         drop(items); // if this panics, the node fails
                         return None;
                     }
-                    Turn::Caller => {
-                        let now = self.taken.load(Ordering::Relaxed);
+                    Turn::Offered | Turn::Caller => {
+                        let now = self.progress.load(Ordering::Relaxed);
                         if seen.replace(now) == Some(now) {
                             slot.turn = Turn::Run;
                             return slot.items.take();
@@ -153,6 +168,19 @@ impl<I: Iterator> Turns<I> {
 impl<I: Iterator> Control for Turns<I> {
     fn recall(&self) {
         self.recalled.store(true, Ordering::Relaxed);
+    }
+
+    fn note_progress(&self) {
+        // Only the caller writes it.
+        self.progress.store(self.progress.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    fn accept(&self) -> bool {
+        let mut slot = self.lock();
+        if slot.turn == Turn::Offered {
+            slot.turn = Turn::Caller;
+        }
+        slot.turn == Turn::Caller
     }
 
     fn hand_over(&self) {
@@ -192,7 +220,7 @@ impl<I: Iterator> Source<I> {
     fn give_back(&mut self) {
         self.turns.recalled.store(false, Ordering::Relaxed);
         let mut slot = self.turns.lock();
-        (slot.turn, slot.items) = (Turn::Caller, self.items.take());
+        (slot.turn, slot.items) = (Turn::Offered, self.items.take());
     }
 }
 
@@ -255,12 +283,14 @@ mod tests {
         assert_eq!([source.next(), source.next()].map(|item| item.unwrap().unwrap()), [0, 1]);
         turns.recall();
         assert_eq!(until_turn(&mut source), []);
+        assert!(turns.accept());
         assert_eq!([take(&turns), take(&turns)], [Some(2), Some(3)]);
         turns.hand_over();
         assert!(matches!(turns.take(), Taken::NotMine));
         assert_eq!(source.next().unwrap().unwrap(), 4);
         turns.recall();
         assert_eq!(until_turn(&mut source), []);
+        assert!(turns.accept());
         assert!(std::iter::from_fn(|| take(&turns)).eq(5..10));
         assert!(source.next().is_none() && source.next().is_none());
     }
@@ -271,9 +301,20 @@ mod tests {
         let mut source = Source::new(turns.clone());
         turns.recall();
         assert_eq!(until_turn(&mut source), []);
+        assert!(turns.accept());
         assert_eq!(take(&turns), Some(0));
         assert_eq!(source.next().unwrap().unwrap(), 1);
         assert!(matches!(turns.take(), Taken::NotMine));
+    }
+
+    #[test]
+    fn an_offer_may_be_taken_back() {
+        let turns = Turns::new(0..4);
+        let mut source = Source::new(turns.clone());
+        turns.recall();
+        assert_eq!(until_turn(&mut source), []);
+        assert_eq!(source.next().unwrap().unwrap(), 0);
+        assert!(!turns.accept() && matches!(turns.take(), Taken::NotMine));
     }
 
     #[test]
@@ -282,6 +323,7 @@ mod tests {
         let mut source = Source::new(turns.clone());
         turns.recall();
         assert_eq!(until_turn(&mut source), []);
+        assert!(turns.accept());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(move || source.next().is_none());
             turns.end();
