@@ -80,7 +80,7 @@ fn a_cancel_ends_endless_iterators() {
 /// The results of iterators that are fast, and then slow: pieces of many results have begun when a result takes long.
 fn fast_then_slow(first: u64, slow: &'static AtomicUsize) -> impl Iterator<Item = u64> + Send + 'static {
     (first..).inspect(move |n| {
-        if n - first >= 30_000 {
+        if n - first >= 300_000 {
             slow.fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -114,9 +114,9 @@ fn a_deadline_ends_iterators_that_have_become_slow() {
             let options = Options::new().threads(threads).deadline(Duration::from_millis(100));
             let run = watch(name, || results.for_each(|_| ()).run(&options));
             assert!(matches!(run, Err(thalweg::Error::Deadline(_))), "{name}: {run:?}");
-            // A hundred before the deadline on each of three threads; and a worker alone looks at the clock after 256.
+            // On each of three threads a hundred before the deadline, and 256 until a busy worker looks at the clock.
             let asked = SLOW.load(Ordering::Relaxed);
-            assert!(asked < 600, "{name}, {threads} threads: {asked} slow results");
+            assert!(asked < 1500, "{name}, {threads} threads: {asked} slow results");
         }
     }
 }
