@@ -4,7 +4,7 @@
 use crate::support;
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use support::inject::{INJECTED, silence};
@@ -541,4 +541,90 @@ fn a_panic_of_a_drop_is_a_failure_of_the_run() {
             }
         }
     }
+}
+
+/// A value whose drop panics, as a panic's payload or as an error of a node.
+#[derive(Debug)]
+struct BadPayload;
+
+impl Drop for BadPayload {
+    fn drop(&mut self) {
+        panic!("{INJECTED} drop of a payload");
+    }
+}
+
+impl std::fmt::Display for BadPayload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(INJECTED)
+    }
+}
+
+impl std::error::Error for BadPayload {}
+
+/// The message of the panic of a function, which is a text.
+fn panic_of(call: impl FnOnce()) -> &'static str {
+    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("it panics");
+    panic.downcast_ref::<&'static str>().expect("a text")
+}
+
+/// A panic of the run does not leave the drop of an outlet whose thread unwinds already: that would abort.
+#[test]
+fn an_outlet_that_is_dropped_by_a_panic_leaves_it_alone() {
+    silence();
+    let panics: [fn(&thalweg::Handle); 2] = [|_| panic!("{INJECTED} on start"), |_| panic_any(BadPayload)];
+    for on_start in panics {
+        let options = Options::new().threads(1).on_start(on_start);
+        let message = panic_of(|| {
+            thalweg::scope(|scope| {
+                let _outlet = scope.start(from_iter(0..9u64), &options).unwrap();
+                panic!("injected in the scope");
+            })
+        });
+        assert_eq!(message, "injected in the scope");
+        let message = panic_of(|| {
+            let _outlet = from_iter(0..9u64).start(&options).unwrap();
+            panic!("injected outside of a scope");
+        });
+        assert_eq!(message, "injected outside of a scope");
+        let message = panic_of(|| {
+            thalweg::scope(|scope| {
+                let mut results = scope.par_map(0..9u64, |x| x).options(options.clone());
+                _ = catch_unwind(AssertUnwindSafe(|| results.next())).map_err(std::mem::forget);
+                panic!("injected with results");
+            })
+        });
+        assert_eq!(message, "injected with results");
+    }
+}
+
+/// A scope that ends without a panic continues that of the run.
+#[test]
+fn a_panic_of_a_run_continues_in_the_drop_of_its_outlet() {
+    silence();
+    let options = Options::new().threads(1).on_start(|_| panic!("injected on start"));
+    let drop_in_a_scope = || thalweg::scope(|scope| drop(scope.start(from_iter(0..9u64), &options).unwrap()));
+    assert_eq!(panic_of(drop_in_a_scope), "injected on start");
+}
+
+/// The error of a node is dropped with an outlet that is not finished.
+#[test]
+fn an_error_whose_drop_panics_does_not_leave_the_drop_of_an_outlet() {
+    silence();
+    fn fails<'env>() -> thalweg::Stream<'env, u64> {
+        from_iter(0..9u64).try_map(|_| Err(BadPayload))
+    }
+    let options = Options::new().threads(1);
+    thalweg::scope(|scope| {
+        let mut outlet = scope.start(fails(), &options).unwrap();
+        assert_eq!(outlet.next(), None);
+    });
+    let mut outlet = fails().start(&options).unwrap();
+    assert_eq!(outlet.next(), None);
+    drop(outlet);
+    let message = panic_of(|| {
+        let mut outlet = fails().start(&options).unwrap();
+        assert_eq!(outlet.next(), None);
+        panic!("injected after the error");
+    });
+    assert_eq!(message, "injected after the error");
 }

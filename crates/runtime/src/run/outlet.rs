@@ -18,7 +18,7 @@
 
 use crate::channel::In;
 use crate::channel::Lack;
-use crate::contain::{contain, drop_each, drop_payload};
+use crate::contain::{contain, drop_each, drop_payload, drop_quietly};
 use crate::error::Error;
 use crate::measure::clock::ticks;
 use crate::net::Net;
@@ -31,7 +31,7 @@ use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
 use crate::threads::{Panic, ThreadPool};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
@@ -50,6 +50,17 @@ enum Runner<'scope> {
     Scoped(ScopedJoinHandle<'scope, Outcome>),
 }
 
+impl Runner<'_> {
+    /// Waits for the end of the run; the error is its panic. `None` if a run on a thread of the pool has not ended by
+    /// `until`.
+    fn wait(self, until: Option<Instant>) -> Option<Result<Outcome, Panic>> {
+        match self {
+            Runner::Pooled(ended) => ended.wait(until),
+            Runner::Scoped(thread) => Some(thread.join()),
+        }
+    }
+}
+
 /// The outcome of a run on a thread of the pool, once it has ended. Written once by the runner, taken once by the
 /// outlet.
 #[derive(Default)]
@@ -57,6 +68,13 @@ struct Ended {
     outcome: Mutex<Option<Result<Outcome, Panic>>>,
     /// Notified when `outcome` is written.
     set: Condvar,
+}
+
+impl Drop for Ended {
+    /// The outlet has not waited for the end: no caller is left that a panic or an error could be returned to.
+    fn drop(&mut self) {
+        drop_quietly(self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+    }
 }
 
 /// The time for which a caller that waits for the end spins before it sleeps.
@@ -116,10 +134,9 @@ pub struct Outlet<'scope, T: Send> {
     /// The end of the graph that the outlet stands for. It has no body.
     node: NodeId,
     wait_strategy: WaitStrategy,
-    /// `None` once the runner was joined.
+    /// `None` once the run has been finished.
     runner: Option<Runner<'scope>>,
     handle: Handle,
-    outcome: Option<Outcome>,
 }
 
 impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
@@ -185,7 +202,6 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
             wait_strategy: WaitStrategy::spinning(),
             runner: Some(runner),
             handle,
-            outcome: None,
         })
     }
 }
@@ -239,27 +255,17 @@ impl<T: Send> Outlet<'_, T> {
         shared(&self.net).take_failure()
     }
 
-    /// Waits for the runner and keeps its outcome. A panic of the run continues here.
-    fn join(&mut self) {
-        if let Some(runner) = self.runner.take() {
-            let ended = match runner {
-                Runner::Pooled(ended) => ended.wait(None).expect("a wait without a limit returns an outcome"),
-                Runner::Scoped(thread) => thread.join(),
-            };
-            self.outcome = Some(ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-    }
-
     /// Waits for the end of the run. Items that were not read are dropped.
     ///
     /// # Errors
     /// The reason why the run ended early; the panic of an item's drop is one of the outlet, which is the node `outlet`.
     pub fn finish(mut self) -> Result<Finished, Error> {
         self.leave();
-        self.join();
+        let runner = self.runner.take().expect("the run is finished once");
+        let ended = runner.wait(None).expect("a wait without a limit returns an outcome");
+        let outcome = ended.unwrap_or_else(|panic| resume_unwind(panic));
         self.port = None;
         let dropped = self.net.take().and_then(dismantle);
-        let outcome = self.outcome.take().unwrap_or(Err(Error::Cancelled));
         outcome.and_then(|finished| dropped.map_or(Ok(finished), Err))
     }
 
@@ -322,25 +328,19 @@ impl<T: Send> Iterator for Outlet<'_, T> {
 
 impl<T: Send> Drop for Outlet<'_, T> {
     fn drop(&mut self) {
-        if self.runner.is_none() {
-            return;
-        }
+        let Some(runner) = self.runner.take() else { return };
         self.handle.cancel();
         self.drop_unread();
         self.port = None;
-        let mut panic = None;
-        if let Some(Runner::Pooled(ended)) = &self.runner {
-            // After that time its threads, which own all that they use, end by themselves.
-            panic = ended.wait(Some(Instant::now() + DROP_WAIT)).and_then(Result::err);
-        } else {
-            self.join();
-        }
+        // After that time the threads of a pooled run, which own all that they use, end by themselves.
+        let ended = runner.wait(Some(Instant::now() + DROP_WAIT));
         // The run was cancelled, so a panic in the drop of a value changes nothing.
-        _ = self.net.take().and_then(dismantle);
-        match panic {
-            Some(panic) if std::thread::panicking() => drop_payload(panic),
-            Some(panic) => std::panic::resume_unwind(panic),
-            None => {}
+        drop_quietly(self.net.take().and_then(dismantle));
+        match ended {
+            Some(Err(panic)) if std::thread::panicking() => drop_payload(panic),
+            Some(Err(panic)) => resume_unwind(panic),
+            // The error of a node is a user's value.
+            ended => drop_quietly(ended),
         }
     }
 }

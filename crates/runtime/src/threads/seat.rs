@@ -11,6 +11,7 @@
 
 use super::idle::IdleThreads;
 use super::{Job, Panic, StackSize, name_thread};
+use crate::contain::{contain, drop_payload};
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -197,7 +198,9 @@ impl Seat {
                 }
                 Call::Owned(job) => {
                     // The job reports its own panic, if a thread needs to know of it.
-                    _ = catch_unwind(AssertUnwindSafe(job));
+                    if let Some(panic) = contain(job) {
+                        drop_payload(panic);
+                    }
                     // No caller has this seat in its hand, so the member lists it itself.
                     lock(&self.shared).state = State::Idle;
                     idle.put_back(self.clone());
