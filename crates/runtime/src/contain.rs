@@ -10,10 +10,13 @@
 //! | the same in an item of a channel | [`Each`] |
 //! | a closure beside other values of one owner | [`Contained`] |
 //! | all that a node or a channel has | [`contain`], whose caller fails the run with the panic |
+//! | values of which no run is left to fail | [`drop_quietly`] |
+//! | the payload of a panic | [`drop_payload`], or [`into_message`] if the panic becomes an error |
 //!
 //! In the first four a panic continues after the other values are dropped, unless the thread unwinds already. What a user
 //! has put into one value (two fields of a closure, the items of a vector) is dropped as in any Rust program.
 
+use crate::error::panic_message;
 use crate::threads::Panic;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +28,8 @@ pub(crate) fn contain(drop: impl FnOnce()) -> Option<Panic> {
 }
 
 /// Drops values of which no run is left to fail: a panic of the drop is reported by the panic hook alone.
-pub(crate) fn drop_quietly(value: impl Sized) {
+#[doc(hidden)]
+pub fn drop_quietly(value: impl Sized) {
     if let Some(panic) = contain(|| drop(value)) {
         drop_payload(panic);
     }
@@ -36,6 +40,14 @@ pub(crate) fn drop_payload(panic: Panic) {
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         std::mem::forget(again);
     }
+}
+
+/// The message of a panic that becomes an error, in which its payload has no place.
+#[doc(hidden)]
+pub fn into_message(panic: Panic) -> String {
+    let message = panic_message(&*panic);
+    drop_payload(panic);
+    message
 }
 
 /// Drops each value. If a drop panics, the rest are dropped before the first panic continues; a thread that is unwinding

@@ -51,6 +51,7 @@ pub use build::{
 };
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
+pub use contain::{drop_quietly, into_message};
 pub use coroutine::{BlockingRx, BlockingTx, in_coroutine};
 pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_message};
 #[cfg(not(loom))]

@@ -176,6 +176,38 @@ fn cases() -> Vec<Case> {
             });
             sink.run(options).map(drop)
         }),
+        ("iterators of a sequential stage", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..5u64).flat_map(move |_| holding(make.make()));
+            stage.for_each(drop).run(options).map(drop)
+        }),
+        ("an iterator of a sequential stage that has results left", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..5u64).flat_map(move |_| holding(make.make())).capacity(2);
+            stage.for_each(fail_at(4)).run(options).map(drop)
+        }),
+        ("iterators of a parallel stage", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..5u64).par_flat_map(move |_| holding(make.make()));
+            stage.for_each(drop).run(options).map(drop)
+        }),
+        ("iterators of a parallel stage that have results left", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..5u64).par_flat_map(move |_| holding(make.make())).capacity(2);
+            stage.for_each(fail_at(4)).run(options).map(drop)
+        }),
+        ("iterators of an adaptor", |tally, options| {
+            let make = tally.clone();
+            let results = (0..5u64).par_flat_map(move |_| holding(make.make())).options(options.clone());
+            resumed(|| results.for_each(drop))
+        }),
+        ("iterators of an adaptor that is dropped", |tally, options| {
+            let make = tally.clone();
+            let mut results = (0..50u64).par_flat_map(move |_| holding(make.make())).options(options.clone());
+            resumed(|| _ = results.next())?;
+            drop(results);
+            Err(Error::Cancelled)
+        }),
         ("windows", |tally, options| {
             let mut left = 3;
             let sink = from_iter(tally.many(20)).windows(4, 1, |window| window.len()).for_each(move |_| {
@@ -340,6 +372,11 @@ fn cases() -> Vec<Case> {
             drop(results);
             Err(Error::Cancelled)
         }),
+        ("an adaptor that is not begun", |tally, options| {
+            let held = tally.make();
+            drop(tally.many(9).par_map(move |bad| (bad, _ = &held)).options(options.clone()));
+            Err(Error::Cancelled)
+        }),
         ("rounds", |tally, options| {
             let mut left = 3;
             let rounds = from_iter(tally.many(20)).par_round(8, ControlFlow::<Bad, Bad>::Break);
@@ -475,6 +512,29 @@ fn cases() -> Vec<Case> {
             graph.run(options).map(drop)
         }),
     ]
+}
+
+/// Three results of an iterator that drops a value with itself.
+fn holding(held: Bad) -> impl Iterator<Item = u64> + Send {
+    (0..3).inspect(move |_| _ = &held)
+}
+
+/// A sink that fails at the item after this many.
+fn fail_at(count: usize) -> impl FnMut(u64) -> Result<(), &'static str> {
+    let mut left = count;
+    move |_| {
+        left = left.checked_sub(1).ok_or("too many")?;
+        Ok(())
+    }
+}
+
+/// A panic that an adaptor resumes, as the failure of its run.
+fn resumed(call: impl FnOnce()) -> Result<(), Error> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let message = thalweg_runtime::panic_message(&*panic);
+        assert!(message.contains(INJECTED), "{message}");
+        Error::Panic { node: "adaptor".to_owned(), message: INJECTED.to_owned() }
+    })
 }
 
 /// A function that weighs values, and panics at the one after this many.
@@ -627,4 +687,117 @@ fn an_error_whose_drop_panics_does_not_leave_the_drop_of_an_outlet() {
         panic!("injected after the error");
     });
     assert_eq!(message, "injected after the error");
+}
+
+/// A run in which a function panics, with a payload whose drop panics.
+type PanickingRun = fn(&Options) -> Result<(), Error>;
+
+fn panicking_runs() -> Vec<(&'static str, PanickingRun)> {
+    fn at_three(x: u64) -> u64 {
+        if x == 3 { panic_any(BadPayload) } else { x }
+    }
+    vec![
+        ("a source", |options| from_iter((0..9).map(at_three)).for_each(drop).run(options).map(drop)),
+        ("a blocking source", |options| {
+            from_iter((0..9).map(at_three)).blocking().for_each(drop).run(options).map(drop)
+        }),
+        ("a sequential stage", |options| {
+            from_iter(0..9u64).map(at_three).for_each(drop).run(options).map(drop)
+        }),
+        ("a parallel stage", |options| {
+            from_iter(0..9u64).par_map(at_three).for_each(drop).run(options).map(drop)
+        }),
+        ("iterators of a stage", |options| {
+            let stage = from_iter(0..2u64).par_flat_map(|_| (0..9).map(at_three));
+            stage.for_each(drop).run(options).map(drop)
+        }),
+        ("a weight", |options| {
+            let weighed = from_iter(0..9u64).weigh(|x| at_three(*x) as usize);
+            weighed.for_each(drop).run(&options.clone().budget(1 << 20)).map(drop)
+        }),
+        ("the weight of an initial item", |options| {
+            let graph = Graph::new();
+            let (back, last) = graph.feedback([3]);
+            last.weigh(|x| at_three(*x) as usize).map(|x| x).feed(back);
+            graph.run(&options.clone().budget(1 << 20)).map(drop)
+        }),
+        ("a process that is made", |options| {
+            let graph = Graph::new();
+            let make = |(), ()| -> std::future::Ready<()> { panic_any(BadPayload) };
+            graph.process("made", (), (), make);
+            graph.run(options).map(drop)
+        }),
+        ("a process", |options| {
+            let graph = Graph::new();
+            graph.process("polled", (), (), |(), ()| async { _ = at_three(3) });
+            graph.run(options).map(drop)
+        }),
+        ("a coroutine", |options| {
+            let graph = Graph::new();
+            let numbers = graph.coroutine("numbers", (), output("out"), |(), mut tx| {
+                (0..9).for_each(|x| tx.send(at_three(x)));
+            });
+            numbers.for_each(drop);
+            graph.run(options).map(drop)
+        }),
+        ("a join", |options| {
+            let stage = from_iter(0..9u64).par_map(|x| {
+                let (a, b) = thalweg::join(|| at_three(x), || at_three(x));
+                a + b
+            });
+            stage.for_each(drop).run(options).map(drop)
+        }),
+        ("a loop", |options| {
+            let stage = from_iter(0..9u64).par_map(|x| thalweg::par_for(0..9, |_| _ = at_three(x)));
+            stage.for_each(drop).run(options).map(drop)
+        }),
+        ("an adaptor", |options| {
+            let mut results =
+                (0..9u64).try_par_map(|x| Ok::<_, String>(at_three(x))).options(options.clone());
+            results.try_for_each(|result| result.map(drop))
+        }),
+        ("the iterator of an adaptor", |options| {
+            let items = (0..9).map(at_three);
+            let mut results = items.try_par_map(Ok::<_, String>).options(options.clone());
+            results.try_for_each(|result| result.map(drop))
+        }),
+        ("an adaptor of a scope", |options| {
+            thalweg::scope(|scope| {
+                let results = scope.try_par_map(0..9u64, |x| Ok::<_, String>(at_three(x)));
+                results.options(options.clone()).try_for_each(|result| result.map(drop))
+            })
+        }),
+    ]
+}
+
+#[test]
+fn a_panic_whose_payload_panics_in_its_drop_is_a_failure_of_the_run() {
+    silence();
+    for (name, run) in panicking_runs() {
+        for threads in [1, 2] {
+            let options = Options::new().threads(threads);
+            let result = watch(name.to_owned(), || catch_unwind(|| run(&options)));
+            match result.map_err(std::mem::forget) {
+                Ok(Err(Error::Panic { message, .. })) => {
+                    assert_eq!(message, "a value that is no text", "{name}")
+                }
+                Ok(result) => panic!("{name}, {threads} threads: {result:?}"),
+                Err(()) => panic!("{name}, {threads} threads: a panic has left the run"),
+            }
+        }
+    }
+}
+
+/// Results that are not read hold the payload of the panic.
+#[test]
+fn a_payload_whose_drop_panics_is_dropped_with_the_results() {
+    silence();
+    let results = || (0..9u64).par_map(|x| if x == 3 { panic_any(BadPayload) } else { x });
+    for taken in 0..=3 {
+        let mut results = results();
+        assert!(results.by_ref().take(taken).eq(0..taken as u64));
+    }
+    let panic = catch_unwind(|| results().for_each(drop)).expect_err("it panics");
+    assert!(panic.is::<BadPayload>());
+    std::mem::forget(panic);
 }

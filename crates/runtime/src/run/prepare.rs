@@ -14,7 +14,7 @@ use super::planned::{decide, misfit};
 use super::{Finished, Options};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, NoMemory, Sizes, Taking};
-use crate::contain::drop_quietly;
+use crate::contain::{drop_quietly, into_message};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
@@ -225,10 +225,8 @@ fn outputs(node: &Node) -> impl Iterator<Item = ChannelId> + '_ {
 
 /// Calls user code (a process's function, a weight) for a node that is being made; a panic is that node's failure.
 fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(make)).map_err(|panic| {
-        let message = crate::panic_message(&*panic);
-        Error::Panic { node: node.to_owned(), message }
-    })
+    catch_unwind(AssertUnwindSafe(make))
+        .map_err(|panic| Error::Panic { node: node.to_owned(), message: into_message(panic) })
 }
 
 /// The greatest number of channels of a graph whose channels log the workers that their items come from.

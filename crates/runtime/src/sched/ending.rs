@@ -12,7 +12,7 @@
 //! 5. `live` falls by one. The thread that brings it to 0 ends the run; since each node does this last, all ends are
 //!    then complete.
 
-use crate::contain::drop_payload;
+use crate::contain::into_message;
 use crate::error::Error;
 use crate::liveness::dead;
 use crate::net::Net;
@@ -44,8 +44,7 @@ pub(crate) fn left(net: &Net<'_>, node: NodeId) {
 /// Fails the run for a panic in the node's code. On the thread that caught the panic, whose list of dropped ends still
 /// has those of the poll that panicked.
 pub(crate) fn fail_panic(net: &Net<'_>, node: NodeId, panic: Box<dyn std::any::Any + Send>) {
-    let message = crate::panic_message(&*panic);
-    drop_payload(panic);
+    let message = into_message(panic);
     net.fail(Error::Panic { node: net.topology.graph.node(node).name.to_string(), message });
     // These streams stay open: a consumer must not take the failure for the end of the data.
     end_streams(net.owners.of(node), Cause::Failed);

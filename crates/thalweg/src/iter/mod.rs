@@ -16,7 +16,7 @@ use results::Results;
 use stage::{BoxError, Failure, filter_map, flat_map, map, try_map};
 use std::iter::FusedIterator;
 use std::panic::resume_unwind;
-use thalweg_runtime::panic_message;
+use thalweg_runtime::{drop_quietly, into_message};
 
 /// Parallel stages for iterators with items that are `Send`.
 ///
@@ -146,8 +146,8 @@ impl<U: Send> Iterator for Ordered<'_, U> {
         self.0.next().map(|result| match result {
             Ok(item) => item,
             Err(Failure::Panic(_, payload)) => resume_unwind(payload),
-            Err(Failure::Error(_, error)) => panic!("{error}"),
-            Err(Failure::Run(error)) => panic!("{error}"),
+            Err(Failure::Error(_, error)) => panic_with(error),
+            Err(Failure::Run(error)) => panic_with(error),
         })
     }
 }
@@ -158,13 +158,21 @@ impl<U: Send> Iterator for TryOrdered<'_, U> {
     fn next(&mut self) -> Option<Result<U, Error>> {
         let failed = |failure| match failure {
             Failure::Panic(node, payload) => {
-                Error::Panic { node: node.to_owned(), message: panic_message(&*payload) }
+                Error::Panic { node: node.to_owned(), message: into_message(payload) }
             }
             Failure::Error(node, cause) => Error::Node { node: node.to_owned(), cause },
             Failure::Run(error) => error,
         };
         self.0.next().map(|result| result.map_err(failed))
     }
+}
+
+/// Panics with an error's message. The error may be a user's value, whose drop must not panic while this thread unwinds.
+#[cold]
+fn panic_with(error: impl std::fmt::Display) -> ! {
+    let message = error.to_string();
+    drop_quietly(error);
+    panic!("{message}")
 }
 
 impl<U: Send> FusedIterator for Ordered<'_, U> {}

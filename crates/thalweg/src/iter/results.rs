@@ -4,10 +4,11 @@
 //! than the work itself, the caller's thread is faster alone. So the two ways are tried as a run tries its width
 //! ([`Trials`]): width 2 is the run, width 1 is the caller alone.
 
-use super::stage::{ByHand, Caught, Failure, Made, Stage, Stop};
+use super::stage::{ByHand, Caught, Failure, Made, Nothing, Stage, Stop};
 use crate::{Error, Options, Outlet, Stream};
 use std::time::Instant;
 use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
+use thalweg_runtime::drop_quietly;
 
 /// The time of a result, in nanoseconds, from which on the run pays without a trial.
 const LONG_RESULT_NS: u64 = 5_000;
@@ -183,6 +184,12 @@ impl<U: Send> Drop for Results<'_, U> {
     fn drop(&mut self) {
         // The source may wait for its turn, and the drop of the outlet for the source.
         self.by_hand.turns().end();
+        // Before the run, which then drops the user's values as those of its nodes. What only the caller's thread has is
+        // the iterator of its latest results; no failure is left for a panic of the drop.
+        drop_quietly(std::mem::replace(&mut self.by_hand, Box::new(Nothing)));
+        if matches!(self.state, State::Waiting(..)) {
+            drop_quietly(std::mem::replace(&mut self.state, State::Over));
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::{Error, Stream, from_iter, output};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use thalweg_runtime::drop_quietly;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -30,6 +31,25 @@ pub(crate) enum Failure {
     Error(&'static str, BoxError),
     /// The run failed for another reason.
     Run(Error),
+}
+
+/// No stage: nothing is left to be made.
+pub(super) struct Nothing;
+
+impl<U> ByHand<U> for Nothing {
+    fn next(&mut self) -> Made<U> {
+        Made::NoTurn
+    }
+
+    fn turns(&self) -> &dyn Control {
+        self
+    }
+}
+
+impl Control for Nothing {
+    fn recall(&self) {}
+    fn hand_over(&self) {}
+    fn end(&self) {}
 }
 
 /// An adaptor's stage.
@@ -229,14 +249,21 @@ impl<J: Iterator> Iterator for CaughtResults<J> {
     type Item = Caught<J::Item>;
 
     fn next(&mut self) -> Option<Caught<J::Item>> {
-        let next = match self.results.as_mut()? {
-            Ok(results) => caught("par_flat_map", || results.next()).transpose(),
-            Err(_) => self.results.take().and_then(Result::err).map(Err),
+        let Some(Ok(results)) = &mut self.results else {
+            return self.results.take().and_then(Result::err).map(Err);
         };
-        if !matches!(next, Some(Ok(_))) {
-            self.results = None;
+        match caught("par_flat_map", || results.next()).transpose() {
+            Some(Ok(result)) => Some(Ok(result)),
+            // A panic of the drop is a failure like one of `next`, unless that has failed.
+            None => {
+                let ended = self.results.take();
+                caught("par_flat_map", || drop(ended)).err().map(Err)
+            }
+            failed => {
+                drop_quietly(self.results.take());
+                failed
+            }
         }
-        next
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -245,5 +272,38 @@ impl<J: Iterator> Iterator for CaughtResults<J> {
             Some(Err(_)) => (1, Some(1)),
             None => (0, Some(0)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Held;
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            panic!("in the drop of an iterator");
+        }
+    }
+
+    /// The results of an iterator, and the messages of its panics.
+    fn all(iterator: impl Iterator<Item = u64>) -> Vec<Result<u64, String>> {
+        let message = |stop: Box<Stop>| match *stop {
+            Stop::Failed(Failure::Panic("par_flat_map", payload)) => thalweg_runtime::into_message(payload),
+            other => panic!("{other:?}"),
+        };
+        let results = CaughtResults { results: Some(Ok(iterator)) };
+        results.map(|result| result.map_err(message)).collect()
+    }
+
+    #[test]
+    fn a_panic_of_an_iterators_drop_is_a_failure() {
+        let held = Held;
+        let results = all((0..2).inspect(move |_| _ = &held));
+        assert_eq!(results, [Ok(0), Ok(1), Err("in the drop of an iterator".to_owned())]);
+        let held = Held;
+        let results = all((0..2).map(move |n| if n == 1 { panic!("injected") } else { (n, _ = &held).0 }));
+        assert_eq!(results, [Ok(0), Err("injected".to_owned())], "the first panic is the failure");
     }
 }

@@ -22,11 +22,11 @@
 //! at the latest after two naps.
 
 use super::stage::{Caught, Stop, caught};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
+use thalweg_runtime::drop_quietly;
 
 /// The time between two looks of the source.
 const NAP: Duration = Duration::from_millis(1);
@@ -195,10 +195,7 @@ impl<I: Iterator> Control for Turns<I> {
 impl<I> Drop for Turns<I> {
     /// No run is left that a panic of the iterator's drop could fail.
     fn drop(&mut self) {
-        let items = self.slot.get_mut().unwrap_or_else(PoisonError::into_inner).items.take();
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(items))) {
-            std::mem::forget(panic); // its drop may panic too
-        }
+        drop_quietly(self.slot.get_mut().unwrap_or_else(PoisonError::into_inner).items.take());
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use super::{Fork, Half};
+use crate::contain::drop_quietly;
 use crate::measure::clock::ticks;
 use crate::team::deque::{Owned, Seat};
 use crate::team::lending::{Recall, RecallCheck};
@@ -202,20 +203,12 @@ fn both<A, B>(first: thread::Result<A>, second: thread::Result<B>) -> (A, B) {
     match (first, second) {
         (Ok(first), Ok(second)) => (first, second),
         (Err(panic), second) => {
-            discard(second);
+            drop_quietly(second); // another panic goes on already
             resume_unwind(panic)
         }
         (first, Err(panic)) => {
-            discard(first);
+            drop_quietly(first);
             resume_unwind(panic)
         }
-    }
-}
-
-/// Drops what a panic makes useless. A panic of the drop is lost: another one goes on already.
-fn discard<T>(value: T) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
-        // The drop of a payload may panic.
-        std::mem::forget(panic);
     }
 }
