@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use thalweg_tasks::{Colour, Context, During, Error, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{Colour, Context, During, Error, OnDemand, Options, StaticGraph, TaskGraph};
 
 /// The function that panics, for node 50.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -216,6 +216,40 @@ fn a_payload_whose_drop_panics_does_no_harm() {
         let mut graph = StaticGraph::from_edges(1, []);
         let error = graph.run(&Options::new(), |_| std::panic::panic_any(Payload)).unwrap_err();
         assert_eq!(error.to_string(), "`compute` of node 0 panicked: a value that is no text");
+    });
+}
+
+/// Two nodes panic at once, and the drops of both payloads panic too.
+#[test]
+fn payloads_of_two_members_whose_drops_panic_do_no_harm() {
+    struct Payload;
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            panic!("in the drop of a payload");
+        }
+    }
+    crate::in_team(|| {
+        let (failing, started) = (AtomicU32::new(0), Instant::now());
+        let both_panic = || -> u32 {
+            failing.fetch_add(1, Ordering::Relaxed);
+            while failing.load(Ordering::Relaxed) < 2 {
+                assert!(started.elapsed() < Duration::from_secs(20), "no second member has joined");
+                std::hint::spin_loop();
+            }
+            std::panic::panic_any(Payload)
+        };
+        let options = Options::new().members(2);
+        let mut graph = StaticGraph::from_edges(2, []);
+        let error = graph.run(&options, |_| _ = both_panic()).unwrap_err();
+        assert!(error.to_string().ends_with("panicked: a value that is no text"), "{error}");
+        failing.store(0, Ordering::Relaxed);
+        // The sink needs two nodes.
+        let graph = OnDemand::new(
+            |&n: &u32, needs: &mut Vec<u32>| needs.extend((n == 0).then_some([1, 2]).into_iter().flatten()),
+            |&n, _| if n == 0 { 0 } else { both_panic() },
+        );
+        let error = graph.run(0, &options).expect_err("both panic");
+        assert!(error.to_string().ends_with("panicked: a value that is no text"), "{error}");
     });
 }
 

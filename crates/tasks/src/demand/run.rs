@@ -13,12 +13,12 @@ use super::{Context, Finished, Outcome, TaskGraph, cycle};
 use crate::counts::access;
 use crate::entry::{Entry, Task, spawn};
 use crate::error::{During, Error};
-use crate::exec::{self, Ended, Owned, Panic, Stop, Work, message};
+use crate::exec::{self, Ended, Owned, Stop, Work};
 use crate::options::Options;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::tasks::ColourSet;
-use thalweg_runtime::{Counts, MemberCounts};
+use thalweg_runtime::{Counts, MemberCounts, into_message};
 
 /// Bit of a task's number: it explores its node, and does not compute it.
 const EXPLORE: u32 = 1 << 31;
@@ -57,7 +57,8 @@ struct Local<'t, G: TaskGraph> {
 /// Why a run has ended early.
 enum Failure<E> {
     Failed(E),
-    Panicked(Panic),
+    /// The message of the panic.
+    Panicked(String),
     Full(Full),
 }
 
@@ -75,7 +76,7 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
         view.find(hash, true, |_| false).err().is_some_and(|place| view.insert(place, SINK, true))
     };
     if let Err(panic) = catch_unwind(AssertUnwindSafe(insert)) {
-        return Err(error(store, (SINK, During::Predecessors), Failure::Panicked(panic)));
+        return Err(error(store, (SINK, During::Predecessors), Failure::Panicked(into_message(panic))));
     }
     let seeds = vec![Entry::One(Task::new(SINK | EXPLORE, None))];
     let new_local = |me| Local::new(me, store.table.view(), options);
@@ -110,7 +111,7 @@ fn error<K: std::fmt::Debug, R, E>(
     let mut key = || take_key(&mut store, node);
     match failure {
         Failure::Failed(cause) => Error::Failed { key: key(), cause },
-        Failure::Panicked(panic) => Error::Panicked { key: key(), during, message: message(panic) },
+        Failure::Panicked(message) => Error::Panicked { key: key(), during, message },
         Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
     }
 }

@@ -1,6 +1,6 @@
 //! A run on the threads of a team, and what each member keeps while it is absent.
 
-use super::{Executor, Panic, Thief, Work};
+use super::{Executor, Thief, Work};
 use crate::options::Options;
 use crate::sync::{Mutex, lock};
 use crate::team::parallel;
@@ -10,7 +10,7 @@ use thalweg_runtime::MemberCounts;
 struct Kept<L> {
     local: L,
     thief: Thief,
-    panic: Option<Panic>,
+    panic: Option<String>,
 }
 
 /// A member at the end of a run.
@@ -19,7 +19,8 @@ pub(crate) struct Ended<L> {
     pub(crate) local: L,
     /// The counts of joins and of stealing.
     pub(crate) counts: MemberCounts,
-    pub(crate) panic: Option<Panic>,
+    /// The message of a panic that has ended the run.
+    pub(crate) panic: Option<String>,
 }
 
 /// Executes all entries that follow from the seeds, the last one of these first. Returns the members that have joined, by number.

@@ -77,24 +77,11 @@ pub(crate) use thalweg_runtime::deque::Owned;
 
 use crate::sync::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
 use crate::team::call_members;
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Search};
 use thalweg_runtime::deque::Seat;
-use thalweg_runtime::{MemberCounts, SpinBudget};
-
-/// The payload of a panic.
-pub(crate) type Panic = Box<dyn Any + Send>;
-
-/// The message of a panic. A payload whose drop panics is forgotten: the run ends with the first panic.
-pub(crate) fn message(panic: Panic) -> String {
-    let message = thalweg_runtime::panic_message(&*panic);
-    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(another);
-    }
-    message
-}
+use thalweg_runtime::{MemberCounts, SpinBudget, into_message};
 
 /// A task has failed: the run ends early.
 #[derive(Debug)]
@@ -145,13 +132,14 @@ impl<T: Send> Executor<T> {
         }
     }
 
-    /// Executes entries until none is found, or the run has failed. A panic of a task ends the run and is returned.
+    /// Executes entries until none is found, or the run has failed. A panic of a task ends the run, and its
+    /// message is returned.
     pub(crate) fn member<W: Work<Entry = T>>(
         &self,
         work: &W,
         local: &mut W::Local,
         thief: &mut Thief,
-    ) -> Result<(), Panic> {
+    ) -> Result<(), String> {
         let ended = catch_unwind(AssertUnwindSafe(|| self.begin(work, local, thief)));
         match ended {
             Ok(Ok(())) => Ok(()),
@@ -161,7 +149,7 @@ impl<T: Send> Executor<T> {
             }
             Err(panic) => {
                 self.end();
-                Err(panic)
+                Err(into_message(panic))
             }
         }
     }

@@ -12,7 +12,7 @@ use super::{Colours, StaticGraph, cycle, full};
 use crate::counts::access;
 use crate::entry::{Entry, Task, spawn};
 use crate::error::{During, Error};
-use crate::exec::{self, Ended, Owned, Stop, Work, message};
+use crate::exec::{self, Ended, Owned, Stop, Work};
 use crate::options::Options;
 use std::sync::atomic::Ordering;
 use thalweg_policy::tasks::{ColourSet, Place};
@@ -66,8 +66,8 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
     for Ended { me, local, counts: stealing, panic } in ended {
         counts.add(me, local.counts + stealing);
         let key = local.at;
-        if let Some(panic) = panic {
-            return Err(Error::Panicked { key, during: During::Compute, message: message(panic) });
+        if let Some(message) = panic {
+            return Err(Error::Panicked { key, during: During::Compute, message });
         }
         if let Some(cause) = local.cause {
             return Err(Error::Failed { key, cause });
