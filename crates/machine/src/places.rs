@@ -1,6 +1,6 @@
 //! Where the threads of a team are on a machine.
 
-use crate::{Machine, UnitId};
+use crate::{MOST_UNITS, Machine, UnitId};
 use std::collections::BTreeMap;
 
 /// The units on which the threads of a team are, and which threads are near each other: made by [`Machine::places`].
@@ -27,7 +27,11 @@ pub struct Places {
 impl Machine {
     /// The places of this many threads, spread evenly over the units that the process may use, in the order of their ids:
     /// threads whose numbers are near share caches and memory. Of more threads than units, several are on one unit.
+    ///
+    /// # Panics
+    /// If there are more than [`MOST_UNITS`](crate::MOST_UNITS) threads.
     pub fn places(&self, threads: usize) -> Places {
+        assert!(threads <= MOST_UNITS, "places of {threads} threads: expected at most {MOST_UNITS}");
         let allowed: Vec<UnitId> = self.allowed().collect();
         let unit =
             |thread: usize| allowed[(thread as u128 * allowed.len() as u128 / threads as u128) as usize];
@@ -117,6 +121,17 @@ mod tests {
         let places = machine("domains 1\ncores 2\n").places(4);
         assert_eq!(places.near(1), [vec![1], vec![0, 1], vec![0, 1, 2, 3]]);
         assert_eq!(Machine::uniform(1, 1).places(0).threads(), 0);
+    }
+
+    #[test]
+    fn any_number_of_threads_gets_places_or_is_refused() {
+        let machine = machine("domains 2\ncores 3\n");
+        assert_eq!(machine.places(MOST_UNITS).threads(), MOST_UNITS);
+        for threads in [MOST_UNITS + 1, isize::MAX as usize / 4, usize::MAX] {
+            let panic = std::panic::catch_unwind(|| machine.places(threads)).expect_err("too many");
+            let text = panic.downcast_ref::<String>().expect("a text");
+            assert_eq!(*text, format!("places of {threads} threads: expected at most 8192"));
+        }
     }
 
     #[test]
