@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::inject::silence;
 use support::watchdog::watch;
+use thalweg::machine::{MOST_UNITS, Machine};
 use thalweg::tasks::{Options as TaskOptions, SearchSettings, StaticGraph};
+use thalweg::team::Shares;
 use thalweg::trace::Report;
 use thalweg::{Error, Fork, Graph, Loop, Options, Schedule, channel, from_iter, input, output, window};
 
@@ -349,6 +351,62 @@ fn loops_of_any_size_execute_each_number_once() {
             all.grain(number).reduce(0..100, 0, |range, sum| sum + range.sum::<usize>(), |a, b| a + b),
             4950
         );
+    }
+}
+
+/// The message of the panic of a call.
+fn refusal<R>(call: impl FnOnce() -> R + std::panic::UnwindSafe) -> String {
+    let panic = catch_unwind(call).err().expect("it is refused");
+    panic.downcast_ref::<String>().expect("a message").clone()
+}
+
+#[test]
+fn shares_of_any_number_of_threads_are_made_or_refused() {
+    for threads in NUMBERS {
+        if threads == 1 {
+            let shares = Shares::new(0..9, threads, 1, 9);
+            assert!(std::iter::from_fn(|| shares.take(0)).flatten().eq(0..9));
+        } else {
+            let text = refusal(|| Shares::new(0..9, threads, 1, 9));
+            assert_eq!(text, format!("{threads} threads: expected 1 to 4096"));
+        }
+    }
+}
+
+/// Those that fit into no address space: a system may lend more memory than it has.
+#[test]
+fn containers_and_reductions_of_any_size_are_made_or_refused() {
+    silence();
+    for number in NUMBERS.into_iter().filter(|number| *number >= 1 << 57) {
+        let all = Loop::new();
+        let text = format!("no memory for {number} items of 8 bytes");
+        let make = |number: usize| -> u64 { panic!("injected call {number}") };
+        assert_eq!(refusal(|| all.collect(number, make)), text);
+        assert_eq!(refusal(|| all.place(number, make)), text);
+        assert_eq!(refusal(|| all.place_filled(number, 0u64)), text);
+        assert_eq!(refusal(|| all.place_rows((number, 1), |row, _| make(row))), text);
+        assert!(refusal(|| all.place_rows((number, 1 << 7), |row, _| make(row))).ends_with("are too many"));
+        let text = refusal(|| all.grain(1).reduce(0..number, 0u64, |range, _| make(range.start), |a, _| a));
+        assert!(text.starts_with(&format!("no memory for {number} items of ")), "{text}");
+    }
+}
+
+#[test]
+fn descriptions_of_machines_of_any_size_are_read_or_refused() {
+    for number in NUMBERS {
+        for text in [
+            format!("domains {number}\ncores 2\n"),
+            format!("domains 2\ncores {number}\n"),
+            format!("domains 2\ncores 2 units {number}\n"),
+            format!("domains 2\ncores 2\ncache 2 per {number} cores\n"),
+            format!("domains 2\ncores 2\nlimit cpus 0-{number}\n"),
+            format!("domains 2\ncores 2\nlimit cores {number}\n"),
+        ] {
+            if let Ok(machine) = Machine::read(&format!("thalweg-machine 1\n{text}")) {
+                assert!(machine.units().len() <= MOST_UNITS, "{text}");
+                assert_eq!(machine.places(machine.threads().min(9)).threads(), machine.threads().min(9));
+            }
+        }
     }
 }
 

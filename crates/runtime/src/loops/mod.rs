@@ -241,6 +241,15 @@ impl Loop {
     }
 }
 
+/// A vector with room for a number of items that the user has chosen.
+fn with_room<T>(count: usize) -> Vec<T> {
+    let mut items = Vec::new();
+    if items.try_reserve_exact(count).is_err() {
+        panic!("no memory for {count} items of {} bytes", size_of::<T>());
+    }
+    items
+}
+
 /// The lengths of the stretches of a team's members. The first `members` have one, or the calling one in place of the last
 /// of these: it certainly begins. The lengths differ by one iteration at most.
 fn even(size: usize, members: usize, length: u64) -> impl ExactSizeIterator<Item = u64> {

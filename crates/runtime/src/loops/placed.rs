@@ -4,7 +4,7 @@
 //! written it. A loop of the same length and schedule finds its items near; a task that uses an item finds its colour in
 //! the container.
 
-use super::{Assignment, Loop};
+use super::{Assignment, Loop, with_room};
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut, Range};
 use thalweg_policy::tasks::Colour;
@@ -168,7 +168,7 @@ impl Loop {
     /// ```
     ///
     /// # Panics
-    /// If `make` panics. Results that were made are then not dropped.
+    /// If `make` panics; results that were made are then not dropped. If the system has no memory for this many items.
     pub fn collect<T: Send>(self, count: usize, make: impl Fn(usize) -> T + Sync) -> Vec<T> {
         // SAFETY: a loop calls its body with disjoint ranges that together are its range.
         let (items, ()) = unsafe { write((count, 1), make, |body| self.for_ranges(0..count, body)) };
@@ -198,7 +198,7 @@ impl Loop {
     /// ```
     ///
     /// # Panics
-    /// If a clone panics.
+    /// If a clone panics, or the system has no memory for this many items.
     pub fn place_filled<T: Clone + Send + Sync>(self, count: usize, item: T) -> Placed<T> {
         self.place(count, |_| item.clone())
     }
@@ -250,7 +250,7 @@ unsafe fn write<T: Send, R>(
 ) -> (Vec<T>, R) {
     let count =
         rows.checked_mul(columns).unwrap_or_else(|| panic!("{rows} rows of {columns} items are too many"));
-    let mut items = Vec::with_capacity(count);
+    let mut items = with_room(count);
     let start = Unwritten(items.spare_capacity_mut().as_mut_ptr());
     let start = &start;
     let result = execute(&|range: Range<usize>| {

@@ -1,6 +1,6 @@
 //! Reductions: the same result at any number of threads, in floating point too.
 
-use super::Loop;
+use super::{Loop, with_room};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ impl Loop {
     /// ```
     ///
     /// # Panics
-    /// If a function panics.
+    /// If a function panics, or the system has no memory for the results of this many chunks.
     pub fn reduce<T: Clone + Send + Sync>(
         self,
         range: Range<usize>,
@@ -30,7 +30,9 @@ impl Loop {
         combine: impl Fn(T, T) -> T,
     ) -> T {
         let size = self.grain.unwrap_or_else(|| range.len().div_ceil(CHUNKS).max(1));
-        let results: Vec<OnceLock<T>> = (0..range.len().div_ceil(size)).map(|_| OnceLock::new()).collect();
+        let count = range.len().div_ceil(size);
+        let mut results: Vec<OnceLock<T>> = with_room(count);
+        results.resize_with(count, OnceLock::new);
         Loop { grain: None, ..self }.for_each(0..results.len(), |chunk| {
             let from = range.start + chunk * size;
             let result = fold(from..from.saturating_add(size).min(range.end), identity.clone());

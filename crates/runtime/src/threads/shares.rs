@@ -26,6 +26,7 @@
 
 use crate::sync::{AtomicU64, Ordering};
 use std::ops::Range;
+use thalweg_plan::MOST_THREADS;
 use thalweg_policy::random::mix;
 use thalweg_policy::tasks::{StealOrder, back, front, stretch};
 
@@ -114,9 +115,9 @@ impl Shares {
     /// but at least a unit.
     ///
     /// # Panics
-    /// There are no threads.
+    /// There are no threads, or more than a run may have (4096).
     pub fn new(all: Range<u64>, threads: usize, unit: u64, most: u64) -> Shares {
-        assert!(threads > 0, "no threads");
+        assert!((1..=MOST_THREADS).contains(&threads), "{threads} threads: expected 1 to {MOST_THREADS}");
         Shares::with_rests(all, unit, most, |units, _| {
             (0..threads).map(move |thread| stretch(units, threads, thread))
         })
