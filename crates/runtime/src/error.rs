@@ -115,8 +115,37 @@ pub enum Error {
         node: String,
     },
     /// A thread could not be started.
-    #[error("cannot start a thread: {0}\nhelp: use fewer threads, or raise the system's limit (ulimit -u)")]
-    Thread(std::io::Error),
+    #[error("{}", Thread { cause, stack: *stack })]
+    Thread {
+        /// The system's error.
+        cause: std::io::Error,
+        /// Bytes of the thread's stack, if [`Options::thread_stack`](crate::Options::thread_stack) is set.
+        stack: Option<usize>,
+    },
+}
+
+/// The message of [`Error::Thread`].
+struct Thread<'a> {
+    cause: &'a std::io::Error,
+    stack: Option<usize>,
+}
+
+impl fmt::Display for Thread<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cause = self.cause;
+        match self.stack {
+            None => write!(
+                f,
+                "cannot start a thread: {cause}\n\
+                 help: use fewer threads, or raise the system's limit (ulimit -u)"
+            ),
+            Some(bytes) => write!(
+                f,
+                "cannot start a thread with a stack of {bytes} bytes: {cause}\n\
+                 help: lower `Options::thread_stack`, use fewer threads, or raise the system's limits (ulimit -v, ulimit -u)"
+            ),
+        }
+    }
 }
 
 /// The message of [`Error::Stacks`].

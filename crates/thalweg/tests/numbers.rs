@@ -234,7 +234,7 @@ fn settings_of_any_size_are_obeyed_or_refused() {
                     | Error::Plan(_)
                     | Error::Stacks { .. }
                     | Error::Rate { .. }
-                    | Error::Thread(_),
+                    | Error::Thread { .. },
                 ) => {}
                 Err(error) => panic!("{what}: {error}"),
             }
@@ -255,6 +255,22 @@ fn stacks_of_any_size_are_made_or_refused() {
                 assert!(text.contains(&number.to_string()), "{number}: {text}");
             }
         }
+    }
+}
+
+/// The size of the stack may be the reason for which the system refuses a thread.
+#[test]
+fn a_thread_with_too_large_a_stack_is_refused_with_its_size() {
+    let options = Options::new().threads(2).thread_stack(1 << 60);
+    let started = || items().start(&options).map(drop);
+    let run = || items().blocking().par_map(|x| x).for_each(|_| ()).run(&options).map(drop);
+    let in_a_scope = || thalweg::scope(|scope| scope.start(from_iter(0..20u64), &options).map(drop));
+    for error in [started(), run(), in_a_scope()].map(Result::unwrap_err) {
+        assert!(matches!(error, Error::Thread { stack: Some(bytes), .. } if bytes == 1 << 60), "{error}");
+        let text = error.to_string();
+        let size = format!("cannot start a thread with a stack of {} bytes: ", 1u64 << 60);
+        assert!(text.starts_with(&size), "{text}");
+        assert!(text.contains("\nhelp: lower `Options::thread_stack`"), "{text}");
     }
 }
 

@@ -199,7 +199,7 @@ impl<P: Policy> Execution<'_, P> {
     fn run(&self, caller: Caller) {
         let own = self.dedicated.first().filter(|_| caller == Caller::Dedicated);
         let job = |sleeper: usize| apart(|| self.take_part(sleeper));
-        let refused = |error| self.net.fail(Error::Thread(error));
+        let refused = |cause| self.net.fail(Error::Thread { cause, stack: self.stack.bytes() });
         let run = || {
             self.summon(usize::from(own.is_some()), usize::from(own.is_none()));
             match own {

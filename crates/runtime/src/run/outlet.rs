@@ -30,7 +30,7 @@ use crate::sched::ending::{fail_panic, left};
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
-use crate::threads::{Panic, ThreadPool};
+use crate::threads::{Panic, StackSize, ThreadPool};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -148,8 +148,7 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
 impl<T: Send + 'static> Outlet<'static, T> {
     /// Starts a run on a thread of the pool.
     pub(crate) fn start(prepared: Prepared<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
-        let stack = prepared.options.stack_size();
-        Outlet::start_by(prepared, node, port, |prepared| {
+        Outlet::start_by(prepared, node, port, |prepared, stack| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
             let run = move || {
@@ -169,8 +168,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         node: NodeId,
         port: PopPort<T>,
     ) -> Result<Self, Error> {
-        let stack = prepared.options.stack_size();
-        Outlet::start_by(prepared, node, port, |prepared| {
+        Outlet::start_by(prepared, node, port, |prepared, stack| {
             stack
                 .set(std::thread::Builder::new().name("thalweg-0".to_owned()))
                 .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
@@ -183,15 +181,15 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         prepared: Prepared<'scope>,
         node: NodeId,
         port: PopPort<T>,
-        spawn: impl FnOnce(Prepared<'scope>) -> std::io::Result<Runner<'scope>>,
+        spawn: impl FnOnce(Prepared<'scope>, StackSize) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Self, Error> {
-        let (net, handle) = (prepared.net.clone(), prepared.handle());
+        let (net, handle, stack) = (prepared.net.clone(), prepared.handle(), prepared.options.stack_size());
         let cursor = port.cursor();
-        let runner = match spawn(prepared) {
+        let runner = match spawn(prepared, stack) {
             Ok(runner) => runner,
-            Err(refused) => {
+            Err(cause) => {
                 drop((cursor, port)); // before the network, which then is the last owner of the ring
-                return Err(Error::Thread(refused));
+                return Err(Error::Thread { cause, stack: stack.bytes() });
             }
         };
         Ok(Outlet {

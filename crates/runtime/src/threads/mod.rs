@@ -92,6 +92,11 @@ impl StackSize {
         StackSize(Some(bytes.clamp(2 << 20, isize::MAX as usize & !0xffff)))
     }
 
+    /// The number of bytes, if it is not that of the standard library.
+    pub(crate) fn bytes(self) -> Option<usize> {
+        self.0
+    }
+
     /// Sets the size for a thread that is about to be started.
     pub(crate) fn set(self, builder: std::thread::Builder) -> std::thread::Builder {
         match self.0 {
