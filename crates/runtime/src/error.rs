@@ -88,6 +88,11 @@ pub enum Error {
     /// [`crate::Handle::cancel`] was called, or an outside end was dropped.
     #[error("the run was cancelled")]
     Cancelled,
+    /// The run was started before a `fork`, and this is the child: see [`Outlet`](crate::Outlet).
+    #[error(
+        "the run was started before a fork, and its threads are the parent's\nhelp: start it in the child"
+    )]
+    Forked,
     /// The run exceeded its deadline.
     #[error("the run did not end within {0:?}\nhelp: if it needs longer, raise `Options::deadline`")]
     Deadline(Duration),

@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-use thalweg_runtime::{Graph, Options, join, par_for};
+use thalweg_runtime::{Error, Graph, Options, Outlet, join, par_for};
 
 /// Uses what is shared by the process: threads of the pool for a run and for its nodes, the team of loops, the table of runs.
 fn work() {
@@ -67,4 +67,73 @@ fn a_child_of_a_busy_parent_waits_for_no_lock() {
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(passed, 40);
     });
+}
+
+/// An endless run of this process, of which one item was read.
+fn begun() -> Outlet<'static, u64> {
+    let mut outlet =
+        Graph::new().source(0u64..).par_map(|x| x + 1).start(&Options::new().threads(2)).unwrap();
+    assert_eq!(outlet.next(), Some(1));
+    outlet
+}
+
+fn is_forked(error: &Error) -> bool {
+    error.to_string().starts_with("the run was started before a fork") && matches!(error, Error::Forked)
+}
+
+#[test]
+fn an_outlet_of_the_parent_ends_with_an_error() {
+    for rest in [0, 1, 5000] {
+        let mut outlet = begun();
+        assert_eq!(outlet.by_ref().take(rest).count(), rest);
+        assert!(passes(|| {
+            // What had arrived is still there, in order.
+            let first = rest as u64 + 2;
+            let arrived =
+                outlet.by_ref().enumerate().map(|(at, item)| assert_eq!(item, first + at as u64)).count();
+            assert!(arrived < 1 << 20 && outlet.next().is_none());
+            assert!(is_forked(&outlet.take_failure().expect("it has failed")));
+            assert!(is_forked(&outlet.finish().expect_err("its threads are the parent's")));
+            work();
+        }));
+    }
+    for _ in 0..8 {
+        let mut outlet = begun();
+        assert!(passes(|| drop(outlet)), "it was begun");
+        outlet = begun();
+        assert!(passes(|| assert!(is_forked(&outlet.finish().unwrap_err()))), "it was not read in the child");
+    }
+}
+
+#[test]
+fn an_outlet_of_a_scope_of_the_parent_ends_with_an_error() {
+    std::thread::scope(|scope| {
+        let begin = || {
+            let numbers = Graph::new().source(0u64..).par_map(|x| x + 1);
+            let mut outlet = numbers.start_in(scope, &Options::new().threads(2)).unwrap();
+            assert_eq!(outlet.next(), Some(1));
+            outlet
+        };
+        let mut outlet = begin();
+        assert!(passes(|| {
+            while outlet.next().is_some() {}
+            assert!(is_forked(&outlet.finish().unwrap_err()));
+        }));
+        let outlet = begin();
+        assert!(passes(|| drop(outlet)));
+    });
+}
+
+#[test]
+fn items_of_a_run_that_had_ended_are_read_in_the_child() {
+    let mut numbers =
+        Graph::new().source(0..9u64).par_map(|x| x + 1).start(&Options::new().threads(2)).unwrap();
+    assert_eq!(numbers.next(), Some(1));
+    let handle = numbers.handle();
+    while !handle.is_over() || handle.snapshot().is_some() {
+        std::thread::yield_now();
+    }
+    assert!(passes(|| assert!(numbers.by_ref().eq(2..=9))));
+    assert!(numbers.by_ref().eq(2..=9));
+    numbers.finish().unwrap();
 }

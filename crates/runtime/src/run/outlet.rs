@@ -15,6 +15,10 @@
 //!
 //! Two `Arc`s of the network exist, the outlet's and the runner's. The last owner drops the nodes ([`dismantle`]): the
 //! runner, if the outlet was dropped before the run's threads had ended.
+//!
+//! In a child of `fork` the run has no threads, so the outlet waits for nothing and takes no lock that one of them may have
+//! held. It returns the items in its channel, and then ends. The runner's `Arc` is never dropped there, unless the run had
+//! ended before.
 
 use crate::channel::In;
 use crate::channel::Lack;
@@ -30,6 +34,7 @@ use crate::sched::ending::{fail_panic, left};
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
+use crate::threads::per_process::generation;
 use crate::threads::{Panic, StackSize, ThreadPool};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -57,6 +62,15 @@ impl Runner<'_> {
         match self {
             Runner::Pooled(ended) => ended.wait(until),
             Runner::Scoped(thread) => Some(thread.join()),
+        }
+    }
+
+    /// In a child of `fork`: whether the outcome was there before. A thread that is the parent's has no handle here, so the
+    /// outcome of a scope's thread is lost.
+    fn has_ended(&self) -> bool {
+        match self {
+            Runner::Pooled(ended) => ended.outcome.try_lock().is_ok_and(|outcome| outcome.is_some()),
+            Runner::Scoped(_) => false,
         }
     }
 }
@@ -117,7 +131,8 @@ impl Ended {
 ///
 /// Items stay in the channel until the caller calls `next`, so a slow caller slows the network.
 /// When the run fails, the iterator ends after the items that had arrived, and
-/// [`Outlet::finish`] returns the error.
+/// [`Outlet::finish`] returns the error. So it does in a child of `fork`, where the error is [`Error::Forked`], unless the run
+/// had ended before.
 ///
 /// Dropping it cancels the run and waits for its threads, including firings under way. A source that blocks on the
 /// outside world cannot be interrupted, not by a deadline either. If the run has threads of its own
@@ -133,6 +148,8 @@ pub struct Outlet<'scope, T: Send> {
     net: Option<Arc<Net<'scope>>>,
     /// The end of the graph that the outlet stands for. It has no body.
     node: NodeId,
+    /// That of the process whose threads execute the run.
+    generation: usize,
     wait_strategy: WaitStrategy,
     /// `None` once the run has been finished.
     runner: Option<Runner<'scope>>,
@@ -184,6 +201,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
         spawn: impl FnOnce(Prepared<'scope>, StackSize) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Self, Error> {
         let (net, handle, stack) = (prepared.net.clone(), prepared.handle(), prepared.options.stack_size());
+        let generation = generation();
         let cursor = port.cursor();
         let runner = match spawn(prepared, stack) {
             Ok(runner) => runner,
@@ -197,6 +215,7 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
             port: Some(port),
             net: Some(net),
             node,
+            generation,
             wait_strategy: WaitStrategy::spinning(),
             runner: Some(runner),
             handle,
@@ -208,6 +227,14 @@ impl<T: Send> Outlet<'_, T> {
     /// A handle that stops the run from another thread.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
+    }
+
+    /// Cancels the run, if its threads are this process's.
+    #[doc(hidden)]
+    pub fn cancel(&self) {
+        if self.generation == generation() {
+            self.handle.cancel();
+        }
     }
 
     /// Claims items that have arrived, and waits for the first one; false if no more will arrive.
@@ -230,6 +257,7 @@ impl<T: Send> Outlet<'_, T> {
                         return false;
                     }
                 }
+                Err(_) if self.generation != generation() => return false,
                 Err(lack) => {
                     // The order of these steps is argued in the documentation of the module.
                     let cell = &shared(&self.net).node(self.node);
@@ -248,9 +276,17 @@ impl<T: Send> Outlet<'_, T> {
     }
 
     /// The failure of the run, if there is one so far. It does not wait for the run's threads, one of which may wait
-    /// for the caller. [`Outlet::finish`] does not return the same failure again.
+    /// for the caller. [`Outlet::finish`] does not return the same failure again, but for [`Error::Forked`].
     pub fn take_failure(&mut self) -> Option<Error> {
+        if self.is_of_parent() {
+            return Some(Error::Forked);
+        }
         shared(&self.net).take_failure()
+    }
+
+    /// Whether this is a child of `fork`, and the run had not ended before.
+    fn is_of_parent(&self) -> bool {
+        self.generation != generation() && !self.runner.as_ref().is_some_and(Runner::has_ended)
     }
 
     /// Waits for the end of the run. Items that were not read are dropped.
@@ -258,6 +294,9 @@ impl<T: Send> Outlet<'_, T> {
     /// # Errors
     /// The reason why the run ended early; the panic of an item's drop is one of the outlet, which is the node `outlet`.
     pub fn finish(mut self) -> Result<Finished, Error> {
+        if self.is_of_parent() {
+            return Err(Error::Forked);
+        }
         self.leave();
         let runner = self.runner.take().expect("the run is finished once");
         let ended = runner.wait(None).expect("a wait without a limit returns an outcome");
@@ -319,14 +358,25 @@ impl<T: Send> Iterator for Outlet<'_, T> {
         if let Some(port) = &self.port {
             port.release(&self.cursor);
         }
-        changed_outside(shared(&self.net), self.node);
+        if self.generation == generation() {
+            changed_outside(shared(&self.net), self.node);
+        }
         if self.refill() { self.cursor.try_pop() } else { None }
     }
 }
 
 impl<T: Send> Drop for Outlet<'_, T> {
     fn drop(&mut self) {
+        let is_of_parent = self.is_of_parent();
         let Some(runner) = self.runner.take() else { return };
+        if is_of_parent {
+            // No run is left to fail.
+            let cursor = &mut self.cursor;
+            if let Some(panic) = contain(|| drop_each(std::iter::from_fn(|| cursor.try_pop()))) {
+                drop_payload(panic);
+            }
+            return std::mem::forget(runner); // the handle of a thread that this process does not have
+        }
         self.handle.cancel();
         self.drop_unread();
         self.port = None;

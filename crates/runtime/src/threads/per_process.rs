@@ -12,8 +12,8 @@
 //! The handler runs in the only thread of the child, and does nothing but a store: a handler may call no function that takes
 //! a lock. A value is made when it is first used in its generation, so a child that uses none pays nothing.
 //!
-//! What is in use on the forking thread itself (a run in one of whose firings it forks, an outlet) belongs to the parent, and
-//! cannot go on in the child.
+//! What is in use on the forking thread itself belongs to the parent, and cannot go on in the child. An outlet sees that its
+//! generation is over, and ends with an error; a run or a loop in one of whose calls the thread forks does not.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
@@ -32,6 +32,15 @@ pub(crate) struct PerProcess<T> {
 struct Made<T> {
     generation: usize,
     value: T,
+}
+
+/// The generation of this process. What was started in another one has its threads there.
+#[doc(hidden)]
+#[inline]
+pub fn generation() -> usize {
+    // Before the load: a fork after this call is counted.
+    watch_forks();
+    GENERATION.load(Ordering::Relaxed)
 }
 
 impl<T: Send + Sync + 'static> PerProcess<T> {
@@ -56,8 +65,7 @@ impl<T: Send + Sync + 'static> PerProcess<T> {
     /// Makes the value of this process, in place of `before`.
     #[cold]
     fn make(&'static self, before: *mut Made<T>) -> &'static T {
-        watch_forks();
-        let made = Made { generation: GENERATION.load(Ordering::Relaxed), value: (self.make)() };
+        let made = Made { generation: generation(), value: (self.make)() };
         let made = Box::into_raw(Box::new(made));
         // Release: a thread that loads the pointer sees the value. Acquire: as in `get`, for another thread's.
         match self.value.compare_exchange(before, made, Ordering::AcqRel, Ordering::Acquire) {
@@ -88,7 +96,7 @@ fn watch_forks() {
     }
     // A child inherits the handlers with this flag.
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Ordering::Relaxed) {
+    if !WATCHED.load(Ordering::Relaxed) && !WATCHED.swap(true, Ordering::Relaxed) {
         // SAFETY: the handler only accesses an atomic, which is allowed in a child of a process with several threads. It
         // fails only without memory; children then have the old state.
         _ = unsafe { pthread_atfork(None, None, Some(begin_generation)) };

@@ -164,7 +164,7 @@ impl<'scope, U: Send> Results<'scope, U> {
     fn stop(&mut self, failure: Failure) -> Failure {
         self.alone = false;
         if let State::Running(outlet) = std::mem::replace(&mut self.state, State::Over) {
-            outlet.handle().cancel();
+            outlet.cancel();
             self.state = State::Failed(outlet);
         }
         self.by_hand.turns().end();

@@ -48,6 +48,10 @@ impl<U> ByHand<U> for Nothing {
 
 impl Control for Nothing {
     fn recall(&self) {}
+    fn note_progress(&self) {}
+    fn accept(&self) -> bool {
+        false
+    }
     fn hand_over(&self) {}
     fn end(&self) {}
 }

@@ -20,13 +20,16 @@
 //! it is the caller's, the caller may be in the iterator (then no result is under way, as in a loop), in the function, or
 //! outside of `next`. The function, on either thread, or the caller may wait for a later item: the source then takes the turn
 //! at the latest after two naps.
+//!
+//! In a child of `fork` there is no source, which may have held the lock at the fork. The caller then gets no more turns, and
+//! its outlet says why.
 
 use super::stage::{Caught, Stop, caught};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::Thread;
 use std::time::Duration;
-use thalweg_runtime::drop_quietly;
+use thalweg_runtime::{drop_quietly, generation};
 
 /// The time between two looks of the source.
 const NAP: Duration = Duration::from_millis(1);
@@ -58,6 +61,8 @@ pub(crate) struct Turns<I> {
     /// Rises with each item that the caller takes in its turn, and with some results before that. A hint, by which the source
     /// sees that the caller goes on.
     progress: AtomicU64,
+    /// The generation of the process that has the source, once it has begun.
+    generation: AtomicUsize,
 }
 
 /// What the caller gets in its turn.
@@ -91,12 +96,19 @@ impl<I: Iterator> Turns<I> {
             slot: Mutex::new(slot),
             recalled: AtomicBool::new(false),
             progress: AtomicU64::new(0),
+            generation: AtomicUsize::new(generation()),
         })
     }
 
+    /// `None` if the thread that holds the lock does not exist in this process. The source holds it, since the caller asks.
     #[inline]
-    fn lock(&self) -> MutexGuard<'_, Slot<I>> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Option<MutexGuard<'_, Slot<I>>> {
+        match self.slot.try_lock() {
+            Ok(slot) => Some(slot),
+            Err(TryLockError::Poisoned(slot)) => Some(slot.into_inner()),
+            Err(TryLockError::WouldBlock) if self.generation.load(Ordering::Relaxed) != generation() => None,
+            Err(TryLockError::WouldBlock) => Some(self.slot.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
     }
 
     /// Ends the caller's turn, or the offer of it.
@@ -112,7 +124,7 @@ impl<I: Iterator> Turns<I> {
     /// The caller takes an item, in its turn.
     #[inline]
     pub(crate) fn take(&self) -> Taken<I::Item> {
-        let mut slot = self.lock();
+        let Some(mut slot) = self.lock() else { return Taken::NotMine };
         if slot.turn != Turn::Caller {
             return Taken::NotMine;
         }
@@ -136,6 +148,8 @@ impl<I: Iterator> Turns<I> {
 
     /// Waits for the run's turn and takes the iterator; `None` if the run gets no turn any more.
     fn wait(&self) -> Option<I> {
+        // A child of `fork` may begin what its parent has made.
+        self.generation.store(generation(), Ordering::Relaxed);
         let mut seen = None;
         loop {
             match self.slot.try_lock() {
@@ -176,7 +190,7 @@ impl<I: Iterator> Control for Turns<I> {
     }
 
     fn accept(&self) -> bool {
-        let mut slot = self.lock();
+        let Some(mut slot) = self.lock() else { return false };
         if slot.turn == Turn::Offered {
             slot.turn = Turn::Caller;
         }
@@ -184,11 +198,15 @@ impl<I: Iterator> Control for Turns<I> {
     }
 
     fn hand_over(&self) {
-        Self::pass(self.lock(), Turn::Run);
+        if let Some(slot) = self.lock() {
+            Self::pass(slot, Turn::Run);
+        }
     }
 
     fn end(&self) {
-        Self::pass(self.lock(), Turn::Over);
+        if let Some(slot) = self.lock() {
+            Self::pass(slot, Turn::Over);
+        }
     }
 }
 
@@ -216,8 +234,9 @@ impl<I: Iterator> Source<I> {
     #[cold]
     fn give_back(&mut self) {
         self.turns.recalled.store(false, Ordering::Relaxed);
-        let mut slot = self.turns.lock();
-        (slot.turn, slot.items) = (Turn::Offered, self.items.take());
+        if let Some(mut slot) = self.turns.lock() {
+            (slot.turn, slot.items) = (Turn::Offered, self.items.take());
+        }
     }
 }
 
@@ -326,6 +345,17 @@ mod tests {
             turns.end();
             assert!(waiting.join().unwrap());
         });
-        assert!(turns.lock().items.is_none(), "the source has dropped it");
+        assert!(turns.lock().expect("this process's").items.is_none(), "the source has dropped it");
+    }
+
+    /// As in a child of `fork`, if the source held the lock in the parent.
+    #[test]
+    fn a_lock_that_no_thread_releases_is_not_waited_for() {
+        let turns = Turns::new(0..4);
+        turns.generation.store(generation() + 1, Ordering::Relaxed);
+        let _held = turns.slot.lock().unwrap();
+        assert!(matches!(turns.take(), Taken::NotMine));
+        turns.hand_over();
+        turns.end();
     }
 }
