@@ -32,7 +32,8 @@
 //!
 //! 1. to the consumer of the node that it has activated, if the next items there are its own, else it stays at that node,
 //!    else it goes to the nearest node upstream, under the same condition, else to any node under that condition;
-//! 2. if none of these is possible though items of its own wait for their turn, it waits for a moment;
+//! 2. if none of these is possible though items of its own wait for their turn, it waits for a moment; after a moment in vain
+//!    not again before one of the nodes that they wait for has taken items;
 //! 3. it takes new input: a source;
 //! 4. it takes what another worker has pushed, as above by readiness. If it has waited in vain, this comes before 3, so that
 //!    items do not accumulate.
@@ -43,6 +44,10 @@
 //!
 //! Without the second rule each collision at a sequential node leaves one more batch in the channel before it, and none is
 //! ever taken away, until the channel is full and most items cross.
+//!
+//! The turn may be that of a worker in a long firing, which no moment outlasts. A worker that waited anew before each
+//! activation of a source took up to 50 ms to fill a channel. That worker did not sleep meanwhile, and only a worker that sleeps passes
+//! on what the long firing holds up.
 //!
 //! A node with several inputs has its turns by the first one. Items there that wait for those of another input, or for room,
 //! have no turn to wait for: a worker that waited for them would keep the others from what they need.
@@ -79,8 +84,9 @@ const SHORT_CAPACITY: usize = 32;
 const WINDOW: usize = 64;
 
 /// Maximum number of decisions in a row to wait for the turn of a worker's own items. The host yields the core between two,
-/// so this is a fraction of a millisecond, longer than a batch needs in most stages. With 64, and a turn of the round-robin
-/// among them, a fifth of the lines of a JSON parser crossed to another worker; with 400 and none, one in 100.
+/// so this is a fraction of a millisecond where each thread has a core, longer than a batch needs in most stages. With 64,
+/// and a turn of the round-robin among them, a fifth of the lines of a JSON parser crossed to another worker; with 400 and
+/// none, one in 100. No bound by the clock: where threads share cores, one of 0.5 ms doubled what crossed.
 pub const MAX_WAITS: u32 = 400;
 
 /// Maximum number of nodes upstream among which a worker looks for items of its own. Bounds the walk in a loop.
@@ -107,6 +113,8 @@ pub struct DataFlow {
     carries: bool,
     /// Decisions in a row to wait for a node that must take items of this worker next.
     waits: u32,
+    /// What [`waiting`] returned at the end of the latest wait, if that was in vain.
+    in_vain: Option<u64>,
     /// By node: its position in the data-flow order, sources low.
     depth: Vec<u32>,
     /// Decisions until the next round-robin one.
@@ -182,6 +190,7 @@ impl DataFlow {
             worker,
             carries: host.carries(),
             waits: 0,
+            in_vain: None,
             depth: depths(host.graph()),
             until_fair: FAIR_EVERY,
             cursor: worker * nodes / host.workers().max(1),
@@ -205,15 +214,18 @@ impl DataFlow {
     fn carry<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         // A worker that waits asks often, and these questions are no turns of the round-robin.
         let fair = if self.waits == 0 { self.round_robin(host) } else { None };
-        let near = || last.and_then(|(node, _)| self.go_on(node, host));
-        let own = fair.or_else(near).or_else(|| self.any_own(host));
-        let is_behind = own.is_none() && any_waiting(host);
-        if is_behind && self.waits < MAX_WAITS {
+        if let Some(fair) = fair {
+            return Decision::Activate(fair);
+        }
+        let near = last.and_then(|(node, _)| self.go_on(node, host));
+        let own = near.or_else(|| self.any_own(host));
+        let behind = if own.is_none() { waiting(host) } else { None };
+        if behind.is_some() && behind != self.in_vain && self.waits < MAX_WAITS {
             self.waits += 1;
             return Decision::Idle;
         }
-        self.waits = 0;
-        let sources = if is_behind { Sources::Last } else { Sources::First };
+        (self.waits, self.in_vain) = (0, behind);
+        let sources = if behind.is_some() { Sources::Last } else { Sources::First };
         own.or_else(|| self.readiest(sources, host)).map_or(Decision::Idle, Decision::Activate)
     }
 
@@ -249,12 +261,23 @@ fn origin<H: Host>(node: NodeId, host: &H) -> Option<WorkerId> {
 
 /// Whether items of this worker wait for their turn: in the first input of a node that lacks neither items nor room.
 pub fn any_waiting<S, H: Host<S>>(host: &H) -> bool {
+    with_waiting(host).next().is_some()
+}
+
+/// The channels in which items of this worker wait for their turn.
+fn with_waiting<S, H: Host<S>>(host: &H) -> impl Iterator<Item = ChannelId> {
     let graph = host.graph();
-    let waits = |channel: ChannelId| {
-        let to = consumer(graph, channel);
-        host.any_waiting(channel) && inputs(graph, to).next() == Some(channel) && host.lack(to).is_none()
-    };
-    graph.channel_ids().any(waits)
+    graph.channel_ids().filter(move |channel| {
+        let to = consumer(graph, *channel);
+        host.any_waiting(*channel) && inputs(graph, to).next() == Some(*channel) && host.lack(to).is_none()
+    })
+}
+
+/// If items of this worker wait for their turn: a sum that differs once a node that they wait for has taken items.
+fn waiting<H: Host>(host: &H) -> Option<u64> {
+    let taken = |channel| host.traffic(channel).wrapping_sub(host.occupancy(channel).items as u64);
+    let sums = with_waiting(host).map(|channel| taken(channel).wrapping_add(channel.index() as u64));
+    sums.reduce(|sum, next| sum.wrapping_mul(31).wrapping_add(next))
 }
 
 /// The neighbour that the data leads to, or the node itself, if it is claimable and ready by more than a sliver.
@@ -536,8 +559,23 @@ mod tests {
         }
         assert_eq!(Auto.next(&mut me, last, &mut host), go(2), "the others' items before new input");
         host.only(&[0]);
-        let waits = std::iter::repeat_with(|| Auto.next(&mut me, last, &mut host));
-        assert_eq!(waits.take_while(|decision| *decision == Decision::Idle).count(), MAX_WAITS as usize);
+        for _ in 0..2 * FAIR_EVERY {
+            assert_eq!(Auto.next(&mut me, last, &mut host), go(0), "it has waited in vain");
+        }
+        let waits = |me: &mut Local, host: &mut Mock| {
+            let decisions = std::iter::repeat_with(|| Auto.next(me, last, host));
+            decisions.take_while(|decision| *decision == Decision::Idle).count()
+        };
+        (host.traffic[1], host.items[1]) = (3, 12);
+        assert_eq!(waits(&mut me, &mut host), 0, "three more items are no turn");
+        host.items[1] = 10;
+        assert_eq!(waits(&mut me, &mut host), MAX_WAITS as usize, "the node has taken two");
+        host.origins[1] = Some(0);
+        host.only(&[2]);
+        assert_eq!(Auto.next(&mut me, last, &mut host), go(2), "its turn");
+        host.origins[1] = Some(1);
+        host.only(&[0]);
+        assert_eq!(waits(&mut me, &mut host), MAX_WAITS as usize);
         host.waiting[1] = false;
         assert_eq!(Auto.next(&mut me, last, &mut host), go(0));
     }

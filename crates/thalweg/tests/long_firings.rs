@@ -4,9 +4,13 @@
 //! those results waited for the end of the slice, the claim or the turn, the run would not end.
 
 use crate::support::watchdog::watch;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use thalweg::graph::{GraphData, NodeId};
+use thalweg::policy::auto::{self, Auto, MAX_WAITS};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
 use thalweg::prelude::*;
 
 const ITEMS: u64 = 6000;
@@ -117,6 +121,105 @@ fn of_parallel_kernels() {
     passes_on("in_flight", 1, |items, received| {
         items.in_flight(4000, |items| items.par_filter_map(move |n| (received.wait(n), Some(n)).1))
     });
+}
+
+/// Each item goes round once. A second round would be a later ticket than a firing under way, and an ordered node passes on
+/// results in the order of the tickets.
+#[test]
+fn of_rounds() {
+    for in_flight in [8, 1000] {
+        passes_on(&format!("par_round, {in_flight} in flight"), 1, |items, received| {
+            items.par_round(in_flight, move |n| (received.wait(n), ControlFlow::Break(n)).1)
+        });
+        passes_on(&format!("par_fork_join, {in_flight} in flight"), 1, |items, received| {
+            items.par_fork_join(in_flight, move |n| (received.wait(n), Fork::Done(n)).1, |_| 0)
+        });
+    }
+    passes_on("par_round, unordered", 1, |items, received| {
+        items.par_round(64, move |n| (received.wait(n), ControlFlow::Break(n)).1).unordered()
+    });
+}
+
+/// The policy `auto`, and what it sees in a run of items that own memory.
+#[derive(Default)]
+struct Observed {
+    /// A firing waits.
+    firing_waits: Arc<AtomicBool>,
+    /// Decisions of all workers to be idle meanwhile.
+    idle: AtomicU32,
+    /// What node 1 lacked before any decision.
+    lacks: Mutex<Vec<Event>>,
+}
+
+impl Policy for Observed {
+    type Local = auto::Local;
+    type Shared = ();
+
+    fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> auto::Local {
+        assert!(host.carries() || host.workers() == 1, "the tasks of `par_round` own memory");
+        Auto.start(worker, host)
+    }
+
+    fn needs(&self, graph: &GraphData) -> Needs {
+        Auto.needs(graph)
+    }
+
+    fn adapts(&self) -> bool {
+        true
+    }
+
+    fn next<H: Host>(&self, me: &mut auto::Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        self.lacks.lock().unwrap().extend(host.lack(NodeId(1)));
+        let decision = Auto.next(me, last, host);
+        if decision == Decision::Idle && self.firing_waits.load(Ordering::SeqCst) {
+            self.idle.fetch_add(1, Ordering::SeqCst);
+        }
+        decision
+    }
+}
+
+/// A worker that waits for the turn of its items does not sleep, so it does not look. It waited anew before each activation
+/// of the source, until the channel was full: here 100 times [`MAX_WAITS`].
+#[test]
+fn workers_do_not_wait_again_and_again_for_their_turn() {
+    const SLOW: u64 = 900;
+    for threads in [2, 3] {
+        watch(format!("{threads} threads"), || {
+            let policy = Observed::default();
+            let waits = policy.firing_waits.clone();
+            let received = Received { count: Arc::default(), slow: SLOW, each: 1 };
+            let count = received.count.clone();
+            let items = thalweg::from_iter(0..50_000u64).capacity(40_000);
+            let results = items.par_round(64, move |n| {
+                if n == SLOW {
+                    waits.store(true, Ordering::SeqCst);
+                    received.wait(n);
+                    waits.store(false, Ordering::SeqCst);
+                }
+                ControlFlow::<u64, u64>::Break(n)
+            });
+            let sink = results.for_each(move |_| _ = count.fetch_add(1, Ordering::SeqCst));
+            let options = Options::new().threads(threads);
+            sink.graph().run_under(&policy, &options).unwrap();
+            let idle = policy.idle.load(Ordering::SeqCst);
+            assert!(
+                idle < 16 * MAX_WAITS,
+                "{idle} decisions to be idle during one firing, {threads} threads"
+            );
+        });
+    }
+}
+
+/// Otherwise its items would count as waiting for the turn of their worker.
+#[test]
+fn a_gate_without_room_lacks_verdicts() {
+    let policy = Observed::default();
+    let sink = thalweg::from_iter(0..10u64).par_round(1, ControlFlow::<u64, u64>::Break).for_each(drop);
+    let finished = sink.graph().run_under(&policy, &Options::new().threads(1).counted()).unwrap();
+    let gate = finished.report().graph.node(NodeId(1));
+    assert_eq!(gate.name, "par_round.gate");
+    let back = gate.inputs[1].channel.unwrap();
+    assert!(policy.lacks.into_inner().unwrap().contains(&Event::Empty(back)));
 }
 
 #[test]

@@ -19,8 +19,9 @@ impl<'env> Graph<'env> {
     /// [`Graph::process`].
     ///
     /// The closure may have any values on its stack while it waits, `Send` or not: once begun, it is pinned to the
-    /// worker that began it. (A process that may run on any worker is a future: [`Graph::process`].) A closure that
-    /// waits for anything but its ends, such as a file, blocks its worker: give it a thread of its own
+    /// worker that began it. If that worker is in a long firing of another node, messages for the closure wait until the
+    /// firing ends, though other workers are idle. (A process that may run on any worker is a future: [`Graph::process`].) A
+    /// closure that waits for anything but its ends, such as a file, blocks its worker: give it a thread of its own
     /// ([`Kernel::blocking`]).
     ///
     /// A stack has 64 KiB, unless [`Kernel::stack`] sets another size. Only pages that the closure touches take memory.

@@ -180,9 +180,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// or its result (`Break`). At most `in_flight` items (at least 1) go round in parallel, and an item of many rounds
     /// delays only the results behind it. The result does not depend on timing.
     ///
-    /// A long call of `step` delays the next rounds of the items begun after it. If calls differ much, set
-    /// [`unordered`](Stream::unordered): the results still have the order of the items, and the long call delays only
-    /// the calls claimed with it, and all others once a reorder window of calls has overtaken it.
+    /// A long call of `step` delays what the calls begun after it return: results, and next rounds, also those of earlier
+    /// items. If calls differ much, set [`unordered`](Stream::unordered): the results still have the order of the items, and
+    /// the long call delays only the calls claimed with it, and all others once a reorder window of calls has overtaken it.
     ///
     /// Built as two nodes and a feedback channel: a gate that numbers the items and restores the order of the results,
     /// and the parallel kernel that calls `step`. Settings of the stream apply to that kernel.

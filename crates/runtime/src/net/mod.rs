@@ -310,7 +310,8 @@ impl<'env> Net<'env> {
     /// activation would end. A hint, for policies.
     ///
     /// The wait word comes first: it names the first condition, by port, that the latest claim lacked. Until that one
-    /// is met, no condition before it changes, since the node alone uses up its items and its room.
+    /// is met, no condition before it changes, since the node alone uses up its items and its room. A node that waits for any
+    /// of several inputs lacks the first of these, as at the end of its activation.
     pub(crate) fn lack(&self, node: NodeId) -> Option<Event> {
         let cell = &self.cells.nodes[node.index()];
         let held = cell.body.as_ref().is_none_or(|body| cell.kind != Kind::Parallel && body.is_held());
@@ -321,7 +322,11 @@ impl<'env> Net<'env> {
             return match cell.state.wait.read() {
                 Waiting::Items { channel, .. } => Some(Event::Empty(channel)),
                 Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some(Event::Full(channel)),
-                _ => None,
+                Waiting::Any { inputs } => {
+                    let first = self.inputs(node).get(inputs.trailing_zeros() as usize);
+                    first.map(|channel| Event::Empty(*channel))
+                }
+                Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => None,
             };
         }
         self.missing(node).map(|need| match need {

@@ -16,6 +16,9 @@
 //! One sleeping worker is the looker ([`sleep`](crate::sched::sleep)). A worker that is awake while others sleep and none
 //! of them is the looker cuts its slices to one firing ([`Worker::watched`]), and appoints a looker if that goes on.
 //!
+//! A worker without work that stays awake does not look. So under `auto` a worker does not wait for the turn of its items again
+//! and again while nothing moves ([`auto`](thalweg_policy::auto)): it takes other work, and then sleeps.
+//!
 //! An earlier design published after each firing. It cost 3 % of a chain without work: the consumer's reads of the tail
 //! made each publication a cache miss. A mark lies in a cache line that only a looker reads, and costs a store. It must not
 //! take the address of a cursor's field, nor have a function call beside it in the inner loop: either keeps the cursor in
