@@ -90,3 +90,21 @@ fn workers_of_a_run_sleep_after_their_jobs() {
     let used = used.recv().unwrap();
     assert!(used < MOST, "{used:?}");
 }
+
+/// More workers than cores, of which one is in a long firing: at most one other looks at it, the rest sleep.
+#[test]
+fn workers_of_a_run_sleep_during_a_long_firing() {
+    let _alone = alone();
+    for policy in thalweg::policy::registry::names() {
+        let (report, used) = channel();
+        let work = move |item: u64| {
+            if item == 2 {
+                report.send(used_afterwards()).unwrap();
+            }
+        };
+        let options = Options::new().threads(16).policy(policy);
+        from_iter(0..4).map(work).par_map(|()| ()).for_each(|()| {}).run(&options).unwrap();
+        let used = used.recv().unwrap();
+        assert!(used < 2 * MOST, "{policy}: {used:?}");
+    }
+}

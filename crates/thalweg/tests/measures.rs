@@ -252,3 +252,14 @@ fn a_slow_source_is_seen_to_fire() {
     graph.run(&options).unwrap();
     assert!(most.join().unwrap() >= 16);
 }
+
+/// Under `partition` a worker takes no work of others, and the report says so.
+#[test]
+fn a_partitioned_run_reports_no_steals() {
+    for threads in [2, 4] {
+        let report = chain(20_000, Duration::ZERO, &Options::new().threads(threads).policy("partition"));
+        assert_eq!(report.workers.iter().map(|worker| worker.steals).sum::<u64>(), 0, "{report}");
+        let report = chain(20_000, Duration::ZERO, &Options::new().threads(threads).policy("ws-last"));
+        assert!(report.workers.iter().all(|worker| worker.steals <= worker.steal_attempts), "{report}");
+    }
+}
