@@ -41,12 +41,18 @@ fn heavy_items_stay_on_their_worker() {
     }
 }
 
+/// So the batch is in its cache. Light items fill half of a channel before.
 #[test]
-fn one_worker_and_light_items_have_no_use_for_it() {
+fn one_worker_uses_each_batch_before_it_makes_the_next() {
     let light = line(2_000);
-    let decisions = |model: &Model| run(&Auto, model, &settings(1)).unwrap();
-    assert_eq!(decisions(&light), decisions(&light.clone().heavy()));
-    assert_eq!(decisions(&light).remote, [0, 0]);
+    let in_turn = |model: &Model| {
+        let report = run(&Auto, model, &settings(1)).unwrap();
+        assert_eq!(report.remote, [0, 0]);
+        let [source, farm, sink] = report.activations[..] else { panic!("three nodes") };
+        source.min(farm).min(sink) * 10 >= source.max(farm).max(sink) * 9
+    };
+    assert!(in_turn(&light.clone().heavy()), "each node once for each batch");
+    assert!(!in_turn(&light));
 }
 
 #[test]
