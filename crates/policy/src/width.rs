@@ -12,7 +12,7 @@
 //! | warm | that on trial | after [`WARM_NS`]: threads wake, and batches spread | trial |
 //! | trial | that on trial | after an epoch | keeps it, or returns to the chosen one; settle |
 //!
-//! The number of epochs between two trials doubles while trials change nothing, up to [`MAX_EPOCHS`], so that trials take a
+//! The number of epochs between two trials doubles while trials change nothing, up to 256, so that trials take a
 //! small part of a long run.
 //!
 //! The runtime chooses the workers of a run so, and the iterator adaptors whether the caller's thread works alone.
