@@ -99,14 +99,13 @@ fn a_second_signal_ends_it_and_removes_the_output() {
         let (code, message) = ended(child);
         assert_eq!(code, None, "it died of the signal: {message}");
         // The long firing may not have begun. The first signal then ends the program, and the second one may still come
-        // before its exit, when no output is unfinished any more.
-        if names(folder.path()) == ["made"] {
-            let ends = ["interrupted: ", "interrupted twice: no unfinished output is left"];
-            assert!(ends.iter().any(|end| message.starts_with(end)), "{message}");
+        // before its exit, while an output is being created or completed. That one stays; the next output sweeps it if it is
+        // hidden.
+        if !names(folder.path()).is_empty() {
+            assert!(message.starts_with("interrupted"), "{message}");
             continue;
         }
         assert_eq!(message, "interrupted twice: the unfinished output was removed\n");
-        assert_eq!(names(folder.path()), [""; 0]);
         return;
     }
     panic!("no second signal came in time");
