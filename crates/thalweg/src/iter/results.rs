@@ -115,7 +115,10 @@ impl<'scope, U: Send> Results<'scope, U> {
                     return Some(Some(Err(self.stop(failure))));
                 }
             }
-            Made::Nothing => self.pace.left = 1,
+            Made::Nothing => {
+                self.pace.uncount();
+                self.look();
+            }
             Made::NoTurn => {
                 self.alone = false;
                 self.pace.end_alone();
@@ -280,6 +283,11 @@ impl Pace {
         self.left = self.per_look;
     }
 
+    /// The latest call made no result.
+    fn uncount(&mut self) {
+        self.left += 1;
+    }
+
     /// Whether the caller is to make the results from here on.
     fn look(&mut self, alone: bool) -> bool {
         self.count();
@@ -311,5 +319,27 @@ impl Pace {
         self.recalled = width == 1 && !alone;
         self.handed_over = (width == 2 && alone).then_some(wait);
         width == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_results_are_counted() {
+        let mut pace = Pace::new();
+        pace.begin();
+        for call in 0..1000 {
+            pace.left -= 1;
+            if call % 10 != 0 {
+                pace.uncount();
+            }
+            if call % 7 == 0 || pace.left == 0 {
+                pace.look(true);
+            }
+        }
+        pace.count();
+        assert_eq!(pace.results, 100);
     }
 }
