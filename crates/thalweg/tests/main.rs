@@ -32,6 +32,7 @@ mod operators;
 mod outputs;
 mod overflow;
 mod parallel;
+mod payloads;
 mod pinned;
 mod plans;
 mod policies_in_two_hosts;
