@@ -46,8 +46,8 @@
 //! ever taken away, until the channel is full and most items cross.
 //!
 //! The turn may be that of a worker in a long firing, which no moment outlasts. A worker that waited anew before each
-//! activation of a source took up to 50 ms to fill a channel. That worker did not sleep meanwhile, and only a worker that sleeps passes
-//! on what the long firing holds up.
+//! activation of a source took up to 50 ms to fill a channel. That worker did not sleep meanwhile, and only a worker that
+//! sleeps passes on what the long firing holds up.
 //!
 //! A node with several inputs has its turns by the first one. Items there that wait for those of another input, or for room,
 //! have no turn to wait for: a worker that waited for them would keep the others from what they need.

@@ -12,8 +12,8 @@
 //! | warm | that on trial | after [`WARM_NS`]: threads wake, and batches spread | trial |
 //! | trial | that on trial | after an epoch | keeps it, or returns to the chosen one; settle |
 //!
-//! The number of epochs between two trials doubles while trials change nothing, up to 256, so that trials take a
-//! small part of a long run.
+//! The number of epochs between two trials doubles while trials change nothing, up to 256, so that trials take a small part
+//! of a long run.
 //!
 //! The runtime chooses the workers of a run so, and the iterator adaptors whether the caller's thread works alone.
 
@@ -21,8 +21,9 @@
 pub const EPOCH_NS: u64 = 1_000_000;
 /// The time between a change of the width, or the start, and the measurement at it, in nanoseconds.
 pub const WARM_NS: u64 = 200_000;
-/// The number of epochs between trials after a change, and at most.
+/// The number of epochs from a change of the width to the next trial.
 pub const MIN_EPOCHS: u32 = 8;
+/// Maximum number of epochs between two trials.
 const MAX_EPOCHS: u32 = 256;
 /// The number of epochs after a width was chosen without a trial.
 const HELD_EPOCHS: u32 = 64;

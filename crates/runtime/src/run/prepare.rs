@@ -233,7 +233,8 @@ fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error>
 const MAX_TRACED: usize = 1 << 12;
 
 /// The layout of a channel's counters: together between two processes, since messages move one by one there, and mostly
-/// one worker runs both ends. Between two kernels the channel logs the workers that its items come from, unless the graph is so large that the logs would take much memory.
+/// one worker runs both ends. Between two kernels the channel logs the workers that its items come from, unless the graph is
+/// so large that the logs would take much memory.
 fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;

@@ -104,7 +104,8 @@ impl<'a> Looker<'a> {
     }
 
     /// Wakes this worker if it has work. A backstop: by the protocol of [`sleep`](crate::sched::sleep) a thread that makes
-    /// work has woken a worker for it, so this finds none, but in a narrow run, where the worker then stands down again. Not in large graphs, where the examination takes long.
+    /// work has woken a worker for it, so this finds none, but in a narrow run, where the worker then stands down again. Not
+    /// in large graphs, where the examination takes long.
     fn check(&self) {
         let is_small = self.net.sched.ready.notifies() || self.net.cells.nodes.len() <= MAX_CHECKED;
         if is_small && any_node(self.net, self.me) {

@@ -88,7 +88,8 @@
 //! # The width
 //!
 //! A run may use fewer workers than it has ([`width`](crate::sched::width)). While as many are awake and a looker watches them,
-//! [`Sleep::wake_one`] wakes none, and a worker beyond the width *stands down*: it announces and commits without a check, though there may be work.
+//! [`Sleep::wake_one`] wakes none, and a worker beyond the width *stands down*: it announces and commits without a check,
+//! though there may be work.
 //!
 //! No wake-up is lost by that. A changer that reads `FULL` relies on the workers that are awake, at least one. The
 //! announcement of any of them clears the bit, unless as many remain, before its fence; so the check that follows sees the
@@ -261,8 +262,8 @@ impl Sleep {
         self.word.load(Ordering::Relaxed) / SLEEPER
     }
 
-    /// Whether a worker is announced, none searches, and the run is not at its width, so that [`Sleep::wake_one`] would wake one. The caller has
-    /// fenced since its change.
+    /// Whether a worker is announced, none searches, and the run is not at its width, so that [`Sleep::wake_one`] would wake
+    /// one. The caller has fenced since its change.
     #[inline]
     pub(crate) fn wants_waking(&self) -> bool {
         let word = self.word.load(Ordering::Relaxed);
@@ -575,8 +576,8 @@ impl Sleep {
         self.notify(looker);
     }
 
-    /// Wakes the worker that announced sleep last, unless one searches already or the run is at its width. Of the seated workers the looker is the
-    /// last to be woken. True if it woke one. Step 4 of a changer.
+    /// Wakes the worker that announced sleep last, unless one searches already or the run is at its width. Of the seated
+    /// workers the looker is the last to be woken. True if it woke one. Step 4 of a changer.
     pub(crate) fn wake_one(&self) -> bool {
         let state = lock(&self.state);
         if is_enough(self.word.load(Ordering::Relaxed)) || state.over {

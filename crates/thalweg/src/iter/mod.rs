@@ -30,7 +30,7 @@ use thalweg_runtime::{drop_quietly, into_message};
 /// calls `next` again. Dropping the results stops them (a thread blocked in the iterator stops when the
 /// iterator returns: see [`Outlet`](crate::Outlet)).
 ///
-/// **Never slower than the loop.** Where a result takes less than about 5 us, `next` tries from time to time, for a millisecond,
+/// **Short results.** Where a result takes less than about 5 us, `next` tries from time to time, for a millisecond,
 /// to call the iterator and the function itself, as [`Iterator::map`] does, and goes on so if the caller gets more results in
 /// that way. The other threads then sleep. If `next` stays away for a few milliseconds, or a call of the function takes so
 /// long, they go on with the next items. With an option that asks for the threads of a run this is not tried: a deadline, a

@@ -4,8 +4,10 @@
 //! than the work itself, the caller's thread is faster alone. So the two ways are tried as a run tries its width
 //! ([`Trials`]): width 2 is the run, width 1 is the caller alone.
 
-use super::stage::{ByHand, Caught, Failure, Made, Nothing, Stage, Stop};
+use super::stage::{ByHand, Caught, Failure, Made, Stage, Stop};
+use super::turns::Control;
 use crate::{Error, Options, Outlet, Stream};
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::Instant;
 use thalweg_policy::width::{EPOCH_NS, Trials, WARM_NS};
 use thalweg_runtime::drop_quietly;
@@ -18,8 +20,8 @@ const LONG_RESULT_NS: u64 = 5_000;
 const RESULTS_PER_LOOK: u32 = 64;
 const RESULTS_PER_LOOK_ALONE: u32 = 16;
 
-/// The run rests the caller for at most two to the power of this number of epochs.
-const MOST_TIMES: u32 = 6;
+/// The maximum exponent of two by which epochs are multiplied while the run makes the results without a trial.
+const MAX_RESTS: u32 = 6;
 
 /// Starts a stream, on threads of the pool or of a scope.
 type Start<'scope, U> = Box<
@@ -27,6 +29,9 @@ type Start<'scope, U> = Box<
         + Send
         + 'scope,
 >;
+
+/// What [`Results::next`] returns.
+type Next<U> = Option<Result<U, Failure>>;
 
 /// The state of an ordered iterator.
 enum State<'scope, U: Send> {
@@ -44,7 +49,8 @@ pub(crate) struct Results<'scope, U: Send> {
     state: State<'scope, U>,
     /// The caller's thread makes the next result.
     alone: bool,
-    by_hand: Box<dyn ByHand<U> + 'scope>,
+    /// `None` while this is dropped.
+    by_hand: Option<Box<dyn ByHand<U> + 'scope>>,
     pace: Pace,
 }
 
@@ -61,58 +67,57 @@ impl<'scope, U: Send> Results<'scope, U> {
             options: Options::new(),
             state: State::Waiting(Box::new(stage.stream), start),
             alone: false,
-            by_hand: stage.by_hand,
+            by_hand: Some(stage.by_hand),
             pace: Pace::new(),
         }
     }
 
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<Result<U, Failure>> {
+    pub(crate) fn next(&mut self) -> Next<U> {
         loop {
             self.pace.left -= 1;
             if self.pace.left == 0 {
                 self.look();
             }
-            let next = if self.alone { self.made() } else { self.received() };
-            if let Some(next) = next {
+            if let Break(next) = if self.alone { self.made() } else { self.received() } {
                 return next;
             }
         }
     }
 
-    /// The next result of the run; `None` if the caller's thread is to make it.
+    /// Gets the next result of the run, unless the caller's thread is to make it.
     #[inline]
-    fn received(&mut self) -> Option<Option<Result<U, Failure>>> {
+    fn received(&mut self) -> ControlFlow<Next<U>> {
         let State::Running(outlet) = &mut self.state else { return self.start() };
         match outlet.next() {
-            Some(Ok(item)) => Some(Some(Ok(item))),
+            Some(Ok(item)) => Break(Some(Ok(item))),
             Some(Err(stop)) => match *stop {
-                Stop::Failed(failure) => Some(Some(Err(self.stop(failure)))),
+                Stop::Failed(failure) => Break(Some(Err(self.stop(failure)))),
                 Stop::Turn => {
-                    self.alone = self.by_hand.turns().accept();
+                    self.alone = self.turns().is_some_and(Control::accept);
                     self.pace.end_recall(self.alone);
-                    None
+                    Continue(())
                 }
             },
-            None => Some(match outlet.take_failure() {
+            None => Break(match outlet.take_failure() {
                 Some(error) => Some(Err(self.stop(Failure::Run(error)))),
                 None => self.finish().err().map(|error| Err(Failure::Run(error))),
             }),
         }
     }
 
-    /// The next result, made here; `None` if there is none yet, or the run is to make it.
+    /// Makes the next result, unless there is none yet, or the run is to make it.
     #[inline]
-    fn made(&mut self) -> Option<Option<Result<U, Failure>>> {
+    fn made(&mut self) -> ControlFlow<Next<U>> {
         if thalweg_runtime::in_coroutine() {
             // The function may need a larger stack.
-            self.by_hand.turns().hand_over();
+            self.turns().inspect(|turns| turns.hand_over());
         }
-        match self.by_hand.next() {
-            Made::Result(Ok(item)) => return Some(Some(Ok(item))),
+        match self.by_hand.as_mut().map_or(Made::NoTurn, |by_hand| by_hand.next()) {
+            Made::Result(Ok(item)) => return Break(Some(Ok(item))),
             Made::Result(Err(stop)) => {
                 if let Stop::Failed(failure) = *stop {
-                    return Some(Some(Err(self.stop(failure))));
+                    return Break(Some(Err(self.stop(failure))));
                 }
             }
             Made::Nothing => {
@@ -124,25 +129,31 @@ impl<'scope, U: Send> Results<'scope, U> {
                 self.pace.end_alone();
             }
         }
-        None
+        Continue(())
+    }
+
+    fn turns(&self) -> Option<&dyn Control> {
+        self.by_hand.as_ref().map(|by_hand| by_hand.turns())
     }
 
     /// Looks at the clock, and chooses between the run and the caller alone.
     #[cold]
     fn look(&mut self) {
-        if self.pace.recalled {
-            self.by_hand.turns().note_progress();
+        let (recalled, alone) = (self.pace.recalled, self.pace.look(self.alone));
+        let Some(turns) = self.turns() else { return };
+        if recalled {
+            turns.note_progress();
         }
-        match self.pace.look(self.alone) {
-            true if !self.alone => self.by_hand.turns().recall(),
+        match (self.alone, alone) {
+            (false, true) => turns.recall(),
             // If results of an item are left, they come first.
-            false if self.alone => self.by_hand.turns().hand_over(),
+            (true, false) => turns.hand_over(),
             _ => {}
         }
     }
 
     #[cold]
-    fn start(&mut self) -> Option<Option<Result<U, Failure>>> {
+    fn start(&mut self) -> ControlFlow<Next<U>> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Waiting(stream, start) => match start(*stream, &self.options) {
                 Ok(outlet) => {
@@ -150,13 +161,13 @@ impl<'scope, U: Send> Results<'scope, U> {
                     if self.options.lets_the_caller_work() {
                         self.pace.begin();
                     }
-                    None
+                    Continue(())
                 }
-                Err(error) => Some(Some(Err(Failure::Run(error)))),
+                Err(error) => Break(Some(Err(Failure::Run(error)))),
             },
             over => {
                 self.state = over;
-                Some(None)
+                Break(None)
             }
         }
     }
@@ -170,7 +181,7 @@ impl<'scope, U: Send> Results<'scope, U> {
             outlet.cancel();
             self.state = State::Failed(outlet);
         }
-        self.by_hand.turns().end();
+        self.turns().inspect(|turns| turns.end());
         failure
     }
 
@@ -186,10 +197,10 @@ impl<'scope, U: Send> Results<'scope, U> {
 impl<U: Send> Drop for Results<'_, U> {
     fn drop(&mut self) {
         // The source may wait for its turn, and the drop of the outlet for the source.
-        self.by_hand.turns().end();
+        self.turns().inspect(|turns| turns.end());
         // Before the run, which then drops the user's values as those of its nodes. What only the caller's thread has is
         // the iterator of its latest results; no failure is left for a panic of the drop.
-        drop_quietly(std::mem::replace(&mut self.by_hand, Box::new(Nothing)));
+        drop_quietly(self.by_hand.take());
         if matches!(self.state, State::Waiting(..)) {
             drop_quietly(std::mem::replace(&mut self.state, State::Over));
         }
@@ -215,7 +226,7 @@ struct Pace {
     handed_over: Option<u64>,
     /// The run makes the results until the end of this phase, although the caller alone was chosen ([`Pace::rest`]).
     rests: bool,
-    /// How often that was so lately.
+    /// How often that was so lately, at most [`MAX_RESTS`].
     times: u32,
 }
 
@@ -261,7 +272,7 @@ impl Pace {
     /// no core for this thread; so it is a short while at first, and a longer one each time.
     fn rest(&mut self) -> u64 {
         self.rests = true;
-        self.times = (self.times + 1).min(MOST_TIMES);
+        self.times = (self.times + 1).min(MAX_RESTS);
         EPOCH_NS << self.times
     }
 

@@ -33,29 +33,6 @@ pub(crate) enum Failure {
     Run(Error),
 }
 
-/// No stage: nothing is left to be made.
-pub(super) struct Nothing;
-
-impl<U> ByHand<U> for Nothing {
-    fn next(&mut self) -> Made<U> {
-        Made::NoTurn
-    }
-
-    fn turns(&self) -> &dyn Control {
-        self
-    }
-}
-
-impl Control for Nothing {
-    fn recall(&self) {}
-    fn note_progress(&self) {}
-    fn accept(&self) -> bool {
-        false
-    }
-    fn hand_over(&self) {}
-    fn end(&self) {}
-}
-
 /// An adaptor's stage.
 pub(crate) struct Stage<'env, U: Send> {
     pub(crate) stream: Stream<'env, Caught<U>>,
@@ -73,14 +50,14 @@ pub(crate) trait ByHand<U>: Send {
 /// What the caller's thread has made.
 pub(crate) enum Made<U> {
     Result(Caught<U>),
-    /// No result of the latest [`MOST_DROPPED`] items.
+    /// No result of the latest [`MAX_DROPPED`] items.
     Nothing,
     /// No result follows in this turn: it is not the caller's, or the iterator has ended.
     NoTurn,
 }
 
-/// The most items without a result that the caller's thread takes before it measures how long they took.
-const MOST_DROPPED: usize = 16;
+/// Maximum number of items without a result that the caller's thread takes before it looks at the clock.
+const MAX_DROPPED: usize = 16;
 
 /// The stage of [`ParallelExt::par_map`](super::ParallelExt::par_map).
 pub(crate) fn map<'env, I, U, F>(items: I, f: F) -> Stage<'env, U>
@@ -193,7 +170,7 @@ where
     F: Fn(I::Item) -> Caught<Option<U>> + Send + Sync,
 {
     fn next(&mut self) -> Made<U> {
-        for _ in 0..MOST_DROPPED {
+        for _ in 0..MAX_DROPPED {
             let result = match self.turns.take() {
                 Taken::Item(item) => item.and_then(|item| (self.call)(item)),
                 Taken::End | Taken::NotMine => return Made::NoTurn,
@@ -225,7 +202,7 @@ where
     J: Iterator + Send,
 {
     fn next(&mut self) -> Made<J::Item> {
-        for _ in 0..MOST_DROPPED {
+        for _ in 0..MAX_DROPPED {
             // These come first, even if the turn is the run's by now.
             if let Some(result) = self.results.next() {
                 return Made::Result(result);

@@ -1,7 +1,8 @@
 //! An iterator that two threads call in turns: the thread of the run's source, and the thread that takes the results.
 //!
-//! Between two short items the second thread is faster by itself, since no item crosses ([`results`](super::results) measures
-//! that). The run's thread waits meanwhile, as in an iterator that blocks, and looks every [`NAP`] whether the caller goes on.
+//! Where items are short, the caller alone may be faster than the run, since no item crosses ([`results`](super::results)
+//! measures that). The source waits meanwhile, as in an iterator that blocks, and looks every [`NAP`] whether the caller goes
+//! on.
 //!
 //! | the turn is | the iterator is | becomes | by |
 //! |---|---|---|---|
@@ -269,19 +270,11 @@ impl<I: Iterator> Iterator for Source<I> {
 mod tests {
     use super::*;
 
-    /// Items of the source until the turn is the caller's.
-    fn until_turn(source: &mut Source<std::ops::Range<u64>>) -> Vec<u64> {
-        let mut items = Vec::new();
-        for next in source.by_ref() {
-            match next {
-                Ok(item) => items.push(item),
-                Err(stop) => {
-                    assert!(matches!(*stop, Stop::Turn));
-                    break;
-                }
-            }
-        }
-        items
+    /// Makes the source offer the turn.
+    fn offer(turns: &Turns<std::ops::Range<u64>>, source: &mut Source<std::ops::Range<u64>>) {
+        turns.recall();
+        let next = source.next().expect("no end");
+        assert!(matches!(*next.expect_err("no item"), Stop::Turn));
     }
 
     fn take(turns: &Turns<std::ops::Range<u64>>) -> Option<u64> {
@@ -297,15 +290,13 @@ mod tests {
         let mut source = Source::new(turns.clone());
         assert!(matches!(turns.take(), Taken::NotMine));
         assert_eq!([source.next(), source.next()].map(|item| item.unwrap().unwrap()), [0, 1]);
-        turns.recall();
-        assert_eq!(until_turn(&mut source), []);
+        offer(&turns, &mut source);
         assert!(turns.accept());
         assert_eq!([take(&turns), take(&turns)], [Some(2), Some(3)]);
         turns.hand_over();
         assert!(matches!(turns.take(), Taken::NotMine));
         assert_eq!(source.next().unwrap().unwrap(), 4);
-        turns.recall();
-        assert_eq!(until_turn(&mut source), []);
+        offer(&turns, &mut source);
         assert!(turns.accept());
         assert!(std::iter::from_fn(|| take(&turns)).eq(5..10));
         assert!(source.next().is_none() && source.next().is_none());
@@ -315,8 +306,7 @@ mod tests {
     fn the_source_goes_on_if_the_caller_does_not() {
         let turns = Turns::new(0..4);
         let mut source = Source::new(turns.clone());
-        turns.recall();
-        assert_eq!(until_turn(&mut source), []);
+        offer(&turns, &mut source);
         assert!(turns.accept());
         assert_eq!(take(&turns), Some(0));
         assert_eq!(source.next().unwrap().unwrap(), 1);
@@ -327,8 +317,7 @@ mod tests {
     fn an_offer_may_be_taken_back() {
         let turns = Turns::new(0..4);
         let mut source = Source::new(turns.clone());
-        turns.recall();
-        assert_eq!(until_turn(&mut source), []);
+        offer(&turns, &mut source);
         assert_eq!(source.next().unwrap().unwrap(), 0);
         assert!(!turns.accept() && matches!(turns.take(), Taken::NotMine));
     }
@@ -337,8 +326,7 @@ mod tests {
     fn the_end_of_the_results_ends_the_wait() {
         let turns = Turns::new(0..4);
         let mut source = Source::new(turns.clone());
-        turns.recall();
-        assert_eq!(until_turn(&mut source), []);
+        offer(&turns, &mut source);
         assert!(turns.accept());
         std::thread::scope(|scope| {
             let waiting = scope.spawn(move || source.next().is_none());
