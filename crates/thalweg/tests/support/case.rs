@@ -198,7 +198,11 @@ fn try_run<T: Item>(
         return Err(refused);
     }
     let got = got.iter().map(|got| got.lock().unwrap_or_else(PoisonError::into_inner).clone()).collect();
-    Ok(Outcome { got, end, failed: inject.has_failed(), pushed: inject.pushed(), lost: ledger.live() })
+    let lost = match disturbance.leave {
+        Some(Leave::Drop(_)) => ledger.live_at_end(),
+        _ => ledger.live(),
+    };
+    Ok(Outcome { got, end, failed: inject.has_failed(), pushed: inject.pushed(), lost })
 }
 
 /// Reads the last stream on this thread.

@@ -4,6 +4,7 @@ use super::inject::INJECTED;
 use std::panic::panic_any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The number of live items, and its maximum.
 #[derive(Debug, Default)]
@@ -41,6 +42,16 @@ impl Ledger {
     /// Items created minus items dropped: negative if an item was dropped twice.
     pub fn live(&self) -> i64 {
         self.live.load(Ordering::Relaxed)
+    }
+
+    /// [`Ledger::live`] once a run has ended whose outlet was dropped. A dropped outlet waits for the run a tenth of a second only, which is too short
+    /// on a busy machine; so this waits for the last drop, but not for ever.
+    pub fn live_at_end(&self) -> i64 {
+        let begun = Instant::now();
+        while self.live() > 0 && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.live()
     }
 
     /// The maximum number of items that were live at once.
