@@ -1,6 +1,7 @@
 //! `owned.*`: items that own memory, beside the plain loop over them.
 //!
-//! The value of `owned.<row>.t<threads>` is our time divided by the loop's, and so is that of `owned.<row>.adaptor`.
+//! The value of `owned.<row>.t<threads>` is our time divided by the loop's, and so are those of `owned.<row>.adaptor` and of
+//! `owned.<row>.blocking`.
 //! `owned.<row>.peers` compares the same runs with those of other libraries; ns per item.
 
 use crate::line::Measure;
@@ -12,8 +13,8 @@ use crate::session::{Session, View};
 use crate::work::Work;
 
 /// The contestants that this program executes, each in a process.
-pub const CONTESTANTS: [&str; 8] =
-    [LOOP, "ours", ADAPTOR, BRIDGE, "rayon(chunks)", "crossbeam(1)", "crossbeam(64)", "pariter"];
+pub const CONTESTANTS: [&str; 9] =
+    [LOOP, "ours", ADAPTOR, BLOCKING, BRIDGE, "rayon(chunks)", "crossbeam(1)", "crossbeam(64)", "pariter"];
 
 const LOOP: &str = "loop";
 
@@ -23,6 +24,7 @@ const LOOPS: &str = "loops";
 
 const ALONE: &str = "ours(t1)";
 const ADAPTOR: &str = "adaptor";
+const BLOCKING: &str = "blocking";
 const BRIDGE: &str = "rayon(bridge)";
 
 /// A row: a job over items that own memory.
@@ -107,6 +109,7 @@ impl RowOf {
         views.push(over_loop("", threads, "ours"));
         if !self.is_in_stages() {
             views.push(over_loop(".adaptor", threads, ADAPTOR));
+            views.push(over_loop(".blocking", threads, BLOCKING));
         }
         let bridge = if self.has_bridge { Role::Peer } else { Role::Aside };
         let mut roles =
@@ -117,7 +120,7 @@ impl RowOf {
         views
     }
 
-    /// Whether the job is sequential stages, which no adaptor has.
+    /// Whether the job is sequential stages, which no adaptor has, and whose source is not blocking.
     fn is_in_stages(&self) -> bool {
         self.mode == Some("owned-stages")
     }
@@ -129,7 +132,7 @@ impl RowOf {
             Contestant::new(name, Role::Aside, size.items, run).against(LOOP).expecting(expected)
         };
         let mut all: Vec<_> = CONTESTANTS.map(|name| contestant(name, name, size.threads)).into();
-        all.retain(|contestant| !self.is_in_stages() || contestant.name != ADAPTOR);
+        all.retain(|contestant| !self.is_in_stages() || ![ADAPTOR, BLOCKING].contains(&contestant.name));
         all.push(contestant(ALONE, "ours", 1));
         let (program, arguments) = (external::own_row(LOOP), self.arguments(size));
         let loops = move || program.as_ref()?.at_once(size.threads, &arguments).map(Some);

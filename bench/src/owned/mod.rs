@@ -101,7 +101,7 @@ pub fn run(row: &str, contestant: &str, size: Size) -> Option<Outcome> {
 fn in_stages(contestant: &str, ours: fn(Size) -> Outcome, size: Size) -> Option<Outcome> {
     match contestant {
         "ours" => Some(ours(size)),
-        "adaptor" => None,
+        "adaptor" | "blocking" => None,
         "crossbeam(1)" => Some(Ok(Some(peers::crossbeam_stages(size, 1)))),
         "crossbeam(64)" => Some(Ok(Some(peers::crossbeam_stages(size, 64)))),
         "pariter" => Some(Ok(Some(peers::pariter_stages(size)))),
@@ -114,7 +114,8 @@ fn farm<J: Job>(job: J, contestant: &str, size: Size) -> Option<Outcome> {
     drop(job.item(0));
     let row = match contestant {
         "loop" => alone(job, size),
-        "ours" => return Some(ours::farm(job, size)),
+        "ours" => return Some(ours::farm(job, size, false)),
+        "blocking" => return Some(ours::farm(job, size, true)),
         "adaptor" => ours::adaptor(job, size),
         "rayon(bridge)" => peers::rayon_bridge(job, size),
         "rayon(chunks)" => peers::rayon_chunks(job, size),

@@ -8,10 +8,11 @@ use crate::ours::run;
 use crate::race::Outcome;
 use crate::row::{Row, timed};
 
-/// The job as a graph.
-pub fn farm<J: Job>(job: J, size: Size) -> Outcome {
+/// The job as a graph, whose source is blocking if `blocks`.
+pub fn farm<J: Job>(job: J, size: Size, blocks: bool) -> Outcome {
     run(&options(size), |options| {
-        let results = job.stage(from_iter(source(job, size)));
+        let items = from_iter(source(job, size));
+        let results = job.stage(if blocks { items.blocking() } else { items });
         let sum = results.fold(Sum::default(), move |mut sum, result| {
             job.add(&mut sum, result);
             sum
