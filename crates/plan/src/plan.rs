@@ -43,7 +43,8 @@ pub struct Plan {
     /// | `auto` | a tie-break: among nodes that are equally ready the worker takes its own first; with processes in the graph as `ws-cur` |
     /// | `qes`, `pss`, `prs` | none |
     pub affinity: BTreeMap<NodeId, u32>,
-    /// The nodes with a thread of their own: all that block, and others that are not parallel.
+    /// The nodes with a thread of their own: all that block, and others that are not parallel. A run whose plan the engine has
+    /// made may have an additional worker in place of the thread of a source.
     pub own_threads: BTreeSet<NodeId>,
     /// Capacity of each channel at the start, in items, by id. The run may raise it. In a compiled graph: the least that
     /// firings need; the compiler sizes buffers.

@@ -2,8 +2,8 @@
 
 use crate::{Graph, Stream};
 
-/// A stream of the items of an iterator, in a graph of its own: see [`Graph::source`]. An iterator that blocks, on
-/// a file or a socket, needs a thread of its own: [`Stream::blocking`].
+/// A stream of the items of an iterator, in a graph of its own: see [`Graph::source`]. An iterator that may wait for long,
+/// for a socket or a person, keeps a worker from other nodes meanwhile, unless the source is [blocking](Stream::blocking).
 pub fn from_iter<'env, S>(items: S) -> Stream<'env, S::Item>
 where
     S: IntoIterator,

@@ -39,6 +39,21 @@ fn a_run_that_waits_a_second_uses_less_than_ten_milliseconds() {
     }
 }
 
+/// Workers fire this source, as its items own memory: the looker rests while they wait.
+#[test]
+fn a_lent_source_that_waits_two_seconds_uses_less_than_ten_milliseconds() {
+    let _alone = alone();
+    for threads in [1, 4] {
+        let options = Options::new().threads(threads);
+        let slow = (0..2).map(|item| (sleep(Duration::from_millis(1000)), item.to_string()).1);
+        let before = cpu_time();
+        let flow = from_iter(slow).blocking().par_map(|text| text + "!").for_each(drop);
+        flow.run(&options).unwrap();
+        let used = cpu_time() - before;
+        assert!(used < MOST, "{threads} threads: {used:?}");
+    }
+}
+
 /// Executes jobs of each kind. Two members meet in each loop, so one of them was awake just now.
 fn jobs() {
     for schedule in [Schedule::Hybrid, Schedule::Static, Schedule::Dynamic] {

@@ -20,6 +20,7 @@ mod front_doors;
 mod handoffs;
 mod jobs;
 mod later_room;
+mod lent;
 mod limits;
 mod local_deadlocks;
 mod long_firings;

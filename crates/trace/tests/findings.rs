@@ -172,7 +172,7 @@ fn a_blocking_node_is_not_called_serial() {
     let mut report = run(graph(2, &[(0, 1)]), &[95, 20], &[[10, 1, 1, 88, 0]; 2]);
     report.graph.node_mut(NodeId(0)).blocking = true;
     let finding = find(&report, FindingKind::Outside);
-    assert!(finding.what.contains("`a`, which has a thread of its own"), "{finding}");
+    assert!(finding.what.contains("`a`, which is blocking"), "{finding}");
     assert!(finding.evidence.contains("includes the time in which calls block it"), "{finding}");
 }
 

@@ -75,8 +75,8 @@ impl<'env> Graph<'env> {
         Graph::default()
     }
 
-    /// Adds a source: a node that pushes the items of an iterator. If the iterator waits for the outside world, give the
-    /// node a thread of its own with [`Stream::blocking`].
+    /// Adds a source: a node that pushes the items of an iterator. If the iterator waits for the outside world, make it
+    /// [blocking](Stream::blocking).
     pub fn source<S>(&self, items: S) -> Stream<'env, S::Item>
     where
         S: IntoIterator,

@@ -99,6 +99,12 @@ where
 
     /// Runs the kernel on a thread of its own, because its firings wait for the outside world (files, sockets). It
     /// publishes after every firing. Not for parallel kernels.
+    ///
+    /// A source of items that own memory has no such thread under the policy `auto`: the run has one worker more instead,
+    /// and any worker fires the source and goes on with what it has made, as long as firings are short. So a source that
+    /// seldom waits costs no more than one that is not blocking. An item waits for the next one for about a millisecond at
+    /// most, and not at all if one of the 256 firings before it has waited. If a plan, a policy or
+    /// [`Options::one_to_one`](crate::Options::one_to_one) is chosen, the source has its thread.
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
         self

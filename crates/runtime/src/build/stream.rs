@@ -80,7 +80,8 @@ impl<'env, T> Stream<'env, T> {
         self
     }
 
-    /// Runs the node on a thread of its own, because it waits for files or sockets. Not for a parallel node.
+    /// Runs the node on a thread of its own, or a source on an additional worker, because it waits for files or sockets: see
+    /// [`Kernel::blocking`](super::Kernel::blocking). Not for a parallel node.
     pub fn blocking(self) -> Self {
         self.shared.block(self.node);
         self.early("blocking")

@@ -26,6 +26,7 @@ use crate::sched::make_ready::changed_by;
 use crate::sched::pace::Pace;
 use crate::sched::worker::{Worker, WorkerConfig};
 use loom::thread;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
 use thalweg_plan::{Plan, Wishes};
@@ -158,11 +159,12 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
         is_free_process: false,
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         dedicated: (node == dedicated).then_some(1),
+        lent: false,
         dedicated_peers: peer == dedicated,
     };
     let nodes = vec![cell(give, Some(items), take), cell(take, None, give)];
     let rings = vec![(meter.clone(), Arc::new(Room(meter)) as Arc<dyn Grow>)];
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 3), 2))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 3), 2)), BTreeSet::new()))
 }
 
 /// Sends two items through the channel, and checks that both arrive and that the run then ends.

@@ -18,6 +18,7 @@ use crate::node::claim::Claim;
 use crate::sched::make_ready::changed_by;
 use crate::sync::{UnsafeCell, lock};
 use loom::thread;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort};
 use thalweg_plan::{Plan, Wishes};
@@ -171,11 +172,12 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),
         dedicated: None,
+        lent: false,
         dedicated_peers: false,
     };
     let nodes = vec![cell(true, gives), cell(false, takes)];
     let rings = slots.iter().map(|slots| (slots.meter.clone(), slots.clone() as Arc<dyn Grow>)).collect();
-    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 1), 2))))
+    Arc::new(Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 1), 2)), BTreeSet::new()))
 }
 
 /// Activates a node once, as worker 0 would.

@@ -5,7 +5,7 @@
 //! active thread examines, and finds nothing to do.
 
 use crate::sched::look::UnderWay;
-use crate::sched::sleep::{ParkOutcome, Sleep, Sleeper};
+use crate::sched::sleep::{NextLook, ParkOutcome, Sleep, Sleeper};
 use std::time::Duration;
 
 /// Work for a few threads, and their parking place.
@@ -34,7 +34,9 @@ pub(super) trait World {
     }
 
     /// As `Looker::look`. `seen` is what the worker has seen at its latest look since it sleeps.
-    fn look(&self, _: Sleeper, _seen: &mut UnderWay) {}
+    fn look(&self, _: Sleeper, _seen: &mut UnderWay) -> NextLook {
+        NextLook::After(Duration::ZERO)
+    }
 
     /// As in `Worker::work`, before an activation: the worker is not searching any more.
     fn found(&self, searching: &mut bool) {
@@ -76,10 +78,7 @@ pub(super) trait World {
     /// run.
     fn park(&self, worker: Sleeper) -> ParkOutcome {
         let mut seen = UnderWay::default();
-        let look = || {
-            self.look(worker, &mut seen);
-            Duration::ZERO
-        };
+        let look = || self.look(worker, &mut seen);
         let woken = self.sleep().commit(worker, None, || self.examine(), look);
         if woken == ParkOutcome::Resumed && self.is_over() {
             self.sleep().end();

@@ -95,6 +95,8 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) turn: Turn<'a>,
     /// A process's activation may have changed other channels than those of its turn's operations.
     pub(crate) touched_all: bool,
+    /// See [`ActivationContext::was_looked_at`].
+    pub(crate) looked: bool,
     /// This thread's counts of dropped ends, and of all noted drops, when they were last read.
     dropped: u64,
     noted: u64,
@@ -118,6 +120,7 @@ impl<'a> ActivationContext<'a> {
             checks_end: false,
             turn: Turn::new(net),
             touched_all: false,
+            looked: false,
             dropped: dropped(),
             noted: notes(),
         }
@@ -139,6 +142,19 @@ impl<'a> ActivationContext<'a> {
         self.alerted = alerted;
         self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
+        self.looked = false;
+    }
+
+    /// Whether the looker has found that this activation of a lent source takes long. Then the source publishes after each
+    /// firing until the activation ends.
+    #[inline]
+    pub(crate) fn was_looked_at(&mut self) -> bool {
+        let looked = self.state().looked.load(Ordering::Relaxed);
+        if looked {
+            self.state().looked.store(false, Ordering::Relaxed);
+            (self.looked, self.slice) = (true, 1);
+        }
+        looked
     }
 
     /// The worker that activates; `None` for a dedicated thread.

@@ -47,6 +47,7 @@ use crate::measure::clock::Ticks;
 use crate::sched::ready::Ready;
 use crate::sched::width::Width;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use thalweg_analysis::Components;
@@ -56,7 +57,7 @@ use thalweg_policy::{Event, WorkerId};
 use thalweg_trace::Growth;
 
 /// The greatest number of channels of a graph whose workers carry items on.
-const MAX_CARRIED: usize = 64;
+pub(crate) const MAX_CARRIED: usize = 64;
 
 /// The shared half of a run.
 pub(crate) struct Net<'env> {
@@ -87,6 +88,8 @@ pub(crate) struct Scheduling {
     pub(crate) live: AtomicUsize,
     /// The number of workers that the run uses.
     pub(crate) width: Width,
+    /// The blocking sources that workers fire. The run has one worker more for each.
+    pub(crate) lent: BTreeSet<NodeId>,
     /// The graph has nodes that are pinned to the worker that begins them: see [`coroutine`](crate::coroutine).
     pub(crate) pins: bool,
     /// The accounts of the workers that have left, each with its worker.
@@ -126,25 +129,27 @@ impl std::ops::Deref for Net<'_> {
 
 impl<'env> Net<'env> {
     /// The shared half of a run that has not begun. `nodes` and `rings` are in order of the ids in `graph`, and
-    /// `signals` has a sleeper for each worker, dedicated thread and outside end.
+    /// `signals` has a sleeper for each worker, dedicated thread and outside end. Workers fire the `lent` sources.
     pub(crate) fn new(
         graph: GraphData,
         plan: Plan,
         nodes: Vec<NodeCell<'env>>,
         rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
         signals: Arc<Signals>,
+        lent: BTreeSet<NodeId>,
     ) -> Net<'env> {
         let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
         // A dedicated node has a thread of its own, and an end without a body is on a thread outside of the run.
-        let alone =
-            plan.threads == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
+        let workers = plan.threads + lent.len();
+        let alone = workers == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         if alone {
             know_waits(&graph, &rings);
         }
         Net {
             sched: Scheduling {
-                ready: Ready::new(plan.threads, alone),
-                width: Width::new(plan.threads),
+                ready: Ready::new(workers, alone),
+                width: Width::new(workers, plan.threads),
+                lent,
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),
@@ -186,9 +191,10 @@ impl<'env> Net<'env> {
         self.sched.began.load(Ordering::Relaxed)
     }
 
-    /// The number of workers.
+    /// The number of workers: the plan's threads, and one for each blocking source that workers fire.
+    #[inline]
     pub(crate) fn threads(&self) -> usize {
-        self.topology.plan.threads
+        self.topology.plan.threads + self.sched.lent.len()
     }
 
     /// A node's code and state.

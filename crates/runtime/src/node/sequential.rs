@@ -283,7 +283,10 @@ where
             O::pause_after(out_cursors, items, time);
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
-        let (fired, end) = code.run(in_cursors, out_cursors, limits.clone(), firings);
+        let (fired, end) = match cx.net.node(cx.node).lent {
+            false => code.run(in_cursors, out_cursors, limits.clone(), firings),
+            true => fire_one_by_one(code, (in_cursors, out_cursors), limits, firings, cx),
+        };
         let stop = match end {
             None => Stop::Spent,
             Some(End::Interrupted) => Stop::Interrupted,
@@ -379,6 +382,25 @@ fn report_failure(cx: &ActivationContext<'_>, end: End) {
         End::Failed(error) => cx.net.fail_node(cx.node, error),
         End::Short(port) => cx.net.fail_short(cx.node, port),
     }
+}
+
+/// [`SequentialCode::run`] for a [lent](crate::sched::lent) source: up to the end of a firing that the looker has found long.
+fn fire_one_by_one<I: Inputs, O: Outputs, C: SequentialCode<I, O>>(
+    code: &mut C,
+    (ins, outs): (&mut I::Cursors<'static>, &mut O::Cursors<'static>),
+    limits: &I::Limits,
+    firings: usize,
+    cx: &mut ActivationContext<'_>,
+) -> (usize, Option<End>) {
+    let mut fired = 0;
+    while fired < firings {
+        let (ended, end) = code.run(ins, outs, limits.clone(), 1);
+        fired += ended;
+        if ended == 0 || end.is_some() || cx.was_looked_at() {
+            return (fired, end);
+        }
+    }
+    (fired, None)
 }
 
 /// The inner loop of code that cannot be interrupted: [`SequentialCode::run`]. One instance for all callers: with several

@@ -94,8 +94,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         begin_notifying(net);
     }
     let may_move = !needs.affinity() && !net.sched.pins;
-    let is_measured = !options.counted && !options.unaccounted && !options.chooses_plan();
-    if policy.adapts() && may_move && is_measured && net.threads() > 1 {
+    if policy.adapts() && may_move && options.adapts_width() && net.threads() > 1 {
         net.sched.width.begin();
     }
     let pinned = match &options.pins {
@@ -109,7 +108,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         began,
         config: worker_config(net, options, began.0),
         begun,
-        pinned: if net.threads() <= pinned.len() { pinned } else { Vec::new() },
+        pinned: if net.topology.plan.threads <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
         cores: Cores::here(),
         stack: options.stack_size(),
@@ -157,8 +156,8 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         adapts: net.sched.width.adapts(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
-        spin: net.threads() > 1 && net.threads() <= cached_parallelism(),
-        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some()),
+        spin: net.threads() > 1 && net.topology.plan.threads <= cached_parallelism(),
+        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.lent),
         stamped: !options.unaccounted
             || options.timeline > 0
             || deadline.is_some()
@@ -225,6 +224,9 @@ impl<P: Policy> Execution<'_, P> {
         }
         let unseated = first_worker..self.net.threads();
         self.net.sleep.begin_unseated(unseated.clone());
+        if !self.net.sched.lent.is_empty() {
+            self.net.sleep.set_width(self.net.topology.plan.threads);
+        }
         wake_first(self.net, unseated, self.config.deadline.is_some());
     }
 

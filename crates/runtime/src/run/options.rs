@@ -46,7 +46,7 @@ impl Options {
     }
 
     /// The number of workers; by default the number of cores that this process may use. Nodes that block have threads
-    /// of their own besides.
+    /// of their own besides, or [an additional worker](crate::Kernel::blocking).
     ///
     /// It is the upper bound: under the policy `auto` a run tries from time to time whether fewer workers move as many items,
     /// and lets the others sleep if so. [`Report::notes`](thalweg_trace::Report::notes) then has the number and the latest
@@ -342,6 +342,11 @@ impl Options {
         let planned = self.plan.as_ref().map(|plan| plan.threads);
         let of_machine = || self.machine.as_ref().map(|machine| machine.threads().min(MOST_THREADS));
         planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
+    }
+
+    /// Whether the engine chooses how many of the workers a run uses: it has a clock, and the caller has not given a plan.
+    pub(crate) fn adapts_width(&self) -> bool {
+        !self.counted && !self.unaccounted && !self.chooses_plan()
     }
 
     /// Whether no option asks for the threads of a run, so that an iterator adaptor may make results on the caller's thread.

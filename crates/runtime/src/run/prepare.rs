@@ -19,7 +19,8 @@ use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
 use crate::net::{Need, Net, NodeCell, NodeState, Signals};
-use std::collections::HashMap;
+use crate::sched::lent::lent_sources;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
@@ -69,21 +70,25 @@ impl<'env> Network<'env> {
         let plan = decide(&self.graph, options, self.budget_sharers)?;
         let stacks = Stacks::new(&self.stacks)?;
         make_channels(&self.graph, &plan, &self.rings, &mut made.rings)?;
+        let lent =
+            lent_sources(&self.graph, &plan, options, |channel| made.rings[channel.index()].0.as_ref());
         // Step 4: before any end of a channel exists.
-        let sleepers = plan.threads + plan.own_threads.len();
-        let mut signals = Signals::new((plan.threads, sleepers), self.graph.nodes().len());
+        let workers = plan.threads + lent.len();
+        let own = plan.own_threads.difference(&lent).copied().collect();
+        let mut signals = Signals::new((workers, workers + BTreeSet::len(&own)), self.graph.nodes().len());
         #[cfg(not(loom))]
         if !options.unaccounted || options.timeline > 0 {
-            signals.team.count(options.timeline, !plan.own_threads.is_empty());
+            signals.team.count(options.timeline, !own.is_empty());
         }
         signals.team.domains = options.domains.clone();
         let signals = Arc::new(signals);
         signals.owners.enter(&signals);
-        let maker = NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals };
+        let maker =
+            NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals, own, workers };
         maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
         let wide = plan.slots.iter().map(|(channel, slots)| (*channel, *slots)).collect();
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
-        let mut net = Net::new(graph, plan, made.nodes, made.rings, signals);
+        let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, lent);
         net.liveness.closes_loops = options.closes_loops;
         net.cells.wide = wide;
         net.connect_pieces();
@@ -124,6 +129,10 @@ struct NodeMaker<'a> {
     plan: &'a Plan,
     stacks: &'a Stacks,
     signals: &'a Signals,
+    /// The nodes with a thread of their own: those of the plan without sources that workers fire.
+    own: BTreeSet<NodeId>,
+    /// The number of workers.
+    workers: usize,
 }
 
 impl NodeMaker<'_> {
@@ -135,7 +144,7 @@ impl NodeMaker<'_> {
         mut tallies: HashMap<NodeId, Vec<TallySpec>>,
         nodes: &mut Vec<NodeCell<'env>>,
     ) -> Result<(), Error> {
-        let mut sleepers = self.plan.threads as u32..;
+        let mut sleepers = self.workers as u32..;
         for (id, maker) in self.graph.node_ids().zip(makers) {
             let tallies = tallies.remove(&id).unwrap_or_default();
             let sleeper = self.is_dedicated(id).then(|| sleepers.next().expect("endless"));
@@ -146,7 +155,7 @@ impl NodeMaker<'_> {
 
     /// Whether a node has a thread of its own, or is an end that code outside of the run holds (which is blocking).
     fn is_dedicated(&self, node: NodeId) -> bool {
-        self.plan.own_threads.contains(&node)
+        self.own.contains(&node)
     }
 
     /// The most workers that may fire the node at the same time: the least of the graph's limit and the plan's.
@@ -167,7 +176,7 @@ impl NodeMaker<'_> {
         let data = self.graph.node(id);
         let state = match data.kind {
             Kind::Parallel => {
-                NodeState::parallel(data.outputs.len(), self.plan.window, self.plan.threads, data.unordered)
+                NodeState::parallel(data.outputs.len(), self.plan.window, self.workers, data.unordered)
             }
             _ => NodeState::single(),
         };
@@ -201,6 +210,7 @@ impl NodeMaker<'_> {
             body,
             needs: needs.into(),
             dedicated,
+            lent: dedicated.is_none() && self.plan.own_threads.contains(&id),
             dedicated_peers: self.has_dedicated_peers(data),
         })
     }

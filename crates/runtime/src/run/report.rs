@@ -15,7 +15,7 @@ use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What}
 /// The report of the run's counters. All threads of the run have ended, and the roster's join orders their stores
 /// before these loads, so they are `Relaxed`.
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
-    let mut report = Report::new((*net.topology.graph).clone(), policy, net.topology.plan.threads);
+    let mut report = Report::new((*net.topology.graph).clone(), policy, net.threads());
     report.wall = wall;
     report.plan = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
@@ -33,6 +33,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     report.searches = net.liveness.search.searches() as u64;
     report.partitions = net.sched.partitions.load(Ordering::Relaxed);
     fill_threads(net, accounts, scale, &mut report);
+    report.notes.extend(net.lent_remark());
     report.notes.extend(net.sched.width.remark());
     report
 }

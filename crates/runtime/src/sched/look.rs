@@ -28,7 +28,7 @@ use crate::measure::cpu_time::Measurement;
 use crate::net::Net;
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{any_node, make_ready};
-use crate::sched::sleep::Sleep;
+use crate::sched::sleep::{NextLook, Sleep};
 use crate::sched::worker::Worker;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,23 +84,31 @@ impl<'a> Looker<'a> {
         Looker { net, me, seen: UnderWay::default(), quiet: 0, spent: Measurement::start() }
     }
 
-    /// Looks at the activations of all other workers. Returns the time until the next look.
-    pub(crate) fn look(&mut self) -> Duration {
+    /// Looks at the activations of all other workers.
+    pub(crate) fn look(&mut self) -> NextLook {
         let others = (0..self.net.threads()).filter(|worker| *worker != self.me);
+        let running: Vec<NodeId> = others.filter_map(|worker| self.net.team.running[worker].node()).collect();
         let (mut seen, mut moved) = (UnderWay::default(), false);
-        for node in others.filter_map(|worker| self.net.team.running[worker].node()) {
-            moved |= look_at(self.net, node);
-            seen.add(node, self.net.node(node).state.activations.load(Ordering::Relaxed));
+        for node in &running {
+            moved |= look_at(self.net, *node);
+            seen.add(*node, self.net.node(*node).state.activations.load(Ordering::Relaxed));
         }
         let is_quiet = !moved && seen == self.seen;
+        if seen == self.seen {
+            let lent = running.iter().map(|node| self.net.node(*node)).filter(|node| node.lent);
+            lent.for_each(|node| node.state.looked.store(true, Ordering::Relaxed));
+        }
         seen.widen_if_unchanged(self.seen, &self.net.sleep);
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
         if self.quiet < QUIET {
-            return LOOK;
+            return NextLook::After(LOOK);
         }
         self.check();
-        LOOK.max(spent * SHARE)
+        if running.iter().all(|node| self.net.node(*node).lent) {
+            return NextLook::Rest { waiting: running.len() };
+        }
+        NextLook::After(LOOK.max(spent * SHARE))
     }
 
     /// Wakes this worker if it has work. A backstop: by the protocol of [`sleep`](crate::sched::sleep) a thread that makes

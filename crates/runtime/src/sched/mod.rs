@@ -30,6 +30,7 @@ pub(crate) mod handoff;
 pub(crate) mod host;
 mod idle;
 pub(crate) mod injector;
+pub(crate) mod lent;
 pub(crate) mod look;
 pub(crate) mod make_ready;
 pub(crate) mod notify;

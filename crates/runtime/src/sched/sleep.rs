@@ -79,6 +79,13 @@
 //! | none | clear | the looker that is woken, ends its wait, or finds no worker awake, if no other seated worker sleeps | a worker that commits while another is awake; `watch` |
 //! | a worker | set | that worker, in `commit`; the thread that hands the role on, or `watch`, which notify it | that worker |
 //!
+//! **Rest.** While all workers that are awake are in firings of [lent sources](crate::sched::lent) that wait for the outside
+//! world, the looker has nothing to look at: each of these publishes when its firing ends. So it *rests*: its wait is long.
+//! `resting`, under the mutex, is set before the look that finds nothing, and cleared by any thread that wakes or begins to
+//! sleep, or ends such an activation ([`Sleep::disturb`]) and may then begin another. If the flag is clear after the look, or
+//! more workers are awake than the look has found in such firings, the looker does not rest; if it is cleared later, the thread
+//! that clears it notifies the looker.
+//!
 //! [`Sleep::wake_one`] wakes the looker last of the seated workers. If the looker is woken, the waker hands the role to
 //! another worker that sleeps: a seated one, or one that it summons.
 //!
@@ -130,6 +137,19 @@ fn is_enough(word: usize) -> bool {
     word & SEARCHING != 0 || word & (FULL | WATCHED) == FULL | WATCHED
 }
 
+/// The time between two looks of a looker that rests. The protocol needs none.
+const REST: Duration = Duration::from_secs(1);
+
+/// When the looker looks again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NextLook {
+    /// After this time.
+    After(Duration),
+    /// The activations under way are firings of lent sources, on `waiting` workers. If no other worker is awake, the looker
+    /// rests.
+    Rest { waiting: usize },
+}
+
 /// The width of a run that uses all its workers.
 const NO_LIMIT: usize = usize::MAX;
 
@@ -153,6 +173,8 @@ struct State {
     parked: Vec<bool>,
     /// The sleeping worker that looks at activations: see the module.
     looker: Option<Sleeper>,
+    /// The looker rests, or is about to: see the module.
+    resting: bool,
     /// The number of workers.
     workers: usize,
     /// The run was widened since `was_widened` was last asked.
@@ -162,6 +184,9 @@ struct State {
     /// The number of times that the looker's wait still ends by its timeout.
     #[cfg(loom)]
     looks: usize,
+    /// The looker waits, and rests.
+    #[cfg(loom)]
+    rests: bool,
 }
 
 /// The parking place of all threads of a run.
@@ -206,11 +231,14 @@ impl Sleep {
                 unseated: vec![false; threads],
                 parked: vec![false; threads],
                 looker: None,
+                resting: false,
                 workers: 0,
                 widened: false,
                 over: false,
                 #[cfg(loom)]
                 looks: 0,
+                #[cfg(loom)]
+                rests: false,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
             roster: Roster::default(),
@@ -228,7 +256,7 @@ impl Sleep {
             state.asleep.push(worker);
             state.unseated[worker] = true;
         }
-        self.compare(&state);
+        self.compare(&mut state);
         drop(state);
         fence(Ordering::SeqCst); // as in `announce`
     }
@@ -271,7 +299,8 @@ impl Sleep {
     }
 
     /// Compares the workers awake with the width. The caller has changed either, under the mutex.
-    fn compare(&self, state: &State) {
+    fn compare(&self, state: &mut State) {
+        self.end_rest(state);
         let awake = state.workers.saturating_sub(state.asleep.len());
         let full = if awake >= self.width() { FULL } else { 0 };
         let bits = full | if awake > self.width() { EXCESS } else { 0 };
@@ -281,13 +310,25 @@ impl Sleep {
         }
     }
 
+    /// The looker looks again soon. The caller has ended an activation of a lent source that took long.
+    #[cold]
+    pub(crate) fn disturb(&self) {
+        self.end_rest(&mut lock(&self.state));
+    }
+
+    fn end_rest(&self, state: &mut State) {
+        if std::mem::take(&mut state.resting) {
+            self.notify(state.looker);
+        }
+    }
+
     /// Sets the number of workers that are to be awake at a time, at least 1; all of them are no limit. Wakes one, if fewer are; that one wakes the next
     /// if there is more work.
     pub(crate) fn set_width(&self, width: usize) {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         let width = if width < state.workers { width.max(1) } else { NO_LIMIT };
         let is_wider = self.width.swap(width, Ordering::Relaxed) < width;
-        self.compare(&state);
+        self.compare(&mut state);
         drop(state);
         if is_wider && self.wants_waking() {
             self.wake_one();
@@ -302,7 +343,7 @@ impl Sleep {
         let mut state = lock(&self.state);
         self.width.store(NO_LIMIT, Ordering::Relaxed);
         state.widened = true;
-        self.compare(&state);
+        self.compare(&mut state);
         drop(state);
         self.wake_one();
     }
@@ -360,7 +401,7 @@ impl Sleep {
             self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
         }
         self.word.fetch_add(SLEEPER, Ordering::Relaxed);
-        self.compare(&state);
+        self.compare(&mut state);
     }
 
     /// Step 4 of a sleeper that has found work. True if it was woken meanwhile: then it is searching, as after a
@@ -374,12 +415,12 @@ impl Sleep {
         }
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-        self.compare(&state);
+        self.compare(&mut state);
         false
     }
 
     /// Step 4 of a sleeper that has found no work: sleeps until it is woken, the timeout passes, or the run is over.
-    /// Meanwhile it may be the looker, and then calls `look` from time to time; `look` returns the time to the next call.
+    /// Meanwhile it may be the looker, and then calls `look` from time to time.
     ///
     /// A thread that leaves none active calls `last` first, under the mutex. If that returns true a node is claimable
     /// or the run is over, and the thread does not sleep. It must not lock, wake or wait.
@@ -388,7 +429,7 @@ impl Sleep {
         worker: Sleeper,
         timeout: Option<Duration>,
         last: impl Fn() -> bool,
-        mut look: impl FnMut() -> Duration,
+        mut look: impl FnMut() -> NextLook,
     ) -> ParkOutcome {
         let mut left = timeout;
         let mut pause = LOOK;
@@ -416,7 +457,8 @@ impl Sleep {
                 return if timed_out { ParkOutcome::TimedOut } else { ParkOutcome::Over };
             }
             if !timed_out {
-                continue; // it has got the role of the looker
+                pause = LOOK; // it has got the role of the looker, or its rest is over
+                continue;
             }
             left = left.zip(wait).map(|(left, wait)| left - wait);
             if state.looker == Some(worker) && state.workers == state.asleep.len() {
@@ -425,10 +467,18 @@ impl Sleep {
                 continue;
             }
             state.active += 1;
+            state.resting = true;
             drop(state);
-            pause = look();
+            let next = look();
             state = lock(&self.state);
             state.active -= 1; // also if it was rung meanwhile: the waker has counted it a second time
+            let awake = state.workers - state.asleep.len();
+            pause = match next {
+                NextLook::After(pause) => pause,
+                NextLook::Rest { waiting } if state.resting && waiting == awake => REST,
+                NextLook::Rest { .. } => LOOK,
+            };
+            state.resting = pause == REST;
         }
     }
 
@@ -438,7 +488,7 @@ impl Sleep {
         state.active += 1;
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-        self.compare(&state);
+        self.compare(&mut state);
         let next = self.vacate(&mut state, worker);
         drop(state);
         self.notify(next);
@@ -527,7 +577,14 @@ impl Sleep {
         state.parked[sleeper] = true;
         let was_looker = state.looker == Some(sleeper);
         let is_appointed = |state: &State| !was_looker && state.looker == Some(sleeper);
-        while !state.rung[sleeper] && !state.over && !timed_out && !is_appointed(&state) {
+        let was_resting = was_looker && state.resting;
+        let is_disturbed = |state: &State| was_resting && !state.resting;
+        while !(state.rung[sleeper]
+            || state.over
+            || timed_out
+            || is_appointed(&state)
+            || is_disturbed(&state))
+        {
             match timeout {
                 Some(timeout) => {
                     let waited = self.bells[sleeper].wait_timeout(state, timeout);
@@ -542,7 +599,7 @@ impl Sleep {
         (state, timed_out)
     }
 
-    /// A model has no clock: a timeout passes as often as [`Sleep::pass_time`] says, and only the looker's.
+    /// A model has no clock: a timeout passes as often as [`Sleep::pass_time`] says, and only that of a looker that does not rest.
     #[cfg(loom)]
     fn wait<'a>(
         &self,
@@ -553,13 +610,19 @@ impl Sleep {
         let mut timed_out = false;
         state.parked[sleeper] = true;
         let was_looker = state.looker == Some(sleeper);
+        let was_resting = was_looker && state.resting;
         while !state.rung[sleeper] && !state.over && (was_looker || state.looker != Some(sleeper)) {
-            timed_out = was_looker && state.looks > 0;
+            if was_resting && !state.resting {
+                break;
+            }
+            timed_out = was_looker && !was_resting && state.looks > 0;
             if timed_out {
                 state.looks -= 1;
                 break;
             }
+            state.rests |= was_resting;
             state = self.bells[sleeper].wait(state).unwrap();
+            state.rests &= !was_resting;
         }
         state.parked[sleeper] = false;
         (state, timed_out)
@@ -571,7 +634,7 @@ impl Sleep {
     pub(crate) fn pass_time(&self, looks: usize) {
         let mut state = lock(&self.state);
         state.looks += looks;
-        let looker = state.looker;
+        let looker = state.looker.filter(|_| !state.rests);
         drop(state);
         self.notify(looker);
     }

@@ -109,6 +109,7 @@ impl<P: Policy> Worker<'_, P> {
             self.measure(cx, event, (before, after));
         }
         let spent = after.saturating_sub(before);
+        self.note_waiting(cell, cx.fired, spent);
         // A process may work for long without a message.
         if cx.fired + cx.pieces == 0 && spent <= ALWAYS_MEASURED {
             return;

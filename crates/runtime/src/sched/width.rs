@@ -1,6 +1,7 @@
 //! The width of a run: the number of workers that it uses at a time, at most its threads.
 //!
-//! The run begins with all its threads, and [`Trials`] choose the width. Nodes whose firings are long need no trial, since no
+//! The run begins with all its threads (without the workers for [lent sources](crate::sched::lent)), and [`Trials`] choose the
+//! width. Nodes whose firings are long need no trial, since no
 //! crossing costs as much.
 //!
 //! A run that began with one worker had a bad start: its first epoch measured page faults and the start of threads rather than
@@ -48,12 +49,10 @@ struct Timed {
 }
 
 impl Width {
-    /// All `threads` are used, until [`Width::begin`].
-    pub(crate) fn new(threads: usize) -> Width {
-        Width {
-            adapts: AtomicBool::new(false),
-            trials: Mutex::new(Timed { trials: Trials::new(threads, MIN_EPOCHS), until: 0 }),
-        }
+    /// Of `workers` the first `threads` are used, until [`Width::begin`].
+    pub(crate) fn new(workers: usize, threads: usize) -> Width {
+        let trials = Trials::new(workers, MIN_EPOCHS).at_first(threads);
+        Width { adapts: AtomicBool::new(false), trials: Mutex::new(Timed { trials, until: 0 }) }
     }
 
     /// Begins the trials. Before the workers start.

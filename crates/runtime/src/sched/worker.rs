@@ -234,6 +234,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
+                    let node = self.attend(node);
                     // Before the activation: while the mark is set no other worker is woken.
                     if self.searching {
                         self.searching = false;
@@ -338,12 +339,16 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.waited = Some(waits::ended(cell, before));
         }
         let batch = self.watched(cell.kind, self.batch(cell, node));
+        let batch = self.wary(cell, batch);
         let next = self.next_items(cell, node);
         let batch = self.up_to_another(next, batch);
         cx.begin(node, &cell.state, batch, cell.state.take_alert());
         self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);
         self.running.end();
+        if cx.looked {
+            net.sleep.disturb();
+        }
         if let Some(next) = next {
             self.count_crossed(next, cx.fired);
         }

@@ -167,7 +167,7 @@ impl Report {
             let evidence = format!("it waited for {time} of the {} of the run", units::time(self.wall));
             return Some(Finding::new(FindingKind::Outside, what, evidence, help).at(&[node]));
         }
-        let what = format!("the run waits for {name}, which has a thread of its own");
+        let what = format!("the run waits for {name}, which is blocking");
         let evidence = format!(
             "it is in its code for {load} of the wall time, which includes the time in which calls block it; the workers \
              are idle for {} of their time",
