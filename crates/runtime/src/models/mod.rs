@@ -22,7 +22,7 @@
 //! | [`search`] | `liveness::search` |
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`join`] | `team::join`, `team::deque` |
-//! | [`external`] | `net::external` |
+//! | [`external`], [`failure`] | `net::external`, `net::signals` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep`, `narrow`, `affinity` and `pinned` share |
 
@@ -31,6 +31,7 @@ mod arena;
 mod claim;
 mod engine;
 mod external;
+mod failure;
 mod join;
 mod lent;
 mod mark;

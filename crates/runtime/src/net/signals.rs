@@ -110,8 +110,10 @@ impl Signals {
     /// it must call [`Signals::finish`], and drop the error that is returned if the run has failed before: its drop is
     /// user code, which must not be called under a lock.
     pub(crate) fn record(&self, error: Error) -> Option<Error> {
-        self.stop();
         let mut failure = lock(&self.failure);
+        // Before the unlock, and not before the lock: the caller of the run, which takes the failure once it has seen the stop,
+        // must find it. Otherwise a run that was cancelled from another thread would return what it has as its whole result.
+        self.stop();
         match *failure {
             Some(_) => Some(error),
             None => {
