@@ -1,7 +1,7 @@
 //! Data-flow order with hysteresis: ours, and the default.
 //!
 //! A graph that contains processes is run by [`work_stealing`] instead, with the placement that keeps communicating
-//! processes together ([`Place::Near`]). For kernels:
+//! processes together ([`Place::Near`]), which carries items on too. For kernels:
 //!
 //! A worker stays at its node while that pays, because a long activation amortises its claim and keeps the
 //! node's state and channels in cache. Otherwise it follows the data:
@@ -56,6 +56,7 @@
 //!
 //! Fair: one decision in [`FAIR_EVERY`] goes to the next claimable node in round-robin order.
 
+use crate::patience::Patience;
 use crate::pick::{below, consumer, if_claimable, inputs, outputs, producer};
 use crate::work_stealing::{self, Place, WorkStealing};
 use crate::{Decision, Event, Host, Needs, Policy, WorkerId};
@@ -111,10 +112,8 @@ pub struct DataFlow {
     worker: WorkerId,
     /// Whether the worker carries its items on.
     carries: bool,
-    /// Decisions in a row to wait for a node that must take items of this worker next.
-    waits: u32,
-    /// What [`waiting`] returned at the end of the latest wait, if that was in vain.
-    in_vain: Option<u64>,
+    /// Waits for nodes that must take items of this worker next.
+    patience: Patience,
     /// By node: its position in the data-flow order, sources low.
     depth: Vec<u32>,
     /// Decisions until the next round-robin one.
@@ -189,8 +188,7 @@ impl DataFlow {
         DataFlow {
             worker,
             carries: host.carries(),
-            waits: 0,
-            in_vain: None,
+            patience: Patience::default(),
             depth: depths(host.graph()),
             until_fair: FAIR_EVERY,
             cursor: worker * nodes / host.workers().max(1),
@@ -213,18 +211,16 @@ impl DataFlow {
     /// The decision of a worker that carries its items on: see the module.
     fn carry<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
         // A worker that waits asks often, and these questions are no turns of the round-robin.
-        let fair = if self.waits == 0 { self.round_robin(host) } else { None };
+        let fair = if self.patience.is_waiting() { None } else { self.round_robin(host) };
         if let Some(fair) = fair {
             return Decision::Activate(fair);
         }
         let near = last.and_then(|(node, _)| self.go_on(node, host));
         let own = near.or_else(|| self.any_own(host));
         let behind = if own.is_none() { waiting(host) } else { None };
-        if behind.is_some() && behind != self.in_vain && self.waits < MAX_WAITS {
-            self.waits += 1;
+        if self.patience.waits_for(behind) {
             return Decision::Idle;
         }
-        (self.waits, self.in_vain) = (0, behind);
         let sources = if behind.is_some() { Sources::Last } else { Sources::First };
         own.or_else(|| self.readiest(sources, host)).map_or(Decision::Idle, Decision::Activate)
     }
@@ -255,7 +251,7 @@ impl DataFlow {
 }
 
 /// The worker that has pushed the next item of a node's first input.
-fn origin<H: Host>(node: NodeId, host: &H) -> Option<WorkerId> {
+pub(crate) fn origin<S, H: Host<S>>(node: NodeId, host: &H) -> Option<WorkerId> {
     inputs(host.graph(), node).next().and_then(|channel| host.origin(channel))
 }
 
@@ -274,7 +270,7 @@ fn with_waiting<S, H: Host<S>>(host: &H) -> impl Iterator<Item = ChannelId> {
 }
 
 /// If items of this worker wait for their turn: a sum that differs once a node that they wait for has taken items.
-fn waiting<H: Host>(host: &H) -> Option<u64> {
+pub(crate) fn waiting<H: Host>(host: &H) -> Option<u64> {
     let taken = |channel| host.traffic(channel).wrapping_sub(host.occupancy(channel).items as u64);
     let sums = with_waiting(host).map(|channel| taken(channel).wrapping_add(channel.index() as u64));
     sums.reduce(|sum, next| sum.wrapping_mul(31).wrapping_add(next))

@@ -134,6 +134,11 @@ pub trait Host<S = ()>: Measurements {
     /// Takes the oldest node of another worker's queue.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId>;
 
+    /// As [`Host::steal`], for a worker that carries items on: the oldest node whose next item the other worker has not pushed.
+    fn steal_new(&mut self, from: WorkerId) -> Option<NodeId> {
+        self.steal(from)
+    }
+
     /// Takes the first claimable node of a worker's queue, this worker's or another's. The nodes before it go to the
     /// back, in their order. No other node leaves the queue, not even for the moment of the search: other workers
     /// never miss a node that this one only examines.

@@ -80,6 +80,7 @@ pub mod auto;
 mod host;
 mod needs;
 pub mod partition;
+mod patience;
 mod pick;
 mod policy;
 pub mod prs;

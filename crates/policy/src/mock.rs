@@ -167,6 +167,11 @@ impl<S> Host<S> for Mock<S> {
         let taken = self.queues[from].pop_front();
         self.count_queued(taken)
     }
+    fn steal_new(&mut self, from: WorkerId) -> Option<NodeId> {
+        let is_new = |node: &NodeId| crate::auto::origin(*node, self) != Some(from);
+        let found = self.queues[from].iter().position(is_new)?;
+        self.queues[from].remove(found)
+    }
     fn take_claimable(&mut self, from: WorkerId) -> Option<NodeId> {
         let found = self.queues[from].iter().position(|node| self.claimable[node.index()])?;
         self.queues[from].rotate_left(found);

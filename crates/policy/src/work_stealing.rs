@@ -16,9 +16,20 @@
 //!
 //! While an activation runs the slot is empty: a node in it could not be stolen, however long the activation lasts.
 //!
+//! # Carrying items on
+//!
+//! Under `auto`, where items own memory ([`auto`](crate::auto) says why), a worker goes on with the items that it has pushed:
+//!
+//! - a ready node goes to the worker that has pushed its next item, whatever the [`Place`]; an activation ends where the
+//!   items of another worker begin, so a process moves from worker to worker in the order of the batches,
+//! - a worker that would take new input (a source) though items of its own wait for their turn waits for a moment,
+//! - a worker without a node of its own steals one whose next item the victim has not pushed, before any other.
+//!
 //! Fair: one decision in [`FAIR_EVERY`], and every decision after a spent budget, takes the oldest node of the
 //! worker's queue.
 
+use crate::auto::{origin, waiting};
+use crate::patience::Patience;
 use crate::pick::below;
 use crate::{Decision, End, Event, Host, Needs, Policy, WorkerId};
 use thalweg_graph::{GraphData, NodeId};
@@ -58,6 +69,9 @@ pub struct Local {
     kept: u32,
     /// Decisions until the next one that takes the oldest node.
     until_fair: u32,
+    /// The worker carries its items on.
+    carries: bool,
+    patience: Patience,
 }
 
 impl WorkStealing {
@@ -111,7 +125,7 @@ impl Policy for WorkStealing {
         push_claimable(worker, host, |host, node| {
             planned.of(node).filter(|to| *to < host.workers()).unwrap_or(worker)
         });
-        Local::new(worker)
+        Local { carries: self.place == Place::Near && host.carries(), ..Local::new(worker) }
     }
 
     fn stand_down<H: Host>(&self, me: &mut Local, host: &mut H) {
@@ -126,6 +140,12 @@ impl Policy for WorkStealing {
 
     #[inline(always)]
     fn ready<H: Host>(&self, me: &mut Local, node: NodeId, host: &mut H) {
+        if me.carries
+            && let Some(pusher) = origin(node, host)
+            && pusher != me.worker
+        {
+            return host.push(pusher, node);
+        }
         if !self.keeps(me, node, host) {
             let last = host.last_worker(node).unwrap_or(me.worker);
             return host.push(last, node);
@@ -144,14 +164,24 @@ impl Policy for WorkStealing {
 
     #[inline(always)]
     fn next<H: Host>(&self, me: &mut Local, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        let chosen = me.own(last, host).or_else(|| me.steal(host));
+        if me.carries {
+            return me.carry(last, host);
+        }
+        let chosen = me.own(last, host).or_else(|| me.steal(host, H::steal));
         chosen.map_or(Decision::Idle, Decision::Activate)
     }
 }
 
 impl Local {
     pub(crate) fn new(worker: WorkerId) -> Local {
-        Local { worker, lifo_slot: None, kept: 0, until_fair: FAIR_EVERY }
+        Local {
+            worker,
+            lifo_slot: None,
+            kept: 0,
+            until_fair: FAIR_EVERY,
+            carries: false,
+            patience: Patience::default(),
+        }
     }
 
     /// Puts a ready node into the LIFO slot, and the previous node of the slot into the worker's own queue.
@@ -202,15 +232,34 @@ impl Local {
         chosen.or(yielded)
     }
 
-    /// The oldest node of another worker's queue, in rotation from a random victim on.
-    fn steal<S, H: Host<S>>(&self, host: &mut H) -> Option<NodeId> {
+    /// The decision of a worker that carries its items on: see the module.
+    #[inline(never)]
+    fn carry<H: Host>(&mut self, last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
+        let own = self.own(last, host);
+        let takes_new = own.is_none_or(|node| host.graph().node(node).is_source());
+        let behind = if takes_new { waiting(host) } else { None };
+        if self.patience.waits_for(behind) {
+            // In the queue, since a worker that has a node in its slot must not sleep.
+            own.inspect(|source| host.push(self.worker, *source));
+            return Decision::Idle;
+        }
+        let stolen = own.or_else(|| self.steal(host, H::steal_new)).or_else(|| self.steal(host, H::steal));
+        stolen.map_or(Decision::Idle, Decision::Activate)
+    }
+
+    /// A node of another worker's queue, by `take`, in rotation from a random victim on.
+    fn steal<S, H: Host<S>>(
+        &self,
+        host: &mut H,
+        take: impl Fn(&mut H, WorkerId) -> Option<NodeId>,
+    ) -> Option<NodeId> {
         let workers = host.workers();
         if workers == 1 {
             return None;
         }
         let first = below(host, workers);
         let mut victims = (0..workers).map(|i| (first + i) % workers).filter(|&v| v != self.worker);
-        victims.find_map(|victim| host.steal(victim))
+        victims.find_map(|victim| take(host, victim))
     }
 }
 
@@ -344,5 +393,56 @@ mod tests {
                 locals[0].lifo_slot = None;
             }
         }
+    }
+
+    /// Two workers that carry items on, with empty queues. Channel `n` leads to node `n + 1`.
+    fn carrying() -> (WorkStealing, Mock, Vec<Local>) {
+        let mut host = Mock::with_workers(graphs::chain(6), 2);
+        host.carries = true;
+        let policy = WorkStealing::new(Place::Near);
+        let locals = (0..2).map(|worker| policy.start(worker, &mut host)).collect();
+        host.queues.iter_mut().for_each(|queue| queue.clear());
+        (policy, host, locals)
+    }
+
+    #[test]
+    fn a_ready_node_goes_to_the_worker_that_has_pushed_its_next_item() {
+        let (policy, mut host, mut locals) = carrying();
+        host.origins[2] = Some(1);
+        host.origins[3] = Some(0);
+        for node in [3, 4, 0] {
+            policy.ready(&mut locals[0], NodeId(node), &mut host);
+        }
+        assert_eq!(host.queues[1], [NodeId(3)]);
+        assert_eq!(locals[0].lifo_slot, Some(NodeId(0)), "a source has no items");
+        assert_eq!(host.queues[0], [NodeId(4)]);
+    }
+
+    #[test]
+    fn a_source_waits_for_the_turn_of_the_items_before_it() {
+        let (policy, mut host, mut locals) = carrying();
+        let (me, spent) = (&mut locals[0], Some((NodeId(0), Event::Budget)));
+        policy.ready(me, NodeId(0), &mut host);
+        host.waiting[0] = true;
+        for _ in 0..crate::auto::MAX_WAITS {
+            assert_eq!(policy.next(me, spent, &mut host), Decision::Idle);
+            assert_eq!((me.lifo_slot, host.queues[0].len()), (None, 1), "another worker can take it");
+        }
+        assert_eq!(activate(policy.next(me, spent, &mut host)), 0, "it has waited in vain");
+        policy.ready(me, NodeId(0), &mut host);
+        assert_eq!(activate(policy.next(me, spent, &mut host)), 0, "and does not again");
+        // Nodes that are no sources do not wait.
+        host.traffic[0] = 1;
+        policy.ready(me, NodeId(4), &mut host);
+        assert_eq!(activate(policy.next(me, spent, &mut host)), 4);
+    }
+
+    #[test]
+    fn what_the_victim_carries_on_is_stolen_last() {
+        let (policy, mut host, mut locals) = carrying();
+        host.origins[2] = Some(1);
+        host.queues[1].extend([NodeId(3), NodeId(0)]);
+        let mut stolen = || activate(policy.next(&mut locals[0], None, &mut host));
+        assert_eq!([stolen(), stolen()], [0, 3]);
     }
 }

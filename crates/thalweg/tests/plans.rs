@@ -63,7 +63,8 @@ fn random_plans_change_nothing_in_networks_of_processes() {
     for_each(10, (net(), prop::sample::select(names), any::<u64>()), |(net, policy, seed)| {
         let Expected { end: expected, .. } = expected(&net);
         let options = replanned(Options::new().policy(policy), seed);
-        let ran = watch(format!("plan {seed}, {policy} {net:#?}"), || support::network::run(&net, &options));
+        let ran =
+            watch(format!("plan {seed}, {policy} {net:#?}"), || support::network::run::<u64>(&net, &options));
         match (ran, expected) {
             ((Ok(_), got), RunEnd::Completes(states)) => {
                 for (got, state) in got.iter().zip(&states).filter(|(_, state)| state.is_some()) {

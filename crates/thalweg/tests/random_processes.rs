@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use support::network::{Expected, Net, RunEnd, expected, net, run};
+use support::network::{Expected, Message, Net, RunEnd, expected, net, run};
 use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::{Error, Options};
@@ -28,8 +28,8 @@ fn options() -> impl Strategy<Value = Options> {
         })
 }
 
-fn check(net: &Net, options: &Options, expected: &Expected) -> Result<usize, TestCaseError> {
-    let (end, got) = watch(format!("{options:?} {net:#?}"), || run(net, options));
+fn check<M: Message>(net: &Net, options: &Options, expected: &Expected) -> Result<usize, TestCaseError> {
+    let (end, got) = watch(format!("{options:?} {net:#?}"), || run::<M>(net, options));
     for (process, (got, state)) in got.iter().zip(&expected.states).enumerate() {
         prop_assert!(
             got.is_none() || got == state,
@@ -64,7 +64,7 @@ fn networks_agree_with_the_reference() {
         let expected = expected(&net);
         let count = if matches!(expected.end, RunEnd::Completes(_)) { &ended } else { &deadlocked };
         count.set(count.get() + 1);
-        let growths = check(&net, &options, &expected)?;
+        let growths = check::<u64>(&net, &options, &expected)?;
         grown.set(grown.get() + u32::from(growths > 0));
         Ok(())
     });
@@ -78,4 +78,16 @@ fn networks_agree_with_the_reference() {
         deadlocked.get(),
         grown.get()
     );
+}
+
+/// Under `auto` workers carry messages that own memory on.
+#[test]
+fn networks_of_boxes_agree_with_the_reference() {
+    let options = (options(), prop::bool::ANY).prop_map(|(options, automatic)| match automatic {
+        true => options.policy("auto"),
+        false => options,
+    });
+    for_each(40, (net(), options), |(net, options)| {
+        check::<Box<u64>>(&net, &options, &expected(&net)).map(drop)
+    });
 }

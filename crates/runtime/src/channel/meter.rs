@@ -35,6 +35,8 @@ pub(crate) enum Layout {
     /// Together: for two processes. There may be a million, each moves one message at a time, and mostly one worker runs
     /// both, so size counts for more than contention.
     Together,
+    /// As [`Layout::Together`], with such a log.
+    TracedTogether(Taking),
 }
 
 /// Bytes above which items are heavy: those of a cache line.
@@ -43,11 +45,10 @@ const HEAVY: usize = 64;
 impl Layout {
     /// The layout for a channel of items of this type.
     pub(crate) fn of<T>(self) -> Layout {
+        let heavy = std::mem::needs_drop::<T>() || size_of::<T>() > HEAVY;
         match self {
-            Layout::Traced(taking) => Layout::Traced(Taking {
-                heavy: std::mem::needs_drop::<T>() || size_of::<T>() > HEAVY,
-                ..taking
-            }),
+            Layout::Traced(taking) => Layout::Traced(Taking { heavy, ..taking }),
+            Layout::TracedTogether(taking) => Layout::TracedTogether(Taking { heavy, ..taking }),
             other => other,
         }
     }
@@ -110,13 +111,14 @@ impl Meter {
             limit: AtomicUsize::new(usize::MAX),
         };
         let apart = || Box::new(CachePadded::new(AtomicUsize::new(0)));
+        let together = matches!(layout, Layout::Together | Layout::TracedTogether(_));
         Meter {
             tail: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
             gone: AtomicBool::new(false),
             capacity: AtomicUsize::new(capacity),
             head: AtomicUsize::new(0),
-            head_apart: (layout != Layout::Together).then(apart),
+            head_apart: (!together).then(apart),
             end: AtomicUsize::new(OPEN),
             counted: AtomicUsize::new(0),
             remote: AtomicUsize::new(0),
@@ -125,7 +127,9 @@ impl Meter {
             producer_waited: AtomicU64::new(0),
             weights: weighed.then(|| Box::new(weights())),
             origins: match layout {
-                Layout::Traced(taking) => Some(Box::new(Origins::new(taking))),
+                Layout::Traced(taking) | Layout::TracedTogether(taking) => {
+                    Some(Box::new(Origins::new(taking)))
+                }
                 Layout::Apart | Layout::Together => None,
             },
             pieces: SetOnce::new(),

@@ -31,8 +31,8 @@ use thalweg_graph::NodeId;
 const WAITING: usize = 0;
 /// The place whose firing it waits for.
 const OTHER: usize = 1;
-/// The place of a lent source's firing, which the looker has seen for long.
-const LENT: usize = 2;
+/// The place of a roaming source's firing, which the looker has seen for long.
+const ROAMING: usize = 2;
 /// The looker widens the run at its second look at the firing. With more looks the model would not notice one that comes to
 /// nothing.
 const LOOKS: usize = 2;
@@ -97,8 +97,8 @@ impl Narrow {
         self.places.sleep.end();
     }
 
-    /// The firing of the lent source, which gives the other two places their items at its end.
-    fn end_lent(&self) {
+    /// The firing of the roaming source, which gives the other two places their items at its end.
+    fn end_roaming(&self) {
         self.places.sleep.pass_time(LOOKS);
         [OTHER, WAITING].map(|place| self.places.give(place));
     }
@@ -125,11 +125,11 @@ impl World for Narrow {
         self.running[worker].begin(NodeId(place as u32), false);
         self.places.fire(place, || match place {
             WAITING => self.wait_for_other(),
-            LENT => self.end_lent(),
+            ROAMING => self.end_roaming(),
             _ => self.fire_other(),
         });
         self.running[worker].end();
-        if place == LENT {
+        if place == ROAMING {
             self.places.sleep.disturb();
         }
         true
@@ -150,7 +150,7 @@ impl World for Narrow {
         running.iter().for_each(|node| now.add(*node, 0));
         now.widen_if_unchanged(*seen, self.sleep());
         *seen = now;
-        match running.iter().all(|node| node.index() == LENT) {
+        match running.iter().all(|node| node.index() == ROAMING) {
             true => NextLook::Rest { waiting: running.len() },
             false => NextLook::After(Duration::ZERO),
         }
@@ -195,7 +195,7 @@ fn loom_narrow_run_wakes_a_worker_for_what_a_firing_gives() {
     });
 }
 
-/// A worker asleep, the looker, which rests while worker 0 is in the firing of a lent source. Worker 0 then begins the firing that
+/// A worker asleep, the looker, which rests while worker 0 is in the firing of a roaming source. Worker 0 then begins the firing that
 /// waits for another node, and the looker must look again.
 ///
 /// Mutations that fail: `disturb` that clears nothing, or does not notify; `commit` that rests though `resting` was cleared. Not
@@ -206,7 +206,7 @@ fn loom_narrow_run_ends_the_rest_of_its_looker() {
         let world = Narrow::new(2, None);
         world.places.sleep.set_width(1);
         let sleepers = world.sleepers();
-        world.begin_with(LENT);
+        world.begin_with(ROAMING);
         sleepers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }

@@ -145,7 +145,7 @@ impl<'a> ActivationContext<'a> {
         self.looked = false;
     }
 
-    /// Whether the looker has found that this activation of a lent source takes long. Then the source publishes after each
+    /// Whether the looker has found that this activation of a roaming source takes long. Then the source publishes after each
     /// firing until the activation ends.
     #[inline]
     pub(crate) fn was_looked_at(&mut self) -> bool {

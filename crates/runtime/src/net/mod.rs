@@ -89,7 +89,7 @@ pub(crate) struct Scheduling {
     /// The number of workers that the run uses.
     pub(crate) width: Width,
     /// The blocking sources that workers fire. The run has one worker more for each.
-    pub(crate) lent: BTreeSet<NodeId>,
+    pub(crate) roaming: BTreeSet<NodeId>,
     /// The graph has nodes that are pinned to the worker that begins them: see [`coroutine`](crate::coroutine).
     pub(crate) pins: bool,
     /// The accounts of the workers that have left, each with its worker.
@@ -129,18 +129,18 @@ impl std::ops::Deref for Net<'_> {
 
 impl<'env> Net<'env> {
     /// The shared half of a run that has not begun. `nodes` and `rings` are in order of the ids in `graph`, and
-    /// `signals` has a sleeper for each worker, dedicated thread and outside end. Workers fire the `lent` sources.
+    /// `signals` has a sleeper for each worker, dedicated thread and outside end. Workers fire the `roaming` sources.
     pub(crate) fn new(
         graph: GraphData,
         plan: Plan,
         nodes: Vec<NodeCell<'env>>,
         rings: Vec<(Arc<Meter>, Arc<dyn Grow + 'env>)>,
         signals: Arc<Signals>,
-        lent: BTreeSet<NodeId>,
+        roaming: BTreeSet<NodeId>,
     ) -> Net<'env> {
         let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
         // A dedicated node has a thread of its own, and an end without a body is on a thread outside of the run.
-        let workers = plan.threads + lent.len();
+        let workers = plan.threads + roaming.len();
         let alone = workers == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         if alone {
             know_waits(&graph, &rings);
@@ -149,7 +149,7 @@ impl<'env> Net<'env> {
             sched: Scheduling {
                 ready: Ready::new(workers, alone),
                 width: Width::new(workers, plan.threads),
-                lent,
+                roaming,
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
                 accounts: Mutex::new(Vec::new()),
@@ -194,7 +194,7 @@ impl<'env> Net<'env> {
     /// The number of workers: the plan's threads, and one for each blocking source that workers fire.
     #[inline]
     pub(crate) fn threads(&self) -> usize {
-        self.topology.plan.threads + self.sched.lent.len()
+        self.topology.plan.threads + self.sched.roaming.len()
     }
 
     /// A node's code and state.
@@ -214,6 +214,12 @@ impl<'env> Net<'env> {
     pub(crate) fn carries(&self) -> bool {
         let mut meters = self.cells.meters.iter();
         meters.len() <= MAX_CARRIED && meters.any(|meter| meter.origins().is_some_and(Origins::heavy))
+    }
+
+    /// The worker that has pushed the next item of a channel, if the channel logs that.
+    pub(crate) fn origin(&self, channel: ChannelId) -> Option<WorkerId> {
+        let meter = self.meter(channel);
+        meter.origins().and_then(|origins| origins.run(origins.next_index(meter.head())).worker)
     }
 
     /// The channels of a node's inputs, in order of its ports.

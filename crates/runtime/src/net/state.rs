@@ -12,8 +12,8 @@
 //! | `suspected` | a worker that leaves the node waiting for room, and a search | `Relaxed` | the fences in [`suspects`](crate::liveness::suspects) |
 //! | `dozing`, `nap` | the node's dedicated thread | `Relaxed` | the fences in [`dedicated`](crate::sched::dedicated) and `make_ready::changed` |
 //! | `last` | the worker that activates; for a pinned node once, by compare-and-swap from [`NO_WORKER`] | `Relaxed` | a worker number, with no data behind it |
-//! | `looked` | set by the looker; cleared by the worker that fires | `Relaxed` | [`lent`](crate::sched::lent) |
-//! | `wary` | the worker that has activated the lent source | `Relaxed` | an estimate: a lost update is harmless |
+//! | `looked` | set by the looker; cleared by the worker that fires | `Relaxed` | [`roaming`](crate::sched::roaming) |
+//! | `wary` | the worker that has activated the roaming source | `Relaxed` | an estimate: a lost update is harmless |
 //! | `tokens` | the threads that acquire and release tokens | see [`ready`](crate::sched::ready) | |
 //! | `pace`, `batch` | workers, after an activation | `Relaxed` | estimates: a lost update is harmless |
 //! | `firings`, `activations`, `busy`, `moves` | the holder of the node's only token by a store, other threads by `fetch_add` | `Relaxed` | statistics; the report reads them after the threads were joined |
@@ -36,8 +36,8 @@ use crate::channel::operation::{channel, sends};
 use crate::measure::waits::OtherWaits;
 use crate::net::wait::{Wait, Waiting, waited_by};
 use crate::net::{Need, Net};
-use crate::sched::lent::WARY;
 use crate::sched::ready::Tokens;
+use crate::sched::roaming::WARY;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
@@ -78,9 +78,9 @@ pub(crate) struct NodeState {
     pub(crate) last: AtomicU32,
     /// Activations by another worker than the previous one.
     pub(crate) moves: AtomicU64,
-    /// The looker has found that the activation of a lent source takes long.
+    /// The looker has found that the activation of a roaming source takes long.
     pub(crate) looked: AtomicBool,
-    /// Firings of a lent source that publish at once, because one before them has waited.
+    /// Firings of a roaming source that publish at once, because one before them has waited.
     pub(crate) wary: AtomicU32,
     /// Used only where the policy is notified.
     pub(crate) tokens: Tokens,

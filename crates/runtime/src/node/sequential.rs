@@ -283,7 +283,7 @@ where
             O::pause_after(out_cursors, items, time);
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
-        let (fired, end) = match cx.net.node(cx.node).lent {
+        let (fired, end) = match cx.net.node(cx.node).roams {
             false => code.run(in_cursors, out_cursors, limits.clone(), firings),
             true => fire_one_by_one(code, (in_cursors, out_cursors), limits, firings, cx),
         };
@@ -384,7 +384,7 @@ fn report_failure(cx: &ActivationContext<'_>, end: End) {
     }
 }
 
-/// [`SequentialCode::run`] for a [lent](crate::sched::lent) source: up to the end of a firing that the looker has found long.
+/// [`SequentialCode::run`] for a [roaming](crate::sched::roaming) source: up to the end of a firing that the looker has found long.
 fn fire_one_by_one<I: Inputs, O: Outputs, C: SequentialCode<I, O>>(
     code: &mut C,
     (ins, outs): (&mut I::Cursors<'static>, &mut O::Cursors<'static>),

@@ -110,7 +110,8 @@ impl<T: std::marker::Send> Rx<T> {
                 turn.wait(operation, Suspended::Items, next + 1, &known.receiver_waits);
                 return Poll::Pending;
             }
-            known.seen.store(tail, Ordering::Relaxed);
+            let Some(seen) = turn.messages(operation, meter, next, tail) else { return Poll::Pending };
+            known.seen.store(seen, Ordering::Relaxed);
         }
         turn.complete(operation, &known.received, &known.sender_waits);
         Poll::Ready(Some(next))

@@ -12,8 +12,8 @@
 //! | the rest | the polling thread only: [`Turn::current`] compares threads first |
 
 use super::drops::here;
-use crate::channel::WaitFlag;
 use crate::channel::operation::{channel, sends};
+use crate::channel::{Meter, Run, WaitFlag};
 use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
 use crate::net::{Owner, Owners};
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use thalweg_graph::NodeId;
+use thalweg_policy::WorkerId;
 
 /// No operation is pending.
 pub(super) const NONE: u64 = u64::MAX;
@@ -109,8 +110,12 @@ pub(crate) struct Turn<'a> {
     owner: Owner,
     /// The number of the poll among the process's polls. An end stores it to note that it was used in this one.
     number: u64,
-    /// The number of operations that this poll may still complete.
+    /// The number of operations that this poll may complete.
+    budget: usize,
+    /// The number of operations that it may still complete.
     left: Cell<usize>,
+    /// The polling worker, if it carries its items on.
+    pub(crate) carrier: Option<WorkerId>,
     /// The process's pending operation, from this poll or an earlier one.
     pending: Cell<u64>,
     suspended: Cell<Suspended>,
@@ -128,7 +133,9 @@ impl<'a> Turn<'a> {
             owners: net.owners,
             owner: net.owners.of(NodeId(0)),
             number: 0,
+            budget: 0,
             left: Cell::new(0),
+            carrier: None,
             pending: Cell::new(NONE),
             suspended: Cell::new(Suspended::Foreign),
             until: Cell::new(0),
@@ -140,7 +147,7 @@ impl<'a> Turn<'a> {
     /// Begins the `number`th poll of a process, for at most `operations` operations, and returns its owner.
     #[inline]
     pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
-        (self.owner, self.number) = (self.owners.of(node), number);
+        (self.owner, self.number, self.budget) = (self.owners.of(node), number, budget);
         self.left.set(budget);
         self.pending.set(pending);
         self.suspended.set(Suspended::Foreign);
@@ -222,11 +229,45 @@ impl<'a> Turn<'a> {
             refuse();
         }
         if self.left.get() == 0 {
-            self.suspended.set(Suspended::Yielded);
-            self.pending.set(operation);
+            self.end_early(operation);
             return false;
         }
         true
+    }
+
+    /// Leaves the operation pending although it could complete: the process yields.
+    fn end_early(&self, operation: u64) {
+        self.suspended.set(Suspended::Yielded);
+        self.pending.set(operation);
+    }
+
+    /// The end of the messages that the process may receive before it asks again, of those from `next` up to `tail`. `None`
+    /// if this poll ends: the next message is another worker's, and this worker carries its own on.
+    #[inline]
+    pub(crate) fn messages(&self, operation: u64, meter: &Meter, next: usize, tail: usize) -> Option<usize> {
+        match (self.carrier, meter.origins()) {
+            (Some(worker), Some(origins)) => {
+                self.own_messages(operation, worker, origins.run(next), next, tail)
+            }
+            _ => Some(tail),
+        }
+    }
+
+    #[inline(never)]
+    fn own_messages(
+        &self,
+        operation: u64,
+        worker: WorkerId,
+        run: Run,
+        next: usize,
+        tail: usize,
+    ) -> Option<usize> {
+        let is_own = run.worker.is_none_or(|pusher| pusher == worker);
+        if !is_own && self.left.get() < self.budget {
+            self.end_early(operation);
+            return None;
+        }
+        Some(tail.min(next.saturating_add(run.firings)))
     }
 
     /// Completes the operation. `mark` holds the number of the latest turn that used its end; `other` says, if it is known,

@@ -141,7 +141,8 @@ fn begin<'a, P: Policy>(
         recorder: Recorder::new(options.timeline),
         pinned_first: false,
         now: 0,
-        carries: policy.adapts() && !needs.notifications() && net.carries(),
+        // A pinned node does not move to the worker that has pushed its items.
+        carries: policy.adapts() && net.carries() && !net.sched.pins,
         starting: needs.notifications(),
     };
     let local = policy.start(worker, &mut host);
@@ -157,7 +158,7 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         adapts: net.sched.width.adapts(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.topology.plan.threads <= cached_parallelism(),
-        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.lent),
+        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.roams),
         stamped: !options.unaccounted
             || options.timeline > 0
             || deadline.is_some()
@@ -224,7 +225,7 @@ impl<P: Policy> Execution<'_, P> {
         }
         let unseated = first_worker..self.net.threads();
         self.net.sleep.begin_unseated(unseated.clone());
-        if !self.net.sched.lent.is_empty() {
+        if !self.net.sched.roaming.is_empty() {
             self.net.sleep.set_width(self.net.topology.plan.threads);
         }
         wake_first(self.net, unseated, self.config.deadline.is_some());

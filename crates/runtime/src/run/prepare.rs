@@ -18,8 +18,8 @@ use crate::contain::{drop_quietly, into_message};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
-use crate::net::{Need, Net, NodeCell, NodeState, Signals};
-use crate::sched::lent::lent_sources;
+use crate::net::{MAX_CARRIED, Need, Net, NodeCell, NodeState, Signals};
+use crate::sched::roaming::roaming_sources;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -70,11 +70,11 @@ impl<'env> Network<'env> {
         let plan = decide(&self.graph, options, self.budget_sharers)?;
         let stacks = Stacks::new(&self.stacks)?;
         make_channels(&self.graph, &plan, &self.rings, &mut made.rings)?;
-        let lent =
-            lent_sources(&self.graph, &plan, options, |channel| made.rings[channel.index()].0.as_ref());
+        let roaming =
+            roaming_sources(&self.graph, &plan, options, |channel| made.rings[channel.index()].0.as_ref());
         // Step 4: before any end of a channel exists.
-        let workers = plan.threads + lent.len();
-        let own = plan.own_threads.difference(&lent).copied().collect();
+        let workers = plan.threads + roaming.len();
+        let own = plan.own_threads.difference(&roaming).copied().collect();
         let mut signals = Signals::new((workers, workers + BTreeSet::len(&own)), self.graph.nodes().len());
         #[cfg(not(loom))]
         if !options.unaccounted || options.timeline > 0 {
@@ -88,7 +88,7 @@ impl<'env> Network<'env> {
         maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
         let wide = plan.slots.iter().map(|(channel, slots)| (*channel, *slots)).collect();
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
-        let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, lent);
+        let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
         net.liveness.closes_loops = options.closes_loops;
         net.cells.wide = wide;
         net.connect_pieces();
@@ -210,7 +210,7 @@ impl NodeMaker<'_> {
             body,
             needs: needs.into(),
             dedicated,
-            lent: dedicated.is_none() && self.plan.own_threads.contains(&id),
+            roams: dedicated.is_none() && self.plan.own_threads.contains(&id),
             dedicated_peers: self.has_dedicated_peers(data),
         })
     }
@@ -243,18 +243,21 @@ fn catch_user_panic<T>(node: &str, make: impl FnOnce() -> T) -> Result<T, Error>
 const MAX_TRACED: usize = 1 << 12;
 
 /// The layout of a channel's counters: together between two processes, since messages move one by one there, and mostly
-/// one worker runs both ends. Between two kernels the channel logs the workers that its items come from, unless the graph is
-/// so large that the logs would take much memory.
+/// one worker runs both ends. The channel logs the workers that its items come from, unless the graph is so large that the
+/// logs would take much memory. Messages of processes are counted without a log where no items are carried on.
 fn layout(graph: &GraphData, id: ChannelId) -> Layout {
     let channel = graph.channel(id);
     let process = |node: NodeId| graph.node(node).kind == Kind::Process;
     let consumer = graph.node(channel.to.0);
     let pop = consumer.inputs[channel.to.1].pop.fixed().map_or(0, |pop| usize::try_from(pop).unwrap_or(0));
+    let taking = Taking { pop, claims: consumer.kind == Kind::Parallel && pop > 0, heavy: false };
+    let channels = graph.channels().len();
     match (process(channel.from.0), process(channel.to.0)) {
+        (false, false) if channels <= MAX_TRACED => Layout::Traced(taking),
+        (false, false) => Layout::Apart,
+        (true, true) if channels <= MAX_CARRIED => Layout::TracedTogether(taking),
         (true, true) => Layout::Together,
-        (false, false) if graph.channels().len() <= MAX_TRACED => {
-            Layout::Traced(Taking { pop, claims: consumer.kind == Kind::Parallel && pop > 0, heavy: false })
-        }
+        _ if channels <= MAX_CARRIED => Layout::Traced(taking),
         _ => Layout::Apart,
     }
 }

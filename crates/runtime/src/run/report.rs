@@ -33,7 +33,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     report.searches = net.liveness.search.searches() as u64;
     report.partitions = net.sched.partitions.load(Ordering::Relaxed);
     fill_threads(net, accounts, scale, &mut report);
-    report.notes.extend(net.lent_remark());
+    report.notes.extend(net.roaming_remark());
     report.notes.extend(net.sched.width.remark());
     report
 }

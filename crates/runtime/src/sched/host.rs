@@ -87,8 +87,7 @@ impl<S> Measurements for EngineHost<'_, S> {
     }
 
     fn origin(&self, channel: ChannelId) -> Option<WorkerId> {
-        let meter = self.net.meter(channel);
-        meter.origins().and_then(|origins| origins.run(origins.next_index(meter.head())).worker)
+        self.net.origin(channel)
     }
 
     fn any_waiting(&self, channel: ChannelId) -> bool {
@@ -192,6 +191,13 @@ impl<S> Host<S> for EngineHost<'_, S> {
     /// Takes from another worker's queue, and never from its queue of pinned nodes.
     fn steal(&mut self, from: WorkerId) -> Option<NodeId> {
         let stolen = self.reclaim(from);
+        self.count_steal(from, stolen)
+    }
+
+    fn steal_new(&mut self, from: WorkerId) -> Option<NodeId> {
+        let net = self.net;
+        let pusher = |node: NodeId| net.inputs(node).first().and_then(|channel| net.origin(*channel));
+        let stolen = net.sched.ready.take_accepted(from, |node| pusher(node) != Some(from));
         self.count_steal(from, stolen)
     }
 

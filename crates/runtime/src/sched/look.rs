@@ -95,8 +95,8 @@ impl<'a> Looker<'a> {
         }
         let is_quiet = !moved && seen == self.seen;
         if seen == self.seen {
-            let lent = running.iter().map(|node| self.net.node(*node)).filter(|node| node.lent);
-            lent.for_each(|node| node.state.looked.store(true, Ordering::Relaxed));
+            let roaming = running.iter().map(|node| self.net.node(*node)).filter(|node| node.roams);
+            roaming.for_each(|node| node.state.looked.store(true, Ordering::Relaxed));
         }
         seen.widen_if_unchanged(self.seen, &self.net.sleep);
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
@@ -105,7 +105,7 @@ impl<'a> Looker<'a> {
             return NextLook::After(LOOK);
         }
         self.check();
-        if running.iter().all(|node| self.net.node(*node).lent) {
+        if running.iter().all(|node| self.net.node(*node).roams) {
             return NextLook::Rest { waiting: running.len() };
         }
         NextLook::After(LOOK.max(spent * SHARE))

@@ -37,11 +37,14 @@ use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::{Event, Policy};
 
 impl<P: Policy> Worker<'_, P> {
-    /// Counts a message on a channel as remote if another worker ran the consumer last, and as local otherwise. A
-    /// statistic of the report.
+    /// Counts a message on a channel as remote if another worker ran the consumer last, and as local otherwise, where no log
+    /// says more. A statistic of the report.
     #[inline]
     fn count_sent(&self, channel: ChannelId, to: NodeId) {
         let net = self.host.net;
+        if self.host.carries {
+            return; // the worker that runs the consumer counts, by the log
+        }
         let last = net.cells.nodes[to.index()].state.last_worker();
         net.meter(channel).count(last.is_some_and(|last| last != self.host.worker));
     }

@@ -138,25 +138,29 @@ impl<P: Policy> Worker<'_, P> {
 
     /// The next items of a node whose input channel logs where they come from.
     #[inline]
-    pub(super) fn next_items(&self, cell: &NodeCell<'_>, node: NodeId) -> Option<NextItems> {
+    pub(super) fn next_items(&self, node: NodeId) -> Option<NextItems> {
         let net = self.host.net;
-        let (Kind::Sequential | Kind::Parallel, &[channel]) = (cell.kind, net.inputs(node)) else {
-            return None;
-        };
+        let &[channel] = net.inputs(node) else { return None };
+        let is_process = |node: NodeId| net.node(node).kind == Kind::Process;
+        if !self.host.carries && (is_process(node) || is_process(net.ends(channel).0)) {
+            return None; // the worker that runs the producer counts
+        }
         let meter = net.meter(channel);
+        let origins = meter.origins()?;
         let head = meter.head();
-        meter.origins().map(|origins| NextItems { channel, first: origins.next_index(head), head })
+        Some(NextItems { channel, first: origins.next_index(head), head })
     }
 
     /// The limits of an activation, reduced so that it ends where the items of another worker begin, if workers carry
-    /// items on.
+    /// items on. A process finds that place itself.
     #[inline]
     pub(super) fn up_to_another(
         &self,
+        kind: Kind,
         next: Option<NextItems>,
         (budget, slice): (usize, usize),
     ) -> (usize, usize) {
-        let carried = next.filter(|_| self.host.carries);
+        let carried = next.filter(|_| self.host.carries && kind != Kind::Process);
         let run = carried.and_then(|next| Some(self.host.net.meter(next.channel).origins()?.run(next.first)));
         let most = run.map_or(usize::MAX, |run| run.firings);
         (budget.min(most), slice.min(most))
@@ -169,6 +173,7 @@ impl<P: Policy> Worker<'_, P> {
         let meter = self.host.net.meter(next.channel);
         let Some(origins) = meter.origins().filter(|_| fired > 0) else { return };
         let items = match origins.items(fired) {
+            // Of a process, whose firings are operations; or that depends on the firing.
             0 => meter.head().saturating_sub(next.head),
             items => items,
         };

@@ -79,7 +79,7 @@
 //! | none | clear | the looker that is woken, ends its wait, or finds no worker awake, if no other seated worker sleeps | a worker that commits while another is awake; `watch` |
 //! | a worker | set | that worker, in `commit`; the thread that hands the role on, or `watch`, which notify it | that worker |
 //!
-//! **Rest.** While all workers that are awake are in firings of [lent sources](crate::sched::lent) that wait for the outside
+//! **Rest.** While all workers that are awake are in firings of [roaming sources](crate::sched::roaming) that wait for the outside
 //! world, the looker has nothing to look at: each of these publishes when its firing ends. So it *rests*: its wait is long.
 //! `resting`, under the mutex, is set before the look that finds nothing, and cleared by any thread that wakes or begins to
 //! sleep, or ends such an activation ([`Sleep::disturb`]) and may then begin another. If the flag is clear after the look, or
@@ -145,7 +145,7 @@ const REST: Duration = Duration::from_secs(1);
 pub(crate) enum NextLook {
     /// After this time.
     After(Duration),
-    /// The activations under way are firings of lent sources, on `waiting` workers. If no other worker is awake, the looker
+    /// The activations under way are firings of roaming sources, on `waiting` workers. If no other worker is awake, the looker
     /// rests.
     Rest { waiting: usize },
 }
@@ -310,7 +310,7 @@ impl Sleep {
         }
     }
 
-    /// The looker looks again soon. The caller has ended an activation of a lent source that took long.
+    /// The looker looks again soon. The caller has ended an activation of a roaming source that took long.
     #[cold]
     pub(crate) fn disturb(&self) {
         self.end_rest(&mut lock(&self.state));

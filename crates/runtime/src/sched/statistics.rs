@@ -16,7 +16,7 @@ use crate::sched::pace::Pace;
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
-use thalweg_graph::Kind;
+use thalweg_graph::{Kind, NodeId};
 use thalweg_policy::{Event, Policy};
 use thalweg_trace::What;
 
@@ -54,16 +54,31 @@ impl<P: Policy> Worker<'_, P> {
     /// Notes this worker as the one that activated the node last, and counts a move if it was another. Only where the
     /// policy is notified; where it scans, only pinned nodes have a latest worker (`NodeCell::try_pin`).
     #[inline]
-    pub(super) fn note_move(&self, cell: &NodeCell<'_>) {
+    pub(super) fn note_move(&self, cell: &NodeCell<'_>, node: NodeId) {
         let (last, me) = (cell.state.last.load(Ordering::Relaxed), self.host.worker as u32);
         if last == me {
             return;
         }
         cell.state.last.store(me, Ordering::Relaxed);
+        if self.host.carries && cell.kind == Kind::Process {
+            self.note_pushes(node);
+        }
         if last != NO_WORKER && cell.kind != Kind::Parallel {
             // A load and a store suffice: this worker holds the node's only token, so it is the only writer.
             let moves = cell.state.moves.load(Ordering::Relaxed);
             cell.state.moves.store(moves + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that what the process sends from here on comes from this worker, which holds the process's token. A kernel does so
+    /// under its claim.
+    #[cold]
+    fn note_pushes(&self, node: NodeId) {
+        let net = self.host.net;
+        for meter in net.outputs(node).iter().map(|channel| net.meter(*channel)) {
+            if let Some(origins) = meter.origins() {
+                origins.note(meter.tail_here(), Some(self.host.worker));
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The width of a run: the number of workers that it uses at a time, at most its threads.
 //!
-//! The run begins with all its threads (without the workers for [lent sources](crate::sched::lent)), and [`Trials`] choose the
+//! The run begins with all its threads (without the workers for [roaming sources](crate::sched::roaming)), and [`Trials`] choose the
 //! width. Nodes whose firings are long need no trial, since no
 //! crossing costs as much.
 //!

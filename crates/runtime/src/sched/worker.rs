@@ -195,6 +195,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         let by = By::Worker(self.host.worker);
         let mut cx = ActivationContext::new(net, by);
         cx.timed &= self.config.pace == Pace::Timed;
+        cx.turn.carrier = self.host.carries.then_some(self.host.worker);
         // One guard for all activations suffices, since the first panic ends the run. `running` says whose panic it is:
         // a node's fails the run, a policy's continues in the caller.
         let worker = self.host.worker;
@@ -323,7 +324,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             if net.sleep.wants_waking() && (net.sched.ready.any() || net.team.arena.any()) {
                 net.sleep.wake_one();
             }
-            self.note_move(cell);
+            self.note_move(cell, node);
         } else {
             share(net, node);
         }
@@ -340,8 +341,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         let batch = self.watched(cell.kind, self.batch(cell, node));
         let batch = self.wary(cell, batch);
-        let next = self.next_items(cell, node);
-        let batch = self.up_to_another(next, batch);
+        let next = self.next_items(node);
+        let batch = self.up_to_another(cell.kind, next, batch);
         cx.begin(node, &cell.state, batch, cell.state.take_alert());
         self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);

@@ -329,14 +329,43 @@ impl Execution<'_> {
     }
 }
 
+/// A message of a network. It has a number.
+pub trait Message: std::marker::Send + 'static {
+    /// Coroutines are plain processes: with processes that are bound to their workers no items are carried on.
+    const MOVES: bool;
+    fn of(number: u64) -> Self;
+    fn number(self) -> u64;
+}
+
+impl Message for u64 {
+    const MOVES: bool = false;
+    fn of(number: u64) -> u64 {
+        number
+    }
+    fn number(self) -> u64 {
+        self
+    }
+}
+
+/// A message that owns memory.
+impl Message for Box<u64> {
+    const MOVES: bool = true;
+    fn of(number: u64) -> Box<u64> {
+        Box::new(number)
+    }
+    fn number(self) -> u64 {
+        *self
+    }
+}
+
 /// Runs a network on the engine; returns the run's result and the final states of the processes that ended.
-pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u64>>) {
+pub fn run<M: Message>(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u64>>) {
     let graph = Graph::new();
     let results = Arc::new(Mutex::new(vec![None; net.programs.len()]));
     let (mut streams, mut ends) = (Vec::new(), Vec::new());
     for (id, channel) in net.channels.iter().enumerate() {
         let back = channel.is_feedback().then(|| {
-            let items: Vec<u64> = (0..channel.initial).map(|i| first(id, i)).collect();
+            let items: Vec<M> = (0..channel.initial).map(|i| M::of(first(id, i))).collect();
             graph.feedback(items)
         });
         let (end, stream) = back.unzip();
@@ -354,12 +383,12 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
         let outputs: Vec<_> = outs.iter().map(|id| output(&format!("out{id}"))).collect();
         let (mut machine, results) = (Machine::new(net, process), results.clone());
         let name = process.to_string();
-        let streams_out = if net.programs[process].is_coroutine {
-            let body = move |mut rxs: Vec<BlockingRx<u64>>, mut txs: Vec<BlockingTx<u64>>| {
+        let streams_out = if net.programs[process].is_coroutine && !M::MOVES {
+            let body = move |mut rxs: Vec<BlockingRx<M>>, mut txs: Vec<BlockingTx<M>>| {
                 loop {
                     match machine.next() {
-                        Action::Receive(port) => machine.received(rxs[port].recv()),
-                        Action::Send(port, item) => txs[port].send(item),
+                        Action::Receive(port) => machine.received(rxs[port].recv().map(M::number)),
+                        Action::Send(port, item) => txs[port].send(M::of(item)),
                         Action::Done => break,
                     }
                 }
@@ -367,11 +396,11 @@ pub fn run(net: &Net, options: &Options) -> (Result<Report, Error>, Vec<Option<u
             };
             graph.coroutine(&name, inputs, outputs, body)
         } else {
-            let body = move |mut rxs: Vec<Rx<u64>>, mut txs: Vec<Tx<u64>>| async move {
+            let body = move |mut rxs: Vec<Rx<M>>, mut txs: Vec<Tx<M>>| async move {
                 loop {
                     match machine.next() {
-                        Action::Receive(port) => machine.received(rxs[port].recv().await),
-                        Action::Send(port, item) => txs[port].send(item).await,
+                        Action::Receive(port) => machine.received(rxs[port].recv().await.map(M::number)),
+                        Action::Send(port, item) => txs[port].send(M::of(item)).await,
                         Action::Done => break,
                     }
                 }

@@ -1,9 +1,9 @@
-//! Lent sources: blocking sources that workers fire.
+//! Roaming sources: blocking sources that workers fire.
 //!
 //! A node with a thread of its own hands each item to another thread. That costs the item's cache lines, and its memory is
 //! freed on another thread than it was allocated on: a source of lines with three maps behind it took 2.4 times as long as a
-//! loop. So where workers carry their items on ([`auto`](thalweg_policy::auto)), the thread of a blocking source is
-//! *lent*: the run has one worker more instead, and any worker fires the source and goes on with what it has pushed.
+//! loop. So where workers carry their items on ([`auto`](thalweg_policy::auto)), a blocking source *roams*: it has no thread,
+//! the run has one worker more instead, and any worker fires the source and goes on with what it has pushed.
 //!
 //! | what the thread of its own gives | what gives it here |
 //! |---|---|
@@ -47,28 +47,28 @@ const TWO_FIRINGS: u64 = 2 << 32;
 
 /// The blocking sources of a run that workers fire: those that push heavy items, where the policy carries items on and leaves
 /// the number of workers to the engine.
-pub(crate) fn lent_sources<'a>(
+pub(crate) fn roaming_sources<'a>(
     graph: &GraphData,
     plan: &Plan,
     options: &Options,
     meter: impl Fn(ChannelId) -> &'a Meter,
 ) -> BTreeSet<NodeId> {
-    let may_be_lent = options.adapts_width()
+    let may_roam = options.adapts_width()
         && graph.channels().len() <= MAX_CARRIED
         && plan.own_threads.iter().all(|node| graph.node(*node).blocking)
         && dispatch(&plan.policy, Carries(graph)) == Ok(true);
-    if !may_be_lent {
+    if !may_roam {
         return BTreeSet::new();
     }
     let pushes_heavy = |node: &Node| {
         let mut channels = node.outputs.iter().filter_map(|port| port.channel);
         channels.any(|channel| meter(channel).origins().is_some_and(Origins::heavy))
     };
-    let is_lent = |node: &&NodeId| {
+    let roams = |node: &&NodeId| {
         let node = graph.node(**node);
         node.kind == Kind::Sequential && node.is_source() && pushes_heavy(node)
     };
-    plan.own_threads.iter().filter(is_lent).copied().collect()
+    plan.own_threads.iter().filter(roams).copied().collect()
 }
 
 /// Whether a policy carries the items of a graph on.
@@ -84,10 +84,10 @@ impl Visit for Carries<'_> {
 
 impl Net<'_> {
     /// What the report says of the additional workers.
-    pub(crate) fn lent_remark(&self) -> Option<String> {
+    pub(crate) fn roaming_remark(&self) -> Option<String> {
         let names: Vec<String> = self
             .sched
-            .lent
+            .roaming
             .iter()
             .map(|node| format!("`{}`", self.topology.graph.node(*node).name))
             .collect();
@@ -99,22 +99,22 @@ impl Net<'_> {
 
     /// Whether every other worker may be in a firing: more workers are awake than the plan has threads.
     fn is_crowded(&self) -> bool {
-        !self.sched.lent.is_empty() && self.sleep.asleep() < self.sched.lent.len()
+        !self.sched.roaming.is_empty() && self.sleep.asleep() < self.sched.roaming.len()
     }
 }
 
 impl<P: Policy> Worker<'_, P> {
-    /// The limits of a lent source's activation, if `batch` are those by its pace.
+    /// The limits of a roaming source's activation, if `batch` are those by its pace.
     #[inline]
     pub(super) fn wary(&self, cell: &NodeCell<'_>, (budget, slice): (usize, usize)) -> (usize, usize) {
-        let is_wary = cell.lent && cell.state.wary.load(Ordering::Relaxed) > 0;
+        let is_wary = cell.roams && cell.state.wary.load(Ordering::Relaxed) > 0;
         (budget, if is_wary { slice.min(1) } else { slice })
     }
 
-    /// Notes whether an activation of a lent source has waited.
+    /// Notes whether an activation of a roaming source has waited.
     #[inline]
     pub(super) fn note_waiting(&self, cell: &NodeCell<'_>, fired: usize, spent: Ticks) {
-        if cell.lent {
+        if cell.roams {
             let left = cell.state.wary.load(Ordering::Relaxed);
             let has_waited = spent as f64 > WAITED_NS * self.ticks_per_ns;
             let left = if has_waited { WARY } else { left.saturating_sub(fired.min(left as usize) as u32) };
@@ -122,7 +122,7 @@ impl<P: Policy> Worker<'_, P> {
         }
     }
 
-    /// The node to activate if the policy has chosen `node`: a lent source that no worker fires, if `node` may keep this worker
+    /// The node to activate if the policy has chosen `node`: a roaming source that no worker fires, if `node` may keep this worker
     /// for long and no worker is left for the source.
     #[inline]
     pub(super) fn attend(&self, node: NodeId) -> NodeId {
@@ -130,6 +130,6 @@ impl<P: Policy> Worker<'_, P> {
         if !net.is_crowded() || net.node(node).state.batch.load(Ordering::Relaxed) >= TWO_FIRINGS {
             return node;
         }
-        net.sched.lent.iter().copied().find(|source| net.claimable(*source)).unwrap_or(node)
+        net.sched.roaming.iter().copied().find(|source| net.claimable(*source)).unwrap_or(node)
     }
 }
