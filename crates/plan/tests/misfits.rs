@@ -67,8 +67,8 @@ channel 0 capacity 2048 slots 32768  # read.out -> split.in
 channel 1 capacity 2048  # split.left -> sum.in
 channel 2 capacity 2048  # split.right -> decode.in
 channel 3 capacity 2048  # sum.out -> print.a
-channel 4 capacity 64  # decode.out -> ask.in
-channel 5 capacity 64  # ask.out -> print.b
+channel 4 capacity 256  # decode.out -> ask.in
+channel 5 capacity 256  # ask.out -> print.b
 segment 1 3 4 2
 segment 5
 region 1 2
@@ -94,7 +94,7 @@ const EDITS: &[(&str, &str, usize, &str)] = &[
     ("nodes 6", "nodes 7", 2, "the plan has 7 nodes, the graph has 6"),
     ("channels 6", "channels 1", 2, "the plan has 1 channels, the graph has 6"),
     ("node 5 claim 512 worker 1  # print\n", "", 21, "no node 5 above"),
-    ("channel 5 capacity 64  # ask.out -> print.b\n", "", 2, "the plan has 5 channels, the graph has 6"),
+    ("channel 5 capacity 256  # ask.out -> print.b\n", "", 2, "the plan has 5 channels, the graph has 6"),
     ("threads 2", "threads 0", 3, "expected a number from 1 to 4096, found `0`"),
     ("threads 2", "threads 99999999999", 3, "expected a number from 1 to 4096"),
     ("threads 2", "threads 1", 14, "node `print` belongs to worker 1 in the plan, the plan has 1 threads"),
@@ -153,8 +153,8 @@ const EDITS: &[(&str, &str, usize, &str)] = &[
         "channel `sum.out -> print.a` has a limit of bytes in the plan, and its items are not weighed",
     ),
     (
-        "capacity 64  # decode",
-        "capacity 64 bytes 4096  # decode",
+        "capacity 256  # decode",
+        "capacity 256 bytes 4096  # decode",
         19,
         "channel `decode.out -> ask.in` has a limit of bytes in the plan, and the plan has no budget",
     ),
@@ -235,7 +235,7 @@ fn sensible_edits_are_accepted() {
     let plan = Plan::read(&own, &graph()).unwrap();
     assert!(plan.own_threads.contains(&NodeId(5)));
     let budget = text().replace(" slots 32768", "").replace("policy auto", "policy auto\nbudget 9999 bytes");
-    let limited = budget.replace("capacity 64  # decode", "capacity 64 bytes 100  # decode");
+    let limited = budget.replace("capacity 256  # decode", "capacity 64 bytes 100  # decode");
     assert_eq!(Plan::read(&limited, &graph()).unwrap().byte_limits[&ChannelId(4)], 100);
     let none = limited.replace("bytes 100", "bytes 0");
     assert!(Plan::read(&none, &graph()).unwrap_err().what.contains("`bytes 0`"));

@@ -97,12 +97,6 @@ impl Trials {
         }
     }
 
-    /// The same trials, with another width chosen at first.
-    pub fn at_first(mut self, width: usize) -> Trials {
-        (self.width, self.tried) = (width, width);
-        self
-    }
-
     /// The chosen width.
     pub fn width(&self) -> usize {
         self.width

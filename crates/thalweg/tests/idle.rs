@@ -41,7 +41,7 @@ fn a_run_that_waits_a_second_uses_less_than_ten_milliseconds() {
 
 /// Workers fire this source, as its items own memory: the looker rests while they wait.
 #[test]
-fn a_lent_source_that_waits_two_seconds_uses_less_than_ten_milliseconds() {
+fn a_roaming_source_that_waits_two_seconds_uses_less_than_ten_milliseconds() {
     let _alone = alone();
     for threads in [1, 4] {
         let options = Options::new().threads(threads);

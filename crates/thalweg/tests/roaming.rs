@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
+use thalweg::policy::{Partition, Policy, Qes, RandomStealing};
 use thalweg::prelude::*;
 use thalweg::{Error, Report};
 
@@ -120,7 +121,7 @@ fn a_source_is_fired_while_all_threads_wait_for_it() {
 }
 
 #[test]
-fn a_run_has_a_worker_for_each_lent_source() {
+fn a_run_has_a_worker_for_each_roaming_source() {
     let workers = |options: Options| {
         let text = source(10, &Reached::default(), |_| false).map(|text| text);
         count(text, &Reached::default(), &options).workers.len()
@@ -136,7 +137,7 @@ fn a_run_has_a_worker_for_each_lent_source() {
 }
 
 #[test]
-fn a_lent_source_ends_as_any_other() {
+fn a_roaming_source_ends_as_any_other() {
     for threads in THREADS {
         watch(format!("{threads} threads"), || {
             let endless = || thalweg::from_iter((0u64..).map(|number| number.to_string())).blocking();
@@ -155,5 +156,70 @@ fn a_lent_source_ends_as_any_other() {
             let error = fails.for_each(drop).run(&options(threads)).unwrap_err().to_string();
             assert!(error.contains("read") && error.contains("damaged"), "{error}");
         });
+    }
+}
+
+/// The firings of other nodes wait for the source while it has no room; then a sink of its own, which needs no worker, makes
+/// room.
+#[test]
+fn a_source_that_had_no_room_is_fired() {
+    for threads in THREADS {
+        watch(format!("{threads} threads"), || {
+            let (made, graph) = (Reached::default(), Graph::new());
+            let by_source = made.clone();
+            let text = (0..200u64).map(move |number| (by_source.add(), number.to_string()).1);
+            let slow = |_| sleep(Duration::from_micros(500));
+            graph.source(text).blocking().for_each(slow).blocking();
+            for _ in 0..=threads {
+                let made = made.clone();
+                graph.source((0..4).map(|n| 40 + 45 * n)).for_each(move |number| made.wait_for(number));
+            }
+            graph.run(&options(threads).capacity(8)).unwrap();
+        });
+    }
+}
+
+/// The source waits again and again, and then another worker is awake in the place of the one that fires it.
+#[test]
+fn at_most_the_threads_of_the_options_fire_other_nodes() {
+    for threads in [1, 2] {
+        let (now, most) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let highest = most.clone();
+        let text = (0..300u64).map(|number| {
+            if number % 20 == 0 {
+                sleep(Duration::from_millis(3));
+            }
+            number.to_string()
+        });
+        let fire = move |text: String| {
+            highest.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            sleep(Duration::from_micros(300));
+            now.fetch_sub(1, Ordering::SeqCst);
+            text
+        };
+        let text = thalweg::from_iter(text).blocking().par_map(fire);
+        count(text, &Reached::default(), &options(threads));
+        assert!(most.load(Ordering::SeqCst) <= threads as u64, "{threads} threads: {most:?}");
+    }
+}
+
+/// The plan says `auto`, but the caller runs the graph under a policy without it.
+#[test]
+fn a_source_does_not_roam_under_a_policy_of_the_caller() {
+    fn run<P: Policy>(policy: &P, threads: usize) {
+        watch(format!("{threads} threads, {}", std::any::type_name::<P>()), || {
+            let graph = Graph::new();
+            let received = Reached::default();
+            let text = graph.source((0..3000u64).map(|number| number.to_string())).blocking();
+            let sink = received.clone();
+            text.par_map(|text| text).for_each(move |_| sink.add());
+            let report = graph.run_under(policy, &options(threads)).unwrap().into_report();
+            assert_eq!((received.0.load(Ordering::SeqCst), report.workers.len()), (3000, threads));
+        });
+    }
+    for threads in THREADS {
+        run(&RandomStealing, threads);
+        run(&Partition::default(), threads);
+        run(&Qes, threads);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! | part | in the model |
 //! |---|---|
-//! | three nodes, `make_ready` | places of [`Places`]: the firing of the first one *waits* until the second one has fired |
+//! | two nodes, `make_ready` | places of [`Places`]: the firing of the first one *waits* until the second one has fired |
 //! | `Sleep`, `Running`, `UnderWay` | the real ones |
 //! | `Worker::work`, `Looker::look` | [`World::work`], [`World::look`]; a look publishes nothing |
 //! | time | [`LOOKS`] timeouts of the looker when the firing begins to wait, and as many after the last change from outside |
@@ -31,8 +31,6 @@ use thalweg_graph::NodeId;
 const WAITING: usize = 0;
 /// The place whose firing it waits for.
 const OTHER: usize = 1;
-/// The place of a roaming source's firing, which the looker has seen for long.
-const ROAMING: usize = 2;
 /// The looker widens the run at its second look at the firing. With more looks the model would not notice one that comes to
 /// nothing.
 const LOOKS: usize = 2;
@@ -52,7 +50,7 @@ impl Narrow {
     /// All workers have announced sleep and found no work: these steps are done before the threads start, so that the model ends
     /// within seconds. Worker 0 is woken first.
     fn new(workers: usize, gives: Option<usize>) -> Arc<Narrow> {
-        let places = Places::new(workers + 1, 3, 0);
+        let places = Places::new(workers + 1, 2, 0);
         places.sleep.begin_unseated(workers..workers);
         (0..workers).rev().for_each(|worker| places.sleep.announce(worker, false));
         Arc::new(Narrow {
@@ -67,11 +65,7 @@ impl Narrow {
     /// Worker 0, which is woken before it commits. Its thread also fills the place of the firing that waits, as one from outside
     /// would, and so wakes it. The other workers may be asleep by then, without a looker, since no worker was awake.
     fn begin(&self) {
-        self.begin_with(WAITING);
-    }
-
-    fn begin_with(&self, place: usize) {
-        self.places.give(place);
+        self.places.give(WAITING);
         assert!(self.places.sleep.withdraw(0));
         self.work(0, true);
     }
@@ -97,12 +91,6 @@ impl Narrow {
         self.places.sleep.end();
     }
 
-    /// The firing of the roaming source, which gives the other two places their items at its end.
-    fn end_roaming(&self) {
-        self.places.sleep.pass_time(LOOKS);
-        [OTHER, WAITING].map(|place| self.places.give(place));
-    }
-
     fn fire_other(&self) {
         *lock(&self.fired) = true;
         self.bell.notify_one();
@@ -123,15 +111,8 @@ impl World for Narrow {
         self.found(searching);
         self.places.share(place);
         self.running[worker].begin(NodeId(place as u32), false);
-        self.places.fire(place, || match place {
-            WAITING => self.wait_for_other(),
-            ROAMING => self.end_roaming(),
-            _ => self.fire_other(),
-        });
+        self.places.fire(place, || if place == WAITING { self.wait_for_other() } else { self.fire_other() });
         self.running[worker].end();
-        if place == ROAMING {
-            self.places.sleep.disturb();
-        }
         true
     }
 
@@ -146,14 +127,10 @@ impl World for Narrow {
     fn look(&self, worker: Sleeper, seen: &mut UnderWay) -> NextLook {
         let mut now = UnderWay::default();
         let others = (0..self.running.len()).filter(|other| *other != worker);
-        let running: Vec<_> = others.filter_map(|other| self.running[other].node()).collect();
-        running.iter().for_each(|node| now.add(*node, 0));
+        others.filter_map(|other| self.running[other].node()).for_each(|node| now.add(node, 0));
         now.widen_if_unchanged(*seen, self.sleep());
         *seen = now;
-        match running.iter().all(|node| node.index() == ROAMING) {
-            true => NextLook::Rest { waiting: running.len() },
-            false => NextLook::After(Duration::ZERO),
-        }
+        NextLook::After(Duration::ZERO)
     }
 }
 
@@ -191,22 +168,6 @@ fn loom_narrow_run_wakes_a_worker_for_what_a_firing_gives() {
         world.places.sleep.set_width(1);
         let sleepers = world.sleepers();
         world.begin();
-        sleepers.into_iter().for_each(|worker| worker.join().unwrap());
-    });
-}
-
-/// A worker asleep, the looker, which rests while worker 0 is in the firing of a roaming source. Worker 0 then begins the firing that
-/// waits for another node, and the looker must look again.
-///
-/// Mutations that fail: `disturb` that clears nothing, or does not notify; `commit` that rests though `resting` was cleared. Not
-/// in the model, which would take minutes: a third worker, for which `commit` compares the workers awake.
-#[test]
-fn loom_narrow_run_ends_the_rest_of_its_looker() {
-    check(|| {
-        let world = Narrow::new(2, None);
-        world.places.sleep.set_width(1);
-        let sleepers = world.sleepers();
-        world.begin_with(ROAMING);
         sleepers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }

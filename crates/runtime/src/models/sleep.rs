@@ -193,7 +193,7 @@ fn loom_sleep_stands_down() {
         world.sleep.set_width(1);
         let work = |worker: Sleeper| {
             let world = world.clone();
-            move || match world.sleep.stand_down(worker, false) {
+            move || match world.sleep.stand_down(worker, false, false) {
                 true => world.wake_up(worker),
                 false => world.work(worker, false),
             }

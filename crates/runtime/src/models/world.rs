@@ -71,7 +71,7 @@ pub(super) trait World {
     fn stands_down(&self, worker: Sleeper, searching: bool) -> bool {
         let sleep = self.sleep();
         let is_beyond = self.adapts() && sleep.has_excess() && worker >= sleep.width();
-        is_beyond && sleep.stand_down(worker, searching)
+        is_beyond && sleep.stand_down(worker, searching, false)
     }
 
     /// Commits to sleep. If this thread was the last active one and its examination has left nothing to do, it ends the

@@ -145,13 +145,13 @@ impl<'a> ActivationContext<'a> {
         self.looked = false;
     }
 
-    /// Whether the looker has found that this activation of a roaming source takes long. Then the source publishes after each
+    /// Ends a firing of a roaming source. Whether the looker has found that it took long: then the source publishes after each
     /// firing until the activation ends.
     #[inline]
     pub(crate) fn was_looked_at(&mut self) -> bool {
-        let looked = self.state().looked.load(Ordering::Relaxed);
+        let looked = self.state().looked.end_firing();
         if looked {
-            self.state().looked.store(false, Ordering::Relaxed);
+            self.net.sleep.resume();
             (self.looked, self.slice) = (true, 1);
         }
         looked

@@ -148,7 +148,7 @@ impl<'env> Net<'env> {
         Net {
             sched: Scheduling {
                 ready: Ready::new(workers, alone),
-                width: Width::new(workers, plan.threads),
+                width: Width::new(plan.threads),
                 roaming,
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),

@@ -394,9 +394,10 @@ fn fire_one_by_one<I: Inputs, O: Outputs, C: SequentialCode<I, O>>(
 ) -> (usize, Option<End>) {
     let mut fired = 0;
     while fired < firings {
+        cx.state().looked.begin_firing();
         let (ended, end) = code.run(ins, outs, limits.clone(), 1);
         fired += ended;
-        if ended == 0 || end.is_some() || cx.was_looked_at() {
+        if cx.was_looked_at() || ended == 0 || end.is_some() {
             return (fired, end);
         }
     }

@@ -94,7 +94,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         begin_notifying(net);
     }
     let may_move = !needs.affinity() && !net.sched.pins;
-    if policy.adapts() && may_move && options.adapts_width() && net.threads() > 1 {
+    if policy.adapts() && may_move && options.adapts_width() && net.topology.plan.threads > 1 {
         net.sched.width.begin();
     }
     let pinned = match &options.pins {
@@ -224,10 +224,10 @@ impl<P: Policy> Execution<'_, P> {
             }
         }
         let unseated = first_worker..self.net.threads();
-        self.net.sleep.begin_unseated(unseated.clone());
         if !self.net.sched.roaming.is_empty() {
-            self.net.sleep.set_width(self.net.topology.plan.threads);
+            self.net.sleep.set_limit(self.net.topology.plan.threads);
         }
+        self.net.sleep.begin_unseated(unseated.clone());
         wake_first(self.net, unseated, self.config.deadline.is_some());
     }
 

@@ -132,7 +132,11 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// As [`Prepared::run`].
-    pub fn run_under<P: Policy>(self, policy: &P) -> Result<Finished, Error> {
+    pub fn run_under<P: Policy>(mut self, policy: &P) -> Result<Finished, Error> {
+        // No thread has the network yet. What roams does so under the plan's policy.
+        if let Some(net) = Arc::get_mut(&mut self.net) {
+            net.keep_sources();
+        }
         let path = std::any::type_name::<P>().split('<').next().unwrap_or_default();
         let name = path.rsplit("::").next().unwrap_or_default().to_owned();
         self.run_by(name, |net, options| {

@@ -30,6 +30,7 @@ pub struct Options {
     pub(super) unaccounted: bool,
     pub(super) pins: Option<Pins>,
     pub(super) one_to_one: bool,
+    pub(super) keeps_sources: bool,
     pub(super) closes_loops: bool,
     pub(super) timeline: usize,
     pub(super) domains: Option<Arc<[usize]>>,
@@ -347,6 +348,23 @@ impl Options {
     /// Whether the engine chooses how many of the workers a run uses: it has a clock, and the caller has not given a plan.
     pub(crate) fn adapts_width(&self) -> bool {
         !self.counted && !self.unaccounted && !self.chooses_plan()
+    }
+
+    /// Whether workers may fire blocking sources: no option says on which threads nodes run.
+    pub(crate) fn lets_sources_roam(&self) -> bool {
+        let asks = self.one_to_one
+            || self.pins.is_some()
+            || self.thread_stack.is_some()
+            || self.keeps_sources
+            || !self.adapts_width();
+        !asks
+    }
+
+    /// Gives blocking sources threads of their own in any case.
+    #[doc(hidden)]
+    pub fn keep_sources(mut self) -> Self {
+        self.keeps_sources = true;
+        self
     }
 
     /// Whether no option asks for the threads of a run, so that an iterator adaptor may make results on the caller's thread.

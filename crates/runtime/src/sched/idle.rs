@@ -49,12 +49,12 @@ impl<P: Policy> Worker<'_, P> {
         now
     }
 
-    /// Sleeps until it is woken, if the worker is beyond the run's width: see [`sleep`](crate::sched::sleep). False, without an
+    /// Sleeps until it is woken, if the worker is beyond the run's width, or `beyond` its limit: see [`sleep`](crate::sched::sleep). False, without an
     /// effect, if it is not. The time since `now` counts as idle.
     #[cold]
-    pub(super) fn stand_down(&mut self, now: &mut Ticks) -> bool {
+    pub(super) fn stand_down(&mut self, now: &mut Ticks, beyond: bool) -> bool {
         let net = self.host.net;
-        if !net.sleep.stand_down(self.host.worker, self.searching) {
+        if !net.sleep.stand_down(self.host.worker, self.searching, beyond) {
             return false;
         }
         self.searching = false;
@@ -167,7 +167,7 @@ impl<P: Policy> Worker<'_, P> {
         self.record(before, What::Spin { ns: from.saturating_sub(before) });
         self.record(from, What::Park { ns: parked });
         match woken {
-            ParkOutcome::Rung => self.searching = true,
+            ParkOutcome::Rung => (self.searching, self.is_beyond) = (true, !net.sched.roaming.is_empty()),
             ParkOutcome::Over => {}
             ParkOutcome::Resumed => make_all_ready(net),
             ParkOutcome::TimedOut => {

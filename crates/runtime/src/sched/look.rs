@@ -43,6 +43,9 @@ pub(crate) const LOOK: Duration = Duration::from_micros(800);
 const SHARE: u32 = 110;
 /// The number of looks at one activation that bring nothing new, after which [`SHARE`] counts.
 const QUIET: u32 = 16;
+/// The same where all activations are of roaming sources, after which the looker rests. At least two: see
+/// [`roaming`](crate::sched::roaming).
+const QUIET_OUTSIDE: u32 = 3;
 /// The greatest number of nodes that a looker examines for a policy that scans.
 const MAX_CHECKED: usize = 256;
 /// The number of cut slices after which a worker appoints a looker. A worker that runs a few activations between sleeps
@@ -94,21 +97,39 @@ impl<'a> Looker<'a> {
             seen.add(*node, self.net.node(*node).state.activations.load(Ordering::Relaxed));
         }
         let is_quiet = !moved && seen == self.seen;
-        if seen == self.seen {
-            let roaming = running.iter().map(|node| self.net.node(*node)).filter(|node| node.roams);
-            roaming.for_each(|node| node.state.looked.store(true, Ordering::Relaxed));
+        if seen == self.seen && !self.net.sched.roaming.is_empty() {
+            self.attend(&running);
         }
-        seen.widen_if_unchanged(self.seen, &self.net.sleep);
+        let is_long = |node: &NodeId| self.net.node(*node).state.looked.is_long();
+        let is_outside = !running.is_empty() && running.iter().all(is_long);
+        if !is_outside {
+            // Those that wait outside are excused, which makes room for others.
+            seen.widen_if_unchanged(self.seen, &self.net.sleep);
+        }
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
-        if self.quiet < QUIET {
+        if self.quiet < if is_outside { QUIET_OUTSIDE } else { QUIET } {
             return NextLook::After(LOOK);
         }
         self.check();
-        if running.iter().all(|node| self.net.node(*node).roams) {
-            return NextLook::Rest { waiting: running.len() };
+        let pause = LOOK.max(spent * SHARE);
+        if is_outside { NextLook::Rest { waiting: running.len(), pause } } else { NextLook::After(pause) }
+    }
+
+    /// The activations under way are those of the latest look. Excuses the workers that are in firings of roaming sources, and
+    /// wakes this worker if no worker is left to fire such a source.
+    #[cold]
+    fn attend(&self, running: &[NodeId]) {
+        let net = self.net;
+        for node in running.iter().map(|node| net.node(*node)).filter(|node| node.roams) {
+            net.sleep.excuse(|| node.state.looked.begin());
         }
-        NextLook::After(LOOK.max(spent * SHARE))
+        if net.sleep.wants_waking() && any_node(net, self.me) {
+            net.sleep.wake_one();
+        }
+        if !running.is_empty() && net.unattended().is_some() {
+            net.sleep.wake_worker(self.me);
+        }
     }
 
     /// Wakes this worker if it has work. A backstop: by the protocol of [`sleep`](crate::sched::sleep) a thread that makes

@@ -10,19 +10,21 @@
 //! | a source that waits takes no worker from the others | the additional worker. It sleeps while firings are short; the looker widens the run once a firing is long ([`width`](crate::sched::width)) |
 //! | an item does not wait for the next one | the source publishes after each of its first [`WARY`] firings, and of as many after one that has waited. If a later one waits, the looker publishes what was pushed before it, and the source publishes after each firing until its activation ends |
 //! | a run that waits for input uses no processor time | the looker rests ([`sleep`](crate::sched::sleep)) |
-//! | the source is read whatever the workers do | of more workers than the plan's threads, one that would begin a long firing takes a source first ([`Worker::attend`]) |
+//! | the source is read whatever the workers do | at most as many workers as the plan has threads fire other nodes ("The limit" in [`sleep`](crate::sched::sleep)) |
 //!
 //! # A long firing
 //!
 //! ```text
 //!   fires the source                          looks
-//!   1. marks the end of a firing              1. finds the same activations as before
-//!   2. `looked`? then publishes               2. looked := true
-//!   3. begins the next firing                 3. publishes up to the mark, at this look and at the next ones
+//!   1. looked := FIRING                       1. finds the same activations as before
+//!   2. fires, and marks the end               2. looked = FIRING? then looked := LONG, and excuses the worker
+//!   3. looked := NONE; was it LONG?           3. publishes up to the mark, at this look and at the next ones
+//!      then resumes, and publishes
 //! ```
 //!
-//! If the left side reads (2) a `looked` from before (2), its mark (1) may be too new for the right side's (3). It is seen at a
-//! later look: the looker rests only after [`QUIET`](crate::sched::look) looks that have found nothing.
+//! The exchange of the right side (2) is done under the mutex of [`sleep`](crate::sched::sleep), and the left side resumes under
+//! it, so a worker is excused before it resumes. A mark (2, left) of the firing before may be too new for the right side's (3).
+//! It is seen at a later look: the looker rests only after [`QUIET_OUTSIDE`](crate::sched::look) looks that have found nothing.
 
 use crate::channel::{Meter, Origins};
 use crate::measure::clock::Ticks;
@@ -31,6 +33,7 @@ use crate::run::Options;
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
 use thalweg_plan::Plan;
 use thalweg_policy::Policy;
@@ -42,9 +45,6 @@ pub(crate) const WARY: u32 = 256;
 /// The time of an activation, in nanoseconds, from which on one of its firings has waited: well above the time of a slice.
 const WAITED_NS: f64 = 40_000.0;
 
-/// The smallest budget of a node whose firings are short, in the upper half of `NodeState::batch`.
-const TWO_FIRINGS: u64 = 2 << 32;
-
 /// The blocking sources of a run that workers fire: those that push heavy items, where the policy carries items on and leaves
 /// the number of workers to the engine.
 pub(crate) fn roaming_sources<'a>(
@@ -53,9 +53,8 @@ pub(crate) fn roaming_sources<'a>(
     options: &Options,
     meter: impl Fn(ChannelId) -> &'a Meter,
 ) -> BTreeSet<NodeId> {
-    let may_roam = options.adapts_width()
+    let may_roam = options.lets_sources_roam()
         && graph.channels().len() <= MAX_CARRIED
-        && plan.own_threads.iter().all(|node| graph.node(*node).blocking)
         && dispatch(&plan.policy, Carries(graph)) == Ok(true);
     if !may_roam {
         return BTreeSet::new();
@@ -82,7 +81,59 @@ impl Visit for Carries<'_> {
     }
 }
 
+/// Whether a roaming source is in a firing, and whether that takes long: see the module.
+#[derive(Debug, Default)]
+pub(crate) struct Looked(AtomicU32);
+
+/// No firing.
+const NONE: u32 = 0;
+/// A firing of which nothing is known.
+const FIRING: u32 = 1;
+/// A firing whose worker is excused.
+const LONG: u32 = 2;
+
+impl Looked {
+    /// The thread that fires begins a firing.
+    #[inline]
+    pub(crate) fn begin_firing(&self) {
+        self.0.store(FIRING, Ordering::Relaxed);
+    }
+
+    /// The thread that fires ends the firing; whether its worker was excused.
+    #[inline]
+    pub(crate) fn end_firing(&self) -> bool {
+        self.0.swap(NONE, Ordering::Relaxed) == LONG
+    }
+
+    /// Whether the worker of a firing is excused.
+    pub(crate) fn is_long(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == LONG
+    }
+
+    /// The looker finds the firing long. False if there is none, or if it was found long before.
+    pub(crate) fn begin(&self) -> bool {
+        self.0.compare_exchange(FIRING, LONG, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
 impl Net<'_> {
+    /// Gives roaming sources threads of their own, before the run begins. The numbers of these sleepers are those of the
+    /// additional workers.
+    pub(crate) fn keep_sources(&mut self) {
+        let first = self.topology.plan.threads as u32;
+        for (source, sleeper) in std::mem::take(&mut self.sched.roaming).into_iter().zip(first..) {
+            let cell = &mut self.cells.nodes[source.index()];
+            (cell.dedicated, cell.roams) = (Some(sleeper), false);
+            let peers: Vec<NodeId> = self.peers(source).collect();
+            peers.into_iter().for_each(|peer| self.cells.nodes[peer.index()].dedicated_peers = true);
+        }
+    }
+
+    /// A roaming source that could fire, and that no worker fires.
+    pub(crate) fn unattended(&self) -> Option<NodeId> {
+        self.sched.roaming.iter().copied().find(|source| self.claimable(*source))
+    }
+
     /// What the report says of the additional workers.
     pub(crate) fn roaming_remark(&self) -> Option<String> {
         let names: Vec<String> = self
@@ -96,11 +147,6 @@ impl Net<'_> {
             format!("the workers from number {threads} on are there because of {names}, which may block")
         })
     }
-
-    /// Whether every other worker may be in a firing: more workers are awake than the plan has threads.
-    fn is_crowded(&self) -> bool {
-        !self.sched.roaming.is_empty() && self.sleep.asleep() < self.sched.roaming.len()
-    }
 }
 
 impl<P: Policy> Worker<'_, P> {
@@ -113,23 +159,40 @@ impl<P: Policy> Worker<'_, P> {
 
     /// Notes whether an activation of a roaming source has waited.
     #[inline]
-    pub(super) fn note_waiting(&self, cell: &NodeCell<'_>, fired: usize, spent: Ticks) {
+    pub(super) fn note_waiting(&mut self, cell: &NodeCell<'_>, fired: usize, spent: Ticks) {
         if cell.roams {
             let left = cell.state.wary.load(Ordering::Relaxed);
             let has_waited = spent as f64 > WAITED_NS * self.ticks_per_ns;
             let left = if has_waited { WARY } else { left.saturating_sub(fired.min(left as usize) as u32) };
             cell.state.wary.store(left, Ordering::Relaxed);
+            if has_waited {
+                // The worker was not off the processor for others, nor busy.
+                self.account.busy = self.account.busy.saturating_sub(spent);
+                self.account.idle += spent;
+                self.account.parked += spent;
+            }
         }
     }
 
-    /// The node to activate if the policy has chosen `node`: a roaming source that no worker fires, if `node` may keep this worker
-    /// for long and no worker is left for the source.
-    #[inline]
-    pub(super) fn attend(&self, node: NodeId) -> NodeId {
+    /// What a worker does that may be beyond the limit: it fires a roaming source, or sleeps. `None` if it is not beyond.
+    #[cold]
+    pub(super) fn attend(&mut self, now: &mut Ticks) -> Option<Attending> {
         let net = self.host.net;
-        if !net.is_crowded() || net.node(node).state.batch.load(Ordering::Relaxed) >= TWO_FIRINGS {
-            return node;
+        if !net.sleep.has_excess() {
+            self.is_beyond = false;
+            return None;
         }
-        net.sched.roaming.iter().copied().find(|source| net.claimable(*source)).unwrap_or(node)
+        if let Some(source) = net.unattended() {
+            return Some(Attending::Fires(source));
+        }
+        self.stand_down(now, true).then_some(Attending::Slept)
     }
+}
+
+/// What a worker beyond the limit does.
+pub(super) enum Attending {
+    /// It fires this source.
+    Fires(NodeId),
+    /// It has slept.
+    Slept,
 }

@@ -82,7 +82,7 @@
 //! **Rest.** While all workers that are awake are in firings of [roaming sources](crate::sched::roaming) that wait for the outside
 //! world, the looker has nothing to look at: each of these publishes when its firing ends. So it *rests*: its wait is long.
 //! `resting`, under the mutex, is set before the look that finds nothing, and cleared by any thread that wakes or begins to
-//! sleep, or ends such an activation ([`Sleep::disturb`]) and may then begin another. If the flag is clear after the look, or
+//! sleep, or ends such a firing ([`Sleep::resume`]) and may then begin another. If the flag is clear after the look, or
 //! more workers are awake than the look has found in such firings, the looker does not rest; if it is cleared later, the thread
 //! that clears it notifies the looker.
 //!
@@ -106,6 +106,22 @@
 //! A width below the number of workers needs a looker, since all workers that are awake may be in long firings: the looker then
 //! widens the run. So `FULL` keeps sleepers from being woken only while there is one. Otherwise the worker that is woken beyond
 //! the width stands down, and becomes the looker.
+//!
+//! # The limit
+//!
+//! A run with [roaming sources](crate::sched::roaming) has more workers than threads that the caller has asked for, its
+//! *limit*. Of the workers that are awake, those in long firings of these sources are *excused*, by the looker, and the others
+//! are at most as many as the limit: `FULL` and `EXCESS` compare them with the limit, or the width if that is less.
+//!
+//! | worker is | counted | entered by | left by |
+//! |---|---|---|---|
+//! | general | yes | its first decision without `EXCESS` | sleep; the looker (excused) |
+//! | excused | no | the looker, `excuse` | the end of the firing, `resume` (beyond) |
+//! | beyond | yes | a wake-up; `resume` | the first decision without `EXCESS` (general); sleep, by `stand_down` |
+//!
+//! A worker beyond the limit fires roaming sources and nothing else. So at most `limit` workers fire other nodes, and where all
+//! of these wait for a source, another one fires it: the looker, if the source has room again and its producer sleeps
+//! (`Looker::attend`).
 //!
 //! # Dedicated threads
 //!
@@ -146,8 +162,8 @@ pub(crate) enum NextLook {
     /// After this time.
     After(Duration),
     /// The activations under way are firings of roaming sources, on `waiting` workers. If no other worker is awake, the looker
-    /// rests.
-    Rest { waiting: usize },
+    /// rests; otherwise it looks again after `pause`.
+    Rest { waiting: usize, pause: Duration },
 }
 
 /// The width of a run that uses all its workers.
@@ -177,6 +193,10 @@ struct State {
     resting: bool,
     /// The number of workers.
     workers: usize,
+    /// The most of them that may be awake, without those excused.
+    limit: usize,
+    /// Workers that are awake, in long firings of roaming sources.
+    excused: usize,
     /// The run was widened since `was_widened` was last asked.
     widened: bool,
     /// The run is over: no thread sleeps any more.
@@ -217,6 +237,13 @@ pub(crate) enum ParkOutcome {
     Over,
 }
 
+impl State {
+    /// The workers awake, without those excused.
+    fn general(&self) -> usize {
+        self.workers.saturating_sub(self.asleep.len() + self.excused)
+    }
+}
+
 impl Sleep {
     /// For `threads` sleepers, all of them active.
     pub(crate) fn new(threads: usize) -> Sleep {
@@ -233,6 +260,8 @@ impl Sleep {
                 looker: None,
                 resting: false,
                 workers: 0,
+                limit: usize::MAX,
+                excused: 0,
                 widened: false,
                 over: false,
                 #[cfg(loom)]
@@ -301,19 +330,38 @@ impl Sleep {
     /// Compares the workers awake with the width. The caller has changed either, under the mutex.
     fn compare(&self, state: &mut State) {
         self.end_rest(state);
-        let awake = state.workers.saturating_sub(state.asleep.len());
-        let full = if awake >= self.width() { FULL } else { 0 };
-        let bits = full | if awake > self.width() { EXCESS } else { 0 };
+        let (awake, most) = (state.general(), self.width().min(state.limit));
+        let full = if awake >= most { FULL } else { 0 };
+        let bits = full | if awake > most { EXCESS } else { 0 };
         if self.word.load(Ordering::Relaxed) & (FULL | EXCESS) != bits {
             self.word.fetch_and(!(FULL | EXCESS), Ordering::Relaxed);
             self.word.fetch_or(bits, Ordering::Relaxed);
         }
     }
 
-    /// The looker looks again soon. The caller has ended an activation of a roaming source that took long.
+    /// Bounds the workers that are awake, without those excused. Before the workers begin.
+    pub(crate) fn set_limit(&self, limit: usize) {
+        lock(&self.state).limit = limit;
+    }
+
+    /// Excuses a worker in a long firing of a roaming source, if `begin` returns true: another one may be awake in its place. A
+    /// changer may have relied on that worker, so the caller then checks for work.
+    pub(crate) fn excuse(&self, begin: impl FnOnce() -> bool) {
+        let mut state = lock(&self.state);
+        if begin() {
+            state.excused += 1;
+            self.compare(&mut state);
+        }
+        drop(state);
+        fence(Ordering::SeqCst); // as in `announce`
+    }
+
+    /// The excused worker's firing has ended. The looker looks again soon.
     #[cold]
-    pub(crate) fn disturb(&self) {
-        self.end_rest(&mut lock(&self.state));
+    pub(crate) fn resume(&self) {
+        let mut state = lock(&self.state);
+        state.excused -= 1;
+        self.compare(&mut state);
     }
 
     fn end_rest(&self, state: &mut State) {
@@ -366,13 +414,14 @@ impl Sleep {
     }
 
     /// Announces a worker whose number is beyond the width, if more workers are awake; false, without an effect, if not. By its
-    /// number, so that the caller's thread, which is worker 0, goes on with the data that is in its caches. `searching` is as in
+    /// number, so that the caller's thread, which is worker 0, goes on with the data that is in its caches; or whatever its
+    /// number is, if it is `beyond` the limit. `searching` is as in
     /// [`Sleep::announce`]. The caller then commits, without a check for work: see the module.
-    pub(crate) fn stand_down(&self, worker: Sleeper, searching: bool) -> bool {
+    pub(crate) fn stand_down(&self, worker: Sleeper, searching: bool, beyond: bool) -> bool {
         let state = lock(&self.state);
         let stands_down = !state.over
-            && worker >= self.width()
-            && state.workers.saturating_sub(state.asleep.len()) > self.width();
+            && (beyond || worker >= self.width())
+            && state.general() > self.width().min(state.limit);
         if stands_down {
             self.list(state, worker, searching);
         }
@@ -475,8 +524,8 @@ impl Sleep {
             let awake = state.workers - state.asleep.len();
             pause = match next {
                 NextLook::After(pause) => pause,
-                NextLook::Rest { waiting } if state.resting && waiting == awake => REST,
-                NextLook::Rest { .. } => LOOK,
+                NextLook::Rest { waiting, .. } if state.resting && waiting == awake => REST,
+                NextLook::Rest { pause, .. } => pause,
             };
             state.resting = pause == REST;
         }

@@ -1,7 +1,7 @@
 //! The width of a run: the number of workers that it uses at a time, at most its threads.
 //!
-//! The run begins with all its threads (without the workers for [roaming sources](crate::sched::roaming)), and [`Trials`] choose the
-//! width. Nodes whose firings are long need no trial, since no
+//! The run begins with all its threads, and [`Trials`] choose the width. It is below the limit that a run with
+//! [roaming sources](crate::sched::roaming) has. Nodes whose firings are long need no trial, since no
 //! crossing costs as much.
 //!
 //! A run that began with one worker had a bad start: its first epoch measured page faults and the start of threads rather than
@@ -49,9 +49,9 @@ struct Timed {
 }
 
 impl Width {
-    /// Of `workers` the first `threads` are used, until [`Width::begin`].
-    pub(crate) fn new(workers: usize, threads: usize) -> Width {
-        let trials = Trials::new(workers, MIN_EPOCHS).at_first(threads);
+    /// All `threads` are used, until [`Width::begin`].
+    pub(crate) fn new(threads: usize) -> Width {
+        let trials = Trials::new(threads, MIN_EPOCHS);
         Width { adapts: AtomicBool::new(false), trials: Mutex::new(Timed { trials, until: 0 }) }
     }
 

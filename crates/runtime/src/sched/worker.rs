@@ -51,6 +51,7 @@ use crate::sched::host::EngineHost;
 use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
+use crate::sched::roaming::Attending;
 use crate::sync::Ordering;
 use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -111,6 +112,8 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(super) waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
     pub(super) notified: bool,
+    /// The worker may be beyond the limit: see [`sleep`](crate::sched::sleep).
+    pub(super) is_beyond: bool,
     /// Whether this worker may pass nodes on: see [`pass_on`](crate::sched::pass_on).
     passes_on: bool,
     /// The time of the next deadlock search, in ticks; never, if there are no suspects. See [`search`].
@@ -175,6 +178,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             handoff: None,
             handoffs_left: 0,
             slices_cut: 0,
+            is_beyond: false,
         }
     }
 
@@ -188,7 +192,7 @@ impl<'a, P: Policy> Worker<'a, P> {
             Some(began) => {
                 self.account.start_late(began);
                 net.sleep.arrive(self.host.worker);
-                self.searching = true;
+                (self.searching, self.is_beyond) = (true, !net.sched.roaming.is_empty());
             }
             None => self.account.start(),
         }
@@ -227,23 +231,25 @@ impl<'a, P: Policy> Worker<'a, P> {
                 self.run_timers(now);
             }
             injector::drain(net);
+            if self.is_beyond {
+                match self.attend(&mut now) {
+                    Some(Attending::Fires(source)) => {
+                        last = Some(self.begin_activation(cx, source, &mut now));
+                        continue;
+                    }
+                    Some(Attending::Slept) => continue,
+                    None => {}
+                }
+            }
             let is_beyond =
                 self.config.adapts && net.sleep.has_excess() && self.host.worker >= net.sleep.width();
-            if is_beyond && self.has_carried() && self.stand_down(&mut now) {
+            if is_beyond && self.has_carried() && self.stand_down(&mut now, false) {
                 continue;
             }
             self.host.now = now;
             match self.policy.next(&mut self.local, last, &mut self.host) {
                 Decision::Activate(node) => {
-                    let node = self.attend(node);
-                    // Before the activation: while the mark is set no other worker is woken.
-                    if self.searching {
-                        self.searching = false;
-                        net.sleep.found();
-                    }
-                    let event;
-                    (event, now) = self.activate(cx, node, now);
-                    last = Some((node, event));
+                    last = Some(self.begin_activation(cx, node, &mut now));
                     if let Some(next) = self.handoff.take() {
                         (last, now) = self.run_handoffs(cx, next, now);
                     }
@@ -253,6 +259,24 @@ impl<'a, P: Policy> Worker<'a, P> {
                 Decision::Idle => now = self.idle(now),
             }
         }
+    }
+
+    /// Activates a node. Returns it with the event that has ended the activation.
+    #[inline(always)]
+    fn begin_activation(
+        &mut self,
+        cx: &mut ActivationContext<'a>,
+        node: NodeId,
+        now: &mut Ticks,
+    ) -> (NodeId, Event) {
+        // Before the activation: while the mark is set no other worker is woken.
+        if self.searching {
+            self.searching = false;
+            self.host.net.sleep.found();
+        }
+        let event;
+        (event, *now) = self.activate(cx, node, *now);
+        (node, event)
     }
 
     /// The time, in ticks, from which on [`Worker::run_timers`] has something to do.
@@ -347,9 +371,7 @@ impl<'a, P: Policy> Worker<'a, P> {
         self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);
         self.running.end();
-        if cx.looked {
-            net.sleep.disturb();
-        }
+        self.is_beyond |= cx.looked;
         if let Some(next) = next {
             self.count_crossed(next, cx.fired);
         }

@@ -155,16 +155,20 @@ impl<'scope, U: Send> Results<'scope, U> {
     #[cold]
     fn start(&mut self) -> ControlFlow<Next<U>> {
         match std::mem::replace(&mut self.state, State::Over) {
-            State::Waiting(stream, start) => match start(*stream, &self.options) {
-                Ok(outlet) => {
-                    self.state = State::Running(Box::new(outlet));
-                    if self.options.lets_the_caller_work() {
-                        self.pace.begin();
+            State::Waiting(stream, start) => {
+                // The caller's turns are those of the iterator's thread (`turns`).
+                self.options = std::mem::take(&mut self.options).keep_sources();
+                match start(*stream, &self.options) {
+                    Ok(outlet) => {
+                        self.state = State::Running(Box::new(outlet));
+                        if self.options.lets_the_caller_work() {
+                            self.pace.begin();
+                        }
+                        Continue(())
                     }
-                    Continue(())
+                    Err(error) => Break(Some(Err(Failure::Run(error)))),
                 }
-                Err(error) => Break(Some(Err(Failure::Run(error)))),
-            },
+            }
             over => {
                 self.state = over;
                 Break(None)

@@ -12,8 +12,8 @@ fn a_narrow_run_without_a_looker_wakes_a_worker_beyond_its_width() {
     assert!(sleep.wants_waking() && sleep.wake_one());
     assert!(sleep.withdraw(2) && sleep.has_excess());
     // It stands down, and would become the looker when it commits.
-    assert!(sleep.stand_down(2, true) && !sleep.has_excess());
-    assert!(!sleep.stand_down(0, false), "the last one stays");
+    assert!(sleep.stand_down(2, true, false) && !sleep.has_excess());
+    assert!(!sleep.stand_down(0, false, false), "the last one stays");
 }
 
 #[test]
