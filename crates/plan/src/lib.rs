@@ -39,6 +39,7 @@ mod workers;
 
 pub use error::{Misfit, Place, PlanError};
 pub use fingerprint::Fingerprint;
+pub use passes::capacities::MAX_CARRIED;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
 pub use profile::{ChannelProfile, NodeProfile, Profile};

@@ -1,6 +1,7 @@
 //! Models: a graph, with a cost for each firing and a gain for each port.
 
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
+use thalweg_plan::MAX_CARRIED;
 use thalweg_policy::random::mix;
 
 /// Items that a firing moves through a port, on average: `items` in `firings`.
@@ -99,9 +100,6 @@ pub struct Model {
     /// Whether items own memory or are large, so that workers carry them on: see [`Model::heavy`].
     pub heavy: bool,
 }
-
-/// The greatest number of channels of a graph whose workers carry items on, as in the engine.
-const MAX_CARRIED: usize = 64;
 
 impl Model {
     /// A model without nodes.

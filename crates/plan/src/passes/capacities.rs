@@ -11,6 +11,8 @@ use super::cache::first_level;
 use crate::{Plan, Raised, Wishes};
 use thalweg_graph::{Channel, GraphData, Kind, Rate};
 
+/// Maximum number of channels of a graph whose workers carry items on: a worker that takes new input looks at all of them.
+pub const MAX_CARRIED: usize = 64;
 /// Claims that a channel has room for, for each thread.
 const CLAIMS_PER_THREAD: usize = 2;
 /// The most bytes of a channel's buffer, unless a single firing needs more.
@@ -82,8 +84,8 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
             let capacity = if has_process(graph, channel) {
                 let fit = first_level(wishes) / CACHE_PARTS / channel.item.bytes.max(1);
-                let is_small = graph.channels().len() <= FEW_CHANNELS;
-                let most = if is_small { PROCESS_CAPACITY_OF_FEW } else { PROCESS_CAPACITY };
+                let carries = graph.channels().len() <= MAX_CARRIED;
+                let most = if carries { CARRIED_CAPACITY } else { PROCESS_CAPACITY };
                 fit.clamp(PROCESS_MIN_CAPACITY, most).max(rates.double_buffered())
             } else {
                 kernel_capacity(channel, &rates, claims, threads)
@@ -105,11 +107,9 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
 
 /// Messages that a channel of a process holds by default (Nornir, section 5.1).
 const PROCESS_CAPACITY: usize = 64;
-/// The same in a graph of at most [`FEW_CHANNELS`] channels: a batch that one worker carries on, and the next one. With 64
-/// messages of 90 bytes, three processes on two threads took 1.35 times as long; with 512 and more as long.
-const PROCESS_CAPACITY_OF_FEW: usize = 256;
-/// See [`PROCESS_CAPACITY_OF_FEW`].
-const FEW_CHANNELS: usize = 64;
+/// The same where workers carry items on: a batch of one worker, and the next one. With 64 messages of 90 bytes, three
+/// processes on two threads took 1.1 to 1.35 times as long; with 512 or 1024 as long.
+const CARRIED_CAPACITY: usize = 256;
 /// The part of the first-level cache that such a channel holds by default, as a divisor (16 KiB of 32), so that large
 /// messages stay in the cache. It holds at least [`PROCESS_MIN_CAPACITY`] messages nevertheless, so that one context switch
 /// serves several.

@@ -159,7 +159,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
         is_free_process: false,
         body: Some(Box::new(Model { done: Claim::new(0), gives }) as Box<dyn Body>),
         dedicated: (node == dedicated).then_some(1),
-        roams: false,
+        roaming: None,
         dedicated_peers: peer == dedicated,
     };
     let nodes = vec![cell(give, Some(items), take), cell(take, None, give)];

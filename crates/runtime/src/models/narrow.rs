@@ -130,7 +130,7 @@ impl World for Narrow {
         others.filter_map(|other| self.running[other].node()).for_each(|node| now.add(node, 0));
         now.widen_if_unchanged(*seen, self.sleep());
         *seen = now;
-        NextLook::After(Duration::ZERO)
+        NextLook { pause: Duration::ZERO, waiting: None }
     }
 }
 

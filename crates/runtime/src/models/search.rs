@@ -172,7 +172,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
             Box::new(Script { done: Claim::new(0), sends, channels, slots: slots.clone() }) as Box<dyn Body>
         ),
         dedicated: None,
-        roams: false,
+        roaming: None,
         dedicated_peers: false,
     };
     let nodes = vec![cell(true, gives), cell(false, takes)];

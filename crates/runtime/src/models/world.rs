@@ -35,7 +35,7 @@ pub(super) trait World {
 
     /// As `Looker::look`. `seen` is what the worker has seen at its latest look since it sleeps.
     fn look(&self, _: Sleeper, _seen: &mut UnderWay) -> NextLook {
-        NextLook::After(Duration::ZERO)
+        NextLook { pause: Duration::ZERO, waiting: None }
     }
 
     /// As in `Worker::work`, before an activation: the worker is not searching any more.

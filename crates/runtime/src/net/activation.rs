@@ -95,8 +95,8 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) turn: Turn<'a>,
     /// A process's activation may have changed other channels than those of its turn's operations.
     pub(crate) touched_all: bool,
-    /// See [`ActivationContext::was_looked_at`].
-    pub(crate) looked: bool,
+    /// A firing of a roaming source took so long that its worker was excused.
+    pub(crate) was_long: bool,
     /// This thread's counts of dropped ends, and of all noted drops, when they were last read.
     dropped: u64,
     noted: u64,
@@ -120,7 +120,7 @@ impl<'a> ActivationContext<'a> {
             checks_end: false,
             turn: Turn::new(net),
             touched_all: false,
-            looked: false,
+            was_long: false,
             dropped: dropped(),
             noted: notes(),
         }
@@ -142,19 +142,7 @@ impl<'a> ActivationContext<'a> {
         self.alerted = alerted;
         self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
-        self.looked = false;
-    }
-
-    /// Ends a firing of a roaming source. Whether the looker has found that it took long: then the source publishes after each
-    /// firing until the activation ends.
-    #[inline]
-    pub(crate) fn was_looked_at(&mut self) -> bool {
-        let looked = self.state().looked.end_firing();
-        if looked {
-            self.net.sleep.resume();
-            (self.looked, self.slice) = (true, 1);
-        }
-        looked
+        self.was_long = false;
     }
 
     /// The worker that activates; `None` for a dedicated thread.

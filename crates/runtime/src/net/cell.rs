@@ -2,6 +2,7 @@
 
 use crate::net::NO_WORKER;
 use crate::net::{Body, NodeState};
+use crate::sched::roaming::Roaming;
 use crate::sync::Ordering;
 use thalweg_graph::{ChannelId, Kind};
 use thalweg_policy::WorkerId;
@@ -10,7 +11,7 @@ use thalweg_policy::WorkerId;
 ///
 /// | the node is | `body` | `dedicated` | `pinned` | activated by |
 /// |---|---|---|---|---|
-/// | run by workers, also if it `roams` | some | none | false | any worker |
+/// | run by workers, also if it is `roaming` | some | none | false | any worker |
 /// | pinned | some | none | true | the worker that began it |
 /// | dedicated | some | some | false | its own thread |
 /// | an outside end | none | some | false | no thread: code outside of the run holds the end |
@@ -28,8 +29,8 @@ pub(crate) struct NodeCell<'env> {
     pub(crate) needs: Box<[Need]>,
     /// The number, as a sleeper, of the node's own thread or of the code that holds the end.
     pub(crate) dedicated: Option<u32>,
-    /// The node is a blocking source that workers fire, instead of a thread of its own: see [`roaming`](crate::sched::roaming).
-    pub(crate) roams: bool,
+    /// Present for a blocking source that workers fire, instead of a thread of its own.
+    pub(crate) roaming: Option<Box<Roaming>>,
     /// Whether a neighbour is dedicated or an outside end.
     pub(crate) dedicated_peers: bool,
 }

@@ -52,12 +52,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use thalweg_analysis::Components;
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, NodeId};
-use thalweg_plan::Plan;
+use thalweg_plan::{MAX_CARRIED, Plan};
 use thalweg_policy::{Event, WorkerId};
 use thalweg_trace::Growth;
-
-/// The greatest number of channels of a graph whose workers carry items on.
-pub(crate) const MAX_CARRIED: usize = 64;
 
 /// The shared half of a run.
 pub(crate) struct Net<'env> {

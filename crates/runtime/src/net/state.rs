@@ -12,8 +12,6 @@
 //! | `suspected` | a worker that leaves the node waiting for room, and a search | `Relaxed` | the fences in [`suspects`](crate::liveness::suspects) |
 //! | `dozing`, `nap` | the node's dedicated thread | `Relaxed` | the fences in [`dedicated`](crate::sched::dedicated) and `make_ready::changed` |
 //! | `last` | the worker that activates; for a pinned node once, by compare-and-swap from [`NO_WORKER`] | `Relaxed` | a worker number, with no data behind it |
-//! | `looked` | the worker that fires, under the claim; the looker, by compare-and-swap | see [`roaming`](crate::sched::roaming) | |
-//! | `wary` | the worker that has activated the roaming source | `Relaxed` | an estimate: a lost update is harmless |
 //! | `tokens` | the threads that acquire and release tokens | see [`ready`](crate::sched::ready) | |
 //! | `pace`, `batch` | workers, after an activation | `Relaxed` | estimates: a lost update is harmless |
 //! | `firings`, `activations`, `busy`, `moves` | the holder of the node's only token by a store, other threads by `fetch_add` | `Relaxed` | statistics; the report reads them after the threads were joined |
@@ -37,7 +35,6 @@ use crate::measure::waits::OtherWaits;
 use crate::net::wait::{Wait, Waiting, waited_by};
 use crate::net::{Need, Net};
 use crate::sched::ready::Tokens;
-use crate::sched::roaming::{Looked, WARY};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
@@ -78,10 +75,6 @@ pub(crate) struct NodeState {
     pub(crate) last: AtomicU32,
     /// Activations by another worker than the previous one.
     pub(crate) moves: AtomicU64,
-    /// Whether a roaming source is in a firing that takes long.
-    pub(crate) looked: Looked,
-    /// Firings of a roaming source that publish at once, because one before them has waited.
-    pub(crate) wary: AtomicU32,
     /// Used only where the policy is notified.
     pub(crate) tokens: Tokens,
     /// The time of a firing, smoothed, in sixteenths of a nanosecond; 0 if it is not known.
@@ -169,8 +162,6 @@ impl NodeState {
             nap: AtomicUsize::new(NO_NAP),
             last: AtomicU32::new(NO_WORKER),
             moves: AtomicU64::new(0),
-            looked: Looked::default(),
-            wary: AtomicU32::new(WARY),
             tokens: Tokens::new(tokens),
             pace: AtomicU32::new(0),
             batch: AtomicU64::new(0),

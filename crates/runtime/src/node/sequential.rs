@@ -46,6 +46,7 @@ use crate::node::claim::Claim;
 use crate::port::tuple::{Inputs, Lent, Outputs};
 use crate::sched::ending::ended;
 use crate::sched::make_ready::changed_by;
+use crate::sched::roaming::Roaming;
 use thalweg_graph::NodeId;
 use thalweg_policy::Event;
 
@@ -283,9 +284,9 @@ where
             O::pause_after(out_cursors, items, time);
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
-        let (fired, end) = match cx.net.node(cx.node).roams {
-            false => code.run(in_cursors, out_cursors, limits.clone(), firings),
-            true => fire_one_by_one(code, (in_cursors, out_cursors), limits, firings, cx),
+        let (fired, end) = match &cx.net.node(cx.node).roaming {
+            None => code.run(in_cursors, out_cursors, limits.clone(), firings),
+            Some(roaming) => fire_one_by_one(code, (in_cursors, out_cursors), limits, firings, (roaming, cx)),
         };
         let stop = match end {
             None => Stop::Spent,
@@ -384,20 +385,25 @@ fn report_failure(cx: &ActivationContext<'_>, end: End) {
     }
 }
 
-/// [`SequentialCode::run`] for a [roaming](crate::sched::roaming) source: up to the end of a firing that the looker has found long.
+/// [`SequentialCode::run`] for a [roaming](crate::sched::roaming) source: up to the end of a firing that the looker has
+/// found long. Then the source publishes after each firing until the activation ends.
 fn fire_one_by_one<I: Inputs, O: Outputs, C: SequentialCode<I, O>>(
     code: &mut C,
     (ins, outs): (&mut I::Cursors<'static>, &mut O::Cursors<'static>),
     limits: &I::Limits,
     firings: usize,
-    cx: &mut ActivationContext<'_>,
+    (roaming, cx): (&Roaming, &mut ActivationContext<'_>),
 ) -> (usize, Option<End>) {
     let mut fired = 0;
     while fired < firings {
-        cx.state().looked.begin_firing();
+        roaming.begin_firing();
         let (ended, end) = code.run(ins, outs, limits.clone(), 1);
         fired += ended;
-        if cx.was_looked_at() || ended == 0 || end.is_some() {
+        let was_long = roaming.end_firing(&cx.net.sleep);
+        if was_long {
+            (cx.was_long, cx.slice) = (true, 1);
+        }
+        if was_long || ended == 0 || end.is_some() {
             return (fired, end);
         }
     }

@@ -158,7 +158,7 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         adapts: net.sched.width.adapts(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
         spin: net.threads() > 1 && net.topology.plan.threads <= cached_parallelism(),
-        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.roams),
+        yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.roaming.is_some()),
         stamped: !options.unaccounted
             || options.timeline > 0
             || deadline.is_some()

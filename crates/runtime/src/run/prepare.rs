@@ -18,13 +18,13 @@ use crate::contain::{drop_quietly, into_message};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
-use crate::net::{MAX_CARRIED, Need, Net, NodeCell, NodeState, Signals};
+use crate::net::{Need, Net, NodeCell, NodeState, Signals};
 use crate::sched::roaming::roaming_sources;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
-use thalweg_plan::{Plan, PlanError};
+use thalweg_plan::{MAX_CARRIED, Plan, PlanError};
 
 /// A network with its plan, rings and nodes, ready to run.
 pub struct Prepared<'env> {
@@ -202,6 +202,7 @@ impl NodeMaker<'_> {
         // A dedicated node is activated by one thread anyway, so it need not be pinned to a worker.
         let pinned = dedicated.is_none() && body.as_ref().is_some_and(|body| body.is_pinned());
         let is_process = data.kind == Kind::Process && body.is_some();
+        let roams = dedicated.is_none() && self.plan.own_threads.contains(&id);
         Ok(NodeCell {
             state,
             kind: data.kind,
@@ -210,7 +211,7 @@ impl NodeMaker<'_> {
             body,
             needs: needs.into(),
             dedicated,
-            roams: dedicated.is_none() && self.plan.own_threads.contains(&id),
+            roaming: roams.then(Box::default),
             dedicated_peers: self.has_dedicated_peers(data),
         })
     }

@@ -98,9 +98,10 @@ impl<'a> Looker<'a> {
         }
         let is_quiet = !moved && seen == self.seen;
         if seen == self.seen && !self.net.sched.roaming.is_empty() {
-            self.attend(&running);
+            self.excuse(&running);
         }
-        let is_long = |node: &NodeId| self.net.node(*node).state.looked.is_long();
+        let is_long =
+            |node: &NodeId| self.net.node(*node).roaming.as_ref().is_some_and(|roaming| roaming.is_long());
         let is_outside = !running.is_empty() && running.iter().all(is_long);
         if !is_outside {
             // Those that wait outside are excused, which makes room for others.
@@ -109,25 +110,24 @@ impl<'a> Looker<'a> {
         (self.seen, self.quiet) = (seen, if is_quiet { self.quiet + 1 } else { 0 });
         let spent = std::mem::replace(&mut self.spent, Measurement::start()).elapsed().total;
         if self.quiet < if is_outside { QUIET_OUTSIDE } else { QUIET } {
-            return NextLook::After(LOOK);
+            return NextLook { pause: LOOK, waiting: None };
         }
         self.check();
-        let pause = LOOK.max(spent * SHARE);
-        if is_outside { NextLook::Rest { waiting: running.len(), pause } } else { NextLook::After(pause) }
+        NextLook { pause: LOOK.max(spent * SHARE), waiting: is_outside.then_some(running.len()) }
     }
 
     /// The activations under way are those of the latest look. Excuses the workers that are in firings of roaming sources, and
     /// wakes this worker if no worker is left to fire such a source.
     #[cold]
-    fn attend(&self, running: &[NodeId]) {
+    fn excuse(&self, running: &[NodeId]) {
         let net = self.net;
-        for node in running.iter().map(|node| net.node(*node)).filter(|node| node.roams) {
-            net.sleep.excuse(|| node.state.looked.begin());
+        for roaming in running.iter().filter_map(|node| net.node(*node).roaming.as_ref()) {
+            net.sleep.excuse(|| roaming.is_found_long());
         }
         if net.sleep.wants_waking() && any_node(net, self.me) {
             net.sleep.wake_one();
         }
-        if !running.is_empty() && net.unattended().is_some() {
+        if !running.is_empty() && net.idle_source().is_some() {
             net.sleep.wake_worker(self.me);
         }
     }

@@ -7,18 +7,18 @@
 //!
 //! | what the thread of its own gives | what gives it here |
 //! |---|---|
-//! | a source that waits takes no worker from the others | the additional worker. It sleeps while firings are short; the looker widens the run once a firing is long ([`width`](crate::sched::width)) |
-//! | an item does not wait for the next one | the source publishes after each of its first [`WARY`] firings, and of as many after one that has waited. If a later one waits, the looker publishes what was pushed before it, and the source publishes after each firing until its activation ends |
+//! | a source that waits takes no worker from the others | the additional worker, which sleeps until the looker has found a firing of the source long |
+//! | an item does not wait for the next one | the source publishes after each of its first [`AT_ONCE`] firings, and of as many after one that has waited. If a later one waits, the looker publishes what was pushed before it, and the source publishes after each firing until its activation ends |
 //! | a run that waits for input uses no processor time | the looker rests ([`sleep`](crate::sched::sleep)) |
-//! | the source is read whatever the workers do | at most as many workers as the plan has threads fire other nodes ("The limit" in [`sleep`](crate::sched::sleep)) |
+//! | the source is read whatever the workers do | at most as many workers as the plan has threads fire other nodes ([`bounds`](crate::sched::sleep::bounds)) |
 //!
 //! # A long firing
 //!
 //! ```text
 //!   fires the source                          looks
-//!   1. looked := FIRING                       1. finds the same activations as before
-//!   2. fires, and marks the end               2. looked = FIRING? then looked := LONG, and excuses the worker
-//!   3. looked := NONE; was it LONG?           3. publishes up to the mark, at this look and at the next ones
+//!   1. firing := FIRING                       1. finds the same activations as before
+//!   2. fires, and marks the end               2. firing = FIRING? then firing := LONG, and excuses the worker
+//!   3. firing := NONE; was it LONG?           3. publishes up to the mark, at this look and at the next ones
 //!      then resumes, and publishes
 //! ```
 //!
@@ -28,20 +28,21 @@
 
 use crate::channel::{Meter, Origins};
 use crate::measure::clock::Ticks;
-use crate::net::{MAX_CARRIED, Net, NodeCell};
+use crate::net::{Net, NodeCell};
 use crate::run::Options;
+use crate::sched::sleep::Sleep;
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
-use thalweg_plan::Plan;
+use thalweg_plan::{MAX_CARRIED, Plan};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Visit, dispatch};
 
 /// The number of firings after one that has waited in which the source publishes after each. A caller that sends requests and
 /// waits for the answers sends fewer at a time; a file or a pipe gives more lines for each time that it waits.
-pub(crate) const WARY: u32 = 256;
+pub(crate) const AT_ONCE: u32 = 256;
 /// The time of an activation, in nanoseconds, from which on one of its firings has waited: well above the time of a slice.
 const WAITED_NS: f64 = 40_000.0;
 
@@ -81,9 +82,19 @@ impl Visit for Carries<'_> {
     }
 }
 
-/// Whether a roaming source is in a firing, and whether that takes long: see the module.
-#[derive(Debug, Default)]
-pub(crate) struct Looked(AtomicU32);
+/// The state of a roaming source that its firings share with the looker.
+///
+/// | field | written by | ordering | why |
+/// |---|---|---|---|
+/// | `firing` | the thread that fires, under the node's claim; the looker, by compare-and-swap | `Relaxed` | the mutex of [`sleep`](crate::sched::sleep): see the module |
+/// | `at_once` | the worker that has activated the source | `Relaxed` | an estimate: a lost update is harmless |
+#[derive(Debug)]
+pub(crate) struct Roaming {
+    /// [`NONE`], [`FIRING`] or [`LONG`].
+    firing: AtomicU32,
+    /// The number of firings to come that publish at once.
+    at_once: AtomicU32,
+}
 
 /// No firing.
 const NONE: u32 = 0;
@@ -92,27 +103,37 @@ const FIRING: u32 = 1;
 /// A firing whose worker is excused.
 const LONG: u32 = 2;
 
-impl Looked {
+impl Default for Roaming {
+    fn default() -> Roaming {
+        Roaming { firing: AtomicU32::new(NONE), at_once: AtomicU32::new(AT_ONCE) }
+    }
+}
+
+impl Roaming {
     /// The thread that fires begins a firing.
     #[inline]
     pub(crate) fn begin_firing(&self) {
-        self.0.store(FIRING, Ordering::Relaxed);
+        self.firing.store(FIRING, Ordering::Relaxed);
     }
 
     /// The thread that fires ends the firing; whether its worker was excused.
     #[inline]
-    pub(crate) fn end_firing(&self) -> bool {
-        self.0.swap(NONE, Ordering::Relaxed) == LONG
+    pub(crate) fn end_firing(&self, sleep: &Sleep) -> bool {
+        let was_long = self.firing.swap(NONE, Ordering::Relaxed) == LONG;
+        if was_long {
+            sleep.resume();
+        }
+        was_long
     }
 
     /// Whether the worker of a firing is excused.
     pub(crate) fn is_long(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == LONG
+        self.firing.load(Ordering::Relaxed) == LONG
     }
 
     /// The looker finds the firing long. False if there is none, or if it was found long before.
-    pub(crate) fn begin(&self) -> bool {
-        self.0.compare_exchange(FIRING, LONG, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    pub(crate) fn is_found_long(&self) -> bool {
+        self.firing.compare_exchange(FIRING, LONG, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -123,25 +144,21 @@ impl Net<'_> {
         let first = self.topology.plan.threads as u32;
         for (source, sleeper) in std::mem::take(&mut self.sched.roaming).into_iter().zip(first..) {
             let cell = &mut self.cells.nodes[source.index()];
-            (cell.dedicated, cell.roams) = (Some(sleeper), false);
+            (cell.dedicated, cell.roaming) = (Some(sleeper), None);
             let peers: Vec<NodeId> = self.peers(source).collect();
             peers.into_iter().for_each(|peer| self.cells.nodes[peer.index()].dedicated_peers = true);
         }
     }
 
     /// A roaming source that could fire, and that no worker fires.
-    pub(crate) fn unattended(&self) -> Option<NodeId> {
+    pub(crate) fn idle_source(&self) -> Option<NodeId> {
         self.sched.roaming.iter().copied().find(|source| self.claimable(*source))
     }
 
     /// What the report says of the additional workers.
     pub(crate) fn roaming_remark(&self) -> Option<String> {
-        let names: Vec<String> = self
-            .sched
-            .roaming
-            .iter()
-            .map(|node| format!("`{}`", self.topology.graph.node(*node).name))
-            .collect();
+        let name = |node: &NodeId| format!("`{}`", self.topology.graph.node(*node).name);
+        let names: Vec<String> = self.sched.roaming.iter().map(name).collect();
         let (threads, names) = (self.topology.plan.threads, names.join(", "));
         (!names.is_empty()).then(|| {
             format!("the workers from number {threads} on are there because of {names}, which may block")
@@ -150,47 +167,47 @@ impl Net<'_> {
 }
 
 impl<P: Policy> Worker<'_, P> {
-    /// The limits of a roaming source's activation, if `batch` are those by its pace.
+    /// The limits of an activation, if `batch` are those by the node's pace: a roaming source may publish after each firing.
     #[inline]
-    pub(super) fn wary(&self, cell: &NodeCell<'_>, (budget, slice): (usize, usize)) -> (usize, usize) {
-        let is_wary = cell.roams && cell.state.wary.load(Ordering::Relaxed) > 0;
-        (budget, if is_wary { slice.min(1) } else { slice })
+    pub(super) fn at_once(&self, cell: &NodeCell<'_>, (budget, slice): (usize, usize)) -> (usize, usize) {
+        let publishes_each =
+            cell.roaming.as_ref().is_some_and(|roaming| roaming.at_once.load(Ordering::Relaxed) > 0);
+        (budget, if publishes_each { slice.min(1) } else { slice })
     }
 
     /// Notes whether an activation of a roaming source has waited.
     #[inline]
     pub(super) fn note_waiting(&mut self, cell: &NodeCell<'_>, fired: usize, spent: Ticks) {
-        if cell.roams {
-            let left = cell.state.wary.load(Ordering::Relaxed);
-            let has_waited = spent as f64 > WAITED_NS * self.ticks_per_ns;
-            let left = if has_waited { WARY } else { left.saturating_sub(fired.min(left as usize) as u32) };
-            cell.state.wary.store(left, Ordering::Relaxed);
-            if has_waited {
-                // The worker was not off the processor for others, nor busy.
-                self.account.busy = self.account.busy.saturating_sub(spent);
-                self.account.idle += spent;
-                self.account.parked += spent;
-            }
+        let Some(roaming) = &cell.roaming else { return };
+        if spent as f64 <= WAITED_NS * self.ticks_per_ns {
+            let fired = u32::try_from(fired).unwrap_or(u32::MAX);
+            let left = roaming.at_once.load(Ordering::Relaxed).saturating_sub(fired);
+            return roaming.at_once.store(left, Ordering::Relaxed);
         }
+        roaming.at_once.store(AT_ONCE, Ordering::Relaxed);
+        // The worker was not busy, and not off the processor for another thread.
+        self.account.busy = self.account.busy.saturating_sub(spent);
+        self.account.idle += spent;
+        self.account.parked += spent;
     }
 
-    /// What a worker does that may be beyond the limit: it fires a roaming source, or sleeps. `None` if it is not beyond.
+    /// What a worker does that may be beyond the limit: it fires a roaming source, or has slept. `None` if it is not beyond.
     #[cold]
-    pub(super) fn attend(&mut self, now: &mut Ticks) -> Option<Attending> {
+    pub(super) fn beyond_limit(&mut self, now: &mut Ticks) -> Option<Beyond> {
         let net = self.host.net;
         if !net.sleep.has_excess() {
             self.is_beyond = false;
             return None;
         }
-        if let Some(source) = net.unattended() {
-            return Some(Attending::Fires(source));
+        if let Some(source) = net.idle_source() {
+            return Some(Beyond::Fires(source));
         }
-        self.stand_down(now, true).then_some(Attending::Slept)
+        self.stand_down(now, true).then_some(Beyond::Slept)
     }
 }
 
 /// What a worker beyond the limit does.
-pub(super) enum Attending {
+pub(super) enum Beyond {
     /// It fires this source.
     Fires(NodeId),
     /// It has slept.

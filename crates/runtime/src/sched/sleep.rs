@@ -68,60 +68,10 @@
 //! brings `active` to 0 knows that nothing changes until it acts, and examines the graph with no other thread active,
 //! under the mutex ([`quiesce`](crate::liveness::quiesce)).
 //!
-//! # The looker
-//!
-//! While a worker sleeps and another one is awake, one sleeping worker is the *looker*: its wait has a timeout, after
-//! which it looks at the activations under way ([`look`](crate::sched::look)), and then sleeps again. While it looks it is
-//! announced and counted active, as in the states above: it changes counters, so the graph is not at rest.
-//!
-//! | `looker` | `WATCHED` | entered by | left by |
-//! |---|---|---|---|
-//! | none | clear | the looker that is woken, ends its wait, or finds no worker awake, if no other seated worker sleeps | a worker that commits while another is awake; `watch` |
-//! | a worker | set | that worker, in `commit`; the thread that hands the role on, or `watch`, which notify it | that worker |
-//!
-//! **Rest.** While all workers that are awake are in firings of [roaming sources](crate::sched::roaming) that wait for the outside
-//! world, the looker has nothing to look at: each of these publishes when its firing ends. So it *rests*: its wait is long.
-//! `resting`, under the mutex, is set before the look that finds nothing, and cleared by any thread that wakes or begins to
-//! sleep, or ends such a firing ([`Sleep::resume`]) and may then begin another. If the flag is clear after the look, or
-//! more workers are awake than the look has found in such firings, the looker does not rest; if it is cleared later, the thread
-//! that clears it notifies the looker.
-//!
-//! [`Sleep::wake_one`] wakes the looker last of the seated workers. If the looker is woken, the waker hands the role to
-//! another worker that sleeps: a seated one, or one that it summons.
-//!
-//! Invariant: if a worker is announced and `WATCHED` is clear, a worker that is awake publishes after each firing
-//! ([`Sleep::is_unwatched`]), since no other thread would.
-//!
-//! # The width
-//!
-//! A run may use fewer workers than it has ([`width`](crate::sched::width)). While as many are awake and a looker watches them,
-//! [`Sleep::wake_one`] wakes none, and a worker beyond the width *stands down*: it announces and commits without a check,
-//! though there may be work.
-//!
-//! No wake-up is lost by that. A changer that reads `FULL` relies on the workers that are awake, at least one. The
-//! announcement of any of them clears the bit, unless as many remain, before its fence; so the check that follows sees the
-//! change. A worker stands down, under the mutex, only while more workers are awake than the width: another one, which is not
-//! announced, remains, and checks before it sleeps. It may be the looker, as any sleeping worker.
-//!
-//! A width below the number of workers needs a looker, since all workers that are awake may be in long firings: the looker then
-//! widens the run. So `FULL` keeps sleepers from being woken only while there is one. Otherwise the worker that is woken beyond
-//! the width stands down, and becomes the looker.
-//!
-//! # The limit
-//!
-//! A run with [roaming sources](crate::sched::roaming) has more workers than threads that the caller has asked for, its
-//! *limit*. Of the workers that are awake, those in long firings of these sources are *excused*, by the looker, and the others
-//! are at most as many as the limit: `FULL` and `EXCESS` compare them with the limit, or the width if that is less.
-//!
-//! | worker is | counted | entered by | left by |
-//! |---|---|---|---|
-//! | general | yes | its first decision without `EXCESS` | sleep; the looker (excused) |
-//! | excused | no | the looker, `excuse` | the end of the firing, `resume` (beyond) |
-//! | beyond | yes | a wake-up; `resume` | the first decision without `EXCESS` (general); sleep, by `stand_down` |
-//!
-//! A worker beyond the limit fires roaming sources and nothing else. So at most `limit` workers fire other nodes, and where all
-//! of these wait for a source, another one fires it: the looker, if the source has room again and its producer sleeps
-//! (`Looker::attend`).
+//! | more on | in |
+//! |---|---|
+//! | the looker, a sleeping worker that looks at the activations under way | [`looker`] |
+//! | the width and the limit: how many workers are to be awake | [`bounds`] |
 //!
 //! # Dedicated threads
 //!
@@ -129,19 +79,26 @@
 //! it for dedicated neighbours ([`dedicated`](crate::sched::dedicated)). `waiting`, under the mutex, says only whether
 //! the waker must count the thread active: one that is rung before it waits is active already.
 
+pub(crate) mod bounds;
+pub(crate) mod looker;
+
+pub(crate) use looker::NextLook;
+
 use crate::sched::look::LOOK;
 use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::threads::Roster;
+use bounds::NO_LIMIT;
 use crossbeam_utils::CachePadded;
+use looker::REST;
 use std::time::Duration;
 
 /// Bit 0 of `word`: a woken worker searches for work.
 const SEARCHING: usize = 1;
 /// Bit 1 of `word`: a sleeping worker looks at the activations under way from time to time.
 const WATCHED: usize = 2;
-/// Bit 2 of `word`: as many workers are awake as the run's width, or more.
+/// Bit 2 of `word`: as many workers are awake as the run's width or limit, or more.
 const FULL: usize = 4;
-/// Bit 3 of `word`: more workers are awake than the run's width.
+/// Bit 3 of `word`: more workers are awake than the run's width or limit.
 const EXCESS: usize = 8;
 /// The unit of the other bits of `word`: one announced worker.
 const SLEEPER: usize = 16;
@@ -152,22 +109,6 @@ const SLEEPER: usize = 16;
 fn is_enough(word: usize) -> bool {
     word & SEARCHING != 0 || word & (FULL | WATCHED) == FULL | WATCHED
 }
-
-/// The time between two looks of a looker that rests. The protocol needs none.
-const REST: Duration = Duration::from_secs(1);
-
-/// When the looker looks again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NextLook {
-    /// After this time.
-    After(Duration),
-    /// The activations under way are firings of roaming sources, on `waiting` workers. If no other worker is awake, the looker
-    /// rests; otherwise it looks again after `pause`.
-    Rest { waiting: usize, pause: Duration },
-}
-
-/// The width of a run that uses all its workers.
-const NO_LIMIT: usize = usize::MAX;
 
 /// The number of a sleeper: a worker's, or a higher one for a dedicated thread or an end outside of the run.
 pub(crate) type Sleeper = usize;
@@ -193,7 +134,7 @@ struct State {
     resting: bool,
     /// The number of workers.
     workers: usize,
-    /// The most of them that may be awake, without those excused.
+    /// Maximum number of them that are awake, without those excused.
     limit: usize,
     /// Workers that are awake, in long firings of roaming sources.
     excused: usize,
@@ -204,9 +145,6 @@ struct State {
     /// The number of times that the looker's wait still ends by its timeout.
     #[cfg(loom)]
     looks: usize,
-    /// The looker waits, and rests.
-    #[cfg(loom)]
-    rests: bool,
 }
 
 /// The parking place of all threads of a run.
@@ -237,13 +175,6 @@ pub(crate) enum ParkOutcome {
     Over,
 }
 
-impl State {
-    /// The workers awake, without those excused.
-    fn general(&self) -> usize {
-        self.workers.saturating_sub(self.asleep.len() + self.excused)
-    }
-}
-
 impl Sleep {
     /// For `threads` sleepers, all of them active.
     pub(crate) fn new(threads: usize) -> Sleep {
@@ -266,8 +197,6 @@ impl Sleep {
                 over: false,
                 #[cfg(loom)]
                 looks: 0,
-                #[cfg(loom)]
-                rests: false,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
             roster: Roster::default(),
@@ -325,114 +254,6 @@ impl Sleep {
     pub(crate) fn wants_waking(&self) -> bool {
         let word = self.word.load(Ordering::Relaxed);
         word >= SLEEPER && !is_enough(word)
-    }
-
-    /// Compares the workers awake with the width. The caller has changed either, under the mutex.
-    fn compare(&self, state: &mut State) {
-        self.end_rest(state);
-        let (awake, most) = (state.general(), self.width().min(state.limit));
-        let full = if awake >= most { FULL } else { 0 };
-        let bits = full | if awake > most { EXCESS } else { 0 };
-        if self.word.load(Ordering::Relaxed) & (FULL | EXCESS) != bits {
-            self.word.fetch_and(!(FULL | EXCESS), Ordering::Relaxed);
-            self.word.fetch_or(bits, Ordering::Relaxed);
-        }
-    }
-
-    /// Bounds the workers that are awake, without those excused. Before the workers begin.
-    pub(crate) fn set_limit(&self, limit: usize) {
-        lock(&self.state).limit = limit;
-    }
-
-    /// Excuses a worker in a long firing of a roaming source, if `begin` returns true: another one may be awake in its place. A
-    /// changer may have relied on that worker, so the caller then checks for work.
-    pub(crate) fn excuse(&self, begin: impl FnOnce() -> bool) {
-        let mut state = lock(&self.state);
-        if begin() {
-            state.excused += 1;
-            self.compare(&mut state);
-        }
-        drop(state);
-        fence(Ordering::SeqCst); // as in `announce`
-    }
-
-    /// The excused worker's firing has ended. The looker looks again soon.
-    #[cold]
-    pub(crate) fn resume(&self) {
-        let mut state = lock(&self.state);
-        state.excused -= 1;
-        self.compare(&mut state);
-    }
-
-    fn end_rest(&self, state: &mut State) {
-        if std::mem::take(&mut state.resting) {
-            self.notify(state.looker);
-        }
-    }
-
-    /// Sets the number of workers that are to be awake at a time, at least 1; all of them are no limit. Wakes one, if fewer are; that one wakes the next
-    /// if there is more work.
-    pub(crate) fn set_width(&self, width: usize) {
-        let mut state = lock(&self.state);
-        let width = if width < state.workers { width.max(1) } else { NO_LIMIT };
-        let is_wider = self.width.swap(width, Ordering::Relaxed) < width;
-        self.compare(&mut state);
-        drop(state);
-        if is_wider && self.wants_waking() {
-            self.wake_one();
-        }
-    }
-
-    /// Lets all workers be awake, until the next trial of the width.
-    pub(crate) fn widen(&self) {
-        if self.width() == NO_LIMIT {
-            return;
-        }
-        let mut state = lock(&self.state);
-        self.width.store(NO_LIMIT, Ordering::Relaxed);
-        state.widened = true;
-        self.compare(&mut state);
-        drop(state);
-        self.wake_one();
-    }
-
-    /// Whether the run was widened since the last call.
-    pub(crate) fn was_widened(&self) -> bool {
-        std::mem::take(&mut lock(&self.state).widened)
-    }
-
-    /// The number of workers that are to be awake at a time, or a greater one. Another thread may be changing it.
-    #[inline]
-    pub(crate) fn width(&self) -> usize {
-        self.width.load(Ordering::Relaxed)
-    }
-
-    /// Whether more workers are awake than the run's width.
-    #[inline]
-    pub(crate) fn has_excess(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & EXCESS != 0
-    }
-
-    /// Announces a worker whose number is beyond the width, if more workers are awake; false, without an effect, if not. By its
-    /// number, so that the caller's thread, which is worker 0, goes on with the data that is in its caches; or whatever its
-    /// number is, if it is `beyond` the limit. `searching` is as in
-    /// [`Sleep::announce`]. The caller then commits, without a check for work: see the module.
-    pub(crate) fn stand_down(&self, worker: Sleeper, searching: bool, beyond: bool) -> bool {
-        let state = lock(&self.state);
-        let stands_down = !state.over
-            && (beyond || worker >= self.width())
-            && state.general() > self.width().min(state.limit);
-        if stands_down {
-            self.list(state, worker, searching);
-        }
-        stands_down
-    }
-
-    /// Whether a worker is announced and none is the looker: then a worker that is awake publishes after each firing.
-    #[inline]
-    pub(crate) fn is_unwatched(&self) -> bool {
-        let word = self.word.load(Ordering::Relaxed);
-        word >= SLEEPER && word & WATCHED == 0
     }
 
     /// Steps 1 and 2 of a sleeper. `searching` says that the worker was woken and has found nothing. The caller then
@@ -522,86 +343,9 @@ impl Sleep {
             state = lock(&self.state);
             state.active -= 1; // also if it was rung meanwhile: the waker has counted it a second time
             let awake = state.workers - state.asleep.len();
-            pause = match next {
-                NextLook::After(pause) => pause,
-                NextLook::Rest { waiting, .. } if state.resting && waiting == awake => REST,
-                NextLook::Rest { pause, .. } => pause,
-            };
-            state.resting = pause == REST;
+            state.resting &= next.waiting == Some(awake);
+            pause = if state.resting { REST } else { next.pause };
         }
-    }
-
-    /// The worker that sleeps is awake again, without a waker: it counts itself, leaves the list, and hands on the role of
-    /// the looker if it has it. Releases the mutex.
-    fn rise(&self, mut state: MutexGuard<'_, State>, worker: Sleeper) {
-        state.active += 1;
-        state.asleep.retain(|w| *w != worker);
-        self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
-        self.compare(&mut state);
-        let next = self.vacate(&mut state, worker);
-        drop(state);
-        self.notify(next);
-    }
-
-    /// If the worker, which does not sleep any more, was the looker, appoints another seated worker that sleeps. The caller
-    /// notifies that one, after it has released the mutex.
-    fn vacate(&self, state: &mut State, worker: Sleeper) -> Option<Sleeper> {
-        if state.looker != Some(worker) {
-            return None;
-        }
-        let next = Self::seated(state).filter(|_| !state.over);
-        self.set_looker(state, next);
-        next
-    }
-
-    /// Wakes the worker that was appointed, so that its wait gets a timeout.
-    fn notify(&self, appointed: Option<Sleeper>) {
-        if let Some(worker) = appointed {
-            self.bells[worker].notify_one();
-        }
-    }
-
-    /// Changes the looker.
-    fn set_looker(&self, state: &mut State, looker: Option<Sleeper>) {
-        state.looker = looker;
-        match looker {
-            Some(_) => self.word.fetch_or(WATCHED, Ordering::Relaxed),
-            None => self.word.fetch_and(!WATCHED, Ordering::Relaxed),
-        };
-    }
-
-    /// Makes the worker, which is about to sleep, the looker, if there is none and another worker is awake.
-    fn fill_role(&self, state: &mut State, worker: Sleeper) {
-        if state.looker.is_none() && !state.rung[worker] && state.workers > state.asleep.len() {
-            self.set_looker(state, Some(worker));
-        }
-    }
-
-    /// A seated worker that sleeps, other than the looker.
-    fn seated(state: &State) -> Option<Sleeper> {
-        let mut others = state.asleep.iter().copied();
-        others.find(|w| state.parked[*w] && Some(*w) != state.looker)
-    }
-
-    /// Appoints a looker, if a worker is announced and none is it: a seated worker, or one that is summoned for it. For a
-    /// worker that has found [`Sleep::is_unwatched`] often.
-    pub(crate) fn watch(&self) {
-        let mut state = lock(&self.state);
-        if state.looker.is_some() || state.over {
-            return;
-        }
-        let Some(worker) = Self::seated(&state) else { return self.summon_looker(state) };
-        self.set_looker(&mut state, Some(worker));
-        drop(state);
-        self.notify(Some(worker));
-    }
-
-    /// Summons a worker without a thread, which finds no work and becomes the looker. Releases the mutex.
-    fn summon_looker(&self, mut state: MutexGuard<'_, State>) {
-        let Some(at) = state.asleep.iter().rposition(|w| state.unseated[*w]) else { return };
-        let worker = state.asleep.remove(at);
-        self.count_rung(&mut state, worker);
-        self.ring(worker, state);
     }
 
     /// Counts a worker that was taken off the list, and that the caller rings.
@@ -648,7 +392,7 @@ impl Sleep {
         (state, timed_out)
     }
 
-    /// A model has no clock: a timeout passes as often as [`Sleep::pass_time`] says, and only that of a looker that does not rest.
+    /// A model has no clock: a timeout passes as often as [`Sleep::pass_time`] says, and only the looker's. No model rests.
     #[cfg(loom)]
     fn wait<'a>(
         &self,
@@ -659,19 +403,13 @@ impl Sleep {
         let mut timed_out = false;
         state.parked[sleeper] = true;
         let was_looker = state.looker == Some(sleeper);
-        let was_resting = was_looker && state.resting;
         while !state.rung[sleeper] && !state.over && (was_looker || state.looker != Some(sleeper)) {
-            if was_resting && !state.resting {
-                break;
-            }
-            timed_out = was_looker && !was_resting && state.looks > 0;
+            timed_out = was_looker && state.looks > 0;
             if timed_out {
                 state.looks -= 1;
                 break;
             }
-            state.rests |= was_resting;
             state = self.bells[sleeper].wait(state).unwrap();
-            state.rests &= !was_resting;
         }
         state.parked[sleeper] = false;
         (state, timed_out)
@@ -683,7 +421,7 @@ impl Sleep {
     pub(crate) fn pass_time(&self, looks: usize) {
         let mut state = lock(&self.state);
         state.looks += looks;
-        let looker = state.looker.filter(|_| !state.rests);
+        let looker = state.looker;
         drop(state);
         self.notify(looker);
     }

@@ -51,7 +51,7 @@ use crate::sched::host::EngineHost;
 use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
-use crate::sched::roaming::Attending;
+use crate::sched::roaming::Beyond;
 use crate::sync::Ordering;
 use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -112,7 +112,7 @@ pub(crate) struct Worker<'a, P: Policy> {
     pub(super) waited: Option<waits::Ended>,
     /// The policy is notified of nodes that become claimable; otherwise it scans.
     pub(super) notified: bool,
-    /// The worker may be beyond the limit: see [`sleep`](crate::sched::sleep).
+    /// The worker may be beyond the limit: see [`bounds`](crate::sched::sleep::bounds).
     pub(super) is_beyond: bool,
     /// Whether this worker may pass nodes on: see [`pass_on`](crate::sched::pass_on).
     passes_on: bool,
@@ -231,25 +231,28 @@ impl<'a, P: Policy> Worker<'a, P> {
                 self.run_timers(now);
             }
             injector::drain(net);
-            if self.is_beyond {
-                match self.attend(&mut now) {
-                    Some(Attending::Fires(source)) => {
-                        last = Some(self.begin_activation(cx, source, &mut now));
-                        continue;
-                    }
-                    Some(Attending::Slept) => continue,
-                    None => {}
-                }
-            }
-            let is_beyond =
+            let beyond = if self.is_beyond { self.beyond_limit(&mut now) } else { None };
+            let exceeds_width =
                 self.config.adapts && net.sleep.has_excess() && self.host.worker >= net.sleep.width();
-            if is_beyond && self.has_carried() && self.stand_down(&mut now, false) {
-                continue;
-            }
-            self.host.now = now;
-            match self.policy.next(&mut self.local, last, &mut self.host) {
+            let decision = match beyond {
+                Some(Beyond::Slept) => continue,
+                Some(Beyond::Fires(source)) => Decision::Activate(source),
+                None if exceeds_width && self.has_carried() && self.stand_down(&mut now, false) => continue,
+                None => {
+                    self.host.now = now;
+                    self.policy.next(&mut self.local, last, &mut self.host)
+                }
+            };
+            match decision {
                 Decision::Activate(node) => {
-                    last = Some(self.begin_activation(cx, node, &mut now));
+                    // Before the activation: while the mark is set no other worker is woken.
+                    if self.searching {
+                        self.searching = false;
+                        net.sleep.found();
+                    }
+                    let event;
+                    (event, now) = self.activate(cx, node, now);
+                    last = Some((node, event));
                     if let Some(next) = self.handoff.take() {
                         (last, now) = self.run_handoffs(cx, next, now);
                     }
@@ -259,24 +262,6 @@ impl<'a, P: Policy> Worker<'a, P> {
                 Decision::Idle => now = self.idle(now),
             }
         }
-    }
-
-    /// Activates a node. Returns it with the event that has ended the activation.
-    #[inline(always)]
-    fn begin_activation(
-        &mut self,
-        cx: &mut ActivationContext<'a>,
-        node: NodeId,
-        now: &mut Ticks,
-    ) -> (NodeId, Event) {
-        // Before the activation: while the mark is set no other worker is woken.
-        if self.searching {
-            self.searching = false;
-            self.host.net.sleep.found();
-        }
-        let event;
-        (event, *now) = self.activate(cx, node, *now);
-        (node, event)
     }
 
     /// The time, in ticks, from which on [`Worker::run_timers`] has something to do.
@@ -364,14 +349,14 @@ impl<'a, P: Policy> Worker<'a, P> {
             self.waited = Some(waits::ended(cell, before));
         }
         let batch = self.watched(cell.kind, self.batch(cell, node));
-        let batch = self.wary(cell, batch);
+        let batch = self.at_once(cell, batch);
         let next = self.next_items(node);
         let batch = self.up_to_another(cell.kind, next, batch);
         cx.begin(node, &cell.state, batch, cell.state.take_alert());
         self.running.begin(node, cell.kind == Kind::Parallel);
         let event = body.activate(cx);
         self.running.end();
-        self.is_beyond |= cx.looked;
+        self.is_beyond |= cx.was_long;
         if let Some(next) = next {
             self.count_crossed(next, cx.fired);
         }
