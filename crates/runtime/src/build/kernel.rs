@@ -102,7 +102,7 @@ where
     ///
     /// A source of items that own memory has no such thread under the policy `auto`: the run has one worker more instead,
     /// and any worker fires the source and goes on with what it has made, as long as firings are short. So a source that
-    /// seldom waits costs no more than one that is not blocking. At most [`threads`](crate::Options::threads) workers fire other
+    /// seldom waits costs little more than one that is not blocking. At most [`threads`](crate::Options::threads) workers fire other
     /// nodes. An item waits for the next one for one or two milliseconds at most, and not at all if one of the 256 firings
     /// before it has waited. If the options choose another policy, a plan, pinned threads, their stacks or
     /// [one thread for each node](crate::Options::one_to_one), or in a counted run, the source has its thread.

@@ -13,7 +13,7 @@
 
 use super::drops::here;
 use crate::channel::operation::{channel, sends};
-use crate::channel::{Meter, Run, WaitFlag};
+use crate::channel::{Meter, WaitFlag};
 use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
 use crate::net::{Owner, Owners};
@@ -245,23 +245,22 @@ impl<'a> Turn<'a> {
     /// if this poll ends: the next message is another worker's, and this worker carries its own on.
     #[inline]
     pub(crate) fn messages(&self, operation: u64, meter: &Meter, next: usize, tail: usize) -> Option<usize> {
-        match (self.carrier, meter.origins()) {
-            (Some(worker), Some(origins)) => {
-                self.own_messages(operation, worker, origins.run(next), next, tail)
-            }
-            _ => Some(tail),
+        match self.carrier {
+            None => Some(tail),
+            Some(worker) => self.own_messages((operation, worker), meter, next, tail),
         }
     }
 
     #[inline(never)]
     fn own_messages(
         &self,
-        operation: u64,
-        worker: WorkerId,
-        run: Run,
+        (operation, worker): (u64, WorkerId),
+        meter: &Meter,
         next: usize,
         tail: usize,
     ) -> Option<usize> {
+        let Some(origins) = meter.origins() else { return Some(tail) };
+        let run = origins.run(next);
         let is_own = run.worker.is_none_or(|pusher| pusher == worker);
         if !is_own && self.left.get() < self.budget {
             self.end_early(operation);
