@@ -197,6 +197,26 @@ fn the_section_may_end_before_its_input() {
     }
 }
 
+/// The window takes the last item only as its second one, so what the first node's last firing has become is never
+/// complete, and the sums of the tallies end before the last node's last firing does.
+#[test]
+fn a_firing_goes_on_when_no_node_reads_its_tally() {
+    for (config, options) in configs() {
+        let all = thalweg::from_iter(0..3u64).in_flight(9, |items| {
+            let firsts = items.par_flat_map(|item| [item; 2]).windows(2, 1, |pair| pair[0]);
+            firsts.par_flat_map(|item| [item]).par_flat_map(|item| {
+                (0..5u64).map(move |i| {
+                    std::thread::sleep(Duration::from_millis(2));
+                    5 * item + i
+                })
+            })
+        });
+        let (all, _) = watch(config, || all.collect().run(&options).unwrap());
+        let expected = [0, 0, 1, 1, 2].into_iter().flat_map(|item| (0..5).map(move |i| 5 * item + i));
+        assert_eq!(all, expected.collect::<Vec<u64>>());
+    }
+}
+
 #[test]
 fn a_failure_in_a_section_drops_every_item_once() {
     for threads in 1..=3 {

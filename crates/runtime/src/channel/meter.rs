@@ -19,10 +19,11 @@
 //! Layout: fields that the producing side writes come first, those of the consuming side last. With
 //! [`Layout::Apart`] `head` has cache lines of its own, so that the two sides do not invalidate each other's.
 
-use super::{Mark, Marks, Origins, Taking};
+use super::{Consumers, Mark, Origins, Taking};
 use crate::set_once::SetOnce;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// The placement of the two sides' counters in memory.
@@ -98,8 +99,8 @@ pub(crate) struct Meter {
     producer_waited: AtomicU64,
     weights: Option<Box<Weights>>,
     origins: Option<Box<Origins>>,
-    /// The marks of the producer, if its firings have pieces.
-    pieces: SetOnce<Box<Marks>>,
+    /// All consumers of the producer, if its firings have pieces.
+    pieces: SetOnce<Arc<Consumers>>,
 }
 
 impl Meter {
@@ -276,15 +277,19 @@ impl Meter {
 
     /// The consumer leaves: it will access no slot any more. `Release` pairs with [`Meter::gone`]. Consuming side only.
     pub(crate) fn leave(&self) {
+        if self.gone.load(Ordering::Relaxed) {
+            return;
+        }
         self.gone.store(true, Ordering::Release);
-        if let Some(marks) = self.pieces.get() {
-            marks.stop();
+        if let Some(consumers) = self.pieces.get() {
+            consumers.leave();
         }
     }
 
-    /// Makes [`Meter::leave`] end the producer's firings in pieces. Before the run begins.
-    pub(crate) fn ends_pieces(&self, marks: Marks) {
-        _ = self.pieces.set(Box::new(marks));
+    /// Makes [`Meter::leave`] end the producer's firings in pieces, if its other consumers have left too. Before the run
+    /// begins.
+    pub(crate) fn ends_pieces(&self, consumers: Arc<Consumers>) {
+        _ = self.pieces.set(consumers);
     }
 
     /// Whether the consumer has left. `Acquire` pairs with `leave`: after true, both ends are the producing side's.

@@ -81,6 +81,7 @@ mod pair;
 mod ring;
 mod slots;
 
+pub(crate) use cursor::Consumers;
 pub use cursor::{Glance, In, NotYet, Out, View};
 pub(crate) use cursor::{InputRates, MarkRef};
 pub use cursor::{Mark, Marks};

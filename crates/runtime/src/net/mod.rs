@@ -38,7 +38,7 @@ pub(crate) use view::{View, Viewed};
 pub(crate) use wait::Waiting;
 
 use crate::channel::operation::{channel, sends};
-use crate::channel::{Grow, Meter, Origins};
+use crate::channel::{Consumers, Grow, Meter, Origins};
 use crate::error::Error;
 use crate::liveness::live::Live;
 use crate::liveness::state::SearchState;
@@ -168,11 +168,13 @@ impl<'env> Net<'env> {
         }
     }
 
-    /// Lets the stop of the run, and a consumer that leaves, end the firings of nodes that have pieces.
+    /// Lets the stop of the run, and the last consumer that leaves, end the firings of nodes that have pieces.
     pub(crate) fn connect_pieces(&self) {
         let pieces = self.topology.graph.node_ids().filter_map(|node| {
             let marks = self.node(node).body.as_ref()?.pieces()?;
-            self.outputs(node).iter().for_each(|channel| self.meter(*channel).ends_pieces(marks.shared()));
+            let outputs = self.outputs(node);
+            let consumers = Arc::new(Consumers::new(marks.shared(), outputs.len()));
+            outputs.iter().for_each(|channel| self.meter(*channel).ends_pieces(consumers.clone()));
             Some(marks)
         });
         _ = self.signals.pieces.set(pieces.collect());

@@ -50,7 +50,8 @@
 //! # The end of a piece
 //!
 //! A firing in pieces ([`pieces`](crate::node)) pushes items while their index is below `bound`, which it reads before each
-//! item. So a thread that stops the run, or leaves the channel, ends it at its next item:
+//! item. So a thread that stops the run, or is the last consumer of the node that leaves ([`Consumers`]), ends it at its
+//! next item:
 //!
 //! ```text
 //!   goes on                                   stops
@@ -81,7 +82,7 @@ pub struct Mark {
     buffer: AtomicPtr<()>,
     /// The thread that publishes reads the buffer.
     reading: AtomicBool,
-    /// A firing in pieces ends at its next item: the run has stopped, or the consumer has left.
+    /// A firing in pieces ends at its next item: the run has stopped, or all consumers have left.
     stop: AtomicBool,
     /// The index up to which a firing in pieces may push.
     bound: AtomicUsize,
@@ -115,7 +116,7 @@ impl Mark {
         }
     }
 
-    /// Whether no more results are wanted. Then the thread sees the stop of the run, or that the consumer has left.
+    /// Whether no more results are wanted. Then the thread sees the stop of the run, or that all consumers have left.
     #[inline(always)]
     pub(crate) fn stops(&self) -> bool {
         let stops = self.stop.load(Ordering::Relaxed);
@@ -205,6 +206,29 @@ impl Marks {
     /// The handle is not used after the drop of the marks.
     pub(crate) unsafe fn of(&self, at: usize) -> MarkRef {
         MarkRef(NonNull::from(self.at(at)))
+    }
+}
+
+/// The consumers of a node whose firings have pieces. A firing ends early only when the last of them has left: until then
+/// the results of a channel without a consumer are dropped, but a tally counts them.
+#[derive(Debug)]
+pub(crate) struct Consumers {
+    marks: Marks,
+    left: AtomicUsize,
+}
+
+impl Consumers {
+    /// `count` consumers, none of which has left.
+    pub(crate) fn new(marks: Marks, count: usize) -> Consumers {
+        Consumers { marks, left: AtomicUsize::new(count) }
+    }
+
+    /// One of them leaves, and has set its `Meter::gone` before. Once for each of them.
+    pub(crate) fn leave(&self) {
+        // The last one has seen all others leave, and so has the thread that `stop` stops.
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.marks.stop();
+        }
     }
 }
 

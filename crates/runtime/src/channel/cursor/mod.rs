@@ -41,6 +41,7 @@ mod push;
 mod view;
 
 pub use glance::{Glance, NotYet};
+pub(crate) use mark::Consumers;
 pub(crate) use mark::MarkRef;
 pub use mark::{Mark, Marks};
 pub use pop::In;
