@@ -27,7 +27,7 @@ use super::sampler::FREQUENT;
 use crate::net::{Net, NodeCell};
 use crate::sync::Ordering;
 use std::sync::atomic::AtomicU64;
-use thalweg_graph::NodeId;
+use thalweg_graph::{Kind, NodeId};
 use thalweg_trace::Cause;
 
 /// The ticks from which on a wait is long: half a microsecond to two, as processors go. Counting it costs less than a
@@ -55,6 +55,19 @@ pub(crate) struct Ended {
     until: Ticks,
     /// The number of waits for which it counts.
     weight: u64,
+}
+
+impl Ended {
+    /// The wait as it is known at the end of the activation that follows it, before that end is stored in
+    /// `NodeState::since`. Where a policy scans, the worker that had the node before releases its claim first and
+    /// stores the end of its activation then: a worker that took the node in between has read the end of an older one.
+    pub(crate) fn corrected(self, cell: &NodeCell<'_>) -> Ended {
+        match cell.kind {
+            // Several workers store their ends; `NodeState::enter` and `NodeState::leave` exclude this race.
+            Kind::Parallel => self,
+            _ => Ended { since: cell.state.since.load(Ordering::Relaxed), ..self },
+        }
+    }
 }
 
 /// Whether the wait of a node whose activation begins at `now` is to be counted. `frequent` says that a short one is.

@@ -385,13 +385,13 @@ impl<'a, P: Policy> Worker<'a, P> {
             // before the alert was set. So the alert is set again, for the activation after the holder's.
             cell.state.alert.store(true, Ordering::Release);
         }
+        let waited =
+            self.waited.take().filter(|_| event != Event::Refused).map(|waited| waited.corrected(cell));
         self.note(cx, cell, event, span);
         if cx.laps.is_some() {
             self.measure(cx, event, span);
         }
-        if let Some(waited) = self.waited.take()
-            && event != Event::Refused
-        {
+        if let Some(waited) = waited {
             waits::count(cx.net, cx.node, waited);
         }
         if self.notified {
