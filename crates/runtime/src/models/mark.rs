@@ -5,7 +5,7 @@
 
 use super::check;
 use super::ring::{Cells, Consumer, Item, ends};
-use crate::channel::{Lack, Marks};
+use crate::channel::{Consumers, Lack, Marks};
 use crate::node::claim::Claim;
 use crate::port::PushPort;
 use crate::sync::{AtomicBool, Ordering};
@@ -139,6 +139,33 @@ fn loom_a_stop_ends_a_piece() {
             assert!(left.load(Ordering::Relaxed), "the reason is not seen");
         }
         stopper.join().unwrap();
+        assert_eq!(mark.bound(), 0, "the firing goes on");
+    });
+}
+
+/// The last of two consumers that leave ends a firing in pieces, and the thread that fires sees that both have left.
+///
+/// Mutations that fail: the first consumer stops the firing; `Consumers::leave` with `Relaxed`.
+#[test]
+fn loom_the_last_consumer_ends_a_piece() {
+    check(|| {
+        let marks = Marks::new(1);
+        let consumers = Arc::new(Consumers::new(marks.shared(), 2));
+        let gone = Arc::new([AtomicBool::new(false), AtomicBool::new(false)]);
+        let leave = |at: usize| {
+            let (consumers, gone) = (consumers.clone(), gone.clone());
+            move || {
+                gone[at].store(true, Ordering::Relaxed);
+                consumers.leave();
+            }
+        };
+        let threads = [thread::spawn(leave(0)), thread::spawn(leave(1))];
+        let mark = marks.at(0);
+        mark.set_bound(8);
+        if mark.stops() {
+            assert!(gone.iter().all(|gone| gone.load(Ordering::Relaxed)), "a consumer is left");
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
         assert_eq!(mark.bound(), 0, "the firing goes on");
     });
 }
