@@ -226,15 +226,36 @@ pub fn run(
     Measured { results, expected, most: in_flight.most.into_inner(), report }
 }
 
-/// The number by which the items in flight may exceed the limit. Rates count items in shares, so an item may count
-/// as gone before its last result has left. The error is less than the product of all rates.
+/// The number by which the items in flight may exceed the limit. Rates count items in shares, so an item may count as gone
+/// before its last result has left: fewer items than the product of all rates. With it go the other items of the windows
+/// from which that result was computed, if the node that counts comes after the windows and pushes nothing for them.
 pub fn slack(steps: &[Step]) -> usize {
-    let product = steps.iter().fold(1, |product, step| match step {
+    match shares(steps) {
+        1 => 0,
+        shares => shares + reach(steps) - 2,
+    }
+}
+
+/// The product of all rates.
+fn shares(steps: &[Step]) -> usize {
+    steps.iter().fold(1, |product, step| match step {
         Step::Fixed { pop, push, .. } => product * (*pop * *push) as usize,
         Step::Inner { steps, .. } => product * (1 + slack(steps)),
         _ => product,
+    })
+}
+
+/// The greatest number of the section's items in the windows from which one item before its last `Many` was computed.
+fn reach(steps: &[Step]) -> usize {
+    let flat = steps.iter().flat_map(|step| match step {
+        Step::Inner { steps, .. } => steps.as_slice(),
+        step => std::slice::from_ref(step),
     });
-    product - 1
+    let last = flat.clone().enumerate().filter(|(_, step)| matches!(step, Step::Many { .. })).last();
+    flat.take(last.map_or(0, |(at, _)| at)).fold(1, |reach, step| match step {
+        Step::Fixed { peek, .. } => reach * *peek as usize,
+        _ => reach,
+    })
 }
 
 /// Whether no firing needs more than one item of an input, so that no limit has to grow.
