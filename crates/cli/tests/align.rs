@@ -241,7 +241,7 @@ fn an_interrupt_leaves_no_file() {
     let long = format!(">a\n{}\n", random(1, b"ACGT", 300_000));
     fs::write(folder.path().join("long"), long).unwrap();
     let mut child = align(folder.path(), &["long", "long", "-o", "out"]);
-    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = crate::child::start(child.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let begun = || fs::read_dir(folder.path()).unwrap().count() > 1;
     let started = Instant::now();
     while !begun() {
@@ -249,7 +249,7 @@ fn an_interrupt_leaves_no_file() {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(2), "{message}");
     assert!(message.contains("interrupted") && !message.contains("error"), "{message}");

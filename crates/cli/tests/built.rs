@@ -5,13 +5,15 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::{TempDir, tempdir};
+
+use crate::child::Running;
 
 /// Writes numbers. One firing takes longer than any test.
 const PROGRAM: &str = "void->void pipeline Slow { add Numbers(); add FileWriter<int>(\"made\"); }
@@ -49,10 +51,10 @@ fn shell(folder: &Path, line: &str) -> Output {
     command.output().unwrap()
 }
 
-fn start(folder: &Path, line: &str) -> Child {
+fn start(folder: &Path, line: &str) -> Running {
     let mut command = Command::new("sh");
     command.args(["-c", line]).arg(program()).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(Stdio::piped()).spawn().unwrap()
+    crate::child::start(command.stderr(Stdio::piped()))
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -61,7 +63,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Waits until the program has created its output.
-fn wait_for_output(child: &mut Child, folder: &Path) {
+fn wait_for_output(child: &mut Running, folder: &Path) {
     let started = Instant::now();
     while names(folder).is_empty() {
         assert!(child.try_wait().unwrap().is_none(), "it ended without output");
@@ -70,12 +72,12 @@ fn wait_for_output(child: &mut Child, folder: &Path) {
     }
 }
 
-fn send(child: &Child, signal: Signal) {
+fn send(child: &Running, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 /// The exit code and the message of a process.
-fn ended(mut child: Child) -> (Option<i32>, String) {
+fn ended(mut child: Running) -> (Option<i32>, String) {
     let mut message = String::new();
     child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
     (child.wait().unwrap().code(), message)

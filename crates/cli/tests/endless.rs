@@ -4,11 +4,13 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::tempdir;
+
+use crate::child::{Running, start};
 
 const HANG: &str = "void->void pipeline Hang { add Count(); add Show(); }
 void->int filter Count() { int n; work push 1 { push(n++); } }
@@ -17,17 +19,11 @@ int->void filter Show() { work pop 1 { int n = pop(); println(n); while (n == 3)
 const COUNT: &str = "void->void pipeline Sum { add Count(); add FileWriter<int>(\"out\"); }
 void->int filter Count() { int n; work push 1 { push(n++); } }";
 
-fn run(folder: &Path, arguments: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_thalweg"))
-        .args(["run", "program.str"])
-        .args(arguments)
-        .env("XDG_CACHE_HOME", folder.join("cache"))
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts")
+fn run(folder: &Path, arguments: &[&str]) -> Running {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(["run", "program.str"]).args(arguments).env("XDG_CACHE_HOME", folder.join("cache"));
+    command.current_dir(folder).stdin(Stdio::null());
+    start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 /// Waits until the program has been compiled.
@@ -49,18 +45,17 @@ fn wait_for_code(folder: &Path) {
 }
 
 /// Sends SIGINT, and returns the output of the command when it has ended.
-fn interrupt(mut child: Child) -> Output {
+fn interrupt(mut child: Running) -> Output {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(1) {
-            child.kill().unwrap();
             panic!("the command does not end");
         }
         sleep(Duration::from_millis(5));
     }
-    child.wait_with_output().unwrap()
+    child.output()
 }
 
 fn has_compiler() -> bool {
@@ -137,5 +132,5 @@ fn named_pipes_are_read_and_written() {
     let writer = std::thread::spawn(move || fs::write(input, given).unwrap());
     assert_eq!(fs::read(folder.path().join("out")).unwrap(), bytes);
     writer.join().unwrap();
-    assert!(child.wait_with_output().unwrap().status.success());
+    assert!(child.output().status.success());
 }

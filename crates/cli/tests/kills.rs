@@ -11,13 +11,15 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::{TempDir, tempdir};
 use thalweg::trace::{Report, Timeline};
+
+use crate::child::{Running, start};
 
 /// The default of `THALWEG_CASES`.
 const CASES: u64 = 1000;
@@ -139,7 +141,7 @@ fn unfinished(folder: &Path) -> Vec<String> {
     names.filter(|name| name.starts_with('.')).collect()
 }
 
-fn send(child: &Child, signal: Signal) {
+fn send(child: &Running, signal: Signal) {
     // The process may have ended, but not its id: it has not been waited for.
     _ = kill_process(Pid::from_child(child), signal);
 }
@@ -198,7 +200,7 @@ impl Place {
         let verb = &VERBS[drawn];
         let signal = [Signal::KILL, Signal::KILL, Signal::TERM, Signal::INT][random.below(4) as usize];
         self.clear(verb, random.below(2) == 0);
-        let mut child = thalweg(self.folder.path(), verb.arguments).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = start(thalweg(self.folder.path(), verb.arguments).stderr(Stdio::null()));
         // Signals come at any time of a run, and some after it.
         sleep(Duration::from_micros(random.below(self.takes[drawn].as_micros() as u64 * 5 / 4)));
         send(&child, signal);
@@ -231,7 +233,7 @@ impl Place {
     }
 
     /// A process that handles a signal leaves nothing unfinished. One that is not yet ready for it has begun nothing.
-    fn check_ended(&self, child: &Child, status: ExitStatus, signal: Signal, context: &str) {
+    fn check_ended(&self, child: &Running, status: ExitStatus, signal: Signal, context: &str) {
         let expected = status.code() == Some(0) || status.signal() == Some(signal.as_raw());
         assert!(expected, "{context}");
         let own = format!("-{}-", child.id());
@@ -317,12 +319,12 @@ case $1 in --version) echo 1 ;; *) echo $$ > begun.new; mv begun.new \"$BEGUN\";
 ";
 
 /// Starts a command whose C compiler does not end by itself, and waits for the compiler. Returns the compiler's id.
-fn compiling(folder: &Path, arguments: &[&str]) -> (Child, String) {
+fn compiling(folder: &Path, arguments: &[&str]) -> (Running, String) {
     let (script, begun) = (folder.join("cc"), folder.join("begun"));
     fs::write(&script, SLOW).unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = thalweg(folder, arguments);
-    let mut child = command.env("CC", script).env("BEGUN", &begun).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = start(command.env("CC", script).env("BEGUN", &begun).stderr(Stdio::piped()));
     let started = Instant::now();
     while !begun.exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended without the compiler");

@@ -146,7 +146,7 @@ fn a_signal_writes_the_generations_so_far() {
     let folder = tempdir().unwrap();
     let arguments = ["--random", "1", "--size", "500x500", "--torus", "-g", "1000000000", "-o", "out.rle"];
     let mut child = life(folder.path(), &arguments);
-    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = crate::child::start(child.stdout(Stdio::piped()).stderr(Stdio::piped()));
     let begun = Instant::now();
     // The hidden file exists when the first generation is about to be computed.
     while fs::read_dir(folder.path()).unwrap().count() == 0 {
@@ -154,7 +154,7 @@ fn a_signal_writes_the_generations_so_far() {
         sleep(Duration::from_millis(5));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let output = child.output();
     assert_eq!(output.status.signal(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted: the generations so far"));
     let text = fs::read_to_string(folder.path().join("out.rle")).unwrap();

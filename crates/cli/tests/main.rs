@@ -3,6 +3,8 @@
 mod align;
 mod build;
 mod built;
+#[cfg(unix)]
+mod child;
 mod completions;
 mod dedup;
 mod demo;

@@ -224,12 +224,9 @@ fn a_signal_ends_reading_and_ranking_and_leaves_no_file() {
     let folder = tempdir().unwrap();
     let endless = ["--rmat", "12", "--tolerance", "0", "--max-iterations", "1000000000", "-o", "ranks"];
     for arguments in [&["-", "-o", "ranks"][..], &endless] {
-        let mut child = pagerank(folder.path(), arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = pagerank(folder.path(), arguments);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = crate::child::start(command);
         // The handler is installed at the start.
         sleep(Duration::from_millis(200));
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -237,12 +234,11 @@ fn a_signal_ends_reading_and_ranking_and_leaves_no_file() {
         let started = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if started.elapsed() > Duration::from_secs(10) {
-                child.kill().unwrap();
                 panic!("the command does not end: {arguments:?}");
             }
             sleep(Duration::from_millis(5));
         }
-        let output = child.wait_with_output().unwrap();
+        let output = child.output();
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(2), "{message}");
         assert!(message.contains("interrupted") && !message.contains("error"), "{message}");

@@ -6,12 +6,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use tempfile::tempdir;
+
+use crate::child::Running;
 
 const SUMS: &str = "void->void pipeline Sums {
     add FileReader<int>(\"given\"); add int->int filter { work pop 2 push 1 { push(pop() + pop()); } };
@@ -38,22 +40,16 @@ const ENGINES: [&[&str]; 5] = [
     &["-O", "0", "--threads", "1"],
 ];
 
-fn start(folder: &Path, program: &str, arguments: &[&str]) -> Child {
+fn start(folder: &Path, program: &str, arguments: &[&str]) -> Running {
     fs::write(folder.join("program.str"), program).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_thalweg"))
-        .args(["run", "program.str"])
-        .args(arguments)
-        .env("XDG_CACHE_HOME", folder.join("cache"))
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts")
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(["run", "program.str"]).args(arguments).env("XDG_CACHE_HOME", folder.join("cache"));
+    command.current_dir(folder).stdin(Stdio::piped());
+    crate::child::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
 /// The standard output of a command, line by line.
-fn lines(child: &mut Child) -> Receiver<String> {
+fn lines(child: &mut Running) -> Receiver<String> {
     let (out, (sender, lines)) = (BufReader::new(child.stdout.take().unwrap()), channel());
     spawn(move || out.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
     lines
@@ -75,7 +71,7 @@ fn results_are_written_before_the_program_blocks() {
                 assert_eq!(line.ok(), Some((turn + 1).to_string()), "{arguments:?}");
             }
             drop(input);
-            assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+            assert_eq!(child.output().status.code(), Some(0));
             assert!(lines.recv().is_err());
         }
     }
@@ -98,7 +94,7 @@ fn a_signal_leaves_all_results_of_the_available_input() {
         sleep(Duration::from_millis(500));
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let input = child.stdin.take();
-        let output = child.wait_with_output().unwrap();
+        let output = child.output();
         drop(input);
         assert_eq!(output.status.signal(), Some(2), "{engine:?}");
         assert_eq!(fs::read_to_string(folder.path().join("made")).unwrap(), "3\n7\n11\n", "{engine:?}");

@@ -214,19 +214,18 @@ fn signals_interrupt_reads_and_firings_of_the_interpreter() {
         let folder = folder_with(text);
         let piped = || Stdio::piped();
         let mut command = command(folder.path(), engine);
-        let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
+        let mut child = crate::child::start(command.stdin(piped()).stdout(piped()).stderr(piped()));
         std::thread::sleep(Duration::from_millis(1500));
         let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         assert!(signal.success());
         let started = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if started.elapsed() > Duration::from_secs(5) {
-                child.kill().unwrap();
                 panic!("the command does not end: {engine:?}\n{text}");
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let output = child.wait_with_output().unwrap();
+        let output = child.output();
         assert_eq!(output.status.signal(), Some(2), "{text}: {}", stderr(&output));
         assert!(
             stderr(&output).starts_with("interrupted") && !stderr(&output).contains("removed"),
@@ -377,7 +376,7 @@ fn a_signal_ends_the_compiler_and_its_child_processes() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
         command.arg(verb).arg("program.str").args(more).current_dir(folder.path()).env("CC", &compiler);
         command.env("XDG_CACHE_HOME", folder.path().join("cache")).stdin(Stdio::null());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let child = crate::child::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
         let started = Instant::now();
         let worker = loop {
             if let Ok(worker) = fs::read_to_string(folder.path().join("worker")) {
@@ -390,7 +389,7 @@ fn a_signal_ends_the_compiler_and_its_child_processes() {
         let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let signalled = Instant::now();
-        let output = child.wait_with_output().unwrap();
+        let output = child.output();
         assert!(signalled.elapsed() < Duration::from_secs(10), "the command does not end");
         assert_eq!(output.status.signal(), Some(15), "{}", stderr(&output));
         assert!(stderr(&output).starts_with("interrupted"), "{}", stderr(&output));

@@ -6,13 +6,14 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::termios::{Winsize, tcsetwinsize};
 use tempfile::tempdir;
 
+use crate::child::{Running, start};
 use crate::terminal::terminal;
 
 /// The screen of a terminal that obeys the few escape sequences that the view uses, and fails on others.
@@ -123,24 +124,16 @@ fn check_table(screen: &Screen, above: usize) {
 }
 
 /// The command, with a terminal of this size for standard error and a pipe for standard input.
-fn spawn(folder: &Path, arguments: &[&str], term: &str, (columns, rows): (u16, u16)) -> (File, Child) {
+fn spawn(folder: &Path, arguments: &[&str], term: &str, (columns, rows): (u16, u16)) -> (File, Running) {
     let (own, other): (File, OwnedFd) = terminal();
     tcsetwinsize(&own, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let child = Command::new(env!("CARGO_BIN_EXE_thalweg"))
-        .args(arguments)
-        .args(["--threads", "2", "--watch"])
-        .env("TERM", term)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(other)
-        .spawn()
-        .unwrap();
-    (own, child)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    command.args(arguments).args(["--threads", "2", "--watch"]).env("TERM", term).current_dir(folder);
+    (own, start(command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(other)))
 }
 
 /// Everything that is written to the terminal until the command ends.
-fn written(mut own: File, child: &mut Child) -> String {
+fn written(mut own: File, child: &mut Running) -> String {
     let mut bytes = Vec::new();
     // Reading fails when all processes have closed the other side.
     _ = own.read_to_end(&mut bytes);
@@ -149,7 +142,7 @@ fn written(mut own: File, child: &mut Child) -> String {
 }
 
 /// Feeds text slowly, so that the run lasts for some frames.
-fn feed(child: &mut Child, time: Duration) {
+fn feed(child: &mut Running, time: Duration) {
     let mut input = child.stdin.take().unwrap();
     for _ in 0..10 {
         input.write_all(&b"some words of a text\n".repeat(1000)).unwrap();
@@ -230,20 +223,16 @@ fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
 fn elsewhere_the_view_is_lines_without_escape_sequences() {
     let folder = tempdir().unwrap();
     let (own, mut dumb) = spawn(folder.path(), &["wordcount"], "dumb", (80, 24));
-    let mut piped = Command::new(env!("CARGO_BIN_EXE_thalweg"))
-        .args(["wordcount", "--watch"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut piped = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+    piped.args(["wordcount", "--watch"]).stdin(Stdio::piped()).stdout(Stdio::null());
+    let mut piped = start(piped.stderr(Stdio::piped()));
     std::thread::scope(|scope| {
         for child in [&mut dumb, &mut piped] {
             scope.spawn(|| feed(child, Duration::from_millis(2300)));
         }
     });
     let dumb = written(own, &mut dumb);
-    let piped = String::from_utf8(piped.wait_with_output().unwrap().stderr).unwrap();
+    let piped = String::from_utf8(piped.output().stderr).unwrap();
     for text in [dumb, piped] {
         assert!(!text.contains('\u{1b}'), "{text:?}");
         let lines: Vec<&str> = text.lines().collect();
