@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// | node | rate | slots | variant |
 /// |---|---|---|---|
 /// | sequential | dynamic | free slots of the ring | `Overflow` |
-/// | any | static | slots reserved in the ring | `Exact` |
+/// | any | static | slots reserved in the ring | none, or `Weighed` |
 /// | parallel | dynamic | a vector of the ticket | `Chunk` |
 /// | parallel, unordered | static | a vector of the ticket | `Chunk`, `exact` |
 enum Spill<T> {
@@ -32,8 +32,8 @@ enum Spill<T> {
         weighing: Option<Weighing<T>>,
         exact: bool,
     },
-    /// Nothing spills: the reserved slots hold the static rate, and a push beyond it is an error.
-    Exact { weighing: Option<Weighing<T>> },
+    /// Nothing spills: the reserved slots hold the static rate, and a push beyond it is an error. The items are weighed.
+    Weighed(Weighing<T>),
 }
 
 /// The bytes of the items that a ticket's firings have pushed.
@@ -61,7 +61,8 @@ impl<T> Spill<T> {
     /// The bytes of a ticket's items, if they are weighed.
     fn weighing(&mut self) -> Option<&mut Weighing<T>> {
         match self {
-            Spill::Exact { weighing } | Spill::Chunk { weighing, .. } => weighing.as_mut(),
+            Spill::Weighed(weighing) => Some(weighing),
+            Spill::Chunk { weighing, .. } => weighing.as_mut(),
             Spill::Overflow(_) => None,
         }
     }
@@ -80,7 +81,7 @@ impl<T> Spill<T> {
                     Slots::buffer(rest.as_mut_ptr()).drop_items(done, end);
                 }
             }
-            Spill::Exact { .. } => {}
+            Spill::Weighed(_) => {}
         }
     }
 
@@ -105,23 +106,23 @@ impl<T> Spill<T> {
     /// Stores an item for which `place` has no room. Returns the place at which the cursor continues.
     #[cold]
     #[inline(never)]
-    fn put(&mut self, item: T, place: Place<T>, mark: &Mark) -> Place<T> {
-        match self {
-            Spill::Overflow(items) => {
+    fn put(spill: Option<&mut Spill<T>>, item: T, place: Place<T>, mark: &Mark) -> Place<T> {
+        match spill {
+            Some(Spill::Overflow(items)) => {
                 items.push_back(item);
                 place
             }
-            Spill::Chunk { exact: true, .. } | Spill::Exact { .. } => {
+            Some(chunk @ Spill::Chunk { exact: false, .. }) => {
+                let (slots, at, limit) = chunk.enlarge(place, mark);
+                // SAFETY: `enlarge` has made room for one item at least: `at < limit`.
+                unsafe { slots.write(at, item) };
+                (slots, at + 1, limit)
+            }
+            None | Some(Spill::Chunk { .. } | Spill::Weighed(_)) => {
                 drop(item);
                 panic!(
                     "pushed more items than the port's declared push rate\nhelp: raise the push rate, or leave it out"
                 );
-            }
-            Spill::Chunk { .. } => {
-                let (slots, at, limit) = self.enlarge(place, mark);
-                // SAFETY: `enlarge` has made room for one item at least: `at < limit`.
-                unsafe { slots.write(at, item) };
-                (slots, at + 1, limit)
             }
         }
     }
@@ -183,8 +184,9 @@ pub struct Out<'f, T> {
     /// The static push rate, or [`DYNAMIC`].
     push: usize,
     /// Behind a pointer, as the mark is, so that the cold paths do not take the address of the other fields. They live in
-    /// registers in the inner loop of a firing.
-    spill: Box<Spill<T>>,
+    /// registers in the inner loop of a firing. `None` for a static output without weights: a reorder window has many, and an
+    /// allocation for each was a tenth of the time of a run of 100 items.
+    spill: Option<Box<Spill<T>>>,
     mark: MarkRef,
     /// The pushed items are weighed when they are marked.
     weighs: bool,
@@ -203,10 +205,11 @@ impl<T> std::fmt::Debug for Out<'_, T> {
 unsafe impl<T: Send> Send for Out<'_, T> {}
 
 impl<T> Out<'_, T> {
-    fn with(ring: RingId, mark: MarkRef, push: usize, spill: Spill<T>) -> Self {
-        let (slots, mut spill) = (Slots::none(), Box::new(spill));
-        let weighs = spill.weighing().is_some();
-        let mark = match spill.weighing() {
+    fn with(ring: RingId, mark: MarkRef, push: usize, spill: Option<Spill<T>>) -> Self {
+        let (slots, mut spill) = (Slots::none(), spill.map(Box::new));
+        let weighing = spill.as_deref_mut().and_then(Spill::weighing);
+        let weighs = weighing.is_some();
+        let mark = match weighing {
             // SAFETY: the marks lie in a box of their own, which the cursor owns and drops with itself.
             Some(weighing) => unsafe { weighing.unread.of(0) },
             None => mark,
@@ -229,7 +232,7 @@ impl<T> Out<'_, T> {
 
     /// The cursor of a sequential node's dynamic output.
     pub(crate) fn overflowing(ring: RingId, mark: MarkRef) -> Self {
-        Out::with(ring, mark, DYNAMIC, Spill::Overflow(VecDeque::new()))
+        Out::with(ring, mark, DYNAMIC, Some(Spill::Overflow(VecDeque::new())))
     }
 
     /// The cursor of a parallel node's dynamic output.
@@ -239,7 +242,7 @@ impl<T> Out<'_, T> {
             ring,
             mark,
             DYNAMIC,
-            Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: false },
+            Some(Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: false }),
         )
     }
 
@@ -251,14 +254,13 @@ impl<T> Out<'_, T> {
             ring,
             mark,
             push,
-            Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: true },
+            Some(Spill::Chunk { items: Vec::new(), outgrown: Vec::new(), weighing, exact: true }),
         )
     }
 
     /// The cursor of a static output.
     pub(crate) fn exact(ring: RingId, mark: MarkRef, push: usize, weigh: Option<Weigh<T>>) -> Self {
-        let weighing = Weighing::new(weigh, mark);
-        Out::with(ring, mark, push, Spill::Exact { weighing })
+        Out::with(ring, mark, push, Weighing::new(weigh, mark).map(Spill::Weighed))
     }
 
     /// Points the cursor at slots `[at, limit)` of a ring; it owns what it writes there.
@@ -274,7 +276,9 @@ impl<T> Out<'_, T> {
 
     /// Points the cursor at the buffer of its own empty chunk, for `firings` firings.
     pub(crate) fn open_chunk(&mut self, firings: usize) {
-        let Spill::Chunk { items, exact, .. } = &mut *self.spill else { unreachable!("not a chunk") };
+        let Some(Spill::Chunk { items, exact, .. }) = self.spill.as_deref_mut() else {
+            unreachable!("not a chunk")
+        };
         debug_assert!(items.is_empty());
         if *exact {
             items.reserve_exact(self.push.saturating_mul(firings));
@@ -319,18 +323,18 @@ impl<T> Out<'_, T> {
 
     /// Weighs and marks the items of the firings that have ended, if the ticket's items are weighed.
     pub(crate) fn weigh_pushed(&mut self) {
-        if self.weighs {
+        if self.weighs
+            && let Some(spill) = self.spill.as_deref_mut()
+        {
             // SAFETY: slots `[base, at)` are written, and those from the mark on are this cursor's.
-            unsafe { self.spill.weigh_to(self.slots, self.at) };
+            unsafe { spill.weigh_to(self.slots, self.at) };
         }
     }
 
     /// The mark that other threads read.
     fn shared_mark(&self) -> &Mark {
-        match &*self.spill {
-            Spill::Exact { weighing: Some(weighing) } | Spill::Chunk { weighing: Some(weighing), .. } => {
-                &weighing.mark
-            }
+        match self.spill.as_deref() {
+            Some(Spill::Weighed(weighing) | Spill::Chunk { weighing: Some(weighing), .. }) => &weighing.mark,
             _ => &self.mark,
         }
     }
@@ -339,7 +343,7 @@ impl<T> Out<'_, T> {
     #[inline]
     fn reset_weighing(&mut self, next: usize) {
         if self.weighs
-            && let Some(weighing) = self.spill.weighing()
+            && let Some(weighing) = self.spill.as_deref_mut().and_then(Spill::weighing)
         {
             (weighing.next, weighing.bytes) = (next, 0);
         }
@@ -350,8 +354,8 @@ impl<T> Out<'_, T> {
     pub(crate) fn pause_after(&mut self, items: usize, time: Ticks) {
         self.pause_at = time;
         let pause = self.at.saturating_add(items);
-        self.pause = match &*self.spill {
-            Spill::Overflow(_) => pause.min(self.limit),
+        self.pause = match self.spill.as_deref() {
+            Some(Spill::Overflow(_)) => pause.min(self.limit),
             _ => pause,
         };
         self.set_bound();
@@ -401,7 +405,8 @@ impl<T> Out<'_, T> {
             }
             if self.at >= self.limit {
                 let place = (self.slots, self.at, self.limit);
-                (self.slots, self.at, self.limit) = self.spill.enlarge(place, &self.mark);
+                let spill = self.spill.as_deref_mut().expect("a chunk");
+                (self.slots, self.at, self.limit) = spill.enlarge(place, &self.mark);
                 self.set_bound();
             } else if self.at >= self.mark.bound() && !self.goes_on() {
                 return false;
@@ -503,21 +508,21 @@ impl<T> Out<'_, T> {
     /// Whether a firing pushed items that found no room, and some are still here.
     #[inline]
     pub(crate) fn overflows(&self) -> bool {
-        matches!(&*self.spill, Spill::Overflow(items) if !items.is_empty())
+        matches!(self.spill.as_deref(), Some(Spill::Overflow(items)) if !items.is_empty())
     }
 
     /// The items that found no room, in order; `None` for other cursors than those of sequential dynamic outputs.
     #[inline]
     pub(crate) fn overflow(&mut self) -> Option<&mut VecDeque<T>> {
-        match &mut *self.spill {
-            Spill::Overflow(items) => Some(items),
+        match self.spill.as_deref_mut() {
+            Some(Spill::Overflow(items)) => Some(items),
             _ => None,
         }
     }
 
     /// Frees the buffer of a large overflow that is empty.
     pub(crate) fn shrink_overflow(&mut self) {
-        if let Spill::Overflow(items) = &mut *self.spill
+        if let Some(Spill::Overflow(items)) = self.spill.as_deref_mut()
             && items.is_empty()
             && items.capacity().saturating_mul(size_of::<T>()) > KEPT
         {
@@ -528,7 +533,7 @@ impl<T> Out<'_, T> {
     /// Closes the chunk: the vector owns its items from then on, and the cursor none.
     pub(crate) fn close_chunk(&mut self) {
         let written = self.at;
-        if let Spill::Chunk { items, .. } = &mut *self.spill {
+        if let Some(Spill::Chunk { items, .. }) = self.spill.as_deref_mut() {
             // SAFETY: the first `at` elements were written through `slots`, which is the vector's buffer since
             // `open_chunk`, and `at <= limit <= capacity`. `at` becomes 0 below, so each item has one owner.
             unsafe { items.set_len(written) };
@@ -539,8 +544,8 @@ impl<T> Out<'_, T> {
     /// The items of a closed chunk that have not been moved to the ring. The caller holds the retirement, or no thread
     /// publishes by the mark.
     pub(crate) fn unsent(&self) -> &[T] {
-        match &*self.spill {
-            Spill::Chunk { items, .. } => &items[self.shared_mark().taken()..],
+        match self.spill.as_deref() {
+            Some(Spill::Chunk { items, .. }) => &items[self.shared_mark().taken()..],
             _ => &[],
         }
     }
@@ -548,11 +553,11 @@ impl<T> Out<'_, T> {
     /// Bytes of the items that a ticket's firings have pushed: their weights if items are weighed, otherwise the size of
     /// the ticket's own buffer.
     pub(crate) fn pushed_bytes(&self) -> usize {
-        match &*self.spill {
-            Spill::Exact { weighing: Some(weighing) } | Spill::Chunk { weighing: Some(weighing), .. } => {
-                weighing.bytes
+        match self.spill.as_deref() {
+            Some(Spill::Weighed(weighing) | Spill::Chunk { weighing: Some(weighing), .. }) => weighing.bytes,
+            Some(Spill::Chunk { items, weighing: None, .. }) => {
+                items.capacity().saturating_mul(size_of::<T>())
             }
-            Spill::Chunk { items, weighing: None, .. } => items.capacity().saturating_mul(size_of::<T>()),
             _ => 0,
         }
     }
@@ -563,7 +568,9 @@ impl<T> Out<'_, T> {
         let taken = self.shared_mark().taken();
         let left = self.at - taken;
         let mark = &*self.mark;
-        let Spill::Chunk { items, outgrown, weighing, .. } = &mut *self.spill else { return 0 };
+        let Some(Spill::Chunk { items, outgrown, weighing, .. }) = self.spill.as_deref_mut() else {
+            return 0;
+        };
         if taken > 0 {
             // SAFETY: elements `[taken, at)` of the buffer are written and this cursor's; those before were moved out. The
             // bits move within the buffer, and `at` and the mark say from here on where they are.
@@ -590,7 +597,9 @@ impl<T> Out<'_, T> {
     pub(crate) unsafe fn send(&mut self, slots: Slots<T>, at: usize, room: usize) -> usize {
         let sent = self.shared_mark().taken();
         let mark = &*self.mark;
-        let Spill::Chunk { items, outgrown, weighing, .. } = &mut *self.spill else { return 0 };
+        let Some(Spill::Chunk { items, outgrown, weighing, .. }) = self.spill.as_deref_mut() else {
+            return 0;
+        };
         let mark = weighing.as_ref().map_or(mark, |weighing| &weighing.mark);
         let count = room.min(items.len() - sent);
         // SAFETY: `[sent, sent + count)` lies in the vector, and the slots are empty and the caller's, hence disjoint from
@@ -623,7 +632,8 @@ impl<T> Out<'_, T> {
             self.at = at + 1;
         } else {
             let place = (self.slots, self.at, self.limit);
-            (self.slots, self.at, self.limit) = self.spill.put(item, place, &self.mark);
+            (self.slots, self.at, self.limit) =
+                Spill::put(self.spill.as_deref_mut(), item, place, &self.mark);
         }
     }
 }
@@ -640,16 +650,18 @@ impl<T> Drop for Out<'_, T> {
     /// Drops the items written and not published: in the ring, in a chunk or in the overflow. No thread publishes by the
     /// mark any more.
     fn drop(&mut self) {
-        struct Spilled<'a, T>(&'a mut Spill<T>, usize);
+        struct Spilled<'a, T>(Option<&'a mut Spill<T>>, usize);
         impl<T> Drop for Spilled<'_, T> {
             fn drop(&mut self) {
-                self.0.drop_items(self.1);
+                if let Some(spill) = &mut self.0 {
+                    spill.drop_items(self.1);
+                }
             }
         }
         let taken = self.shared_mark().taken();
         let (from, to) = self.hand_over();
         // Its drop runs also if the drop of an item below panics.
-        let _spilled = Spilled(&mut self.spill, taken);
+        let _spilled = Spilled(self.spill.as_deref_mut(), taken);
         // SAFETY: `[from, to)` is written, and without the items below `taken` it is not published and this cursor's;
         // `hand_over` has moved `base` past it. In an open chunk these items lie in the buffer of the vector, whose length is
         // 0, so `Spill::drop_items` drops none of them. In a closed one the range is empty.
