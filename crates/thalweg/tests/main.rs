@@ -11,6 +11,7 @@ mod cases;
 mod conformance;
 mod coroutines;
 mod deadlocks;
+mod documents;
 mod drops;
 mod endings;
 mod endless;
