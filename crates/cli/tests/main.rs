@@ -28,6 +28,7 @@ mod streamit;
 mod streams;
 mod terminal;
 mod thread_limit;
+mod trust;
 mod watch;
 mod wav;
 mod wordcount;

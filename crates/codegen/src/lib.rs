@@ -150,6 +150,8 @@ pub struct Native {
     library: build::Library,
     /// The graph that plans are for, once it is asked for.
     graph: OnceLock<GraphData>,
+    /// See [`Native::distrusted`].
+    distrusted: Option<String>,
 }
 
 impl Native {
@@ -224,6 +226,12 @@ impl Native {
         }
     }
 
+    /// Which folder or file of the cache was not used since another user may have written it, and why; the program was
+    /// compiled again.
+    pub fn distrusted(&self) -> Option<&str> {
+        self.distrusted.as_deref()
+    }
+
     /// Whether queues are rings.
     fn rings(&self) -> bool {
         rings(&self.compiled, self.level, &self.parts, &self.waits)
@@ -278,8 +286,8 @@ fn build_with(
     let (level, lanes) = (config.level, lanes(config.level));
     let compiler = config.compiler.clone().or_else(Compiler::find);
     let key = Key::of(compiled, level, lanes, merging);
-    if let Some(compiler) = &compiler
-        && let Some((library, outlines)) = build::find(&key, compiler, &config.cache)
+    let kept = compiler.as_ref().and_then(|compiler| build::kept(&key, compiler, &config.cache));
+    if let Some((library, outlines)) = kept.as_ref().and_then(build::Kept::known)
         && let Ok(prepared) = Prepared::known(compiled, (level, lanes), &outlines)
     {
         return Ok(prepared.with(compiled, library));
@@ -287,7 +295,8 @@ fn build_with(
     let prepared = Prepared::new(compiled, level, lanes).map_err(Refusal::Unable)?;
     let text = prepared.text(compiled, merging).map_err(Refusal::Unable)?;
     let compiler = compiler.ok_or(Refusal::NoCompiler)?;
-    let made = (text.as_str(), &prepared.outlines);
-    let library = build::build(&key, made, &compiler, &config.cache, interrupted)?;
-    Ok(prepared.with(compiled, library))
+    let library = build::build(kept.as_ref(), (text.as_str(), &prepared.outlines), &compiler, interrupted)?;
+    let mut native = prepared.with(compiled, library);
+    native.distrusted = kept.and_then(build::Kept::distrusted);
+    Ok(native)
 }

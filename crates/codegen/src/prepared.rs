@@ -100,6 +100,7 @@ impl Prepared {
             level,
             library,
             graph: std::sync::OnceLock::new(),
+            distrusted: None,
         }
     }
 }

@@ -313,7 +313,7 @@ impl Run {
             return Ok(None);
         }
         let level = level(self.optimise);
-        match make(level) {
+        match make(level).inspect(note_distrusted) {
             Ok(native) => Ok(Some(self.with_batch_and_budget(native.in_mode(self.scheduling())))),
             Err(refusal) if refusal == Refusal::Interrupted || self.engine == Some(Engine::Native) => {
                 Err(refusal.into())
@@ -323,6 +323,13 @@ impl Run {
                 Ok(None)
             }
         }
+    }
+}
+
+/// Names what in the cache of compiled code was not used since another user may have written it.
+fn note_distrusted(native: &Native) {
+    if let Some(what) = native.distrusted() {
+        standard::eprint(&format!("note: {what}"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs a C compiler in a process group of its own, with files of its own for its messages and its temporary
 //! files: so only this process ends it, and everything that it has started ends with it.
 
+use super::watchdog::Watchdog;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -29,9 +30,7 @@ pub(super) fn run(
     }
     let said = folder.join("said");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&said)?).env("TMPDIR", folder);
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut running = Running(command.spawn()?);
+    let mut running = Running::start(&mut command)?;
     let Some(status) = running.wait(interrupted)? else { return Ok(Ended::Interrupted) };
     if status.success() {
         return Ok(Ended::Well);
@@ -51,14 +50,28 @@ fn report(status: ExitStatus, said: &str) -> String {
     }
 }
 
-/// A process that is killed when this is dropped.
-struct Running(Child);
+/// A process that is killed, with its group, when this is dropped or this process ends.
+struct Running {
+    child: Child,
+    /// Dropped after the process has ended.
+    watchdog: Option<Watchdog>,
+}
 
 impl Running {
+    fn start(command: &mut Command) -> std::io::Result<Running> {
+        let watchdog = Watchdog::start();
+        #[cfg(unix)]
+        {
+            let group = watchdog.as_ref().map_or(0, |watchdog| watchdog.leader().id().cast_signed());
+            std::os::unix::process::CommandExt::process_group(command, group);
+        }
+        Ok(Running { child: command.spawn()?, watchdog })
+    }
+
     /// Waits until the process ends; `None` where it was interrupted first.
     fn wait(&mut self, interrupted: &dyn Fn() -> bool) -> std::io::Result<Option<ExitStatus>> {
         loop {
-            if let Some(status) = self.0.try_wait()? {
+            if let Some(status) = self.child.try_wait()? {
                 return Ok(Some(status));
             }
             if interrupted() {
@@ -67,19 +80,24 @@ impl Running {
             sleep(PAUSE);
         }
     }
+
+    /// The first process of the group. Until it is waited for, its process id and group id cannot be reused.
+    #[cfg(unix)]
+    fn leader(&self) -> &Child {
+        self.watchdog.as_ref().map_or(&self.child, Watchdog::leader)
+    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if matches!(self.0.try_wait(), Ok(None)) {
-            // Until it is waited for, its process id and group id cannot be reused.
+        if matches!(self.child.try_wait(), Ok(None)) {
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
-                rustix::process::Pid::from_child(&self.0),
+                rustix::process::Pid::from_child(self.leader()),
                 rustix::process::Signal::KILL,
             );
-            let _ = self.0.kill();
-            let _ = self.0.wait();
+            let _ = self.child.kill();
+            let _ = self.child.wait();
         }
     }
 }

@@ -21,14 +21,12 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Library, String> {
 /// `None` where the system has no anonymous files, or no paths for them.
 #[cfg(target_os = "linux")]
 fn nameless(bytes: &[u8]) -> Option<Library> {
-    use std::os::fd::{AsRawFd, IntoRawFd};
+    use std::os::fd::AsRawFd;
     let file = rustix::fs::memfd_create("thalweg", rustix::fs::MemfdFlags::CLOEXEC).ok()?;
     let mut file = std::fs::File::from(file);
     file.write_all(bytes).ok()?;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let library = Library::open(path.as_ref()).ok()?;
-    // The loader identifies a library by its path, so the descriptor stays open: no later library can get its
-    // number.
-    let _ = file.into_raw_fd();
-    Some(library)
+    // The loader identifies a library by its path. So the descriptor stays open while the library is loaded: no later
+    // library can get its number.
+    Some(Library::open(path.as_ref()).ok()?.with_file(file))
 }

@@ -6,8 +6,11 @@ mod fiber;
 mod flags;
 mod from_bytes;
 mod load;
+mod trust;
+mod watchdog;
 
 pub use cache::Cache;
+pub(crate) use cache::Kept;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
     Address, BatchesEnd, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State,
@@ -16,7 +19,6 @@ pub(crate) use load::{
 use crate::Refusal;
 use crate::key::Key;
 use crate::unrolled::outline::Outlines;
-use cache::Kept;
 use child::Ended;
 use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
@@ -115,22 +117,20 @@ impl Compiler {
     }
 }
 
-/// Loads the cached library of a program.
-pub(crate) fn find(key: &Key, compiler: &Compiler, cache: &Cache) -> Option<(Library, Outlines)> {
-    Kept::new(cache.folder()?, name(&key.0, compiler)).known()
+/// Opens the cache to look up a program.
+pub(crate) fn kept(key: &Key, compiler: &Compiler, cache: &Cache) -> Option<Kept> {
+    Kept::open(cache, name(&key.0, compiler))
 }
 
 /// Compiles and loads a program's text, or loads the cached library of the same text.
 pub(crate) fn build(
-    key: &Key,
+    kept: Option<&Kept>,
     (text, outlines): (&str, &Outlines),
     compiler: &Compiler,
-    cache: &Cache,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Library, Refusal> {
-    let kept = cache.folder().map(|folder| Kept::new(folder, name(&key.0, compiler)));
     let name = name(text.as_bytes(), compiler);
-    if let Some(library) = kept.as_ref().and_then(|kept| kept.library(&name, outlines)) {
+    if let Some(library) = kept.and_then(|kept| kept.library(&name, outlines)) {
         return Ok(library);
     }
     let (_folder, made) = compiled(text, compiler, interrupted)?;
@@ -150,7 +150,9 @@ fn compiled(
     let failed = |error: std::io::Error| {
         Refusal::Failed(format!("cannot write the C source to a temporary folder: {error}"))
     };
-    let folder = PrivateFolder::create(&std::env::temp_dir()).map_err(|error| failed(error.into()))?;
+    // An absolute path cannot be taken for an option of the compiler, as a relative one that begins with `-` would be.
+    let temporary = std::path::absolute(std::env::temp_dir()).map_err(failed)?;
+    let folder = PrivateFolder::create(&temporary).map_err(|error| failed(error.into()))?;
     let (source, path) = (folder.path().join("program.c"), folder.path().join("program.so"));
     std::fs::write(&source, text).map_err(failed)?;
     compiler.compile((&source, &path), effort(text), interrupted)?;

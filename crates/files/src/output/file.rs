@@ -33,6 +33,8 @@ struct Hidden {
     force: bool,
     model: Option<Box<Metadata>>,
     executable: bool,
+    /// Only the owner may read and write the finished file.
+    private: bool,
     finished: bool,
 }
 
@@ -65,6 +67,17 @@ impl OutFile {
             None => path.to_path_buf(),
         };
         let hidden = Hidden::create(path, force)?;
+        Ok(OutFile { target: Target::Hidden(hidden), durable: true })
+    }
+
+    /// Creates a hidden file that [`OutFile::commit`] renames to `path`, whatever is there but a folder. Only the owner may
+    /// read and write the finished file, whatever the umask and the entry that it replaces permit.
+    ///
+    /// # Errors
+    /// The folder of `path` does not exist, or cannot be written.
+    pub fn create_private(path: &Path) -> Result<Self> {
+        let mut hidden = Hidden::create(path.to_path_buf(), true)?;
+        hidden.private = true;
         Ok(OutFile { target: Target::Hidden(hidden), durable: true })
     }
 
@@ -154,7 +167,16 @@ impl Hidden {
             stale::sweep(folder, &status);
         }
         let file = SparseFile::new(file);
-        Ok(Hidden { file, listed, path, force, model: None, executable: false, finished: false })
+        Ok(Hidden {
+            file,
+            listed,
+            path,
+            force,
+            model: None,
+            executable: false,
+            private: false,
+            finished: false,
+        })
     }
 
     fn commit(mut self, durable: bool) -> Result<()> {
@@ -193,6 +215,9 @@ impl Hidden {
     fn set_permissions(&self) -> io::Result<()> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
         let file = self.file.file();
+        if self.private {
+            return file.set_permissions(fs::Permissions::from_mode(0o600));
+        }
         let model = fs::metadata(&self.path).ok().or_else(|| self.model.as_deref().cloned());
         let mut mode = if let Some(old) = model {
             let own = fchown(file, Some(old.uid()), Some(old.gid()));
@@ -209,7 +234,7 @@ impl Hidden {
 
     #[cfg(not(unix))]
     fn set_permissions(&self) -> io::Result<()> {
-        let _ = self.executable;
+        let _ = (self.executable, self.private);
         Ok(())
     }
 }

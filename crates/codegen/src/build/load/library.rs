@@ -1,6 +1,7 @@
 //! A program's library, and the functions that it must export.
 
 use super::abi::{Batches, Begin, Fire, Fired, Firings, Join, Seek, SetApart, Size, Steady, Steps};
+use std::fs::File;
 use std::path::Path;
 
 /// A loaded program.
@@ -16,8 +17,11 @@ pub(crate) struct Library {
     pub(super) join: Join,
     /// `None` where nothing is fused.
     pub(super) parts: Option<Parts>,
-    /// Dropped last, which unloads the library.
+    /// Dropped after all functions, which unloads the library.
     _library: libloading::Library,
+    /// The open file that the library was loaded from, where its path names the descriptor. Fields are dropped in this
+    /// order, so it is closed when the library is unloaded.
+    _file: Option<File>,
 }
 
 /// Functions that run single steps of a fused region.
@@ -49,7 +53,24 @@ impl Library {
         };
         // SAFETY: the C text declares the functions of steps with these types (`emit::steps`).
         let parts = unsafe { Parts::find(&library) };
-        Ok(Library { size, begin, steady, fire, batches, fired, set_apart, join, parts, _library: library })
+        Ok(Library {
+            size,
+            begin,
+            steady,
+            fire,
+            batches,
+            fired,
+            set_apart,
+            join,
+            parts,
+            _library: library,
+            _file: None,
+        })
+    }
+
+    /// Keeps a file open until the library is unloaded.
+    pub(crate) fn with_file(self, file: File) -> Library {
+        Library { _file: Some(file), ..self }
     }
 }
 

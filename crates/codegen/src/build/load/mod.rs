@@ -1,6 +1,7 @@
 //! Loaded programs. Nearly all unsafe code of this crate is here; the rest is in [`fiber`](super::fiber).
 //!
-//! **What must hold.** The library was compiled from text that this crate generated. Its functions access
+//! **What must hold.** The library was compiled from text that this crate generated, in this run or in one whose library
+//! this user has kept (`trust.rs`). Its functions access
 //! only the state block that they are passed, and what its pointers lead to: items of queues between the
 //! positions in the state, and buffers up to the sizes that the plan has computed. The callers ensure that
 //! queues and buffers are that large ([`run`](crate::run)); the generated code checks every index that is not
