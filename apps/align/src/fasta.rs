@@ -20,6 +20,10 @@ pub struct Sequence {
 /// The most bytes of a header line.
 const LONGEST_HEADER: usize = 1 << 16;
 
+/// The most bytes of a line that are in memory beside the sequences: a line of letters may have any length. A header with
+/// its `>` and its line end fits.
+const LONGEST_PIECE: u64 = LONGEST_HEADER as u64 + 16;
+
 /// Reads all sequences of a file that is called `file` in errors. Data that begins as gzip does is decompressed. Lines
 /// may end with CRLF, sequences may be wrapped and empty, and letters may be lower case.
 ///
@@ -41,16 +45,14 @@ pub fn read_fasta(
     alphabet: Option<Alphabet>,
     limit: u64,
 ) -> Result<Vec<Sequence>> {
-    let mut parser = Parser { file, alphabet, limit, line: 0, bytes: 0, sequences: Vec::new() };
+    let mut parser =
+        Parser { file, alphabet, limit, line: 0, bytes: 0, sequences: Vec::new(), within: Within::Begin };
     let reading = |error| Error::io(format!("reading {file}"), error);
     let mut input = unzip(input).map_err(reading)?;
-    let mut line = Vec::new();
-    // A longer line exceeds the limit.
-    let longest = limit.saturating_add(LONGEST_HEADER as u64);
-    while (&mut input).take(longest).read_until(b'\n', &mut line).map_err(reading)? > 0 {
-        parser.line += 1;
-        parser.take(line.trim_ascii_end())?;
-        line.clear();
+    let mut piece = Vec::new();
+    while (&mut input).take(LONGEST_PIECE).read_until(b'\n', &mut piece).map_err(reading)? > 0 {
+        parser.piece(&piece)?;
+        piece.clear();
     }
     Ok(parser.sequences)
 }
@@ -75,15 +77,46 @@ struct Parser<'a> {
     line: u64,
     bytes: u64,
     sequences: Vec<Sequence>,
+    within: Within,
+}
+
+/// Where the next piece begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// At the begin of a line.
+    Begin,
+    /// In a line of letters.
+    Letters,
+    /// In white space, which must be the end of the line.
+    Spaces,
 }
 
 impl Parser<'_> {
+    /// Takes a line, or a part of a long one.
+    fn piece(&mut self, piece: &[u8]) -> Result<()> {
+        let text = piece.trim_ascii_end();
+        match self.within {
+            Within::Begin => {
+                self.line += 1;
+                self.take(text)?;
+            }
+            Within::Letters => self.letters(text)?,
+            Within::Spaces if text.is_empty() => {}
+            Within::Spaces => return Err(self.unexpected(b' ')),
+        }
+        self.within = match piece.last() {
+            Some(b'\n') => Within::Begin,
+            _ if text.len() < piece.len() => Within::Spaces,
+            _ => Within::Letters,
+        };
+        Ok(())
+    }
+
     /// Takes a line without the white space at its end.
     fn take(&mut self, line: &[u8]) -> Result<()> {
         match line.split_first() {
             Some((b'>', header)) if header.len() > LONGEST_HEADER => {
-                let what =
-                    format!("the header is {} bytes long, the limit is {LONGEST_HEADER}", header.len());
+                let what = format!("the header is longer than {LONGEST_HEADER} bytes");
                 Err(self.error(what, "shorten the description"))
             }
             Some((b'>', header)) => self.header(header),
@@ -153,5 +186,39 @@ impl Parser<'_> {
 
     fn error(&self, what: String, help: &'static str) -> Error {
         Error::Malformed { file: self.file.into(), line: self.line, what, help }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: impl Read, limit: u64) -> Result<Vec<Sequence>> {
+        read_fasta(text, "text", None, limit)
+    }
+
+    /// As does that of a chromosome which is not wrapped.
+    #[test]
+    fn a_line_of_letters_may_have_any_length() {
+        let letters = 10 * LONGEST_PIECE;
+        let long = std::io::repeat(b'a').take(letters);
+        let spaces = || std::io::repeat(b' ').take(3 * LONGEST_PIECE);
+        let text = b">one\n".chain(long).chain(spaces()).chain(&b"\r\n>two\nC\n"[..]);
+        let sequences = read(text, u64::MAX).unwrap();
+        assert_eq!((sequences[0].letters.len() as u64, &sequences[1].letters[..]), (letters, &b"C"[..]));
+        let text = b">one\nA".chain(spaces()).chain(&b"A\n"[..]);
+        let error = read(text, u64::MAX).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("unexpected ' '"), "{error}");
+    }
+
+    /// Input without an end is refused at the limit, and a line is not kept beside its sequence.
+    #[test]
+    fn a_line_without_an_end_is_refused() {
+        let endless =
+            |text: &'static [u8], byte| read(text.chain(std::io::repeat(byte)), 1 << 20).unwrap_err();
+        assert!(matches!(endless(b">one\n", b'A'), Error::TooLarge { .. }));
+        for (text, byte) in [(&b">"[..], b'x'), (b"", 0), (b">one\n", 0)] {
+            assert!(matches!(endless(text, byte), Error::Malformed { .. }), "{byte}");
+        }
     }
 }

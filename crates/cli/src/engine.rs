@@ -73,12 +73,12 @@ impl Engine {
 
     /// The engine's options.
     pub fn options(&self, graphs: Graphs, interrupt: &Interrupt) -> Result<Options> {
-        self.plan.add_to(self.results.options(self.plain(interrupt)?), graphs)
+        self.plan.add_to(self.results.options(self.plain(interrupt)?), graphs, interrupt)
     }
 
     /// The engine's options for a program whose plans are for `graph`. A given plan must fit it.
     pub fn options_for(&self, graph: &GraphData, interrupt: &Interrupt) -> Result<Options> {
-        self.plan.add_for(self.results.options(self.plain(interrupt)?), graph)
+        self.plan.add_for(self.results.options(self.plain(interrupt)?), graph, interrupt)
     }
 
     /// The engine's options for a run without results, which follows no given plan.
@@ -111,8 +111,12 @@ impl Engine {
     /// Checks the names of the files that the runs named `parts` write, or the only run if there are none, before the
     /// first one, which may read and write the files in `others`.
     pub fn check<'p>(&'p self, parts: &[&str], others: impl IntoIterator<Item = &'p Path>) -> Result<()> {
-        let machine = self.machine.as_deref();
-        self.results.check(parts, others.into_iter().chain(self.plan.files()).chain(machine))
+        self.results.check(parts, others.into_iter().chain(self.files()))
+    }
+
+    /// The files that these options read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.plan.files().chain(self.machine.as_deref())
     }
 
     /// The number of threads, if the user has chosen it.

@@ -1,18 +1,14 @@
 //! `thalweg machine`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::machine;
 
 use crate::interrupt::Interrupt;
-use crate::{outputs, size, standard};
-
-/// The most bytes of a description: ten times the largest that a machine prints.
-const MOST_BYTES: u64 = 64 << 20;
+use crate::{outputs, standard, text};
 
 /// The advice below an error in a description that has none of its own.
 const HELP: &str =
@@ -55,6 +51,7 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
+        outputs::check_apart(self.output.as_deref(), self.machine.as_deref())?;
         let machine = match &self.machine {
             Some(path) => read(path, interrupt)?,
             None => self.here(),
@@ -78,17 +75,7 @@ impl Machine {
 
 /// Reads a description, or says in which line it is wrong.
 pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
-    let reading = || format!("reading {}", shown(path));
-    let mut bytes = Vec::new();
-    let input = standard::input(path, interrupt)?.bytes;
-    input.take(MOST_BYTES + 1).read_to_end(&mut bytes).with_context(reading)?;
-    ensure!(
-        bytes.len() as u64 <= MOST_BYTES,
-        "{}: it has more than {}{HELP}",
-        reading(),
-        size::show(MOST_BYTES)
-    );
-    let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text{HELP}", shown(path)))?;
+    let text = text::read(path, HELP, interrupt)?;
     machine::Machine::read(&text).map_err(|error| {
         let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
         anyhow!("{}, line {}: {}{help}", shown(path), error.line, error.what)

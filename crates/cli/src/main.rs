@@ -35,6 +35,7 @@ mod size;
 mod standard;
 mod stencil;
 mod streamit;
+mod text;
 mod threads;
 mod watch;
 mod wordcount;

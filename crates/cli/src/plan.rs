@@ -1,10 +1,9 @@
 //! The options `--plan` and `--show-plan`.
 
 use std::fmt::Display;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Error, Result, anyhow};
+use anyhow::{Error, Result, anyhow};
 use clap::Args;
 use thalweg::Options;
 use thalweg::graph::GraphData;
@@ -12,7 +11,8 @@ use thalweg::graph::shown;
 use thalweg::plan::{Fingerprint, Place, Plan, ReadError};
 
 use crate::engine::Graphs;
-use crate::standard;
+use crate::interrupt::Interrupt;
+use crate::{standard, text};
 
 /// Which plan the engine follows, and whether it is printed.
 #[derive(Debug, Args)]
@@ -25,6 +25,9 @@ pub(crate) struct PlanOptions {
     #[arg(long, hide_short_help = true)]
     show_plan: bool,
 }
+
+/// The advice below an error in a file that is no text.
+const HELP: &str = "\nhelp: name a file that --save-plan has written";
 
 /// A plan as written in a file.
 struct Saved {
@@ -47,11 +50,11 @@ impl PlanOptions {
 
     /// Adds the plans to the engine's options. Reads the files, so that a mistake in their text ends the command before
     /// it writes anything.
-    pub fn add_to(&self, options: Options, graphs: Graphs) -> Result<Options> {
+    pub fn add_to(&self, options: Options, graphs: Graphs, interrupt: &Interrupt) -> Result<Options> {
         if self.plan.is_empty() && !self.show_plan {
             return Ok(options);
         }
-        let saved = self.plan.iter().map(|path| Saved::open(path)).collect::<Result<Vec<_>>>()?;
+        let saved = self.saved(interrupt)?;
         // An application may choose its graph by the number of threads.
         let options = match saved.first() {
             Some(first) => options.threads(first.plan.threads),
@@ -70,11 +73,17 @@ impl PlanOptions {
         }))
     }
 
+    fn saved(&self, interrupt: &Interrupt) -> Result<Vec<Saved>> {
+        self.plan.iter().map(|path| Saved::open(path, interrupt)).collect()
+    }
+
     /// Like [`PlanOptions::add_to`], for a program whose plans are for `graph`. A plan that does not fit ends the command
     /// here, before the program prints anything.
-    pub fn add_for(&self, options: Options, graph: &GraphData) -> Result<Options> {
-        let saved = self.plan.iter().map(|path| Saved::open(path)).collect::<Result<Vec<_>>>()?;
-        let Some(plan) = given(&saved, Graphs::One, graph)? else { return self.add_to(options, Graphs::One) };
+    pub fn add_for(&self, options: Options, graph: &GraphData, interrupt: &Interrupt) -> Result<Options> {
+        let saved = self.saved(interrupt)?;
+        let Some(plan) = given(&saved, Graphs::One, graph)? else {
+            return self.add_to(options, Graphs::One, interrupt);
+        };
         if self.show_plan {
             standard::eprint(&plan.on(graph).to_string());
         }
@@ -83,9 +92,8 @@ impl PlanOptions {
 }
 
 impl Saved {
-    fn open(path: &Path) -> Result<Saved> {
-        let bytes = fs::read(path).with_context(|| format!("reading {}", shown(path)))?;
-        let text = String::from_utf8(bytes).map_err(|_| anyhow!("{} is not UTF-8 text", shown(path)))?;
+    fn open(path: &Path, interrupt: &Interrupt) -> Result<Saved> {
+        let text = text::read(path, HELP, interrupt)?;
         let plan: Plan = text.parse().map_err(|error: ReadError| in_file(path, error.line, error.what))?;
         // The parser has no list of policies.
         let known = Options::new().policy(&plan.policy).check();

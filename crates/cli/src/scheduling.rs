@@ -1,6 +1,6 @@
 //! The options of the verbs that execute loops or graphs of tasks: how, and what of it is counted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -48,6 +48,11 @@ pub(crate) struct Placement {
 }
 
 impl Scheduling {
+    /// The file that is read.
+    pub fn file(&self) -> Option<&Path> {
+        self.machine.as_deref()
+    }
+
     /// The places of this many threads, if accesses are counted. The threads are spread over the machine.
     pub fn placement(&self, threads: Option<usize>, interrupt: &Interrupt) -> Result<Option<Placement>> {
         if !self.counts {

@@ -1,6 +1,5 @@
 //! `thalweg show`.
 
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -9,7 +8,7 @@ use thalweg::graph::shown;
 use thalweg::trace::{Comparison, Report, Timeline};
 
 use crate::interrupt::Interrupt;
-use crate::{outputs, standard};
+use crate::{outputs, standard, text};
 
 /// Show the report of a run, compare two, or draw one as a page.
 ///
@@ -46,6 +45,9 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with_all = ["output", "plan"])]
     next_plan: bool,
 }
+
+/// The advice below an error in a file that is no text.
+const HELP: &str = "\nhelp: name a file that --save-report or --timeline has written";
 
 /// The text of a file, and what it holds.
 struct Document<'a> {
@@ -87,7 +89,9 @@ impl Show {
     fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
         match &self.output {
             Some(path) => outputs::write(path, self.force, report.to_html().as_bytes(), interrupt),
-            None if self.plan || self.next_plan => standard::print(&self.plan_text(&report)?),
+            None if self.plan || self.next_plan => {
+                standard::print(&standard::harmless(&self.plan_text(&report)?))
+            }
             None => standard::print(&report.to_string()),
         }
     }
@@ -125,16 +129,7 @@ impl Show {
 
 impl<'a> Document<'a> {
     fn read(path: &'a Path, interrupt: &Interrupt) -> Result<Document<'a>> {
-        let mut text = String::new();
-        let read = standard::input(path, interrupt)?.bytes.read_to_string(&mut text);
-        if read.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
-            bail!(
-                "{} is not UTF-8 text\nhelp: name a file that --save-report or --timeline has written",
-                shown(path)
-            );
-        }
-        read.with_context(|| format!("reading {}", shown(path)))?;
-        Ok(Document { path, text })
+        Ok(Document { path, text: text::read(path, HELP, interrupt)? })
     }
 
     /// Whether this is a timeline. A text that is neither counts as a report, whose reader says what is wrong with it.

@@ -1,5 +1,6 @@
 //! Standard input and output for binary data, and messages to standard error.
 
+use std::fmt::Write as _;
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -96,14 +97,18 @@ pub(crate) fn print_by(write: impl FnOnce() -> io::Result<()>) -> Result<()> {
     }
 }
 
-/// A message of another library, which may have names in it that are not escaped: all control characters except line
-/// breaks are.
-pub(crate) fn harmless(message: &str) -> String {
-    message.split('\n').map(escaped_controls).collect::<Vec<_>>().join("\n")
-}
-
-fn escaped_controls(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+/// A text from outside that has lines, such as a message of another library, in which names may not be escaped: what a
+/// terminal would obey or not show is, except line breaks and tabs.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            // A backslash may begin an escape.
+            '\n' | '\t' | ' '..='~' => escaped.push(c),
+            c => _ = write!(escaped, "{}", shown(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    escaped
 }
 
 /// Prints a line to standard error, above the live view if there is one. Errors are ignored, since they cannot be

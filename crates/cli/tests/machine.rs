@@ -64,9 +64,8 @@ fn a_description_is_checked_and_printed_in_its_usual_form() {
     let edited = PLANNED.replace("per domain", "per 10 cores  # as per domain");
     fs::write(folder.path().join("planned"), edited).unwrap();
     assert_eq!(stdout(&machine(folder.path(), &["--machine", "planned"])), PLANNED);
-    // In place, also where it is read.
-    stdout(&machine(folder.path(), &["--machine", "planned", "-f", "-o", "planned"]));
-    assert_eq!(fs::read_to_string(folder.path().join("planned")).unwrap(), PLANNED);
+    stdout(&machine(folder.path(), &["--machine", "planned", "-o", "usual"]));
+    assert_eq!(fs::read_to_string(folder.path().join("usual")).unwrap(), PLANNED);
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
     let command = command.args(["machine", "--machine", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -117,4 +116,31 @@ fn errors_name_the_file_and_the_line() {
         assert!(expected.iter().all(|part| message.contains(part)), "{arguments:?}: {message}");
     }
     assert!(!folder.path().join("out").exists());
+}
+
+/// Neither `--force` nor another name of the file changes that.
+#[test]
+fn the_description_that_is_read_is_not_overwritten() {
+    let folder = tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("planned"), PLANNED).unwrap();
+    fs::hard_link(at("planned"), at("other")).unwrap();
+    fs::write(at("a.fa"), ">chr\nACGTACGT\n").unwrap();
+    fs::write(at("links"), "1 2\n2 1\n").unwrap();
+    let verbs: [&[&str]; 3] = [
+        &["machine", "--machine", "planned"],
+        &["align", "a.fa", "a.fa", "--counts", "--machine", "planned"],
+        &["pagerank", "links", "--counts", "--machine", "planned"],
+    ];
+    for verb in verbs {
+        for output in ["planned", "./planned", "other"] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+            command.args(verb).args(["-f", "-o", output]).current_dir(folder.path()).stdin(Stdio::null());
+            let refused = command.output().unwrap();
+            let message = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(1), "{verb:?}: {message}");
+            assert!(message.contains("refusing to overwrite"), "{verb:?}: {message}");
+            assert_eq!(fs::read_to_string(at("planned")).unwrap(), PLANNED, "{verb:?}");
+        }
+    }
 }

@@ -193,7 +193,72 @@ fn mistakes_are_named_with_file_and_line() {
     assert!(why.contains("error: plan, line 4: unknown policy `fifo`\nhelp: known policies are"), "{why}");
     fs::write(folder.path().join("plan"), b"\xFF").unwrap();
     assert!(bad(folder.path(), &["wordcount", "file", "--plan", "plan"]).contains("plan is not UTF-8"));
-    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "none"]).contains("reading none"));
+    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "none"]).contains("opening none"));
     let why = bad(folder.path(), &["wordcount", "file", "--plan", "plan", "--threads", "2"]);
     assert!(why.contains("--plan") && why.contains("--threads"), "{why}");
+}
+
+#[test]
+fn an_output_that_is_the_plan_is_refused() {
+    let folder = folder();
+    good(folder.path(), &["dedup", "pack", "file", "-fo", "a.thd", "--save-plan", "plan"]);
+    let plan = fs::read(folder.path().join("plan")).unwrap();
+    for verb in [&["dedup", "pack", "file"][..], &["dedup", "unpack", "a.thd"]] {
+        let message = bad(folder.path(), &[verb, &["-fo", "plan", "--plan", "plan"]].concat());
+        assert!(message.contains("refusing to overwrite plan"), "{message}");
+        assert!(fs::read(folder.path().join("plan")).unwrap() == plan, "{verb:?}");
+    }
+}
+
+const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->void filter Show() { work pop 1 { println(pop()); } }";
+
+#[test]
+fn a_plan_without_an_end_is_refused() {
+    let folder = folder();
+    fs::write(folder.path().join("program.str"), COUNT).unwrap();
+    for verb in [&["run", "program.str", "-i", "1"][..], &["wordcount", "file"]] {
+        let message = bad(folder.path(), &[verb, &["--plan", "/dev/zero"]].concat());
+        assert!(message.contains("/dev/zero is no text: it has a zero byte"), "{message}");
+    }
+}
+
+/// No other process opens these pipes.
+#[test]
+fn one_signal_ends_the_wait_for_a_plan_from_a_pipe() {
+    let folder = folder();
+    fs::write(folder.path().join("program.str"), COUNT).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap().success());
+    let verbs: [&[&str]; 6] = [
+        &["run", "program.str", "-i", "1", "--plan", "pipe"],
+        &["run", "program.str", "-i", "1", "--machine", "pipe"],
+        &["dedup", "pack", "file", "-fo", "a.thd", "--plan", "pipe"],
+        &["show", "pipe"],
+        &["graph", "pipe"],
+        &["life", "pipe"],
+    ];
+    for verb in verbs {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        command.args(verb).current_dir(folder.path()).env("XDG_CACHE_HOME", folder.path().join("cache"));
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        // A program is compiled before its plan is read.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        assert!(child.try_wait().unwrap().is_none(), "{verb:?} does not wait");
+        assert!(
+            Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap().success()
+        );
+        let sent = std::time::Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if sent.elapsed() > std::time::Duration::from_secs(10) {
+                child.kill().unwrap();
+                panic!("{verb:?} does not end");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        };
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15), "{verb:?}");
+    }
 }

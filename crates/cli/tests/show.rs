@@ -142,3 +142,35 @@ fn errors_name_the_file_and_the_place() {
     files.sort();
     assert_eq!(files, ["a.json", "b.json", "bytes", "damaged.json", "t.json", "words.txt"]);
 }
+
+/// A report from elsewhere may hold anything where it should hold a plan.
+#[test]
+fn a_plan_in_a_report_is_printed_as_text_that_no_terminal_obeys() {
+    let folder = folder();
+    let text = fs::read_to_string(folder.path().join("a.json")).unwrap();
+    let planted = r#""program_plan":"a\u001b]0;title\u0007 b\u009b2J\u202e\tc\nd""#;
+    let hostile = match text.find(r#""program_plan":"#) {
+        Some(at) => {
+            let end = at + text[at..].find([',', '}']).unwrap();
+            [&text[..at], planted, &text[end..]].concat()
+        }
+        None => text.replacen('{', &format!("{{{planted},"), 1),
+    };
+    fs::write(folder.path().join("hostile.json"), hostile).unwrap();
+    let printed = stdout(&show(folder.path(), &["hostile.json", "--plan"]));
+    assert_eq!(printed, "a\\u{1b}]0;title\\u{7} b\\u{9b}2J\\u{202e}\tc\nd");
+    for arguments in [&["show", "hostile.json"][..], &["graph", "hostile.json"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
+        let output = command.args(arguments).current_dir(folder.path()).output().unwrap();
+        assert!(!stdout(&output).contains(['\u{1b}', '\u{202e}']), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_device_without_an_end_is_no_report() {
+    let folder = folder();
+    for arguments in [&["/dev/zero"][..], &["a.json", "/dev/zero"]] {
+        let message = refused(folder.path(), arguments);
+        assert!(message.contains("/dev/zero is no text: it has a zero byte at offset 0\nhelp:"), "{message}");
+    }
+}

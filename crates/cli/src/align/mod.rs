@@ -129,7 +129,7 @@ impl Align {
             !files.into_iter().all(standard::is_dash),
             Misuse::new("queries and targets are both `-`\nhelp: name a file for one of them")
         );
-        outputs::check_apart(self.output.as_deref(), files)?;
+        outputs::check_apart(self.output.as_deref(), files.into_iter().chain(self.scheduling.file()))?;
         self.check_output()?;
         let threads = self.threads.of_team(false)?;
         let limit = Limit::new(Some(self.memory));

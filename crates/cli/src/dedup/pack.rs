@@ -81,7 +81,7 @@ impl Pack {
         self.engine.check(&[], [self.input.as_path(), &self.output])?;
         let params = self.params();
         params.validate().map_err(Misuse::new)?;
-        outputs::check_apart([self.output.as_path()], [self.input.as_path()])?;
+        outputs::check_apart([self.output.as_path()], self.engine.files().chain([self.input.as_path()]))?;
         self.note_window();
         let input = self.input(interrupt)?;
         let _guard = Disk::guard(&self.output, interrupt);

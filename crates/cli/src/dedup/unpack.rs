@@ -73,7 +73,7 @@ impl Unpack {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let run = self.engine.run(Graphs::One, interrupt)?;
         self.engine.check(&[], [self.archive.as_path(), &self.output])?;
-        outputs::check_apart([self.output.as_path()], [self.archive.as_path()])?;
+        outputs::check_apart([self.output.as_path()], self.engine.files().chain([self.archive.as_path()]))?;
         let opened = standard::open(&self.archive, interrupt)?;
         let meta = opened.meta.clone();
         let Input { bytes, length } = opened.into_input(interrupt);

@@ -1,11 +1,11 @@
 //! `thalweg life`.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow};
 use clap::{ArgGroup, Args};
 use thalweg::graph::shown;
 use thalweg_files::OutFile;
@@ -15,14 +15,11 @@ use crate::interrupt::{Interrupt, InterruptNote};
 use crate::memory::Limit;
 use crate::progress::Progress;
 use crate::threads::Threads;
-use crate::{outputs, size, standard};
+use crate::{outputs, size, standard, text};
 
 use pictures::{Pictures, Show, columns_and_rows};
 
 mod pictures;
-
-/// The longest text of a pattern.
-const LONGEST: u64 = 1 << 30;
 
 /// The columns and rows of table 5.1 of *Locality-Aware Concurrency Platforms*.
 const TORUS: (usize, usize) = (16_384, 655_360);
@@ -229,12 +226,8 @@ fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
             names.join(", ")
         ));
     }
-    let mut text = Vec::new();
-    let input = standard::input(path, interrupt)?;
-    let reading = || format!("reading {}", shown(path));
-    input.bytes.take(LONGEST + 1).read_to_end(&mut text).with_context(reading)?;
-    ensure!(text.len() as u64 <= LONGEST, "{} is longer than {}", shown(path), size::show(LONGEST));
-    Pattern::parse(&String::from_utf8_lossy(&text)).with_context(reading)
+    let text = text::bytes(path, "\nhelp: name a pattern in RLE", interrupt)?;
+    Pattern::parse(&String::from_utf8_lossy(&text)).with_context(|| format!("reading {}", shown(path)))
 }
 
 impl Outcome {

@@ -118,7 +118,7 @@ impl Pagerank {
         let threads = self.ranking.threads.of_team(self.output.quiet)?;
         let settings = self.settings(threads);
         settings.check().map_err(Misuse::new)?;
-        self.output.check(self.graph.as_deref(), interrupt)?;
+        self.output.check(self.graph.as_deref().into_iter().chain(self.scheduling.file()), interrupt)?;
         let placement = self.scheduling.placement(threads, interrupt)?;
         let settings = self.scheduled(settings, placement.as_ref());
         let limit = Limit::new(self.reading.memory);

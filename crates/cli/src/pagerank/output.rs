@@ -55,12 +55,12 @@ impl Output {
     }
 
     /// Refuses files that cannot be written, or that are read, before the work begins.
-    pub fn check(&self, graph: Option<&Path>, interrupt: &Interrupt) -> Result<()> {
+    pub fn check<'p>(&self, inputs: impl IntoIterator<Item = &'p Path>, interrupt: &Interrupt) -> Result<()> {
         ensure!(
             self.plot.as_deref().is_none_or(|path| !standard::is_dash(path)),
             Misuse::new("the plot is not written to standard output\nhelp: name a file")
         );
-        outputs::check_apart(self.files(), graph)?;
+        outputs::check_apart(self.files(), inputs)?;
         for path in self.files() {
             // Devices and pipes are opened once, when there is something to write.
             if fs::metadata(path).map_or(true, |meta| meta.is_file() || meta.is_dir()) {

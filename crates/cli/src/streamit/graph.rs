@@ -2,7 +2,7 @@
 
 use super::SourceFiles;
 use crate::interrupt::Interrupt;
-use crate::{outputs, standard};
+use crate::{outputs, standard, text};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use std::fs;
@@ -58,7 +58,7 @@ impl Graph {
             self.files.check_not_source(output)?;
         }
         let picture = match &self.files.files[..] {
-            [path] if is_json(path) => of_report(path, self.form.unwrap_or(GraphForm::Flat))?,
+            [path] if is_json(path) => of_report(path, self.form.unwrap_or(GraphForm::Flat), interrupt)?,
             _ => self.form.unwrap_or(GraphForm::Tree).of(&self.files.compile()?.1),
         };
         match self.output {
@@ -68,18 +68,21 @@ impl Graph {
     }
 }
 
-/// Whether a file is JSON, not a program: it begins with a brace, as no program does.
+/// Whether a file is JSON, not a program: it begins with a brace, as no program does. A pipe is not examined, since its
+/// begin could not be read again.
 fn is_json(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     read.is_ok() && start.trim_ascii_start().starts_with(b"{")
 }
 
 /// The graph of a report.
-fn of_report(path: &Path, form: GraphForm) -> Result<String> {
-    let reading = || format!("reading {}", shown(path));
-    let text = fs::read_to_string(path).with_context(reading)?;
-    let graph = Report::from_json(&text).with_context(reading)?.graph;
+fn of_report(path: &Path, form: GraphForm, interrupt: &Interrupt) -> Result<String> {
+    let text = text::read(path, "", interrupt)?;
+    let graph = Report::from_json(&text).with_context(|| format!("reading {}", shown(path)))?.graph;
     match form {
         GraphForm::Flat => Ok(graph.to_string()),
         GraphForm::Dot => Ok(dot(&graph)),

@@ -99,7 +99,7 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(_)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
-        outputs::check_apart(self.output.as_deref(), self.input.as_deref())?;
+        outputs::check_apart(self.output.as_deref(), self.on.files().chain(self.input.as_deref()))?;
         self.check_repeat_input(&compiled)?;
         self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();

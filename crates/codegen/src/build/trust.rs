@@ -4,7 +4,7 @@ use thalweg_files::Status;
 
 /// Why a folder or file may have what another user wrote; `None` if only this user and the superuser could write it.
 /// A list of access rights that lets others write shows in the group's bits of the mode. The owner must be the effective
-/// user even for the superuser, who may run with another user's environment.
+/// user even for the superuser, since the environment may be another user's.
 #[cfg(unix)]
 pub(super) fn distrust(status: &Status) -> Option<&'static str> {
     const OTHERS_WRITE: u32 = 0o022;
