@@ -5,7 +5,7 @@ use std::fs::{File, FileTimes};
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use thalweg_files::{Folder, Status};
+use thalweg_files::{Folder, Status, status};
 
 use crate::entry::{ATTRIBUTES_LIMIT, Attribute, Meta, Time};
 use crate::os;
@@ -88,7 +88,10 @@ impl Restore {
         if let Some(permissions) = os::permissions(self.mode(meta.mode, owned)) {
             file.set_permissions(permissions)?;
         }
-        file.set_times(times(meta.time))
+        if let Some(time) = meta.time {
+            set_time(file, time).unwrap_or_else(|error| failed("setting the time of", error));
+        }
+        Ok(())
     }
 
     fn mode(self, stored: u32, owned: bool) -> u32 {
@@ -109,10 +112,12 @@ impl Restore {
             let set = folder.set_owner(name, user, group);
             set.unwrap_or_else(|error| failed("setting the owner of", error));
         }
-        match meta.time {
-            Some(time) => folder.set_time(name, time.seconds, time.nanos),
-            None => Ok(()),
+        if let Some(time) = meta.time {
+            let set = folder.set_time(name, time.seconds, time.nanos);
+            let set = set.and_then(|()| check_kept(time, || folder.stat(name)));
+            set.unwrap_or_else(|error| failed("setting the time of", error));
         }
+        Ok(())
     }
 }
 
@@ -129,12 +134,31 @@ fn set_extended(_file: &File, _attribute: &Attribute) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "attributes are not restored on this system"))
 }
 
-/// The stored modification time, or no time if this system cannot represent it.
-fn times(time: Option<Time>) -> FileTimes {
-    let Some(Time { seconds, nanos }) = time else { return FileTimes::new() };
+/// Sets the modification time.
+fn set_time(file: &File, time: Time) -> io::Result<()> {
+    file.set_times(FileTimes::new().set_modified(system_time(time).ok_or_else(beyond_range)?))?;
+    check_kept(time, || status(file))
+}
+
+/// Compares the time of an entry with what its file system has made of it: systems cut times beyond its range, without an
+/// error. Other times are not compared.
+fn check_kept(time: Time, status: impl FnOnce() -> io::Result<Status>) -> io::Result<()> {
+    const KEPT_BY_ALL: std::ops::Range<i64> = 1 << 30..1 << 31;
+    /// The resolution of the coarsest file system, in seconds.
+    const COARSEST: u64 = 2;
+    if KEPT_BY_ALL.contains(&time.seconds) || status()?.seconds.abs_diff(time.seconds) <= COARSEST {
+        return Ok(());
+    }
+    Err(beyond_range())
+}
+
+fn beyond_range() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "the time is beyond the range of the file system")
+}
+
+/// `None` if this system cannot represent the time.
+fn system_time(Time { seconds, nanos }: Time) -> Option<SystemTime> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
-    let whole: Option<SystemTime> =
-        if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
-    let time = whole.and_then(|whole| whole.checked_add(Duration::from_nanos(nanos.into())));
-    time.map_or(FileTimes::new(), |time| FileTimes::new().set_modified(time))
+    let whole = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+    whole?.checked_add(Duration::from_nanos(nanos.into()))
 }

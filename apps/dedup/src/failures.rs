@@ -12,8 +12,9 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    pub fn add(&mut self, what: &str, path: &str, source: io::Error) {
-        let error = Error::io(format!("{what} {path}"), source);
+    /// `path` is asked only here, since it may be as long as the tree is deep.
+    pub fn add(&mut self, what: &str, path: impl Fn() -> String, source: io::Error) {
+        let error = Error::io(format!("{what} {}", path()), source);
         match &mut self.receiver {
             Some(receiver) => receiver(error),
             None => _ = self.first.get_or_insert(error),

@@ -8,7 +8,7 @@ use crate::entry::{Entry, Meta, Time};
 use crate::format::*;
 use crate::table::{put_duplicate, put_new};
 use crate::wire::check;
-use crate::{Codec, Error, Limits, Matching, Params, TreeSink, extract, extract_parallel, verify};
+use crate::{Codec, Error, Limits, Matching, Params, TreeSink, extract, extract_parallel, stat, verify};
 
 const FIRST_RECORD: u64 = HEADER_BYTES as u64;
 
@@ -61,6 +61,10 @@ fn refused(archive: &[u8]) -> Error {
     let parallel = extract_parallel(open(), &mut sink(), &Options::new().threads(2)).unwrap_err();
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     assert_eq!(parallel.to_string(), error.to_string());
+    // One rule: what unpacking refuses, the other readers refuse for the same reason.
+    assert_eq!(verify(archive, &Limits::default()).unwrap_err().to_string(), error.to_string());
+    let found = stat(archive, &Limits::default(), &mut |_: &Entry, _: u64| Ok(()));
+    assert_eq!(found.unwrap_err().to_string(), error.to_string());
     error
 }
 
@@ -93,6 +97,63 @@ fn nothing_is_written_through_a_link() {
         refused(&forge(Kind::Tree, &table(&entries), b""));
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     }
+}
+
+/// No system has such links.
+#[test]
+fn empty_targets_and_targets_with_zero_bytes_are_refused() {
+    for target in [&b""[..], b"\0", b"a\0b"] {
+        let archive = forge(Kind::Tree, &table(&[dir(b""), link(b"a", target), Entry::Up]), b"");
+        assert!(matches!(refused(&archive), Error::Unsafe { .. }), "{target:?}");
+    }
+}
+
+/// The totals of these archives are wrong, which takes no data to see.
+#[test]
+fn totals_that_do_not_match_are_refused_without_the_data() {
+    let mut chunks = Vec::new();
+    put_new(&mut chunks, 4);
+    put_duplicate(&mut chunks, 4, 4);
+    for archive in [
+        forge(Kind::Tree, &table(&[dir(b""), file(b"a"), Entry::Up]), b""),
+        forge(Kind::Stream, &chunks, b"1234"),
+    ] {
+        let found = stat(&archive[..], &Limits::default(), &mut |_: &Entry, _: u64| Ok(()));
+        assert!(found.unwrap_err().to_string().contains("the totals in the footer"));
+    }
+}
+
+/// In time proportional to depth and hard links: by way of the root it would take minutes.
+#[test]
+fn hard_links_to_deep_files_take_no_longer_for_their_depth() {
+    const DEPTH: usize = 2000;
+    /// Fewer than the names that a file may have on ext4.
+    const LINKS: u64 = 60_000;
+    let begin = std::time::Instant::now();
+    let place = tempfile::tempdir().unwrap();
+    let mut sink = TreeSink::create(&place.path().join("out"), false).unwrap().durable(false);
+    let mut put = |entry: Entry| crate::Sink::entry(&mut sink, &entry, 7).unwrap();
+    // Folders that their owner cannot read get their attributes at the end.
+    let closed = Entry::Dir(Meta { mode: 0, ..meta(b"d") });
+    put(dir(b""));
+    (0..DEPTH).for_each(|_| put(closed.clone()));
+    put(shared(b"first"));
+    (0..DEPTH).for_each(|_| put(Entry::Up));
+    (0..DEPTH).for_each(|depth| put(dir(if depth == 0 { b"e" } else { b"d" })));
+    put(shared(b"second"));
+    let links = (0..LINKS).map(|number| hard_link(format!("x{number:06}").as_bytes(), number % 2));
+    let links: Vec<Entry> = links.collect();
+    // Half of the links lie at the bottom, half at the top.
+    let (low, high) = links.split_at(LINKS as usize / 2);
+    low.iter().for_each(|link| put(link.clone()));
+    (0..DEPTH).for_each(|_| put(Entry::Up));
+    high.iter().for_each(|link| put(link.clone()));
+    put(Entry::Up);
+    sink.commit().unwrap();
+    let out = thalweg_files::Folder::open(place.path()).unwrap();
+    assert_eq!(out.names().unwrap(), ["out"], "the folder of second names is gone");
+    thalweg_files::remove_tree(&out, "out".as_ref()).unwrap();
+    assert!(begin.elapsed() < std::time::Duration::from_secs(60), "{:?}", begin.elapsed());
 }
 
 fn shared(name: &[u8]) -> Entry {

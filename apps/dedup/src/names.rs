@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 
-use thalweg_files::Folder;
+use thalweg_files::{Folder, Trail};
 
 /// The folders of a tree, and in which of them are the files of which further names may follow.
 #[derive(Debug, Default)]
@@ -42,23 +41,46 @@ impl Names {
         }
     }
 
-    /// The path of a folder below the root.
-    pub fn path(&self, mut folder: usize) -> PathBuf {
-        let mut names = Vec::new();
-        while folder > 0 {
-            let (outer, name) = &self.folders[folder - 1];
-            names.push(name);
-            folder = *outer;
-        }
-        names.into_iter().rev().collect()
+    /// The number of files so far.
+    pub fn shared(&self) -> u64 {
+        self.files.len() as u64
     }
 
-    /// Opens a folder by way of the root.
+    /// Moves a trail, which began at the root and has entered the folders `open`, to another folder, by way of the nearest
+    /// folder that both are in. So visiting all folders in depth-first order takes time in proportion to the tree.
     ///
     /// # Errors
     /// A folder cannot be opened.
-    pub fn folder(&self, folder: usize, root: Folder) -> io::Result<Folder> {
-        self.path(folder).iter().try_fold(root, |folder, name| folder.inner(name))
+    pub fn go(&self, folder: usize, trail: &mut Trail, open: &mut Vec<usize>) -> io::Result<()> {
+        // The number of a folder is larger than that of the one that it is in, so `open` rises.
+        let way = self.way(folder, |outer| open.binary_search(&outer).is_ok());
+        let outer = way.last().map_or(folder, |first| self.folders[first - 1].0);
+        while open.last().is_some_and(|last| *last != outer) {
+            trail.leave()?;
+            open.pop();
+        }
+        for inner in way.into_iter().rev() {
+            trail.enter(&self.folders[inner - 1].1)?;
+            open.push(inner);
+        }
+        Ok(())
+    }
+
+    /// The numbers of the folders from `folder` outwards, up to the first one that is `reached` or the root, which is not
+    /// among them.
+    fn way(&self, mut folder: usize, reached: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut way = Vec::new();
+        while folder > 0 && !reached(folder) {
+            way.push(folder);
+            folder = self.folders[folder - 1].0;
+        }
+        way
+    }
+
+    /// Opens a folder by way of the root.
+    fn folder(&self, folder: usize, root: Folder) -> io::Result<Folder> {
+        let mut way = self.way(folder, |_| false).into_iter().rev();
+        way.try_fold(root, |folder, number| folder.inner(&self.folders[number - 1].1))
     }
 
     /// Opens the folder of a file by way of the root. Returns it, and the file's name.

@@ -7,11 +7,12 @@
 //! The tree has all its attributes, those of the root too, before it is synced to disk. Then it is renamed, and the folder
 //! of the output is synced. So after a crash of the machine, the output is a complete tree or does not exist.
 
-use std::ffi::OsStr;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{self, Write};
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thalweg::graph::{shown, shown_bytes};
 use thalweg_files::{Folder, Kind, OutFolder, SparseFile, Trail, new_mode, status};
@@ -21,12 +22,12 @@ use crate::entry::{Entry, Meta};
 use crate::error::Doing;
 use crate::failures::Failures;
 use crate::names::Names;
+use crate::shelf::Shelf;
 use crate::sink::Sink;
 use crate::{Error, Result, os};
 
 /// A sink that writes a tree.
 pub struct TreeSink {
-    output: OutFolder,
     /// From the root, which is the hidden folder of the output, to the current folder.
     trail: Trail,
     /// The attributes of each open folder, set when it is closed.
@@ -36,7 +37,10 @@ pub struct TreeSink {
     /// files that get further names, so they get their attributes when all entries are there.
     closed: Vec<(usize, Meta)>,
     file: Option<(SparseFile, Meta)>,
+    /// Dropped after all open files, as the removal of the folder needs descriptors, of which there may be few.
+    output: OutFolder,
     names: Names,
+    shelf: Shelf,
     link: MakeLink,
     restore: Restore,
     sparse: bool,
@@ -47,7 +51,7 @@ pub struct TreeSink {
 }
 
 /// [`Folder::create_hard_link`], or what fails as that does on another file system.
-type MakeLink = fn(&Folder, &OsStr, &Folder, &OsStr) -> io::Result<()>;
+pub(crate) type MakeLink = fn(&Folder, &OsStr, &Folder, &OsStr) -> io::Result<()>;
 
 /// The permissions without which the owner cannot open a file of a folder by its name.
 const READ_AND_SEARCH: u32 = 0o500;
@@ -67,13 +71,14 @@ impl TreeSink {
         let new_mode = new_mode(output.private().path()).doing(doing)?;
         let trail = Trail::new(root, output.path()).doing(doing)?;
         Ok(TreeSink {
-            output,
             trail,
             open: Vec::new(),
             root: None,
             closed: Vec::new(),
             file: None,
+            output,
             names: Names::default(),
+            shelf: Shelf::default(),
             link: Folder::create_hard_link,
             restore: Restore { owners: superuser, permissions: superuser, new_mode, extended: false },
             sparse: false,
@@ -135,13 +140,19 @@ impl TreeSink {
     /// The attributes of a folder cannot be set, or the tree cannot be synced or renamed. It is removed.
     pub fn commit(mut self) -> Result<()> {
         self.close_file()?;
-        let closed = mem::take(&mut self.closed).into_iter();
-        for (number, meta) in closed.chain(self.root.take().map(|root| (0, root))) {
-            let mut path = self.output.path().to_owned();
-            path.extend(&self.names.path(number));
-            let folder = self.root().and_then(|root| self.names.folder(number, root));
-            let folder = folder.doing(|| format!("opening {}", shown(&path)))?;
-            self.set_folder(&folder, &meta, &path)?;
+        self.shelf = Shelf::default();
+        let mut open = Vec::new();
+        for (number, meta) in mem::take(&mut self.closed) {
+            let found = self.names.go(number, &mut self.trail, &mut open);
+            let folder = found.and_then(|()| self.trail.leave());
+            open.pop();
+            let folder = folder.doing(|| format!("opening {}", inside(&self.trail, &meta.name)))?;
+            self.set_folder(&folder, &meta)?;
+        }
+        let back = self.names.go(0, &mut self.trail, &mut open).and_then(|()| self.root());
+        let root = back.doing(|| format!("opening {}", shown(self.output.path())))?;
+        if let Some(meta) = self.root.take() {
+            self.set_folder(&root, &meta)?;
         }
         Ok(self.output.commit()?)
     }
@@ -162,35 +173,45 @@ impl TreeSink {
         made.doing(|| format!("{what} {}", self.show(name)))
     }
 
-    /// The path of an entry of the current folder, for messages.
+    /// The place of an entry of the current folder, for messages.
     fn show(&self, name: &[u8]) -> String {
-        format!("{} in {}", shown_bytes(name), shown(self.trail.path()))
+        place(&self.trail, name)
     }
 
     fn close_file(&mut self) -> Result<()> {
         let Some((mut file, meta)) = self.file.take() else { return Ok(()) };
-        let path = self.show(&meta.name);
-        file.finish().doing(|| format!("writing {path}"))?;
+        let path = || place(&self.trail, &meta.name);
+        file.finish().doing(|| format!("writing {}", path()))?;
         let file = file.file();
-        let failed = |what: &str, source| self.failures.add(what, &path, source);
-        self.restore.set(file, &meta, failed).doing(|| format!("setting attributes of {path}"))?;
+        let failed = |what: &str, source| self.failures.add(what, path, source);
+        self.restore.set(file, &meta, failed).doing(|| format!("setting attributes of {}", path()))?;
         self.failures.check()?;
-        if self.output.syncs_each() { file.sync_all().doing(|| format!("writing {path}")) } else { Ok(()) }
+        if self.output.syncs_each() {
+            file.sync_all().doing(|| format!("writing {}", path()))
+        } else {
+            Ok(())
+        }
     }
 
     fn open_file(&mut self, meta: &Meta) -> Result<()> {
-        let doing = || format!("creating {}", self.show(&meta.name));
-        let name = os::name(&meta.name).doing(doing)?;
-        let file = self.create_file(&name).doing(doing)?;
+        let name = os::name(&meta.name).doing(|| format!("creating {}", self.show(&meta.name)))?;
+        let file = self.create_file(&name);
+        let file = file.doing(|| format!("creating {}", self.show(&meta.name)))?;
         self.file = Some((file, meta.clone()));
         if meta.shared {
-            self.names.add(name);
+            self.add(name);
         }
         Ok(())
     }
 
-    fn create_file(&self, name: &OsStr) -> io::Result<SparseFile> {
-        let mut file = SparseFile::new(self.trail.here().create_file(name)?);
+    /// Adds a file or link of the current folder of which further names may follow.
+    fn add(&mut self, name: OsString) {
+        self.shelf.put(self.names.shared(), self.output.path(), (&self.trail, &name), self.link);
+        self.names.add(name);
+    }
+
+    fn create_file(&mut self, name: &OsStr) -> io::Result<SparseFile> {
+        let mut file = SparseFile::new(self.trail.open(|here| here.create_file(name))?);
         file.set_holes(self.sparse);
         Ok(file)
     }
@@ -216,52 +237,63 @@ impl TreeSink {
             self.root = Some(meta);
             return Ok(());
         }
-        let path = self.trail.path().to_owned();
-        let folder = self.trail.leave().doing(|| format!("leaving {}", shown(&path)))?;
+        let folder = self.trail.leave();
+        let folder = folder.doing(|| format!("leaving {}", inside(&self.trail, &meta.name)))?;
         let number = self.names.leave();
         if meta.mode & READ_AND_SEARCH != READ_AND_SEARCH {
             self.closed.push((number, meta));
             return Ok(());
         }
-        self.set_folder(&folder, &meta, &path)
+        self.set_folder(&folder, &meta)
     }
 
-    fn set_folder(&mut self, folder: &Folder, meta: &Meta, path: &Path) -> Result<()> {
+    /// Sets the attributes of a folder in the current one, or of the root.
+    fn set_folder(&mut self, folder: &Folder, meta: &Meta) -> Result<()> {
         let Some(file) = folder.as_file() else { return Ok(()) };
-        let path = shown(path).to_string();
-        let set = self.restore.set(file, meta, |what, source| self.failures.add(what, &path, source));
-        set.doing(|| format!("setting attributes of {path}"))?;
+        let path = || inside(&self.trail, &meta.name);
+        let set = self.restore.set(file, meta, |what, source| self.failures.add(what, path, source));
+        set.doing(|| format!("setting attributes of {}", path()))?;
         self.failures.check()?;
-        if self.output.syncs_each() { file.sync_all().doing(|| format!("writing {path}")) } else { Ok(()) }
+        if self.output.syncs_each() {
+            file.sync_all().doing(|| format!("writing {}", path()))
+        } else {
+            Ok(())
+        }
     }
 
     fn link(&mut self, meta: &Meta, target: &[u8]) -> Result<()> {
         self.at("creating the link", &meta.name, |folder, name| {
             folder.create_link(name, &os::name(target)?)
         })?;
-        let path = self.show(&meta.name);
-        let doing = || format!("setting attributes of {path}");
-        let name = os::name(&meta.name).doing(doing)?;
+        let name =
+            os::name(&meta.name).doing(|| format!("setting attributes of {}", self.show(&meta.name)))?;
         if meta.shared {
-            self.names.add(name.clone());
+            self.add(name.clone());
         }
-        let failed = |what: &str, source| self.failures.add(what, &path, source);
-        self.restore.set_link(self.trail.here(), &name, meta, failed).doing(doing)?;
+        let path = || place(&self.trail, &meta.name);
+        let failed = |what: &str, source| self.failures.add(what, path, source);
+        let set = self.restore.set_link(self.trail.here(), &name, meta, failed);
+        set.doing(|| format!("setting attributes of {}", path()))?;
         self.failures.check()
     }
 
     /// Creates a hard link. Where the file system has none, or no more of this file, it creates a copy and reports it.
     fn hard_link(&mut self, name: &[u8], file: u64, offset: u64) -> Result<()> {
-        let path = self.show(name);
-        let doing = || format!("creating the hard link {path}");
-        let name = os::name(name).doing(doing)?;
-        let (from, old) = self.root().and_then(|root| self.names.find(file, root)).doing(doing)?;
-        match (self.link)(self.trail.here(), &name, &from, &old) {
+        let doing = || format!("creating the hard link {}", self.show(name));
+        let os_name = os::name(name).doing(doing)?;
+        let found = match self.shelf.find(file) {
+            Some(found) => found,
+            None => self.root().and_then(|root| self.names.find(file, root)),
+        };
+        let (from, old) = found.doing(doing)?;
+        match (self.link)(self.trail.here(), &os_name, &from, &old) {
             Err(why) if means_no_link(why.kind()) => {
-                self.copy(&name, &from, &old, offset)?;
+                self.copy(&os_name, &from, &old, offset)?;
                 // So further names are links of the copy, if the file cannot have more.
-                self.names.replace(file, name);
-                self.failures.add("creating a copy in place of the hard link", &path, why);
+                self.shelf.put(file, self.output.path(), (&self.trail, &os_name), self.link);
+                self.names.replace(file, os_name);
+                let path = || place(&self.trail, name);
+                self.failures.add("creating a copy in place of the hard link", path, why);
                 self.failures.check()
             }
             linked => linked.doing(doing),
@@ -291,6 +323,36 @@ impl TreeSink {
         self.file = Some((file, meta));
         self.close_file()
     }
+}
+
+/// The place of an entry of the current folder, for messages.
+fn place(trail: &Trail, name: &[u8]) -> String {
+    format!("{} in {}", shown_bytes(name), shown(&*end_of(trail.path())))
+}
+
+/// The path of a folder in the current one, for messages. The root has no name.
+fn inside(trail: &Trail, name: &[u8]) -> String {
+    let here = end_of(trail.path());
+    if name.is_empty() {
+        shown(&*here).to_string()
+    } else {
+        format!("{}/{}", shown(&*here), shown_bytes(name))
+    }
+}
+
+/// A path, or the end of one that is too long for a message: there may be a message for each entry of a deep tree.
+fn end_of(path: &Path) -> Cow<'_, Path> {
+    const LONGEST_SHOWN: usize = 4096;
+    if path.as_os_str().len() <= LONGEST_SHOWN {
+        return Cow::Borrowed(path);
+    }
+    let mut length = 0;
+    let names = path.components().rev().take_while(|name| {
+        length += name.as_os_str().len() + 1;
+        length <= LONGEST_SHOWN
+    });
+    let names: Vec<_> = names.collect();
+    Cow::Owned(Path::new("...").join(names.into_iter().rev().collect::<PathBuf>()))
 }
 
 /// Whether a hard link failed since the file system has none, or the file no more. (Linux says that permission is missing
@@ -452,6 +514,42 @@ mod tests {
         let mut sink = create("full", |_, _, _, _| Err(io::ErrorKind::StorageFull.into()));
         write(&mut sink, &begin).unwrap();
         assert!(matches!(write(&mut sink, &[link("b", 0)]).unwrap_err(), Error::Io { .. }));
+    }
+
+    /// Where the file system has such times, they are restored.
+    #[test]
+    fn a_time_beyond_the_range_of_the_file_system_is_a_warning() {
+        for seconds in [1 << 40, -(1 << 40), i64::MAX, i64::MIN, 5_000_000_000, -5, 1 << 30] {
+            let place = tempfile::tempdir().unwrap();
+            let warnings = Arc::new(Mutex::new(Vec::new()));
+            let received = Arc::clone(&warnings);
+            let receive = move |error: Error| received.lock().unwrap().push(error.to_string());
+            let out = place.path().join("out");
+            let mut sink = TreeSink::create(&out, false).unwrap().durable(false).on_failure(receive);
+            let meta =
+                |name: &str| Meta { time: Some(Time { seconds, nanos: 0 }), ..meta(name, 0o755, false) };
+            let link = Entry::Link { meta: meta("link"), target: b"x".to_vec() };
+            write(&mut sink, &[Entry::Dir(meta("")), Entry::File(meta("file")), link, Entry::Up]).unwrap();
+            sink.commit().unwrap();
+            let time = |path: &Path| fs::symlink_metadata(path).unwrap().mtime();
+            let times = [out.join("file"), out.join("link"), out].map(|path| time(&path));
+            let changed = times.iter().filter(|time| **time != seconds).count();
+            let warnings = warnings.lock().unwrap();
+            assert_eq!(warnings.len(), changed, "{seconds}: {times:?}, {warnings:?}");
+            assert!(
+                warnings.iter().all(|warning| warning.starts_with("setting the time of")),
+                "{warnings:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn long_paths_are_shortened_in_messages() {
+        let short = Path::new("a/b");
+        assert_eq!(end_of(short), short);
+        let long: PathBuf = std::iter::repeat_n("0123456789", 1000).collect();
+        let end = end_of(&long);
+        assert!(end.starts_with("...") && end.as_os_str().len() <= 4100 && end.components().count() > 300);
     }
 
     #[cfg(target_os = "linux")]

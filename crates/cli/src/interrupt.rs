@@ -1,8 +1,8 @@
 //! Ctrl-C (SIGINT) and the other termination signals.
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
-//! run, and the verb removes the output and returns. A second signal ends the process at once, and its message names what
-//! stays. Without a guard the first signal ends the process at once, even during a blocking call.
+//! run, and the verb removes the output and returns. It removes no longer than [`MAX_REMOVAL`]: what stays of a tree of
+//! millions of entries is named, as after a second signal, which ends the process at once. Without a guard the first signal ends the process at once, even during a blocking call.
 //!
 //! One event may send several signals: a terminal signals a command and its wrapper, which relays the signal. So signals
 //! that arrive soon after the first one ([`APART`]) are part of it.
@@ -37,6 +37,9 @@ const CTRL_C: i32 = 2;
 
 /// How much later than the first signal a second one arrives.
 const APART: Duration = Duration::from_millis(300);
+
+/// How long the removal of an unfinished tree goes on after the first signal.
+const MAX_REMOVAL: Duration = Duration::from_secs(1);
 
 /// The state of signal handling.
 #[derive(Clone, Debug)]
@@ -83,6 +86,7 @@ impl Interrupt {
         let guards = self.guards();
         let is_first = self.first.set(FirstSignal { signal, at: Instant::now() }).is_ok();
         if is_first && *guards > 0 {
+            thalweg_files::remove_no_longer_than(MAX_REMOVAL);
             self.stop.stop();
             drop(self.trigger.lock().unwrap_or_else(PoisonError::into_inner).take());
         } else if is_first {
@@ -117,9 +121,12 @@ impl Interrupt {
 
     /// If a signal has stopped the run that failed with `error`, prints the last message and ends the process.
     pub fn end_if_interrupted(&self, error: &anyhow::Error) {
-        let removed = InterruptNote("interrupted: the unfinished output was removed");
         if self.stop.is_requested() {
-            eprint(error.downcast_ref().unwrap_or(&removed).0);
+            let left = thalweg_files::left();
+            match error.downcast_ref() {
+                Some(InterruptNote(note)) if left.is_empty() => eprint(note),
+                _ => eprint(&unfinished::message("interrupted", true, &left)),
+            }
             self.end();
         }
     }
@@ -166,6 +173,14 @@ impl Interrupt {
     pub fn input(&self, input: File) -> impl Input + use<> {
         let _ = &self.alarm;
         MayBlock(input)
+    }
+}
+
+/// Names the unfinished output that a failed run could not remove.
+pub(crate) fn note_left() {
+    let left = thalweg_files::left();
+    if !left.is_empty() {
+        eprint(&unfinished::message("note", true, &left));
     }
 }
 

@@ -166,7 +166,9 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             interrupt.end_if_interrupted(&error);
-            failure(&error)
+            let code = failure(&error);
+            interrupt::note_left();
+            code
         }
     }
 }

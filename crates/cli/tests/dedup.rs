@@ -531,3 +531,28 @@ fn what_cannot_be_read_is_named_and_the_rest_is_packed() {
     assert!(!names(folder.path()).iter().any(|name| name.contains("b.thd") || name.starts_with('.')));
     fs::set_permissions(tree.join("closed"), fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+/// Whatever operation is the first to fail.
+#[test]
+fn a_run_that_lacks_descriptors_leaves_no_hidden_folder() {
+    let folder = tempdir().unwrap();
+    let deep: std::path::PathBuf = std::iter::repeat_n("d", 100).collect();
+    fs::create_dir_all(folder.path().join("tree").join(&deep)).unwrap();
+    fs::write(folder.path().join("tree").join(&deep).join("file"), b"content").unwrap();
+    good(folder.path(), &["pack", "tree", "-o", "a.thd"]);
+    let mut unpacked = 0;
+    for limit in 8..40 {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n $0 && exec \"$@\"", &limit.to_string()]);
+        command.args([env!("CARGO_BIN_EXE_thalweg"), "dedup", "unpack", "a.thd", "-o", "out", "--no-sync"]);
+        let output = command.current_dir(folder.path()).stdin(Stdio::null()).output().unwrap();
+        let message = stderr(&output);
+        assert!(output.status.code().is_some() && !message.contains("panicked"), "{limit}: {message}");
+        if output.status.success() {
+            unpacked += 1;
+            fs::remove_dir_all(folder.path().join("out")).unwrap();
+        }
+        assert_eq!(names(folder.path()), ["a.thd", "tree"], "{limit}: {message}");
+    }
+    assert!(unpacked > 0, "with 40 descriptors the folders of a deep tree are not all open");
+}

@@ -344,6 +344,21 @@ fn compiling_folder() -> TempDir {
     folder
 }
 
+/// Waits until the compiler has ended, which nothing but the end of the command tells it.
+fn wait_for_end(compiler: &str) {
+    let begun = Instant::now();
+    while is_alive(compiler) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the compiler runs on");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether the process runs. One that no other process waits for stays as a zombie.
+pub(crate) fn is_alive(pid: &str) -> bool {
+    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().unwrap();
+    !output.stdout.is_empty() && !output.stdout.starts_with(b"Z")
+}
+
 const COMPILE: [&[&str]; 2] = [&["build", "p.str", "-o", "program"], &["run", "p.str"]];
 
 #[test]
@@ -373,8 +388,7 @@ fn what_a_killed_compilation_leaves_goes_with_the_next() {
         child.kill().unwrap();
         child.wait().unwrap();
         // It would otherwise write to the folder that is removed.
-        let pid = Pid::from_raw(compiler.parse().unwrap()).unwrap();
-        rustix::process::kill_process_group(pid, Signal::KILL).unwrap();
+        wait_for_end(&compiler);
         let left = unfinished(folder.path());
         assert_eq!(left.len(), 1, "{left:?}");
         let Output { status, stderr, .. } = thalweg(folder.path(), arguments).output().unwrap();

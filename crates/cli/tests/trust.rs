@@ -141,7 +141,8 @@ fn what_others_may_have_written_is_not_loaded() {
     let is_superuser = cache.metadata().unwrap().uid() == 0;
     let wide = "other users may write it";
     let foreign = "belongs to another user";
-    let cases: [(&str, &dyn Fn(&Path), &dyn Fn(&Path)); 6] = [
+    type Change<'a> = &'a dyn Fn(&Path);
+    let cases: [(&str, Change, Change); 6] = [
         (wide, &|_| set_mode(&cache, 0o777), &|_| set_mode(&cache, 0o700)),
         (wide, &|_| set_mode(&cache, 0o1770), &|_| set_mode(&cache, 0o700)),
         (wide, &|library| set_mode(library, 0o666), &|_| ()),
@@ -228,7 +229,6 @@ fn a_temporary_folder_is_no_option_of_the_compiler() {
 }
 
 /// A compiler is several processes: the command that was started, and what that has started.
-#[cfg(target_os = "linux")]
 #[test]
 fn the_compiler_ends_when_the_command_is_killed() {
     let folder = folder_with_program();
@@ -249,16 +249,9 @@ sleep 1000 & echo $$ $! > pids.new; mv pids.new pids; wait";
     child.wait().unwrap();
     let pids = fs::read_to_string(at("pids")).unwrap();
     for pid in pids.split_whitespace() {
-        while is_alive(pid) {
+        while crate::kills::is_alive(pid) {
             soon();
             sleep(Duration::from_millis(5));
         }
     }
-}
-
-/// A process that no other one waits for stays as a zombie.
-#[cfg(target_os = "linux")]
-fn is_alive(pid: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
 }

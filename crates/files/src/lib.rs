@@ -16,10 +16,10 @@ mod trail;
 pub use error::{Error, Result};
 pub use folder::Folder;
 pub use output::{
-    OutFile, OutFolder, PrivateFolder, is_unfinished, names_folder, new_mode, on_stale, remove_unfinished,
-    unfinished,
+    OutFile, OutFolder, PrivateFolder, is_unfinished, left, names_folder, new_mode, on_stale,
+    remove_unfinished, unfinished,
 };
-pub use remove::remove_tree;
+pub use remove::{remove_no_longer_than, remove_tree};
 pub use sparse::SparseFile;
 pub use status::{Kind, Status, status};
 pub use trail::Trail;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Folder;
 
-/// The most folders that are open at once. Those above are opened again on the way back.
+/// The maximum number of folders that are open at once; fewer where the process has no descriptor left. Those above are
+/// opened again on the way back.
 const OPEN: usize = 64;
 
 /// The folders from a root to the current one.
@@ -55,13 +56,31 @@ impl Trail {
     /// # Errors
     /// It is no folder, or cannot be read. The current folder stays.
     pub fn enter(&mut self, name: &OsStr) -> io::Result<()> {
-        let folder = self.here().inner(name)?;
+        let folder = self.open(|here| here.inner(name))?;
         self.levels.push(Level { identity: folder.status()?.identity, folder: Some(folder) });
         self.path.push(name);
         if let Some(above) = self.levels.len().checked_sub(OPEN + 1) {
             self.levels[above].folder = None;
         }
         Ok(())
+    }
+
+    /// Opens an entry of the current folder. Where the process has no descriptor left, this closes the other folders and tries
+    /// again.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn open<T>(&mut self, open: impl Fn(&Folder) -> io::Result<T>) -> io::Result<T> {
+        match open(self.here()) {
+            Err(error) if lacks_descriptors(&error) && self.close_outer() => open(self.here()),
+            opened => opened,
+        }
+    }
+
+    /// Closes all folders but the current one. Returns whether there were any.
+    fn close_outer(&mut self) -> bool {
+        let outer = self.levels.len() - 1;
+        self.levels[..outer].iter_mut().filter_map(|level| level.folder.take()).count() > 0
     }
 
     /// Leaves the current folder, and returns it.
@@ -85,4 +104,17 @@ impl Trail {
         }
         Ok(left)
     }
+}
+
+/// Whether this process, or the system, can open no more files.
+#[cfg(unix)]
+fn lacks_descriptors(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+/// Folders are no descriptors on this system.
+#[cfg(not(unix))]
+fn lacks_descriptors(_error: &io::Error) -> bool {
+    false
 }

@@ -18,6 +18,7 @@ use crate::{outputs, size, standard};
 
 mod compare;
 mod demo;
+mod list;
 mod pack;
 mod stat;
 mod unpack;

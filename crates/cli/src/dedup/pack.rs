@@ -25,7 +25,8 @@ use crate::{outputs, size, standard};
 /// An archive of a tree stores names, contents, symbolic and hard links, permissions with set-user, set-group and sticky
 /// bits, numbers of owners and groups, and modification times. Extended attributes that users set are stored with --xattrs.
 /// Not stored: access control lists, capabilities and other attributes of the system, attributes of links, other times,
-/// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are skipped with a warning.
+/// names of owners, and holes (they become zeros, and holes again by `unpack --sparse`). Sockets, pipes and devices are
+/// skipped with a warning, which does not change the exit code: they hold no data.
 ///
 /// An archive of a file or of standard input stores the content alone. As with gzip, the archive itself gets permissions,
 /// modification time and, where this user may give it, owner of the file, and `unpack` gives those of the archive to the

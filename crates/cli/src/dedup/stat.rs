@@ -5,16 +5,17 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg::graph::{shown, shown_bytes};
-use thalweg_dedup::{Entry, Error, stat};
+use thalweg::graph::shown;
+use thalweg_dedup::{Entry, Error, Listing, stat};
 
+use super::list::List;
 use super::{ReadLimits, ratio};
 use crate::interrupt::Interrupt;
 use crate::{size, standard};
 
 /// Describe the content of an archive.
 ///
-/// Reads the whole archive and checks its checksums, but does not decompress the data.
+/// Reads the whole archive and checks all that `verify` checks, except that it does not decompress the data.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg dedup stat photos.thd
@@ -22,7 +23,7 @@ use crate::{size, standard};
 pub(crate) struct Stat {
     /// The archive, or `-` for standard input
     archive: PathBuf,
-    /// List the entries of a tree: mode, size and path of each
+    /// List the entries of a tree: mode, size and path of each. Of a path of more than 1 MiB, the end is listed
     #[arg(short, long)]
     list: bool,
     #[command(flatten)]
@@ -32,17 +33,20 @@ pub(crate) struct Stat {
 impl Stat {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         let input = standard::input(&self.archive, interrupt)?.bytes;
-        let mut paths = Paths::default();
-        let mut list = |entry: &Entry, bytes: u64| {
-            let Some(line) = paths.line(entry, bytes) else { return Ok(()) };
-            if self.list { standard::print(&line).map_err(into_error) } else { Ok(()) }
+        let mut list = List::default();
+        let mut print = |entry: &Entry, bytes: u64| match list.line(entry, bytes) {
+            Some(line) => standard::print(&line).map_err(into_error),
+            None => Ok(()),
         };
-        let found = stat(input, &self.limits.limits(), &mut list);
+        let mut ignore = |_: &Entry, _: u64| Ok(());
+        let listing: &mut dyn Listing = if self.list { &mut print } else { &mut ignore };
+        let found = stat(input, &self.limits.limits(), listing);
         let found = found.with_context(|| format!("reading {}", shown(&self.archive)))?;
-        if self.list {
-            return Ok(());
+        if !self.list {
+            return standard::print(&describe(&found));
         }
-        standard::print(&describe(&found))
+        list.note_shortened();
+        Ok(())
     }
 }
 
@@ -87,53 +91,4 @@ fn describe(found: &thalweg_dedup::Stat) -> String {
     line("index", format!("{} entries", header.index_entries));
     line("hash", footer.root.iter().map(|b| format!("{b:02x}")).collect());
     text
-}
-
-/// Tracks the open folders to print paths.
-#[derive(Default)]
-struct Paths {
-    open: Vec<String>,
-    /// The paths of files and links of which further names may follow.
-    shared: Vec<String>,
-    started: bool,
-}
-
-impl Paths {
-    fn line(&mut self, entry: &Entry, bytes: u64) -> Option<String> {
-        let Some(name) = entry.name() else {
-            self.open.pop();
-            return None;
-        };
-        if !self.started {
-            self.started = true;
-            return None;
-        }
-        let name = shown_bytes(name).to_string();
-        let path = self.open.iter().fold(String::new(), |path, folder| path + folder + "/") + &name;
-        Some(match entry {
-            Entry::Dir(meta) => {
-                self.open.push(name);
-                format!("d{:04o} {:>12} {path}/\n", meta.mode, "")
-            }
-            Entry::File(meta) => {
-                let line = format!("f{:04o} {bytes:>12} {path}\n", meta.mode);
-                if meta.shared {
-                    self.shared.push(path);
-                }
-                line
-            }
-            Entry::Link { meta, target } => {
-                let line = format!("l{:4} {:>12} {path} -> {}\n", "", "", shown_bytes(target));
-                if meta.shared {
-                    self.shared.push(path);
-                }
-                line
-            }
-            Entry::HardLink { file, .. } => {
-                let first = usize::try_from(*file).ok().and_then(|file| self.shared.get(file));
-                format!("h{:4} {:>12} {path} link to {}\n", "", "", first.map_or("?", String::as_str))
-            }
-            Entry::Up => return None,
-        })
-    }
 }

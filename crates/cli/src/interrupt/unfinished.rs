@@ -1,4 +1,4 @@
-//! What stays when a second signal ends the process before a verb has removed its unfinished output.
+//! What stays of the unfinished output when a process ends before a verb has removed it.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,18 @@ pub(super) fn remove() -> String {
     let were_there = !left.is_empty();
     thalweg_files::remove_unfinished();
     left.retain(|output| output.symlink_metadata().is_ok());
-    message(were_there, &left)
+    message("interrupted twice", were_there, &left)
 }
 
-/// The last message of a process that a second signal ends. `were_there` says whether there was unfinished output.
-fn message(were_there: bool, left: &[PathBuf]) -> String {
+/// The last message of a process, after what has `ended` it. `were_there` says whether there was unfinished output.
+pub(super) fn message(ended: &str, were_there: bool, left: &[PathBuf]) -> String {
     match (left, were_there) {
-        ([], true) => "interrupted twice: the unfinished output was removed".to_owned(),
-        ([], false) => "interrupted twice: no unfinished output is left".to_owned(),
+        ([], true) => format!("{ended}: the unfinished output was removed"),
+        ([], false) => format!("{ended}: no unfinished output is left"),
         (left, _) => {
             let names: Vec<String> = left.iter().map(|path| format!("`{}`", shown(path))).collect();
             let them = if left.len() == 1 { "it" } else { "them" };
-            format!(
-                "interrupted twice: the unfinished output stays in {}\nhelp: delete {them}",
-                names.join(", ")
-            )
+            format!("{ended}: the unfinished output stays in {}\nhelp: delete {them}", names.join(", "))
         }
     }
 }
@@ -35,10 +32,16 @@ mod tests {
 
     #[test]
     fn messages_name_what_stays() {
-        assert_eq!(message(true, &[]), "interrupted twice: the unfinished output was removed");
-        assert_eq!(message(false, &[]), "interrupted twice: no unfinished output is left");
         assert_eq!(
-            message(true, &["a/.thalweg-\n".into(), ".thalweg-b".into()]),
+            message("interrupted twice", true, &[]),
+            "interrupted twice: the unfinished output was removed"
+        );
+        assert_eq!(
+            message("interrupted twice", false, &[]),
+            "interrupted twice: no unfinished output is left"
+        );
+        assert_eq!(
+            message("interrupted twice", true, &["a/.thalweg-\n".into(), ".thalweg-b".into()]),
             "interrupted twice: the unfinished output stays in `a/.thalweg-\\n`, `.thalweg-b`\nhelp: delete them"
         );
     }

@@ -31,6 +31,9 @@ const TRIES: usize = 1000;
 /// The hidden outputs of this process.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// The hidden folders that this process could not remove.
+static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Whether an entry with this name is an unfinished output, of any process.
 pub fn is_unfinished(name: &OsStr) -> bool {
     machine_of(name).is_some()
@@ -81,8 +84,18 @@ pub fn remove_unfinished() -> bool {
     !outputs.is_empty() && outputs.iter().filter(|output| fs::remove_file(output).is_err()).count() == 0
 }
 
+/// The unfinished folders that this process has not removed, although it writes to them no more: it could not, or was to
+/// end. Another process removes them when it writes to the folder that they are in.
+pub fn left() -> Vec<PathBuf> {
+    locked(&LEFT).clone()
+}
+
 fn list() -> MutexGuard<'static, Vec<PathBuf>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+    locked(&UNFINISHED)
+}
+
+fn locked(paths: &'static Mutex<Vec<PathBuf>>) -> MutexGuard<'static, Vec<PathBuf>> {
+    paths.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The path of a hidden output, listed until it is dropped.
@@ -92,6 +105,11 @@ pub(super) struct Listed(PathBuf);
 impl Listed {
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Records that it stays on the disk.
+    pub fn is_left(&self) {
+        locked(&LEFT).push(self.0.clone());
     }
 }
 

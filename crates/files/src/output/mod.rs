@@ -17,7 +17,7 @@ mod sync;
 
 pub use file::{OutFile, names_folder};
 pub use folder::OutFolder;
-pub use hidden::{is_unfinished, remove_unfinished, unfinished};
+pub use hidden::{is_unfinished, left, remove_unfinished, unfinished};
 pub use new_mode::new_mode;
 pub use private::PrivateFolder;
 pub use stale::on_stale;

@@ -80,7 +80,9 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        let _ = self.remove_all();
+        if self.remove_all().is_err() {
+            self.listed.is_left();
+        }
     }
 }
 
@@ -92,6 +94,10 @@ fn make(path: &Path) -> io::Result<Folder> {
     // It may be gone: see `hidden.rs`. Then the next name is tried.
     Folder::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => io::ErrorKind::AlreadyExists.into(),
-        _ => error,
+        _ => {
+            // The process may have no descriptor left, and the first error is the cause.
+            let _ = fs::remove_dir(path);
+            error
+        }
     })
 }
