@@ -20,7 +20,7 @@ fn what_is_not_removed_in_time_is_named() {
     let output = create("late");
     let path = output.private().path().to_owned();
     drop(output);
-    assert_eq!(left(), [path.clone()]);
+    assert_eq!(left(), std::slice::from_ref(&path));
     assert!(path.is_dir());
     let open = Folder::open(folder.path()).unwrap();
     remove_tree(&open, path.file_name().unwrap()).unwrap_err();
