@@ -1,8 +1,8 @@
 //! Reads sequences in FASTA format, plain or compressed with gzip.
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Read};
 
-use flate2::read::MultiGzDecoder;
+use thalweg_inputs::Content;
 
 use crate::{Alphabet, Error, Result};
 
@@ -24,8 +24,8 @@ const LONGEST_HEADER: usize = 1 << 16;
 /// its `>` and its line end fits.
 const LONGEST_PIECE: u64 = LONGEST_HEADER as u64 + 16;
 
-/// Reads all sequences of a file that is called `file` in errors. Data that begins as gzip does is decompressed. Lines
-/// may end with CRLF, sequences may be wrapped and empty, and letters may be lower case.
+/// Reads all sequences of a file that is called `file` in errors. Data that begins as gzip does is decompressed, and a byte
+/// order mark is skipped. Lines may end with CRLF, sequences may be wrapped and empty, and letters may be lower case.
 ///
 /// ```
 /// let text = b">one first\nACgt\nAC\n>two\n";
@@ -39,8 +39,8 @@ const LONGEST_PIECE: u64 = LONGEST_HEADER as u64 + 16;
 /// Reading fails, a line is not FASTA, a letter is not in `alphabet` (if there is one; otherwise, is neither a letter
 /// nor
 /// `*`), or the sequences take more than `limit` bytes.
-pub fn read_fasta(
-    input: impl Read,
+pub fn read_fasta<'a>(
+    input: impl Into<Content<'a>>,
     file: &str,
     alphabet: Option<Alphabet>,
     limit: u64,
@@ -48,26 +48,13 @@ pub fn read_fasta(
     let mut parser =
         Parser { file, alphabet, limit, line: 0, bytes: 0, sequences: Vec::new(), within: Within::Begin };
     let reading = |error| Error::io(format!("reading {file}"), error);
-    let mut input = unzip(input).map_err(reading)?;
+    let mut input = BufReader::with_capacity(1 << 16, input.into().open().map_err(reading)?);
     let mut piece = Vec::new();
     while (&mut input).take(LONGEST_PIECE).read_until(b'\n', &mut piece).map_err(reading)? > 0 {
         parser.piece(&piece)?;
         piece.clear();
     }
     Ok(parser.sequences)
-}
-
-/// A reader of the content: what is compressed is decompressed.
-fn unzip<'a>(mut input: impl Read + 'a) -> std::io::Result<Box<dyn BufRead + 'a>> {
-    let mut head = Vec::new();
-    input.by_ref().take(2).read_to_end(&mut head)?;
-    let zipped = head == [0x1f, 0x8b];
-    let all = BufReader::with_capacity(1 << 16, Cursor::new(head).chain(input));
-    Ok(if zipped {
-        Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(all)))
-    } else {
-        Box::new(all)
-    })
 }
 
 struct Parser<'a> {
@@ -193,7 +180,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: impl Read, limit: u64) -> Result<Vec<Sequence>> {
+    fn read<'a>(text: impl Read + 'a, limit: u64) -> Result<Vec<Sequence>> {
         read_fasta(text, "text", None, limit)
     }
 

@@ -1,7 +1,5 @@
 //! Reads a graph in any of the formats.
 
-use std::io::Read;
-
 use crate::edges::{Edge, Edges};
 use crate::graph::{Graph, Ids};
 use crate::ids::IdTable;
@@ -9,8 +7,10 @@ use crate::memory::{Budget, Estimate};
 use crate::text::Text;
 use crate::{Result, edge_list, matrix_market};
 use thalweg::Loop;
+use thalweg_inputs::Content;
 
-/// How to read a graph. The format (edge list or Matrix Market, plain or gzip) is recognised by the content.
+/// How to read a graph. The format (edge list or Matrix Market, plain or gzip) is recognised by the content. A byte
+/// order mark is skipped.
 ///
 /// ```
 /// use thalweg_pagerank::Input;
@@ -82,9 +82,9 @@ impl Input {
     ///
     /// # Errors
     /// Reading fails, the content is malformed, or the graph needs more memory than allowed.
-    pub fn read(
+    pub fn read<'a>(
         &self,
-        input: impl Read,
+        input: impl Into<Content<'a>>,
         length: Option<u64>,
         announce: impl FnOnce(&Estimate),
     ) -> Result<Graph> {

@@ -1,11 +1,9 @@
 //! Lines of a plain or compressed input.
 
-use std::cell::Cell;
-use std::io::{self, BufReader, Cursor, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
-use std::rc::Rc;
 
-use flate2::bufread::MultiGzDecoder;
+use thalweg_inputs::{Content, Opened};
 
 use crate::{Error, Result};
 
@@ -16,13 +14,10 @@ const LONGEST: usize = 1 << 16;
 /// The bytes of a line that an error shows.
 const SHOWN: usize = 80;
 
-/// The lines of an input. Gzip data is recognised by its first bytes.
+/// The lines of an input.
 pub(crate) struct Text<'a> {
     name: String,
-    input: Box<dyn Read + 'a>,
-    gzip: bool,
-    /// The bytes taken from the input, before they are decompressed.
-    taken: Rc<Cell<u64>>,
+    input: Opened<'a>,
     /// The bytes before `end` are read; those before `start` belong to earlier lines.
     buffer: Vec<u8>,
     start: usize,
@@ -34,22 +29,11 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(name: &str, mut input: impl Read + 'a) -> Result<Text<'a>> {
-        let mut head = Vec::new();
-        let read = input.by_ref().take(2).read_to_end(&mut head);
-        read.map_err(|source| Error::Read { name: name.into(), source })?;
-        let gzip = head == [0x1f, 0x8b];
-        let taken = Rc::new(Cell::new(0));
-        let input = Counting { input: Cursor::new(head).chain(input), taken: taken.clone() };
-        let input: Box<dyn Read + 'a> = match gzip {
-            true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, input))),
-            false => Box::new(input),
-        };
+    pub fn new(name: &str, input: impl Into<Content<'a>>) -> Result<Text<'a>> {
+        let opened = input.into().open();
         Ok(Text {
             name: name.into(),
-            input,
-            gzip,
-            taken,
+            input: opened.map_err(|source| Error::Read { name: name.into(), source })?,
             buffer: vec![0; BUFFER],
             start: 0,
             end: 0,
@@ -70,7 +54,7 @@ impl<'a> Text<'a> {
         while !self.ended && self.end < self.buffer.len() {
             self.fill()?;
         }
-        Ok(Sample { bytes: &self.buffer[..self.end], whole: self.ended, taken: self.taken.get() })
+        Ok(Sample { bytes: &self.buffer[..self.end], whole: self.ended, taken: self.input.taken() })
     }
 
     /// Advances to the next line. Returns whether there is one.
@@ -140,7 +124,7 @@ impl<'a> Text<'a> {
             source.kind(),
             ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput
         );
-        match self.gzip && damaged {
+        match self.input.is_gzip() && damaged {
             true => Error::Gzip { name, cause: source.to_string() },
             false => Error::Read { name, source },
         }
@@ -166,20 +150,6 @@ impl Sample<'_> {
         }
         let scale = length? as f64 / self.taken.max(1) as f64;
         Some(((lines as f64 * scale.max(1.0)) as u64, false))
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counting<R> {
-    input: R,
-    taken: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Counting<R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(bytes)?;
-        self.taken.set(self.taken.get() + read as u64);
-        Ok(read)
     }
 }
 

@@ -46,6 +46,16 @@ fn gzip_is_recognised_by_its_content() {
 }
 
 #[test]
+fn a_byte_order_mark_is_skipped() {
+    for text in ["1 2\n2 3\n", MATRIX] {
+        let marked = format!("\u{feff}{text}");
+        assert!(read(&marked) == read(text));
+        let packed = gzip(marked.as_bytes());
+        assert!(Input::new("test").read(&packed[..], None, |_| {}).unwrap() == read(text));
+    }
+}
+
+#[test]
 fn links_may_be_reversed_or_lead_both_ways() {
     let list = "1 2\n3 1\n4 4\n";
     let input = |input: Input| links(&input.read(list.as_bytes(), None, |_| {}).unwrap());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use thalweg::graph::shown;
+use thalweg_inputs::WithoutMark;
 use thalweg_wordcount::{Case, Ranking, Shape, count, map_reduce};
 
 use crate::engine::{Engine, Graphs};
@@ -21,7 +22,7 @@ use crate::standard::{self, Input};
 ///
 /// A word is a maximal run of ASCII letters, digits and bytes above 127 (so UTF-8 letters belong to words). All
 /// other bytes separate words. Words are compared and printed as bytes, so the text need not be UTF-8. A word
-/// ends at the end of its file, and a run of more than 65536 bytes counts as several words.
+/// ends at the end of its file, a byte order mark at the begin of a file is skipped, and a run of more than 65536 bytes counts as several words.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg wordcount book.txt --top 20
@@ -100,7 +101,7 @@ impl Wordcount {
 fn open(path: &Path, interrupt: &Interrupt, progress: &Progress) -> io::Result<Box<dyn Read + Send>> {
     let Input { bytes, .. } =
         standard::input(path, interrupt).map_err(|error| io::Error::other(format!("{error:#}")))?;
-    Ok(Box::new(Named { path: path.to_owned(), input: progress.read(bytes) }))
+    Ok(Box::new(Named { path: path.to_owned(), input: WithoutMark::new(progress.read(bytes)) }))
 }
 
 struct Named<R> {

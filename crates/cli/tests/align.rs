@@ -82,6 +82,62 @@ fn gzip_and_pipes_are_read() {
 }
 
 #[test]
+fn zeros_after_gzip_data_are_padding_and_other_bytes_a_warning() {
+    let folder = folder();
+    let expected = good(folder.path(), &["q.fa", "t.fa"]);
+    assert!(Command::new("gzip").args(["-k", "q.fa"]).current_dir(folder.path()).status().unwrap().success());
+    let zipped = fs::read(folder.path().join("q.fa.gz")).unwrap();
+    let aligned = |tail: &[u8]| {
+        fs::write(folder.path().join("q.fa.gz"), [&zipped, tail].concat()).unwrap();
+        align(folder.path(), &["q.fa.gz", "t.fa"]).output().unwrap()
+    };
+    let padded = aligned(&[0; 1000]);
+    assert!(padded.status.success() && padded.stderr.is_empty(), "{padded:?}");
+    assert_eq!(padded.stdout, expected.as_bytes());
+    let garbage = aligned(b"garbage");
+    let message = String::from_utf8_lossy(&garbage.stderr);
+    assert!(message.contains("warning: q.fa.gz: ignored what follows the gzip data"), "{message}");
+    assert!(garbage.status.success() && garbage.stdout == expected.as_bytes());
+    // A second member that is cut off.
+    assert_eq!(aligned(&zipped[..zipped.len() / 2]).status.code(), Some(1));
+}
+
+#[test]
+fn codes_of_several_nucleotides_are_dna() {
+    let folder = tempdir().unwrap();
+    let aligned = |query: &str, target: &str| {
+        fs::write(folder.path().join("q"), format!(">q1\n{query}\n")).unwrap();
+        fs::write(folder.path().join("t"), format!(">t1\n{target}\n")).unwrap();
+        good(folder.path(), &["q", "t", "--format", "tsv"])
+    };
+    let with = |letter: &str| aligned("TTGACCGRATACCAG", &format!("CCTTGACCGAATACCAG{letter}A"));
+    // 14 matches, and a code that scores as N does.
+    for letter in ["R", "Y", "S", "W", "K", "M", "B", "D", "H", "V", "N"] {
+        assert_eq!(with(letter), with("N"), "{letter}");
+    }
+    assert_eq!(with("Y"), aligned("TTGACCGNATACCAG", "CCTTGACCGAATACCAGNA"));
+    assert!(with("Y").contains("q1\tt1\t"), "{}", with("Y"));
+    // Many codes: fibroin of silk consists of glycine, alanine and serine.
+    let silk = "GAGAGSGAGAGSGAGAGSGAGAGSGAGAGS";
+    let protein = |letters| good(folder.path(), &["q", "t", "--format", "tsv", "--alphabet", letters]);
+    assert_eq!(aligned(silk, silk), protein("protein"));
+    assert_ne!(aligned(silk, silk), protein("dna"));
+}
+
+#[test]
+fn arguments_that_are_not_utf_8_are_escaped_in_the_header() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder();
+    let name = OsStr::from_bytes(b"q\xff\x1b.fa");
+    fs::copy(folder.path().join("q.fa"), folder.path().join(name)).unwrap();
+    let output = align(folder.path(), &["--format", "sam"]).arg(name).arg("t.fa").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let sam = String::from_utf8(output.stdout).unwrap();
+    assert!(sam.contains(" --format sam q\\xff\\u{1b}.fa t.fa\n"), "{sam}");
+}
+
+#[test]
 fn output_is_the_same_for_all_threads_and_blocks() {
     let folder = tempdir().unwrap();
     let some = |seed: u64, count: u64| -> String {

@@ -17,6 +17,7 @@ mod kpn;
 mod life;
 mod machine;
 mod manual;
+mod marks;
 mod pagerank;
 mod pipes;
 mod plan;

@@ -149,6 +149,25 @@ fn output_files_are_written_whole_and_replaced_only_with_force() {
 }
 
 #[test]
+fn zeros_after_gzip_data_are_padding_and_other_bytes_a_warning() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("star"), STAR).unwrap();
+    let expected = texts(folder.path(), &["star", "-q"]).0;
+    assert!(Command::new("gzip").arg("star").current_dir(folder.path()).status().unwrap().success());
+    let zipped = fs::read(folder.path().join("star.gz")).unwrap();
+    for (tail, warning) in [
+        (&[0; 448][..], ""),
+        (b"\0garbage", "warning: star.gz: ignored what follows the gzip data: it is no gzip data\n"),
+    ] {
+        fs::write(folder.path().join("star.gz"), [&zipped, tail].concat()).unwrap();
+        assert_eq!(texts(folder.path(), &["star.gz", "-q"]), (expected.clone(), warning.to_owned()));
+    }
+    fs::write(folder.path().join("star.gz"), [&zipped[..], &zipped[..20]].concat()).unwrap();
+    let message = String::from_utf8(run(folder.path(), &["star.gz", "-q"]).stderr).unwrap();
+    assert!(message.contains("star.gz is truncated or damaged gzip data"), "{message}");
+}
+
+#[test]
 fn mistakes_are_errors_with_help() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("star"), STAR).unwrap();

@@ -11,7 +11,7 @@ use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
 
 /// An error in the text of a plan: a mistake in the text, or something that does not fit the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Place {
 fn parse(text: &str) -> Result<(Plan, Lines), ReadError> {
     let mut reader = Reader::default();
     let mut last = 0;
-    for (i, line) in text.lines().enumerate() {
+    for (i, line) in without_mark(text).lines().enumerate() {
         last = i + 1;
         let line = line.split('#').next().unwrap_or_default().trim();
         if !line.is_empty() {

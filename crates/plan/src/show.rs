@@ -24,7 +24,7 @@
 
 use crate::{Plan, escape::escape};
 use std::fmt;
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
 
 /// The first line of the text form. The number changes when older readers would misread the text.
 pub(crate) const HEADER: &str = "thalweg-plan 2";
@@ -53,7 +53,7 @@ impl Plan {
     /// assert!(Plan::is_text("thalweg-plan 2\n") && !Plan::is_text("# my notes\n"));
     /// ```
     pub fn is_text(text: &str) -> bool {
-        text.split_whitespace().next() == HEADER.split_whitespace().next()
+        without_mark(text).split_whitespace().next() == HEADER.split_whitespace().next()
     }
 
     /// The plan, to print with the names of nodes and channels of `graph`.

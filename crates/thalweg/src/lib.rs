@@ -55,8 +55,9 @@ pub use thalweg_runtime::{
 /// Graphs as data: nodes, ports, rates and channels.
 pub mod graph {
     pub use thalweg_graph::{
-        Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind, Link, Messages,
-        Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown, shown_bytes,
+        BYTE_ORDER_MARK, Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind,
+        Link, Messages, Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown,
+        shown_bytes, without_mark,
     };
 }
 

@@ -225,7 +225,8 @@ fn other_texts_are_refused() {
     assert!(
         error("").to_string().starts_with("line 1, column 1: invalid JSON: expected a value, found the end")
     );
-    for text in ["\u{feff}{}", "nul", "{]", "[1,]", "{\"a\" 1}", "-", "1.", "1e", ".5", "\"", "\"\\", "{} {}"]
+    for text in
+        ["\u{feff}\u{feff}{}", "nul", "{]", "[1,]", "{\"a\" 1}", "-", "1.", "1e", ".5", "\"", "\"\\", "{} {}"]
     {
         assert!(matches!(error(text).kind, ReadErrorKind::Syntax { .. }), "{text}");
     }

@@ -1,7 +1,7 @@
 //! `thalweg align`.
 
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Read, stderr};
+use std::io::{self, BufWriter, IsTerminal, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -15,6 +15,7 @@ use thalweg_align::{
     compare, read_fasta, work,
 };
 use thalweg_files::OutFile;
+use thalweg_inputs::Content;
 
 use crate::interrupt::Interrupt;
 use crate::memory::Limit;
@@ -29,8 +30,9 @@ mod paper;
 /// Align sequences: all queries with all targets, locally (Smith-Waterman), on all cores.
 ///
 /// QUERIES and TARGETS are FASTA files, plain or compressed with gzip; `-` is standard input, for one of them.
-/// Sequences are DNA if all letters of both files are A, C, G, T, U or N, and otherwise proteins, which are scored by
-/// BLOSUM62. Only the strands that are given are compared.
+/// Sequences are DNA if all letters of both files are codes of nucleotides (A, C, G, T, U, N, and R, Y, S, W, K, M, B, D, H
+/// and V, which are scored as N) and nine of ten are A, C, G, T, U or N; otherwise proteins, which are scored by BLOSUM62.
+/// Only the strands that are given are compared.
 ///
 /// Output does not depend on the number of threads. Of several best alignments of a pair, it has the one that ends
 /// first in the target, and then in the query.
@@ -108,7 +110,7 @@ pub(crate) struct Align {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Letters {
-    /// DNA if all letters are A, C, G, T, U or N, otherwise protein
+    /// DNA if all letters are codes of nucleotides, nearly all of them A, C, G, T, U or N; otherwise protein
     Auto,
     /// Nucleotides
     Dna,
@@ -184,7 +186,7 @@ impl Align {
             Some(path) => OutFile::create(path, self.force)?,
             None => OutFile::direct(standard::stdout()?),
         };
-        let command: Vec<String> = std::env::args().collect();
+        let command: Vec<String> = std::env::args_os().map(|argument| shown(argument).to_string()).collect();
         let output = BufWriter::with_capacity(1 << 16, output);
         let mut writer =
             Writer::new(output, self.format, (queries, targets), aligner.scoring(), &command.join(" "));
@@ -232,13 +234,14 @@ impl Align {
         let input = standard::input(path, interrupt)?;
         let name = if standard::is_dash(path) { "standard input".into() } else { shown(path).to_string() };
         let progress = Progress::new(input.length);
-        let bytes: Box<dyn Read> = Box::new(progress.read(input.bytes));
+        let warn = |what: &str| progress.note(&format!("warning: {name}: {what}"));
+        let content = Content::from(progress.read(input.bytes)).warn_by(warn);
         let alphabet = match self.alphabet {
             Letters::Auto => None,
             Letters::Dna => Some(Alphabet::Dna),
             Letters::Protein => Some(Alphabet::Protein),
         };
-        let sequences = read_fasta(bytes, &name, alphabet, limit.bytes);
+        let sequences = read_fasta(content, &name, alphabet, limit.bytes);
         progress.finish();
         let sequences = sequences?;
         if sequences.is_empty() {
@@ -332,10 +335,12 @@ impl Align {
     }
 }
 
-/// Whether all letters may be nucleotides.
+/// Whether the letters are nucleotides: all are their codes, and at least nine of ten are no code of several nucleotides but
+/// N. Amino acids have the same letters, but a protein has few of A, C, G and T.
 fn is_dna(sequences: &[Sequence]) -> bool {
-    let mut letters = sequences.iter().flat_map(|sequence| &sequence.letters);
-    letters.all(|letter| b"ACGTUN".contains(letter))
+    let letters = || sequences.iter().flat_map(|sequence| &sequence.letters);
+    let several = letters().filter(|letter| !b"ACGTUN".contains(letter)).count();
+    letters().all(|letter| Alphabet::Dna.contains(*letter)) && several <= letters().count().div_ceil(10)
 }
 
 /// Prints a warning if one file has DNA, by its letters, and the other proteins.

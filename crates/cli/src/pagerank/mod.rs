@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use thalweg::graph::shown;
+use thalweg_inputs::Content;
 use thalweg_pagerank::{
     Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule,
 };
@@ -180,7 +181,9 @@ impl Pagerank {
             .extra_columns(reading.extra_columns);
         let input = self.ranking.threads.given().map_or(input.clone(), |threads| input.threads(threads));
         let announce = |size: &Estimate| self.announce(&name, size, &progress);
-        let graph = input.read(progress.read(bytes), length, announce);
+        let warn = |what: &str| progress.note(&format!("warning: {name}: {what}"));
+        let content = Content::from(progress.read(bytes)).warn_by(warn);
+        let graph = input.read(content, length, announce);
         progress.end(&graph);
         graph.map_err(|error| limit.explain(error, is_memory))
     }

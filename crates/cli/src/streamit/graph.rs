@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use thalweg::graph::GraphData;
-use thalweg::graph::shown;
+use thalweg::graph::{BYTE_ORDER_MARK, GraphData, shown};
 use thalweg::trace::Report;
 use thalweg_lang::Compiled;
 use thalweg_lang::picture::{Form, draw};
@@ -76,7 +75,8 @@ fn is_json(path: &Path) -> bool {
     }
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
-    read.is_ok() && start.trim_ascii_start().starts_with(b"{")
+    let text = start.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(&start);
+    read.is_ok() && text.trim_ascii_start().starts_with(b"{")
 }
 
 /// The graph of a report.

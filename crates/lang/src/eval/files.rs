@@ -4,6 +4,7 @@ use super::Fault;
 use crate::hir::Type;
 use crate::value::{Elements, Value};
 use std::io::Read;
+use thalweg_graph::without_mark;
 
 /// The limit of elements in an array from a file.
 pub(super) const MAX_ELEMENTS: usize = 1 << 24;
@@ -18,7 +19,8 @@ const PER_ELEMENT: u64 = 64;
 /// The file cannot be read, or has too few numbers.
 pub(super) fn load(path: &str, count: usize, element: &Type) -> Result<Elements, Fault> {
     let text = read(path, count as u64 * PER_ELEMENT).map_err(|why| Fault(format!("`{path}`: {why}")))?;
-    let words = text.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
+    let words =
+        without_mark(&text).split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty());
     let values = words.take(count).map(|word| number(word, element)).collect::<Option<Elements>>();
     match values {
         Some(values) if values.len() == count => Ok(values),

@@ -5,6 +5,7 @@ use crate::hir::Type;
 use crate::value::{Shape, Value};
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
+use thalweg_graph::BYTE_ORDER_MARK;
 
 pub(super) struct TextSource {
     reader: Reader,
@@ -12,6 +13,8 @@ pub(super) struct TextSource {
     structs: Vec<Vec<Shape>>,
     /// The current line number.
     line: usize,
+    /// Whether nothing was read: the text may begin with a byte order mark.
+    at_begin: bool,
     /// The minimum of bytes of an item, with one separator per number.
     least: usize,
 }
@@ -20,11 +23,27 @@ impl TextSource {
     pub(super) fn new(reader: Reader, item: &Layout<'_>) -> TextSource {
         let structs = item.structs.to_vec();
         let least = 2 * words(item.shape, &structs);
-        TextSource { reader, item: item.shape.clone(), structs, line: 1, least }
+        TextSource { reader, item: item.shape.clone(), structs, line: 1, at_begin: true, least }
+    }
+
+    /// Skips the byte order mark with which the text may begin.
+    fn skip_mark(&mut self) -> io::Result<()> {
+        let mark = BYTE_ORDER_MARK.as_bytes();
+        while self.at_begin {
+            let ahead = self.reader.buffered();
+            if ahead.starts_with(mark) {
+                self.reader.take(mark.len());
+                self.at_begin = false;
+            } else {
+                self.at_begin = mark.starts_with(ahead) && self.reader.more()?;
+            }
+        }
+        Ok(())
     }
 
     /// The next word; `None` at the end of the file.
     fn word(&mut self) -> io::Result<Option<String>> {
+        self.skip_mark()?;
         loop {
             let blanks = self.reader.buffered().iter().take_while(|byte| is_blank(**byte)).count();
             self.line += self.reader.buffered()[..blanks].iter().filter(|byte| **byte == b'\n').count();
@@ -196,7 +215,7 @@ impl Source for TextSource {
     }
 
     fn rewind(&mut self) -> io::Result<bool> {
-        self.line = 1;
+        (self.line, self.at_begin) = (1, true);
         self.reader.rewind()
     }
 }

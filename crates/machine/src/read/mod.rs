@@ -61,6 +61,8 @@ impl Machine {
     pub fn read(text: &str) -> Result<Machine, ReadError> {
         let mut reader = Reader::default();
         let mut last = 0;
+        // Some editors begin a text with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (i, line) in text.lines().enumerate() {
             last = i + 1;
             let line = line.split('#').next().unwrap_or_default().trim();

@@ -29,6 +29,7 @@ use crate::Report;
 use misfit::Problem;
 use std::sync::Arc;
 use thalweg_graph::GraphData;
+use thalweg_graph::without_mark;
 use thalweg_plan::Plan;
 use value::{Read, Value};
 use write::{Quoted, lines, nanos, put};
@@ -149,6 +150,7 @@ impl Report {
     /// assert!(error.contains("the file has version 3, this thalweg reads version 2"));
     /// ```
     pub fn from_json(text: &str) -> Result<Report, ReadError> {
+        let text = without_mark(text);
         let root = parse::parse(text)?;
         read(&root).map_err(|misfit| misfit.located(text, &root))
     }

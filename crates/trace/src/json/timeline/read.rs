@@ -4,7 +4,7 @@ use super::super::value::{Read, Value};
 use super::super::{ReadError, check_version, parse};
 use super::{FORMAT, THREADS, VERSION, event, tid};
 use crate::{Timeline, Track};
-use thalweg_graph::GraphData;
+use thalweg_graph::{GraphData, without_mark};
 
 impl Timeline {
     /// Reads a timeline that [`Timeline::to_json`] wrote, of a run of this graph. Waits are ignored, since they follow
@@ -24,6 +24,7 @@ impl Timeline {
     /// assert_eq!(error.to_string(), "line 1, column 1, `otherData`: the field is missing");
     /// ```
     pub fn from_json(text: &str, graph: &GraphData) -> Result<Timeline, ReadError> {
+        let text = without_mark(text);
         let root = parse::parse(text)?;
         read(&root, graph).map_err(|misfit| misfit.located(text, &root))
     }
