@@ -49,7 +49,9 @@ proptest! {
     #[test]
     fn a_plane_is_the_middle_of_a_large_torus(seed: u64, width in 1usize..140, height in 1usize..70) {
         let random = Life::random(seed, (width, height), Rule::CONWAY, true, LIMIT).unwrap();
-        let pattern = Pattern::parse(&random.to_rle()).unwrap();
+        // Without a position it is placed in the middle.
+        let mut pattern = Pattern::parse(&random.to_rle()).unwrap();
+        pattern.position = None;
         let mut plane = Life::plane(&pattern, LIMIT).unwrap();
         let mut torus = Life::torus(&pattern, (700, 650), LIMIT).unwrap();
         plane.run(250).unwrap();
@@ -170,6 +172,14 @@ fn mistakes_in_patterns_have_a_place() {
         ("x = 3, y = 3, rule = B9/S2\no!", 1, 15, "`B9/S2` is not of the form"),
         ("x = 3, y = 3, rule = B3/S23:T20,20\no!", 1, 15, "bounded grid"),
         ("x = 3, y = 3\nbo$\n2bq$3o!", 3, 3, "unexpected `q`"),
+        ("x = 3, y = 3\r\nbo$\r2bq$3o!", 3, 3, "unexpected `q`"),
+        // A state of a rule with more than two states.
+        ("x = 3, y = 3\nxA!", 2, 2, "unexpected `A`"),
+        ("#C\n#r 9/3\nx = 1, y = 1\no!", 2, 3, "rule `9/3` is not of the form"),
+        ("#CXRLE Pos=1\nx = 1, y = 1\no!", 1, 8, "`Pos=1` is not a column and a row"),
+        ("#CXRLE Pos=0,9223372036854775807 Gen=2\nx = 1, y = 1\no!", 1, 8, "of numbers up to 2^60"),
+        ("#CXRLE Pos=1,1 Gen=-1\nx = 1, y = 1\no!", 1, 16, "`Gen=-1` is not a generation"),
+        ("x = 1, y = 1\n#CXRLE Gen=18446744073709551615\no!", 2, 8, "up to 2^60"),
         ("x = 3, y = 3\n4o!", 2, 2, "row 1 has a cell at 4, the header says x = 3"),
         ("x = 3, y = 1\no$o!", 2, 3, "row 2 has cells, the header says y = 1"),
         ("x = 3, y = 1\n0o!", 2, 2, "a run of 0"),
@@ -183,6 +193,71 @@ fn mistakes_in_patterns_have_a_place() {
         assert!((l, c) == (line, column) && w.contains(what), "{text:?}: {l}:{c} {w}");
         assert!(w.contains("help:"), "{w}");
     }
+}
+
+#[test]
+fn texts_of_other_programs_are_read() {
+    let glider = Pattern::named("glider").unwrap();
+    for text in [
+        "\u{feff}x = 3, y = 3\nbo$2bo$3o!",
+        "#C old line ends\rx = 3, y = 3, rule = B3/S23\rbo$2bo$3o!\r",
+        "#C\r\nx = 3, y = 3\r\nbo$\r\n\r\n2bo$3o!\r\n",
+        "x = 3, y = 3\nbx$\ny.z$o2A!",
+        // The rule of the header comes before that of a comment.
+        "#r 23/36\nx = 3, y = 3, rule = 23/3\nbo$2bo$3o!",
+    ] {
+        let read = Pattern::parse(text).unwrap();
+        let life = Life::plane(&read, LIMIT).unwrap();
+        let expected = if text.contains('z') { "bo$obo$3o!" } else { "bo$2bo$3o!" };
+        assert_eq!(life.to_rle().lines().last(), Some(expected), "{text:?}");
+        assert_eq!(read.rule, glider.rule);
+    }
+    // A comment has the rule of a header without one, before or after it.
+    for text in ["#r 23/36\nx = 1, y = 1\no!", "x = 1, y = 1\n#r B36/S23\no!"] {
+        assert_eq!(Pattern::parse(text).unwrap().rule.to_string(), "B36/S23");
+    }
+}
+
+#[test]
+fn a_rule_replaces_that_of_the_text_unread() {
+    let rule: Rule = "B36/S23".parse().unwrap();
+    for text in [
+        "x = 1, y = 1, rule = B3/S23:T10,10\no!",
+        "x = 1, y = 1, rule = Life\no!",
+        "#r Life\nx = 1, y = 1\no!",
+        "x = 1, y = 1\no!",
+    ] {
+        assert_eq!(Pattern::parse_with_rule(text, rule).unwrap().rule, rule, "{text:?}");
+    }
+    assert!(Pattern::parse("x = 1, y = 1, rule = Life\no!").is_err());
+    assert!(Pattern::parse_with_rule("x = 1, rule = Life\no!", rule).is_err());
+}
+
+#[test]
+fn a_pattern_that_was_written_goes_on_where_it_was() {
+    let glider = Pattern::named("glider").unwrap();
+    let worlds = [Life::plane(&glider, LIMIT).unwrap(), Life::torus(&glider, (11, 9), LIMIT).unwrap()];
+    for mut life in worlds {
+        let is_torus = life.is_torus();
+        for _ in 0..50 {
+            let read = Pattern::parse(&life.to_rle()).unwrap();
+            let mut again = match is_torus {
+                true => Life::torus(&read, (11, 9), LIMIT).unwrap(),
+                false => Life::plane(&read, LIMIT).unwrap(),
+            };
+            assert_eq!(again.to_rle(), life.to_rle());
+            life.step().unwrap();
+            again.step().unwrap();
+            assert_eq!(again.to_rle(), life.to_rle());
+        }
+    }
+    // What is beyond the sides of a torus continues on the opposite ones.
+    let placed = Pattern::parse("#CXRLE Pos=-2,8 Gen=3\nx = 3, y = 3\nbo$2bo$3o!").unwrap();
+    let mut life = Life::torus(&placed, (10, 10), LIMIT).unwrap();
+    assert!([(9, 8), (0, 9), (8, 0), (9, 0), (0, 0)].iter().all(|(x, y)| life.is_alive(*x, *y)));
+    life.run(40).unwrap();
+    assert_eq!((life.population(), life.generation()), (5, 43));
+    assert!([(9, 8), (0, 9), (8, 0), (9, 0), (0, 0)].iter().all(|(x, y)| life.is_alive(*x, *y)));
 }
 
 #[test]

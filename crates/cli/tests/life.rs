@@ -58,7 +58,9 @@ fn files_and_pipes_are_read_and_the_result_can_be_read_again() {
     facts(&run(folder.path(), &["glider.rle", "-g", "40", "-o", "out.rle"]));
     let expected = "#CXRLE Pos=10,10 Gen=40\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
     assert_eq!(fs::read_to_string(folder.path().join("out.rle")).unwrap(), expected);
-    assert_eq!(facts(&run(folder.path(), &["out.rle", "-g", "4"]))[2], "extent      3 x 3 cells from (1, 1)");
+    // It goes on where it was.
+    let later = facts(&run(folder.path(), &["out.rle", "-g", "4"]));
+    assert_eq!((&*later[0], &*later[2]), ("generation  44", "extent      3 x 3 cells from (11, 11)"));
     let mut child = life(folder.path(), &["-", "--torus", "--size", "10x10", "-g", "240", "-o", "-"]);
     let mut child =
         child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -71,6 +73,50 @@ fn files_and_pipes_are_read_and_the_result_can_be_read_again() {
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("settled     at generation 0: repeats every 40")
     );
+}
+
+#[test]
+fn patterns_of_other_programs_are_read() {
+    let folder = tempdir().unwrap();
+    let written = |text: &str, more: &[&str]| {
+        fs::write(folder.path().join("given.rle"), text).unwrap();
+        let output = run(folder.path(), &[&["given.rle", "-o", "-"], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let placed = "#CXRLE Pos=12,-7 Gen=20\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
+    assert_eq!(written(placed, &["-g", "0"]), placed);
+    assert!(written(placed, &["-g", "4"]).starts_with("#CXRLE Pos=13,-6 Gen=24\n"));
+    let ruled = "#r 23/36\nx = 4, y = 4\nob2o$2o2b$o2bo$b3o!\n";
+    assert!(written(ruled, &["-g", "12"]).contains("rule = B36/S23\n"));
+    let old = "#C old line ends\rx = 3, y = 3, rule = B3/S23\rbo$2bo$3o!\r";
+    assert!(written(old, &["-g", "0"]).ends_with("\nbo$2bo$3o!\n"));
+    // The option replaces rules that this command does not know.
+    for rule in ["B3/S23:T10,10", "Life"] {
+        let text = format!("x = 3, y = 3, rule = {rule}\nbo$2bo$3o!\n");
+        fs::write(folder.path().join("given.rle"), &text).unwrap();
+        assert!(!run(folder.path(), &["given.rle", "-g", "0"]).status.success());
+        let torus = written(&text, &["--rule", "B3/S23", "--torus", "--size", "10x10", "-g", "40"]);
+        assert_eq!(torus, "#CXRLE Pos=3,3 Gen=40\nx = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n");
+    }
+}
+
+#[test]
+fn a_pattern_beyond_the_memory_is_refused_at_once() {
+    let folder = tempdir().unwrap();
+    // 8 living cells, 300,000 cells apart.
+    let text = "x = 300002, y = 300002, rule = B3/S23\n2o$2o299999$300000b2o$300000b2o!\n";
+    fs::write(folder.path().join("blocks.rle"), text).unwrap();
+    let begun = Instant::now();
+    let output = run(folder.path(), &["blocks.rle", "-g", "10"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("a world of 300130 x 300130 cells takes 21.0 GiB"), "{message}");
+    assert!(message.contains("help: choose a pattern or a --size with a smaller rectangle"), "{message}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    let help = run(folder.path(), &["--help"]);
+    let help = String::from_utf8_lossy(&help.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("the smallest rectangle around all that live"), "{help}");
 }
 
 #[test]

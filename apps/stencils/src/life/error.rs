@@ -21,8 +21,9 @@ pub enum Error {
     /// The world would take more memory than it may.
     #[error(
         "a world of {width} x {height} cells takes {} at generation {generation}, the limit is {}\n\
-         help: run fewer generations, choose a smaller --size, or raise --memory",
-        format_bytes(*bytes as u64), format_bytes(*limit as u64)
+         help: {}, or raise --memory",
+        format_bytes(*bytes as u64), format_bytes(*limit as u64),
+        if *begins { "choose a pattern or a --size with a smaller rectangle around its cells" } else { "run fewer generations" }
     )]
     Memory {
         /// Cells of a row.
@@ -35,6 +36,8 @@ pub enum Error {
         limit: usize,
         /// The generation at which the world has to grow to this size.
         generation: u64,
+        /// Whether it begins with this size.
+        begins: bool,
     },
     /// The pattern is larger than the torus.
     #[error(

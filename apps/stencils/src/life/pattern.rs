@@ -28,6 +28,10 @@ pub struct Pattern {
     pub height: usize,
     /// The rule.
     pub rule: Rule,
+    /// The column and the row of its corner in the world that it is part of.
+    pub position: Option<(i64, i64)>,
+    /// The generation of that world.
+    pub generation: u64,
     pub(crate) runs: Vec<Run>,
 }
 
@@ -47,12 +51,26 @@ const NAMED: &[(&str, &str, &str)] = &[
 impl Pattern {
     /// Reads a pattern in the RLE format of Golly and LifeWiki: comments that begin with `#`, a header
     /// `x = WIDTH, y = HEIGHT, rule = RULE`, and runs of dead (`b`) and living (`o`) cells with the ends of rows (`$`) and
-    /// of the pattern (`!`).
+    /// of the pattern (`!`). Of the comments, `#CXRLE Pos=X,Y Gen=N` has the position and the generation, and `#r RULE` the
+    /// rule if the header has none. A byte order mark is skipped.
     ///
     /// # Errors
     /// [`Error::Rle`] with the place of the first mistake.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        super::rle::parse(text)
+        super::rle::parse(text, None)
+    }
+
+    /// Like [`Pattern::parse`], with a rule that replaces that of the text, which may have any form then.
+    ///
+    /// # Errors
+    /// As for [`Pattern::parse`].
+    pub fn parse_with_rule(text: &str, rule: Rule) -> Result<Self, Error> {
+        super::rle::parse(text, Some(rule))
+    }
+
+    /// A pattern without living cells, of these columns and rows.
+    pub(crate) fn empty((width, height): (usize, usize), rule: Rule) -> Self {
+        Pattern { width, height, rule, position: None, generation: 0, runs: Vec::new() }
     }
 
     /// The built-in pattern of this name, one of [`Pattern::names`].
@@ -75,6 +93,6 @@ impl Pattern {
         let runs: Vec<Run> = runs.collect();
         let width = runs.iter().map(|run| run.x + 1).max().unwrap_or(0);
         let height = runs.iter().map(|run| run.y + 1).max().unwrap_or(0);
-        Pattern { width, height, rule, runs }
+        Pattern { runs, ..Pattern::empty((width, height), rule) }
     }
 }

@@ -45,8 +45,8 @@ enum Edge {
 }
 
 impl Life {
-    /// An unbounded plane with a pattern, whose corner has the coordinates (0, 0). It has memory for the smallest rectangle
-    /// that has ever held all living cells, about; at most `limit` bytes.
+    /// An unbounded plane with a pattern, whose corner has the pattern's position, or (0, 0). It has memory for the smallest
+    /// rectangle that has ever held all living cells, about; at most `limit` bytes.
     ///
     /// # Errors
     /// [`Error::Memory`] if the pattern does not fit; [`Error::FillsThePlane`] for rules with `B0`.
@@ -55,13 +55,15 @@ impl Life {
             return Err(Error::FillsThePlane(pattern.rule));
         }
         let (width, height) = (pattern.width + 2 * MARGIN, pattern.height + 2 * MARGIN);
-        let mut life = Self::empty(width, height, pattern.rule, Edge::Plane { limit }, limit)?;
-        life.origin = (-(MARGIN as i64), -(MARGIN as i64));
+        let mut life = Self::empty(width, height, pattern, Edge::Plane { limit }, limit)?;
+        let (x, y) = pattern.position.unwrap_or((0, 0));
+        life.origin = (x - MARGIN as i64, y - MARGIN as i64);
         life.place(pattern, MARGIN, MARGIN);
         Ok(life)
     }
 
-    /// A torus of `size.0` columns and `size.1` rows with a pattern in its centre: opposite sides are neighbours.
+    /// A torus of `size.0` columns and `size.1` rows with a pattern at its position, or in the centre: opposite sides are
+    /// neighbours.
     ///
     /// # Errors
     /// [`Error::Size`] if the pattern does not fit, [`Error::Memory`] if the torus takes more than `limit` bytes.
@@ -70,8 +72,12 @@ impl Life {
         if extent.0 > size.0 || extent.1 > size.1 || size.0 == 0 || size.1 == 0 {
             return Err(Error::Size { pattern: extent, torus: size });
         }
-        let mut life = Self::empty(size.0, size.1, pattern.rule, Edge::Torus, limit)?;
-        life.place(pattern, (size.0 - extent.0) / 2, (size.1 - extent.1) / 2);
+        let mut life = Self::empty(size.0, size.1, pattern, Edge::Torus, limit)?;
+        let (x, y) = match pattern.position {
+            Some((x, y)) => (x.rem_euclid(size.0 as i64) as usize, y.rem_euclid(size.1 as i64) as usize),
+            None => ((size.0 - extent.0) / 2, (size.1 - extent.1) / 2),
+        };
+        life.place(pattern, x, y);
         Ok(life)
     }
 
@@ -86,7 +92,7 @@ impl Life {
         torus: bool,
         limit: usize,
     ) -> Result<Self, Error> {
-        let nothing = Pattern { width: size.0, height: size.1, rule, runs: Vec::new() };
+        let nothing = Pattern::empty(size, rule);
         let mut life =
             if torus { Self::torus(&nothing, size, limit)? } else { Self::plane(&nothing, limit)? };
         let margin = if torus { 0 } else { MARGIN };
@@ -106,16 +112,30 @@ impl Life {
         Ok(life)
     }
 
-    fn empty(width: usize, height: usize, rule: Rule, edge: Edge, limit: usize) -> Result<Self, Error> {
-        check_size(width, height, limit, 0)?;
+    /// A world of this size without living cells, with the rule and the generation of a pattern.
+    fn empty(
+        width: usize,
+        height: usize,
+        pattern: &Pattern,
+        edge: Edge,
+        limit: usize,
+    ) -> Result<Self, Error> {
+        let Pattern { rule, generation, .. } = *pattern;
+        check_size((width, height), limit, generation, true)?;
         let (grid, next) = (Grid::new(width, height), Grid::new(width, height));
         let (origin, loops) = ((0, 0), Loop::new());
-        Ok(Life { grid, next, rule, edge, origin, generation: 0, population: 0, touches: false, loops })
+        Ok(Life { grid, next, rule, edge, origin, generation, population: 0, touches: false, loops })
     }
 
+    /// Makes the cells of a pattern alive, with its corner at a cell of the grid. What is beyond the last column or row of a
+    /// torus continues on the opposite side.
     fn place(&mut self, pattern: &Pattern, x: usize, y: usize) {
+        let (width, height) = (self.grid.width, self.grid.height);
         for run in &pattern.runs {
-            self.grid.fill(x + run.x, y + run.y, run.count);
+            let (x, y) = ((x + run.x) % width, (y + run.y) % height);
+            let here = run.count.min(width - x);
+            self.grid.fill(x, y, here);
+            self.grid.fill(0, y, run.count - here);
         }
         self.finish();
     }
@@ -184,7 +204,7 @@ impl Life {
         let (left, right) = (side(column(0), more_x), side(column(width - 1), more_x));
         let (top, bottom) = (side(row(0), more_y), side(row(height - 1), more_y));
         let (width, height) = (left + width + right, top + height + bottom);
-        check_size(width, height, limit, self.generation)?;
+        check_size((width, height), limit, self.generation, false)?;
         // Freed before the new ones are allocated: together they may exceed the limit.
         self.next = Grid::new(1, 1);
         let mut grid = Grid::new(width, height);
@@ -284,9 +304,18 @@ impl Life {
     }
 }
 
-fn check_size(width: usize, height: usize, limit: usize, generation: u64) -> Result<(), Error> {
+fn check_size(
+    (width, height): (usize, usize),
+    limit: usize,
+    generation: u64,
+    begins: bool,
+) -> Result<(), Error> {
     let bytes = Grid::bytes(width, height).and_then(|bytes| bytes.checked_mul(2)).unwrap_or(usize::MAX);
-    if bytes > limit { Err(Error::Memory { width, height, bytes, limit, generation }) } else { Ok(()) }
+    if bytes > limit {
+        Err(Error::Memory { width, height, bytes, limit, generation, begins })
+    } else {
+        Ok(())
+    }
 }
 
 /// The generator SplitMix64, as a function of its state.

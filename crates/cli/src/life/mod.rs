@@ -27,8 +27,14 @@ const TORUS: (usize, usize) = (16_384, 655_360);
 /// Run Conway's game of life, and other rules of its form.
 ///
 /// Reads a pattern in the RLE format of Golly and LifeWiki, computes generations on all cores, and prints what has become
-/// of it. Cells live on an unbounded plane, whose memory grows with the pattern, or on a torus of a given size. The
-/// generations are the same at any number of threads.
+/// of it. Cells live on an unbounded plane or on a torus of a given size. The generations are the same at any number of
+/// threads.
+///
+/// A cell takes two bits. Those of a plane are the cells of the smallest rectangle around all that live, so two gliders that fly
+/// apart take memory and time for all cells between them. What exceeds --memory is refused before it is allocated.
+///
+/// A pattern that this command has written goes on where it was: the position and the generation are those of its line
+/// `#CXRLE Pos=X,Y Gen=N`. Without that line a pattern is at (0, 0) of a plane, or in the middle of a torus.
 ///
 /// A world has settled when it repeats with a period of at most 60 generations; on a plane, but for gliders and other ships
 /// that leave and never meet anything. Periods are not searched in planes of more than 65536 living cells.
@@ -55,7 +61,8 @@ pub(crate) struct Life {
     /// Make opposite sides neighbours. Without it the plane is unbounded
     #[arg(long)]
     torus: bool,
-    /// The rule, such as B36/S23: numbers of neighbours with which cells are born and survive (default: the pattern's)
+    /// The rule, such as B36/S23: numbers of neighbours with which cells are born and survive (default: the pattern's). It
+    /// replaces that of the pattern, which may then have any form
     #[arg(long, value_parser = |text: &str| text.parse::<Rule>())]
     rule: Option<Rule>,
     /// Generations to compute (default: 2000, with --scale 5)
@@ -66,7 +73,8 @@ pub(crate) struct Life {
     until_settled: bool,
     #[command(flatten)]
     threads: Threads,
-    /// The greatest memory of the cells. A plane that needs more ends with an error
+    /// The greatest memory of the cells. A pattern or a --size that needs more is refused at once, and a plane that grows
+    /// beyond it ends with an error
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = size::parse)]
     memory: u64,
     /// Write the last generation in the RLE format, or to standard output for `-`. A file appears when it is complete
@@ -158,8 +166,7 @@ impl Life {
                 World::random(seed, size, rule, self.torus || self.scale.is_some(), limit.size())
             }
             (Some(path), _) => {
-                let mut pattern = read(path, interrupt)?;
-                pattern.rule = self.rule.unwrap_or(pattern.rule);
+                let pattern = read(path, self.rule, interrupt)?;
                 match self.torus {
                     true => World::torus(&pattern, self.size, limit.size()),
                     false => World::plane(&pattern, limit.size()),
@@ -178,12 +185,13 @@ impl Life {
     ) -> Result<Outcome> {
         let progress =
             if pictures.animates() { Progress::hidden() } else { Progress::steps(Some(self.generations())) };
+        let begin = world.generation();
         let mut settling = Settling::new(&world);
         let started = Instant::now();
         let mut cells = 0.0;
         let mut steps = || -> Result<()> {
             pictures.show(&world)?;
-            while world.generation() < self.generations() && !interrupt.stop().is_requested() {
+            while world.generation() - begin < self.generations() && !interrupt.stop().is_requested() {
                 if self.until_settled && settling.settled().is_some() {
                     break;
                 }
@@ -191,7 +199,7 @@ impl Life {
                 settling.observe(&world);
                 let (width, height) = world.size();
                 cells += width as f64 * height as f64;
-                progress.reach(world.generation());
+                progress.reach(world.generation() - begin);
                 pictures.show(&world)?;
             }
             Ok(())
@@ -213,9 +221,10 @@ fn built_in(path: &Path) -> Option<Pattern> {
     path.to_str().and_then(Pattern::named)
 }
 
-/// Reads a pattern, or finds a built-in one.
-fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
-    if let Some(pattern) = built_in(path) {
+/// Reads a pattern, or finds a built-in one. `rule` replaces its rule.
+fn read(path: &Path, rule: Option<Rule>, interrupt: &Interrupt) -> Result<Pattern> {
+    if let Some(mut pattern) = built_in(path) {
+        pattern.rule = rule.unwrap_or(pattern.rule);
         return Ok(pattern);
     }
     if !standard::is_dash(path) && fs::symlink_metadata(path).is_err() {
@@ -227,7 +236,9 @@ fn read(path: &Path, interrupt: &Interrupt) -> Result<Pattern> {
         ));
     }
     let text = text::bytes(path, "\nhelp: name a pattern in RLE", interrupt)?;
-    Pattern::parse(&String::from_utf8_lossy(&text)).with_context(|| format!("reading {}", shown(path)))
+    let text = String::from_utf8_lossy(&text);
+    rule.map_or_else(|| Pattern::parse(&text), |rule| Pattern::parse_with_rule(&text, rule))
+        .with_context(|| format!("reading {}", shown(path)))
 }
 
 impl Outcome {
