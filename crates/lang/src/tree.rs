@@ -116,8 +116,8 @@ pub enum Code {
     Identity,
     /// Pushes the items of a file.
     FileReader(String),
-    /// Writes items to a file.
-    FileWriter(String),
+    /// Writes items to a file, with this sample rate if it is sound.
+    FileWriter(String, Option<u32>),
 }
 
 /// Rates of an execution.

@@ -9,7 +9,6 @@ mod payload;
 mod program_files;
 mod run;
 mod wav;
-mod wav_header;
 
 pub(crate) use build::Build;
 pub(crate) use check::Check;

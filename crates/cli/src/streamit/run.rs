@@ -1,7 +1,7 @@
 //! `thalweg run`.
 
-use super::program_files::ProgramFiles;
-use super::wav::DEFAULT_WAV;
+use super::program_files::{ProgramFiles, Sound, is_wav};
+use super::wav::Wanted;
 use super::{SourceFiles, print_errors};
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::misuse::Misuse;
@@ -40,7 +40,8 @@ pub(crate) struct Run {
     /// (default: until the input ends or the run is interrupted)
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u64>,
-    /// Read this file instead of the one that the program's only reader names; `.wav` is sound
+    /// Read this file instead of the one that the program's only reader names; `.wav` is sound, and so is standard input that
+    /// begins as a WAV file does
     #[arg(long, value_name = "FILE", visible_alias = "in")]
     input: Option<PathBuf>,
     /// Write this file instead of the one that the program's only writer names; `.wav` is sound. As all files that a program
@@ -63,6 +64,13 @@ pub(crate) struct Run {
     /// For programs with dynamic rates: the most bytes of all queues together, such as 64M (default: 1G)
     #[arg(long, hide_short_help = true, value_name = "SIZE", value_parser = crate::size::parse)]
     budget: Option<u64>,
+    /// Samples of a channel in a second of sound that the program writes (default: what its FileWriter names, or as in the
+    /// sound that it reads, or 44100)
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(1..))]
+    rate: Option<u32>,
+    /// Write sound as integers with this many bits, 16 (default: floats, or integers as in the sound that the program reads)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(16..=16))]
+    bits: Option<u16>,
     /// Read and write files as numbers in text instead of bytes
     #[arg(long)]
     text: bool,
@@ -96,11 +104,12 @@ impl Run {
         let ends =
             |is: fn(&Code) -> bool| compiled.tree.filters.iter().filter(|filter| is(&filter.code)).count();
         let reads = ends(|code| matches!(code, Code::FileReader(_)));
-        let writes = ends(|code| matches!(code, Code::FileWriter(_)));
+        let writes = ends(|code| matches!(code, Code::FileWriter(..)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
         outputs::check_apart(self.output.as_deref(), self.on.files().chain(self.input.as_deref()))?;
         self.check_repeat_input(&compiled)?;
+        self.check_sound(&compiled)?;
         self.on.check(&[], self.own_files())?;
         let _guard = interrupt.guard();
         let progress = self.on.steps(self.iterations);
@@ -130,7 +139,8 @@ impl Run {
             input: self.input,
             output: self.output,
             form: if self.text { Form::Text } else { Form::Binary },
-            wav: DEFAULT_WAV,
+            sound: Sound::None,
+            wanted: Wanted { rate: self.rate, bits: self.bits },
             out: out.clone(),
             interrupt: interrupt.clone(),
         };
@@ -203,6 +213,22 @@ impl Run {
                 "note: `--mode {mode}` has no effect: the interpreter runs the program"
             ));
         }
+    }
+
+    /// Refuses options about sound where the program writes none.
+    fn check_sound(&self, compiled: &Compiled) -> Result<()> {
+        let writes_sound = |code: &Code| match (code, &self.output) {
+            (Code::FileWriter(..), Some(path)) => is_wav(path),
+            (Code::FileWriter(name, _), None) => is_wav(Path::new(name)),
+            _ => false,
+        };
+        let is_given = self.rate.is_some() || self.bits.is_some();
+        ensure!(
+            !is_given || compiled.tree.filters.iter().any(|filter| writes_sound(&filter.code)),
+            "--rate and --bits are for sound, and this program writes none\n\
+             help: leave them out, or write sound with `--output FILE.wav`"
+        );
+        Ok(())
     }
 
     /// Refuses to repeat standard input, which cannot be read again.

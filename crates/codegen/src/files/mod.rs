@@ -59,9 +59,9 @@ impl Ends {
                     };
                     ends.readers.push((node, Reader::new(source, info)));
                 }
-                Code::FileWriter(name) => {
+                Code::FileWriter(name, rate) => {
                     let layout = Layout { shape: &filter.input, structs };
-                    let sink = files.sink(name, &layout).map_err(fault)?;
+                    let sink = files.sink_at_rate(name, &layout, *rate).map_err(fault)?;
                     let shape = filter.input.clone();
                     ends.writers.push((node, Writer { sink: Some(sink), bytes: bytes(&shape), shape }));
                 }

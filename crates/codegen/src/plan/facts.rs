@@ -88,7 +88,7 @@ impl<'a> Facts<'a> {
         match self.compiled.flat.kind(node) {
             NodeKind::Filter(filter) => {
                 let code = &self.compiled.tree.filters[filter.0 as usize].code;
-                matches!(code, Code::FileReader(_) | Code::FileWriter(_))
+                matches!(code, Code::FileReader(_) | Code::FileWriter(..))
             }
             _ => false,
         }

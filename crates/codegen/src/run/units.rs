@@ -98,7 +98,7 @@ impl Native {
     fn is_end(&self, node: NodeId) -> bool {
         let filter = self.compiled.flat.filter(node);
         let code = filter.map(|filter| &self.compiled.tree.filters[filter.0 as usize].code);
-        matches!(code, Some(Code::FileReader(_) | Code::FileWriter(_)))
+        matches!(code, Some(Code::FileReader(_) | Code::FileWriter(..)))
     }
 
     /// By step of the only part's plan: whether it reads or writes files.

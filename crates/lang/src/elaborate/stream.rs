@@ -198,9 +198,13 @@ impl<'p> Elaborator<'p> {
             Some(Value::String(text)) => text.to_string(),
             _ => String::new(),
         };
+        let rate = match request.args.get(1) {
+            Some(Value::Int(rate)) => Some(self.sample_rate(*rate, span)?),
+            _ => None,
+        };
         let (code, input, output) = match made {
             Made::FileReader(_) => (Code::FileReader(file), Shape::VOID, item),
-            Made::FileWriter(_) => (Code::FileWriter(file), item, Shape::VOID),
+            Made::FileWriter(_) => (Code::FileWriter(file, rate), item, Shape::VOID),
             _ => (Code::Identity, item.clone(), item),
         };
         if input.is_void() && output.is_void() {
@@ -215,6 +219,15 @@ impl<'p> Elaborator<'p> {
         let id = self.add_filter(filter)?;
         self.register(id, &request.portals);
         Some(Stream { name, span, input: shapes.0, output: shapes.1, kind: StreamKind::Filter(id) })
+    }
+
+    /// The argument of a `FileWriter` that is a sample rate. Reports one that is not positive.
+    fn sample_rate(&mut self, rate: i32, span: Span) -> Option<u32> {
+        let positive = u32::try_from(rate).ok().filter(|rate| *rate > 0);
+        if positive.is_none() {
+            self.error(span, format!("the sample rate is {rate}, expected at least 1"));
+        }
+        positive
     }
 
     /// Stores a filter; returns its id.

@@ -124,6 +124,19 @@ pub trait Files: Send {
     /// # Errors
     /// The file cannot be created; the message names it.
     fn sink(&mut self, name: &str, item: &Layout<'_>) -> io::Result<Box<dyn Sink>>;
+
+    /// Like [`Files::sink`], where the program gives a sample rate for sound. Files of other forms have none.
+    ///
+    /// # Errors
+    /// As for [`Files::sink`].
+    fn sink_at_rate(
+        &mut self,
+        name: &str,
+        item: &Layout<'_>,
+        _rate: Option<u32>,
+    ) -> io::Result<Box<dyn Sink>> {
+        self.sink(name, item)
+    }
 }
 
 /// The shape of an item, with the structures in it.

@@ -186,8 +186,8 @@ fn initial_state(
             let source = files.source(name, &layout(&filter.output)).map_err(fault)?;
             State::Reader { source, again: options.repeat_input }
         }
-        Code::FileWriter(name) => {
-            let sink = files.sink(name, &layout(&filter.input)).map_err(fault)?;
+        Code::FileWriter(name, rate) => {
+            let sink = files.sink_at_rate(name, &layout(&filter.input), *rate).map_err(fault)?;
             State::Writer(Some(sink))
         }
     })

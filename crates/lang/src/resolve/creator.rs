@@ -72,13 +72,19 @@ impl<'a> Resolver<'a> {
     ) -> Option<(Made, Vec<Expr>)> {
         let values = self.values(args);
         let ty = self.builtin_type(name, ty, creator);
-        let files = name.text != "Identity";
-        if values.len() != usize::from(files) {
-            let error = self.wrong_count(&name.text, usize::from(files), values.len(), creator.span);
+        // Sound that is written may have a sample rate, the second argument.
+        let (required, most): (usize, &[Type]) = match name.text.as_str() {
+            "Identity" => (0, &[]),
+            "FileReader" => (1, &[Type::String]),
+            _ => (1, &[Type::String, Type::Int]),
+        };
+        if !(required..=most.len()).contains(&values.len()) {
+            let nearest = values.len().clamp(required, most.len());
+            let error = self.wrong_count(&name.text, nearest, values.len(), creator.span);
             return self.error(error);
         }
-        let convert = |value: Option<Expr>| self.convert(value?, &Type::String);
-        let args: Vec<_> = values.into_iter().map(convert).collect();
+        let convert = |(value, ty): (Option<Expr>, &Type)| self.convert(value?, ty);
+        let args: Vec<_> = values.into_iter().zip(most).map(convert).collect();
         let (ty, args) = (ty?, args.into_iter().collect::<Option<_>>()?);
         let made = match name.text.as_str() {
             "Identity" => Made::Identity(ty),

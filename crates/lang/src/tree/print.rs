@@ -106,7 +106,8 @@ impl Printer<'_> {
 
 fn filter_text(filter: &Filter) -> String {
     let file = match &filter.code {
-        Code::FileReader(name) | Code::FileWriter(name) => format!("({name:?})"),
+        Code::FileWriter(name, Some(rate)) => format!("({name:?}, {rate})"),
+        Code::FileReader(name) | Code::FileWriter(name, None) => format!("({name:?})"),
         Code::Written { .. } | Code::Identity => String::new(),
     };
     match filter.prework {

@@ -16,7 +16,7 @@ pub fn check_writers(tree: &Tree) -> Result<(), Vec<Diagnostic>> {
     let mut first: HashMap<PathBuf, &Filter> = HashMap::new();
     let mut errors = Vec::new();
     for filter in &tree.filters {
-        let Code::FileWriter(name) = &filter.code else { continue };
+        let Code::FileWriter(name, _) = &filter.code else { continue };
         if name == NULL_DEVICE {
             continue;
         }

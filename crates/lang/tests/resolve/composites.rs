@@ -139,6 +139,14 @@ fn built_in_streams_need_an_item_type() {
         "void->void pipeline Main { add FileReader<float>(); }",
         &["`FileReader` takes 1 argument, found 0"],
     );
+    // The second argument of a FileWriter is a sample rate.
+    accepted(
+        "void->void pipeline Main { add FileReader<float>(\"in\"); add FileWriter<float>(\"out\", 2 * 8000); }",
+    );
+    refused(
+        "void->void pipeline Main { add FileReader<float>(\"in\", 8000); add FileWriter<float>(\"out\", 1, 2); }",
+        &["`FileReader` takes 1 argument, found 2", "`FileWriter` takes 2 arguments, found 3"],
+    );
     refused("void->void pipeline Main { add Identity<void>(); }", &["a value cannot have type `void`"]);
     accepted(&program("int->int pipeline Test { add Identity(); add Pass(1); }"));
     refused(
