@@ -1,4 +1,4 @@
-//! A byte order mark at the begin of a text changes nothing, whichever text it is.
+//! A byte order mark at the beginning of a text changes nothing, whichever text it is.
 #![cfg(unix)]
 
 use std::fs;

@@ -8,9 +8,9 @@ use thalweg_graph::BYTE_ORDER_MARK;
 #[derive(Debug)]
 pub struct WithoutMark<R> {
     input: R,
-    /// Bytes of the begin that were examined, and are no mark.
+    /// Bytes of the beginning that were examined, and are no mark.
     begin: Vec<u8>,
-    /// Whether the begin was examined.
+    /// Whether the beginning was examined.
     decided: bool,
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_mark_at_the_begin_is_skipped() {
+    fn one_mark_at_the_beginning_is_skipped() {
         for (input, output) in [
             (&b""[..], &b""[..]),
             (b"ab", b"ab"),

@@ -304,6 +304,26 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_skipped_in_text_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items");
+        let layout = Layout { shape: &Shape::Scalar(Type::Int), structs: &[] };
+        let mut disk = Disk { input: Form::Text, output: Form::Text };
+        std::fs::write(&path, "\u{feff}7\n8").unwrap();
+        let mut source = disk.source(path.to_str().unwrap(), &layout).unwrap();
+        for _ in 0..2 {
+            assert!(!source.would_block(Duration::ZERO).unwrap());
+            let items: Vec<_> = std::iter::from_fn(|| source.next().unwrap()).collect();
+            assert_eq!(items, [Value::Int(7), Value::Int(8)]);
+            assert!(source.rewind().unwrap());
+        }
+        for text in ["", "\u{feff}"] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(disk.source(path.to_str().unwrap(), &layout).unwrap().next().unwrap(), None);
+        }
+    }
+
+    #[test]
     fn invalid_numbers_report_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("items");
