@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 
 fn align(folder: &Path, arguments: &[&str]) -> Command {
@@ -304,7 +305,7 @@ fn an_interrupt_leaves_no_file() {
         assert!(started.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    child.send(Signal::INT);
     let output = child.output();
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.signal(), Some(2), "{message}");

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 
 use crate::child::Running;
@@ -72,10 +72,6 @@ fn wait_for_output(child: &mut Running, folder: &Path) {
     }
 }
 
-fn send(child: &Running, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).unwrap();
-}
-
 /// The exit code and the message of a process.
 fn ended(mut child: Running) -> (Option<i32>, String) {
     let mut message = String::new();
@@ -91,13 +87,13 @@ fn a_second_signal_ends_it_and_removes_the_output() {
         let mut child = start(folder.path(), "exec \"$0\"");
         wait_for_output(&mut child, folder.path());
         sleep(Duration::from_millis(200));
-        send(&child, Signal::INT);
+        child.send(Signal::INT);
         // A stopped process lets time pass, so that the signals are two events.
         sleep(Duration::from_millis(2));
-        send(&child, Signal::STOP);
+        child.send(Signal::STOP);
         sleep(Duration::from_millis(400));
-        send(&child, Signal::TERM);
-        send(&child, Signal::CONT);
+        child.send(Signal::TERM);
+        child.send(Signal::CONT);
         let (code, message) = ended(child);
         assert_eq!(code, None, "it died of the signal: {message}");
         // The long firing may not have begun. The first signal then ends the program, and the second one may still come
@@ -124,9 +120,9 @@ fn an_ignored_hangup_stays_ignored() {
         assert!(started.elapsed() < Duration::from_secs(60), "it does not begin");
         sleep(Duration::from_millis(5));
     }
-    send(&child, Signal::HUP);
+    child.send(Signal::HUP);
     sleep(Duration::from_millis(100));
-    send(&child, Signal::HUP);
+    child.send(Signal::HUP);
     let mut reader = Command::new("timeout");
     let read = reader.args(["60", "cat", "pipe"]).current_dir(folder.path()).output().unwrap();
     assert_eq!(ended(child), (Some(0), String::new()));

@@ -40,6 +40,11 @@ pub fn start(command: &mut Command) -> Running {
 }
 
 impl Running {
+    /// Sends a signal. No effect on a child that has ended.
+    pub fn send(&self, signal: Signal) {
+        _ = kill_process(Pid::from_child(self), signal);
+    }
+
     /// Waits until the child has ended. Returns what it has written since it was started.
     pub fn output(mut self) -> Output {
         self.child.take().expect("taken once").wait_with_output().unwrap()
@@ -107,7 +112,7 @@ fn a_child_heeds_signals_that_the_tests_ignore() {
     }
     for signal in ENDING {
         let mut child = start(Command::new("sleep").arg("60"));
-        kill_process(Pid::from_child(&child), signal).unwrap();
+        child.send(signal);
         assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
     }
 }

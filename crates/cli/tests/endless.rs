@@ -8,6 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::tempdir;
 
 use crate::child::{Running, start};
@@ -46,8 +47,7 @@ fn wait_for_code(folder: &Path) {
 
 /// Sends SIGINT, and returns the output of the command when it has ended.
 fn interrupt(mut child: Running) -> Output {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    child.send(Signal::INT);
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(1) {

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
 use crate::child::{Running, start};
@@ -40,18 +41,14 @@ fn wait_for_unfinished(child: &mut Running, folder: &Path) {
     }
 }
 
-fn send(signal: &str, child: &Running) {
-    assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
-}
-
 /// Sends a signal. Checks that the command ends by it soon, with the message of an interrupt.
-fn interrupt(child: Running, signal: &str) -> Output {
-    send(signal, &child);
+fn interrupt(child: Running, signal: Signal) -> Output {
+    child.send(signal);
     ended(child, signal)
 }
 
 /// Checks that the command ends by a signal soon, with the message of an interrupt.
-fn ended(mut child: Running, signal: &str) -> Output {
+fn ended(mut child: Running, signal: Signal) -> Output {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if started.elapsed() > Duration::from_secs(10) {
@@ -62,15 +59,14 @@ fn ended(mut child: Running, signal: &str) -> Output {
     // Standard input was open until here.
     let output = child.output();
     let message = String::from_utf8_lossy(&output.stderr);
-    let number = [("HUP", 1), ("INT", 2), ("TERM", 15)].iter().find(|(name, _)| *name == signal).unwrap().1;
-    assert_eq!(output.status.signal(), Some(number), "{message}");
+    assert_eq!(output.status.signal(), Some(signal.as_raw()), "{message}");
     assert!(message.contains("interrupted") && !message.contains("error"), "{message}");
     output
 }
 
 #[test]
 fn packing_a_slow_pipe_is_stopped_and_leaves_no_file() {
-    for signal in ["INT", "TERM", "HUP"] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         for threads in ["1", "4"] {
             let folder = tempdir().unwrap();
             fs::write(folder.path().join("mine"), b"mine").unwrap();
@@ -95,8 +91,10 @@ fn ignored_signals_stay_ignored() {
         command.args(["dedup", "pack", "-", "-o", "made"]).current_dir(folder.path());
         let mut child = start(command.stdin(Stdio::piped()).stderr(Stdio::piped()));
         wait_for_unfinished(&mut child, folder.path());
-        for signal in [signals, signals].iter().flat_map(|signals| signals.split(' ')) {
-            send(signal, &child);
+        let known = [("HUP", Signal::HUP), ("INT", Signal::INT), ("TERM", Signal::TERM)];
+        let ignored = known.into_iter().filter(|(name, _)| signals.contains(name)).map(|(_, signal)| signal);
+        for signal in ignored.clone().chain(ignored) {
+            child.send(signal);
         }
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"more").unwrap();
@@ -146,7 +144,7 @@ fn a_busy_pack_is_stopped_and_leaves_no_file() {
     let mut child = spawn(folder.path(), &["pack", "/dev/zero", "-o", "out", "--threads", "2"]);
     wait_for_unfinished(&mut child, folder.path());
     sleep(Duration::from_millis(200));
-    interrupt(child, "INT");
+    interrupt(child, Signal::INT);
     assert!(names(folder.path()).is_empty());
 }
 
@@ -161,7 +159,7 @@ fn unpacking_a_slow_pipe_is_stopped_and_leaves_no_file() {
         let mut child = spawn(folder.path(), &["unpack", "-", "-o", "out"]);
         child.stdin.as_mut().unwrap().write_all(&packed[..packed.len() - 50]).unwrap();
         wait_for_unfinished(&mut child, folder.path());
-        interrupt(child, "INT");
+        interrupt(child, Signal::INT);
         assert_eq!(names(folder.path()), ["tree"]);
     }
 }
@@ -175,7 +173,7 @@ fn verbs_without_output_files_end_at_once() {
         let child = spawn(folder.path(), arguments);
         // The handler is installed before the first read, but a moment after the start.
         sleep(Duration::from_millis(200));
-        interrupt(child, "TERM");
+        interrupt(child, Signal::TERM);
     }
     assert!(names(folder.path()).is_empty());
 }
@@ -189,7 +187,7 @@ fn a_demo_is_stopped_and_leaves_no_file() {
     File::create(tree.join("large")).unwrap().set_len(128 << 20).unwrap();
     let mut child = spawn(folder.path(), &["demo", "tree", "--threads", "1"]);
     wait_for_unfinished(&mut child, folder.path());
-    interrupt(child, "INT");
+    interrupt(child, Signal::INT);
     assert_eq!(names(folder.path()), ["tree"]);
 }
 
@@ -209,12 +207,12 @@ fn a_second_signal_removes_an_unfinished_file() {
     for _ in 0..20 {
         let folder = tempdir().unwrap();
         let child = spawn_life(folder.path());
-        send("INT", &child);
+        child.send(Signal::INT);
         sleep(Duration::from_millis(2));
-        send("STOP", &child);
+        child.send(Signal::STOP);
         sleep(Duration::from_millis(400));
-        for signal in ["TERM", "CONT"] {
-            send(signal, &child);
+        for signal in [Signal::TERM, Signal::CONT] {
+            child.send(signal);
         }
         let output = child.output();
         let message = String::from_utf8_lossy(&output.stderr);
@@ -236,8 +234,8 @@ fn signals_that_come_together_are_one() {
     for _ in 0..10 {
         let folder = tempdir().unwrap();
         let child = spawn_life(folder.path());
-        for signal in ["INT", "TERM", "INT", "HUP"] {
-            send(signal, &child);
+        for signal in [Signal::INT, Signal::TERM, Signal::INT, Signal::HUP] {
+            child.send(signal);
         }
         let output = child.output();
         let message = String::from_utf8(output.stderr).unwrap();
@@ -294,9 +292,8 @@ fn ctrl_c_ends_the_loop_of_a_shell() {
     shell.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
     let child = wait_for_handler(shell.id());
     // Both get the signal, as from a terminal. The shell waits for its child before it acts.
-    for process in [shell.id(), child] {
-        assert!(Command::new("kill").args(["-s", "INT", &process.to_string()]).status().unwrap().success());
-    }
+    shell.send(Signal::INT);
+    kill_process(Pid::from_raw(child as i32).unwrap(), Signal::INT).unwrap();
     // At the end of its input the command could end before it handles the signal.
     let input = shell.stdin.take();
     let output = shell.output();

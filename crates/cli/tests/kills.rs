@@ -15,7 +15,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal};
 use tempfile::{TempDir, tempdir};
 use thalweg::trace::{Report, Timeline};
 
@@ -141,11 +141,6 @@ fn unfinished(folder: &Path) -> Vec<String> {
     names.filter(|name| name.starts_with('.')).collect()
 }
 
-fn send(child: &Running, signal: Signal) {
-    // The process may have ended, but not its id: it has not been waited for.
-    _ = kill_process(Pid::from_child(child), signal);
-}
-
 /// A folder with inputs, and with what each command writes if it is not disturbed.
 struct Place {
     folder: TempDir,
@@ -203,7 +198,7 @@ impl Place {
         let mut child = start(thalweg(self.folder.path(), verb.arguments).stderr(Stdio::null()));
         // Signals come at any time of a run, and some after it.
         sleep(Duration::from_micros(random.below(self.takes[drawn].as_micros() as u64 * 5 / 4)));
-        send(&child, signal);
+        child.send(signal);
         let status = child.wait().unwrap();
         let context = format!("{:?}, {signal:?}, {status}", verb.arguments);
         if signal != Signal::KILL {
@@ -367,7 +362,7 @@ fn a_signal_ends_the_compiler_and_leaves_nothing() {
         for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
             let folder = compiling_folder();
             let (mut child, compiler) = compiling(folder.path(), arguments);
-            send(&child, signal);
+            child.send(signal);
             let mut message = String::new();
             child.stderr.take().unwrap().read_to_string(&mut message).unwrap();
             assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()), "{arguments:?}: {message}");

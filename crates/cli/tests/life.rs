@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::tempdir;
 
 const GLIDER: &str = "#N Glider\nx = 3, y = 3\nbo$2bo$3o!\n";
@@ -199,7 +200,7 @@ fn a_signal_writes_the_generations_so_far() {
         assert!(begun.elapsed() < Duration::from_secs(30), "the command creates no file");
         sleep(Duration::from_millis(5));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    child.send(Signal::INT);
     let output = child.output();
     assert_eq!(output.status.signal(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted: the generations so far"));

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::tempdir;
 
 /// A star: four pages link to page 9.
@@ -248,8 +249,7 @@ fn a_signal_ends_reading_and_ranking_and_leaves_no_file() {
         let mut child = crate::child::start(command);
         // The handler is installed at the start.
         sleep(Duration::from_millis(200));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        child.send(Signal::INT);
         let started = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if started.elapsed() > Duration::from_secs(10) {

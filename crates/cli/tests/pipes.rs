@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::tempdir;
 
 use crate::child::Running;
@@ -92,7 +93,7 @@ fn a_signal_leaves_all_results_of_the_available_input() {
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(500));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        child.send(Signal::INT);
         let input = child.stdin.take();
         let output = child.output();
         drop(input);

@@ -2,9 +2,12 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
@@ -241,24 +244,13 @@ fn one_signal_ends_the_wait_for_a_plan_from_a_pipe() {
     for verb in verbs {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
         command.args(verb).current_dir(folder.path()).env("XDG_CACHE_HOME", folder.path().join("cache"));
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+        let mut child = crate::child::start(command.stdin(Stdio::null()).stdout(Stdio::null()));
         // A program is compiled before its plan is read.
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        std::thread::sleep(Duration::from_secs(1));
         assert!(child.try_wait().unwrap().is_none(), "{verb:?} does not wait");
-        assert!(
-            Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap().success()
-        );
-        let sent = std::time::Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if sent.elapsed() > std::time::Duration::from_secs(10) {
-                child.kill().unwrap();
-                panic!("{verb:?} does not end");
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        };
-        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(15), "{verb:?}");
+        let sent = Instant::now();
+        child.send(Signal::TERM);
+        assert_eq!(child.output().status.signal(), Some(15), "{verb:?}");
+        assert!(sent.elapsed() < Duration::from_secs(10), "{verb:?} does not end at once");
     }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
 
 const SCALE: &str = "void->void pipeline Scale {
@@ -216,8 +217,7 @@ fn signals_interrupt_reads_and_firings_of_the_interpreter() {
         let mut command = command(folder.path(), engine);
         let mut child = crate::child::start(command.stdin(piped()).stdout(piped()).stderr(piped()));
         std::thread::sleep(Duration::from_millis(1500));
-        let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(signal.success());
+        child.send(Signal::INT);
         let started = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if started.elapsed() > Duration::from_secs(5) {
@@ -386,8 +386,7 @@ fn a_signal_ends_the_compiler_and_its_child_processes() {
             std::thread::sleep(Duration::from_millis(5));
         };
         assert!(is_alive(&worker));
-        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
+        child.send(Signal::TERM);
         let signalled = Instant::now();
         let output = child.output();
         assert!(signalled.elapsed() < Duration::from_secs(10), "the command does not end");

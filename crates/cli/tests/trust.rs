@@ -5,11 +5,13 @@
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::{TempDir, tempdir};
+
+use crate::child::start;
 
 const COUNT: &str = "void->void pipeline Main { add Count(); add Show(); }
 void->int filter Count() { int n; work push 1 { push(n++); } }
@@ -43,23 +45,11 @@ fn command(folder: &Path) -> Command {
 
 /// Runs the program. Returns the messages of the run.
 fn run(command: &mut Command) -> String {
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let Output { status, stdout, stderr } = ended(child);
+    let Output { status, stdout, stderr } =
+        start(command.stdout(Stdio::piped()).stderr(Stdio::piped())).output();
     let messages = String::from_utf8(stderr).unwrap();
     assert!(status.success() && stdout == b"0\n", "{status}: {messages}");
     messages
-}
-
-fn ended(mut child: Child) -> Output {
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > Duration::from_secs(60) {
-            child.kill().unwrap();
-            panic!("the command does not end");
-        }
-        sleep(Duration::from_millis(5));
-    }
-    child.wait_with_output().unwrap()
 }
 
 fn mode(path: &Path) -> u32 {
@@ -238,7 +228,7 @@ case $1 in --version) echo 1; exit ;; esac
 sleep 1000 & echo $$ $! > pids.new; mv pids.new pids; wait";
     fs::write(at("cc"), script).unwrap();
     set_mode(&at("cc"), 0o755);
-    let mut child = command(folder.path()).env("CC", at("cc")).env("TMPDIR", folder.path()).spawn().unwrap();
+    let mut child = start(command(folder.path()).env("CC", at("cc")).env("TMPDIR", folder.path()));
     let started = Instant::now();
     let soon = || assert!(started.elapsed() < Duration::from_secs(60), "too late");
     while !at("pids").exists() {

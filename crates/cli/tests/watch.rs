@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use rustix::termios::{Winsize, tcsetwinsize};
 use tempfile::tempdir;
 
@@ -203,7 +204,7 @@ fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
         let (own, mut child) = spawn(folder.path(), &arguments, "xterm", (80, 24));
         child.stdin.as_mut().unwrap().write_all(&vec![1; 5 << 20]).unwrap();
         sleep(Duration::from_millis(900));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        child.send(Signal::INT);
         let text = written(own, &mut child);
         assert_eq!(child.wait().unwrap().signal(), Some(2), "{text}");
         let mut screen = Screen::new(80, 24);
