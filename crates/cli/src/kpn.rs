@@ -11,6 +11,7 @@ use thalweg_kpn::{
 
 use crate::engine::{Engine, Graphs};
 use crate::interrupt::Interrupt;
+use crate::memory::has_room_for_threads;
 use crate::misuse::Misuse;
 use crate::{size, standard};
 
@@ -254,9 +255,9 @@ impl Network {
             Network::Pipeline(Pipeline { stages, .. }) => (*stages).into(),
             Network::ScatterGather(ScatterGather { workers, .. }) => u64::from(*workers) + 1,
             Network::Layered(Layered { layers, most, .. }) => u64::from(*layers) * u64::from(*most) + 2,
-            Network::Aes(Aes { workers, .. }) => u64::from(*workers) + 2,
-            // Two of the stages are parallel.
-            Network::H264(Encoder { workers, .. }) => 2 * u64::from(*workers),
+            Network::Aes(Aes { workers, .. }) => u64::from(*workers) + 1,
+            // Three of the 11 stages are hubs with workers.
+            Network::H264(Encoder { workers, .. }) => 3 * u64::from(*workers) + 11,
         }
     }
 
@@ -301,8 +302,10 @@ impl Pipeline {
 }
 
 impl Run {
-    /// Refuses more threads than the engine has at most. (A million would use up the system's.)
+    /// Refuses more threads than the engine has at most, or the address space has room for. (A million would use up the
+    /// system's.)
     fn check_one_to_one(&self, processes: u64) -> Result<()> {
+        let has_room = !self.one_to_one || has_room_for_threads(processes.min(MOST_ONE_TO_ONE));
         let fits = !self.one_to_one || processes <= MOST_ONE_TO_ONE;
         ensure!(
             fits,
@@ -310,6 +313,11 @@ impl Run {
                 "--one-to-one: {processes} processes are more than {MOST_ONE_TO_ONE} threads\n\
                  help: choose fewer processes, or leave out --one-to-one"
             ))
+        );
+        ensure!(
+            has_room,
+            "--one-to-one: the address space of this process has no room for the stacks of {processes} threads\n\
+             help: choose fewer processes, raise the limit (ulimit -v), or leave out --one-to-one"
         );
         Ok(())
     }

@@ -8,6 +8,16 @@ use thalweg::machine::{address_space_left, available_memory};
 const RESERVED: u64 = 64 << 20;
 const RESERVED_BY_THREAD: u64 = 72 << 20;
 
+/// Address space for the stacks of a thread: its own, and the one on which it handles an overflow of that.
+const STACKS: u64 = (2 << 20) + (128 << 10);
+
+/// Whether the address space of the process has room for this many threads. Rust ends the process if the second stack of a
+/// thread cannot be allocated.
+pub(crate) fn has_room_for_threads(threads: u64) -> bool {
+    let needed = STACKS.saturating_mul(threads).saturating_add(RESERVED);
+    address_space_left().is_none_or(|left| needed <= left)
+}
+
 /// The memory that data may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {

@@ -60,3 +60,31 @@ fn reports_and_plans_are_those_of_the_other_verbs() {
         assert_eq!(kpn(folder.path(), &[&["ring"], more].concat()).status.code(), Some(2), "{more:?}");
     }
 }
+
+#[test]
+fn too_many_threads_are_refused() {
+    let folder = tempdir().unwrap();
+    let most: [(&[&str], &str); 3] = [
+        (&["h264", "--workers", "1362"], "4097 processes are more than 4096 threads"),
+        (&["aes", "--workers", "4096"], "4097 processes"),
+        (&["scatter-gather", "--workers", "4096"], "4097 processes"),
+    ];
+    for (network, expected) in most {
+        let output = kpn(folder.path(), &[network, &["--one-to-one"]].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(expected), "{network:?}: {message}");
+    }
+}
+
+/// The stack of a thread that overflows needs address space too.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_beyond_the_address_space_are_refused() {
+    let line = "ulimit -v $0 && exec \"$@\" kpn ring --processes 3000 --rounds 2 --one-to-one";
+    for kib in ["600000", "1000000", "3000000", "5000000"] {
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", line, kib, env!("CARGO_BIN_EXE_thalweg")]).output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && message.contains("ulimit -v"), "{kib}: {output:?}");
+    }
+}
