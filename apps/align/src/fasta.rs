@@ -20,8 +20,8 @@ pub struct Sequence {
 /// The most bytes of a header line.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// The most bytes of a line that are in memory beside the sequences: a line of letters may have any length. A header with
-/// its `>` and its line end fits.
+/// The maximum number of bytes of a line that are in memory beside the sequences: a line of letters may have any length. A
+/// header with its `>` and its line end fits.
 const LONGEST_PIECE: u64 = LONGEST_HEADER as u64 + 16;
 
 /// Reads all sequences of a file that is called `file` in errors. Data that begins as gzip does is decompressed, and a byte
@@ -70,7 +70,7 @@ struct Parser<'a> {
 /// Where the next piece begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
-    /// At the begin of a line.
+    /// At the beginning of a line.
     Begin,
     /// In a line of letters.
     Letters,

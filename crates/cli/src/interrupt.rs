@@ -1,8 +1,9 @@
 //! Ctrl-C (SIGINT) and the other termination signals.
 //!
 //! While a verb has unfinished output on the disk it holds a [`Guard`]. Then the first signal requests a stop of the
-//! run, and the verb removes the output and returns. It removes no longer than [`MAX_REMOVAL`]: what stays of a tree of
-//! millions of entries is named, as after a second signal, which ends the process at once. Without a guard the first signal ends the process at once, even during a blocking call.
+//! run, and the verb removes the output and returns. The removal takes at most [`MAX_REMOVAL`]: the last message names what
+//! stays of a tree of millions of entries. A second signal ends the process at once, and its message names what stays, too.
+//! Without a guard the first signal ends the process at once, even during a blocking call.
 //!
 //! One event may send several signals: a terminal signals a command and its wrapper, which relays the signal. So signals
 //! that arrive soon after the first one ([`APART`]) are part of it.

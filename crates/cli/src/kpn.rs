@@ -305,17 +305,18 @@ impl Run {
     /// Refuses more threads than the engine has at most, or the address space has room for. (A million would use up the
     /// system's.)
     fn check_one_to_one(&self, processes: u64) -> Result<()> {
-        let has_room = !self.one_to_one || has_room_for_threads(processes.min(MOST_ONE_TO_ONE));
-        let fits = !self.one_to_one || processes <= MOST_ONE_TO_ONE;
+        if !self.one_to_one {
+            return Ok(());
+        }
         ensure!(
-            fits,
+            processes <= MOST_ONE_TO_ONE,
             Misuse::new(format!(
                 "--one-to-one: {processes} processes are more than {MOST_ONE_TO_ONE} threads\n\
                  help: choose fewer processes, or leave out --one-to-one"
             ))
         );
         ensure!(
-            has_room,
+            has_room_for_threads(processes),
             "--one-to-one: the address space of this process has no room for the stacks of {processes} threads\n\
              help: choose fewer processes, raise the limit (ulimit -v), or leave out --one-to-one"
         );

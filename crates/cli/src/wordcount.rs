@@ -22,7 +22,8 @@ use crate::standard::{self, Input};
 ///
 /// A word is a maximal run of ASCII letters, digits and bytes above 127 (so UTF-8 letters belong to words). All
 /// other bytes separate words. Words are compared and printed as bytes, so the text need not be UTF-8. A word
-/// ends at the end of its file, a byte order mark at the beginning of a file is skipped, and a run of more than 65536 bytes counts as several words.
+/// ends at the end of its file, a byte order mark at the beginning of a file is skipped, and a run of more than 65536
+/// bytes counts as several words.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg wordcount book.txt --top 20

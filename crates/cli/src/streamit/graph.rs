@@ -68,7 +68,7 @@ impl Graph {
 }
 
 /// Whether a file is JSON, not a program: it begins with a brace, as no program does. A pipe is not examined, since its
-/// begin could not be read again.
+/// beginning could not be read again.
 fn is_json(path: &Path) -> bool {
     if !path.is_file() {
         return false;
