@@ -130,6 +130,74 @@ fn a_farm_whose_results_grow_keeps_its_budget() {
     });
 }
 
+/// Firings of many large results, made one by one. A worker may exceed the budget by one result, whatever the number and the
+/// size of the results of a firing.
+#[test]
+fn long_firings_with_large_results_keep_the_budget() {
+    const LARGE: usize = BUDGET / 8;
+    everywhere(|options, threads| {
+        for results in [3, 40, usize::MAX] {
+            let ledger = Ledger::new();
+            let made = ledger.clone();
+            let make = move |_| {
+                let made = made.clone();
+                std::iter::repeat_with(move || Heavy::new(LARGE, &made)).take(results)
+            };
+            let chain = from_iter(0..200).par_flat_map(make).weigh(weight).take(400).weigh(weight);
+            stall(chain, &ledger, &options.clone().budget(BUDGET));
+            // One result of each channel and of each sequential stage, one of each worker.
+            let most = BUDGET + (4 + threads) * LARGE;
+            assert!(ledger.most() as usize <= most, "{} bytes of {most}", ledger.most());
+            assert_eq!(ledger.live(), 0);
+        }
+    });
+}
+
+/// A consumer that pops more bytes than its channel may hold gets a higher limit as long as the budget allows it, whichever of
+/// the two operators produces them.
+#[test]
+fn a_long_firing_that_waits_for_bytes_is_part_of_a_deadlock() {
+    const LARGE: usize = BUDGET / 8;
+    everywhere(|options, _| {
+        for pops in [1, 2, 3, 4, 5, 10] {
+            let run = |parallel: bool| {
+                let ledger = Ledger::new();
+                let made = ledger.clone();
+                let make = move |_| {
+                    let made = made.clone();
+                    std::iter::repeat_with(move || Heavy::new(LARGE, &made)).take(100)
+                };
+                let items = from_iter(0..3);
+                let graph = items.graph();
+                let items = if parallel { items.par_flat_map(make) } else { items.flat_map(make) };
+                let frame = input("items", items.weigh(weight)).pop(pops);
+                let counts = graph.kernel("count", frame, output("counts").push(1));
+                let counts = counts.sequential(move |items, out| {
+                    out.push((0..pops).map(|_| items.pop().bytes / LARGE).sum());
+                });
+                let frames = counts.fold(0, |sum, count: usize| sum + count);
+                let run = watch(format!("{options:?} {pops}"), || {
+                    frames.run(&options.clone().budget(BUDGET)).map(|(count, _)| count)
+                });
+                assert_eq!(ledger.live(), 0);
+                match run {
+                    Ok(count) => Some(count),
+                    Err(Error::Deadlock(_)) => None,
+                    Err(error) => panic!("{error}"),
+                }
+            };
+            let count = run(true);
+            assert_eq!((count, pops), (run(false), pops), "{options:?}");
+            let expected = |count: Option<usize>| match pops {
+                1 | 2 => count == Some(300),
+                10 => count.is_none(),
+                _ => true, // the byte limits depend on the number of threads
+            };
+            assert!(expected(count), "{pops}: {count:?}");
+        }
+    });
+}
+
 /// A budget that has room for all items does not reduce parallelism.
 #[test]
 fn a_farm_with_a_budget_stays_parallel() {

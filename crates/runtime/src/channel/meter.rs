@@ -323,9 +323,10 @@ impl Meter {
         self.tail().saturating_sub(self.head())
     }
 
-    /// Whether the channel has a free slot, or its consumer has left. A snapshot, as [`Meter::items`].
+    /// Whether the channel has a free slot and is below its byte limit, or its consumer has left. A snapshot, as
+    /// [`Meter::items`].
     pub(crate) fn has_room(&self) -> bool {
-        self.items() < self.capacity() || self.gone()
+        (self.items() < self.capacity() && self.is_below_byte_limit()) || self.gone()
     }
 
     /// Bytes the channel may hold; `usize::MAX` where items are not weighed.

@@ -37,7 +37,7 @@
 //! | field | written by | ordering | a stale value |
 //! |---|---|---|---|
 //! | `firings_retired` | retirement holder, before the window's `retired` | `Relaxed`, read after an `Acquire` of `retired` | overstates the firings under way |
-//! | `weight.completed_bytes` | issuer, before it completes (adds); retirement holder (subtracts) | `Relaxed` | lets a claim exceed the limit by tickets completed just now |
+//! | `weight.completed_bytes` | a ticket's worker, before it completes or suspends it and after each piece; retirement holder (subtracts) | `Relaxed` | lets a claim exceed the limit by tickets completed just now |
 //! | `weight.heaviest_mean`, `weight.under_way` | issuers; front holder | `Relaxed` | makes an estimate worse |
 //! | `running` | front holder (adds); issuer, after it completes (subtracts) | `Relaxed` | refuses a claim that the cap allows |
 //! | `issued` | front holder | `Relaxed` | makes a snapshot out of date |
@@ -56,8 +56,8 @@
 //!
 //! - a search, after it held the retirement while a ticket was under way: the worker that completed that ticket was
 //!   refused the retirement, and no counter shows it (`Parallel::hold`);
-//! - the retirement holder of an unordered node, after it has released bytes that a claim may wait for
-//!   (`Parallel::release_bytes`);
+//! - the retirement holder of an unordered node, and the worker of a ticket that has ended a piece, after bytes that a
+//!   claim may wait for have entered the channel (`Parallel::release_bytes`);
 //! - an activation that has cleared the flag and is then refused the front: the holder may have read the counters
 //!   before the change, and may be about to set the wait word.
 //!
@@ -98,7 +98,7 @@ pub(super) struct Ticket<I: Inputs, O: Outputs, R> {
     /// Items that each firing pops from each input, firing after firing, if the node has a framing function; otherwise
     /// empty.
     pub(super) frames: Vec<usize>,
-    /// Its share of `Weight::completed_bytes`; 0 before it is completed or suspended, and once it is published.
+    /// Its share of `Weight::completed_bytes`; 0 before its first piece ends or it is completed, and once it is published.
     pub(super) bytes: usize,
     /// By output of an unordered node: whether the ticket's items there are published.
     pub(super) published: Box<[bool]>,
@@ -124,7 +124,7 @@ pub(crate) struct NodeLimits {
 /// Bytes of items that are not in a channel yet. Counted only if `Parallel::counts_bytes`.
 #[derive(Debug, Default)]
 pub(super) struct Weight {
-    /// Bytes of completed and suspended tickets whose items are not all published.
+    /// Bytes of completed tickets whose items are not all published, and of the ended pieces of the others.
     pub(super) completed_bytes: AtomicUsize,
     /// The largest mean, over the firings of one ticket, of the bytes that a firing pushed.
     pub(super) heaviest_mean: AtomicUsize,
@@ -262,7 +262,7 @@ where
         cx.fired += slot.firings;
         if self.counts_bytes {
             // Before `complete`: the retirement holder may subtract the bytes from then on.
-            self.weigh(slot);
+            self.weigh(slot, cx.state());
         }
         self.window.complete(ticket);
         // After the ticket is completed, and before the activation ends and this worker examines the node: see the
@@ -313,18 +313,22 @@ where
     }
 
     /// Adds the bytes of a ticket whose firings have ended, and which is not completed yet, to the node's counts.
-    fn weigh(&self, slot: &mut Ticket<I, O, C::Rest>) {
-        self.count_bytes(slot);
+    fn weigh(&self, slot: &mut Ticket<I, O, C::Rest>, state: &NodeState) {
+        self.count_bytes(slot, state);
         let each = slot.bytes.div_ceil(slot.firings.max(1));
         self.weight.heaviest_mean.fetch_max(each, Ordering::Relaxed);
         self.weight.under_way.fetch_sub(slot.firings, Ordering::Relaxed);
     }
 
-    /// Counts the bytes of a ticket that is about to be completed or suspended.
-    pub(super) fn count_bytes(&self, slot: &mut Ticket<I, O, C::Rest>) {
-        let before = std::mem::replace(&mut slot.bytes, O::pushed_bytes(&slot.outs));
-        self.weight.completed_bytes.fetch_add(slot.bytes, Ordering::Relaxed);
-        self.weight.completed_bytes.fetch_sub(before, Ordering::Relaxed);
+    /// Counts the bytes that a ticket holds now: it is about to be completed or suspended, or has ended a piece.
+    pub(super) fn count_bytes(&self, slot: &mut Ticket<I, O, C::Rest>, state: &NodeState) {
+        let now = O::pushed_bytes(&slot.outs);
+        let before = std::mem::replace(&mut slot.bytes, now);
+        if now > before {
+            self.weight.completed_bytes.fetch_add(now - before, Ordering::Relaxed);
+        } else if now < before {
+            self.release_bytes(before - now, state);
+        }
     }
 }
 

@@ -205,10 +205,9 @@ where
         moved
     }
 
-    /// Subtracts the bytes of a wholly published ticket of an unordered node. The ticket's retirement may come much
-    /// later, behind a long firing, and a claim that waits for these bytes must not wait for that.
-    fn release_bytes(&self, slot: &mut Ticket<I, O, C::Rest>, state: &NodeState) {
-        let bytes = std::mem::take(&mut slot.bytes);
+    /// Subtracts bytes that are in the channel now. The ticket's retirement may come much later (the ticket goes on, or the
+    /// node is unordered and an earlier one runs), and a claim that waits for these bytes must not wait for that.
+    pub(super) fn release_bytes(&self, bytes: usize, state: &NodeState) {
         let held = self.weight.completed_bytes.fetch_sub(bytes, Ordering::Relaxed);
         if held >= self.node.held {
             // A claim may have been refused for these bytes. Its wait word names a retirement, so it shows no change.
@@ -241,7 +240,7 @@ where
                     }
                     slot.published[port] = true;
                     if slot.published.iter().all(|published| *published) {
-                        self.release_bytes(slot, state);
+                        self.release_bytes(std::mem::take(&mut slot.bytes), state);
                     }
                 }
                 // `next` passes a ticket only if all before it are published, since tickets retire in order.

@@ -281,7 +281,8 @@ where
         outs.open_sequential(out_cursors);
         if C::IS_INTERRUPTIBLE {
             let (items, time) = pieces.begin(&self.piece);
-            O::pause_after(out_cursors, items, time);
+            // A node whose items are weighed has pieces of one item.
+            O::pause_after(out_cursors, items, time, usize::MAX);
         }
         // An interrupted firing finds its inputs closed: it has popped its items.
         let (fired, end) = match &cx.net.node(cx.node).roaming {

@@ -9,7 +9,7 @@
 //! | the ticket | the worker | the ticket is suspended as |
 //! |---|---|---|
 //! | is the oldest (or the node is unordered) | publishes the piece | |
-//! | and items found no room | ends the activation with `Full` | held |
+//! | and items found no room, or the output has reached its byte limit | ends the activation with `Full` | held |
 //! | is a later one, and holds as many items as the output's capacity, or the bytes of completed and suspended tickets reach the node's share of the budget | ends the activation with `Waiting` | held |
 //! | may publish, is refused the retirement, and its chunk is full | ends the activation with `Budget` | ready |
 //! | is any, and the activation has lasted long enough | ends it with `Budget` | ready |
@@ -18,8 +18,16 @@
 //! A ticket that begins with a full chunk makes the same decision before its first piece: while other threads hold the
 //! retirement they publish its items, but only its own worker frees their place in the chunk.
 //!
-//! So the oldest ticket waits for slots only, and later ones hold a bounded number of items and of bytes. A kernel that
-//! cannot be interrupted ([`Whole`](super::Whole)) has no such bound: all results of a firing wait in its ticket.
+//! So the oldest ticket waits for what is in the channel only, never for the bytes of later tickets, and these hold a bounded
+//! number of items and of bytes. A kernel that cannot be interrupted ([`Whole`](super::Whole)) has no such bound: all results
+//! of a firing wait in its ticket.
+//!
+//! # Bytes
+//!
+//! Where items are weighed a piece also ends at the item with which the oldest ticket would fill its channel, or a later one
+//! its part of what is left of the node's share: one item may weigh as much as the whole budget. The bytes of a ticket count
+//! from the end of a piece on. So a channel exceeds its limit by one item at most, and the tickets together exceed the share by
+//! one item of each worker.
 //!
 //! # Counters
 //!
@@ -31,8 +39,8 @@
 //! | `ready` | those that may continue at once |
 //! | `held` | by slot: whether its ticket is suspended and not ready |
 //!
-//! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket, and the output has room; or if
-//! no consumer is left. All of this follows from counters, so it does not matter which event has made a ticket the
+//! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket, and the output has room for an
+//! item and is below its byte limit; or if no consumer is left. All of this follows from counters, so it does not matter which event has made a ticket the
 //! oldest. Then the node is claimable (`NodeState::unstuck`), and an activation resumes the ticket before it issues a new
 //! one.
 //!
@@ -115,7 +123,8 @@ where
                 return self.suspend(ticket, slot, pause, cx);
             }
             let (items, time) = pieces.begin(&self.piece);
-            O::pause_after(&mut slot.outs, items, time);
+            let bytes = self.bytes_of_piece(ticket, slot, cx);
+            O::pause_after(&mut slot.outs, items, time, bytes);
             match self.fire(slot, self.limits.clone(), slot.firings - slot.fired) {
                 Err(failure) => return failure.report(cx),
                 Ok(true) => {
@@ -139,8 +148,7 @@ where
         slot: &mut Ticket<I, O, C::Rest>,
         cx: &mut ActivationContext<'_>,
     ) -> Option<Pause> {
-        let may_publish = self.node.unordered || self.window.retired() == ticket;
-        if may_publish {
+        if self.may_publish(ticket) {
             self.settle(cx.net, cx.node, true);
             // Refused: the thread that holds the retirement may have missed the piece. The next round publishes it.
             let seen = self.window.completions();
@@ -149,14 +157,43 @@ where
                 // The worker of that ticket may have been refused by this thread.
                 self.settle(cx.net, cx.node, true);
             }
+            self.count_bytes(slot, cx.state());
             changed_by(cx);
             return match left {
-                Some(0) => None,
+                Some(0) if self.is_below_byte_limit(cx) => None,
                 Some(_) => Some(Pause::Full),
                 None => self.holds_enough(slot, cx).then_some(Pause::Over),
             };
         }
+        self.count_bytes(slot, cx.state());
         self.holds_enough(slot, cx).then_some(Pause::Holds)
+    }
+
+    /// Whether the ticket's items may enter the channel before it is complete.
+    fn may_publish(&self, ticket: usize) -> bool {
+        self.node.unordered || self.window.retired() == ticket
+    }
+
+    /// Whether the output holds fewer bytes than its limit, if its items are weighed.
+    fn is_below_byte_limit(&self, cx: &ActivationContext<'_>) -> bool {
+        let meter = self.node.weighed.map(|channel| cx.net.meter(channel));
+        meter.is_none_or(|meter| meter.is_below_byte_limit() || meter.gone())
+    }
+
+    /// The bytes with which the ticket's next piece ends, if items are weighed.
+    fn bytes_of_piece(
+        &self,
+        ticket: usize,
+        slot: &Ticket<I, O, C::Rest>,
+        cx: &ActivationContext<'_>,
+    ) -> usize {
+        let Some(meter) = self.node.weighed.map(|channel| cx.net.meter(channel)) else { return usize::MAX };
+        let room = meter.byte_limit().saturating_sub(meter.bytes());
+        if self.window.retired() == ticket {
+            return room;
+        }
+        let held = self.weight.completed_bytes.load(Ordering::Relaxed);
+        room.min(self.node.held).saturating_sub(held.max(slot.bytes)) / cx.net.threads()
     }
 
     /// Whether the ticket's chunks have as many items as its channel can, or the node's tickets as many bytes as their
@@ -198,7 +235,7 @@ where
         pause: Pause,
         cx: &ActivationContext<'_>,
     ) -> Ran {
-        self.count_bytes(slot);
+        self.count_bytes(slot, cx.state());
         if self.node.workers.is_some() {
             // It takes no worker until it is resumed.
             self.running.fetch_sub(1, Ordering::Relaxed);

@@ -138,8 +138,8 @@ impl<T: Send> Outputs for One<PushPort<T>> {
     fn step(cursor: &mut Out<'static, T>) -> bool {
         cursor.step()
     }
-    fn pause_after(cursor: &mut Out<'static, T>, items: usize, time: u64) {
-        cursor.pause_after(items, time);
+    fn pause_after(cursor: &mut Out<'static, T>, items: usize, time: u64, bytes: usize) {
+        cursor.pause_after(items, time, bytes);
     }
     fn buffered(cursor: &Out<'static, T>) -> usize {
         cursor.pushed()

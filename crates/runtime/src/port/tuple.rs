@@ -180,9 +180,10 @@ pub trait Outputs: Sealed + Send {
     /// Begins a firing; false if a dynamic output has no free slot.
     #[doc(hidden)]
     fn step(cursors: &mut Self::Cursors<'static>) -> bool;
-    /// Makes an interruptible firing pause after `items` items on each output, or after `time`: see [`Out::fill`].
+    /// Makes an interruptible firing pause after `items` items on each output, or after `time`, or with `bytes` more bytes:
+    /// see [`Out::pause_after`].
     #[doc(hidden)]
-    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64);
+    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64, bytes: usize);
     /// The items in a ticket's open chunks, with those that have been published and not rewound.
     #[doc(hidden)]
     fn buffered(cursors: &Self::Cursors<'static>) -> usize;
@@ -457,8 +458,8 @@ macro_rules! tuples {
             fn step(cursors: &mut Self::Cursors<'static>) -> bool {
                 true $(& cursors.$i.step())*
             }
-            fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64) {
-                $(cursors.$i.pause_after(items, time);)*
+            fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64, bytes: usize) {
+                $(cursors.$i.pause_after(items, time, bytes);)*
             }
             fn buffered(cursors: &Self::Cursors<'static>) -> usize {
                 0 $(+ cursors.$i.pushed())*
@@ -675,8 +676,8 @@ impl<T: Send> Outputs for Vec<PushPort<T>> {
     fn step(cursors: &mut Self::Cursors<'static>) -> bool {
         cursors.iter_mut().fold(true, |all, cursor| cursor.step() & all)
     }
-    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64) {
-        cursors.iter_mut().for_each(|cursor| cursor.pause_after(items, time));
+    fn pause_after(cursors: &mut Self::Cursors<'static>, items: usize, time: u64, bytes: usize) {
+        cursors.iter_mut().for_each(|cursor| cursor.pause_after(items, time, bytes));
     }
     fn buffered(cursors: &Self::Cursors<'static>) -> usize {
         cursors.iter().map(Out::pushed).sum()

@@ -46,11 +46,20 @@ struct Weighing<T> {
     /// Index of the first item that was not weighed.
     next: usize,
     bytes: usize,
+    /// The bytes at which [`Out::fill_chunk`] pauses.
+    pause: usize,
 }
 
 impl<T> Weighing<T> {
     fn new(weigh: Option<Weigh<T>>, mark: MarkRef) -> Option<Weighing<T>> {
-        weigh.map(|weigh| Weighing { weigh, mark, unread: Marks::new(1), next: 0, bytes: 0 })
+        weigh.map(|weigh| Weighing {
+            weigh,
+            mark,
+            unread: Marks::new(1),
+            next: 0,
+            bytes: 0,
+            pause: usize::MAX,
+        })
     }
 }
 
@@ -345,19 +354,22 @@ impl<T> Out<'_, T> {
         if self.weighs
             && let Some(weighing) = self.spill.as_deref_mut().and_then(Spill::weighing)
         {
-            (weighing.next, weighing.bytes) = (next, 0);
+            (weighing.next, weighing.bytes, weighing.pause) = (next, 0, usize::MAX);
         }
     }
 
-    /// Makes the next call of [`Out::fill`] pause after `items` items, or before where there is no room in the ring, or soon
-    /// after `time`, in ticks.
-    pub(crate) fn pause_after(&mut self, items: usize, time: Ticks) {
+    /// Makes the next call of [`Out::fill`] or [`Out::fill_chunk`] pause after `items` items, or before where there is no
+    /// room in the ring, or soon after `time`, in ticks; if items are weighed, also once they have `bytes` bytes.
+    pub(crate) fn pause_after(&mut self, items: usize, time: Ticks, bytes: usize) {
         self.pause_at = time;
         let pause = self.at.saturating_add(items);
         self.pause = match self.spill.as_deref() {
             Some(Spill::Overflow(_)) => pause.min(self.limit),
             _ => pause,
         };
+        if let Some(weighing) = self.spill.as_deref_mut().and_then(Spill::weighing) {
+            weighing.pause = weighing.bytes.saturating_add(bytes);
+        }
         self.set_bound();
     }
 
@@ -399,6 +411,7 @@ impl<T> Out<'_, T> {
                 if self.shared_mark().stops() {
                     return false;
                 }
+                self.pause_if_heavy();
             }
             if self.at >= self.pause {
                 return self.has_ended(items);
@@ -429,6 +442,16 @@ impl<T> Out<'_, T> {
     /// Sets the bound of a firing in pieces: up to the next look at the clock. Invariant: it is at most `limit`.
     fn set_bound(&self) {
         self.mark.set_bound(self.pause.min(self.limit).min(self.at.saturating_add(LOOK_EVERY)));
+    }
+
+    /// Pauses the firing here, and later firings of the ticket before their first item, if the ticket has the bytes of
+    /// [`Out::pause_after`].
+    fn pause_if_heavy(&mut self) {
+        let weighing = self.spill.as_deref_mut().and_then(Spill::weighing);
+        if self.at < self.pause && weighing.is_some_and(|weighing| weighing.bytes >= weighing.pause) {
+            self.pause = self.at;
+            self.set_bound();
+        }
     }
 
     /// The end of the items that may be pushed before the pushed ones are weighed.
