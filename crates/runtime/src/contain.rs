@@ -8,12 +8,13 @@
 //! | items in slots | [`Slots::drop_items`](crate::channel) |
 //! | other collections of the engine | [`drop_each`] |
 //! | the same in an item of a channel | [`Each`] |
-//! | a closure beside other values of one owner | [`Contained`] |
+//! | a closure beside other values of one owner, a message that waits to be sent | [`Contained`] |
+//! | a message that is lent | [`drop_contained`] |
 //! | all that a node or a channel has | [`contain`], whose caller fails the run with the panic |
 //! | values of which no run is left to fail | [`drop_quietly`] |
 //! | the payload of a panic | [`drop_payload`], or [`into_message`] if the panic becomes an error |
 //!
-//! In the first four a panic continues after the other values are dropped, unless the thread unwinds already. What a user
+//! In the first five a panic continues after the other values are dropped, unless the thread unwinds already. What a user
 //! has put into one value (two fields of a closure, the items of a vector) is dropped as in any Rust program.
 
 use crate::error::panic_message;
@@ -88,7 +89,17 @@ impl<T> Drop for Each<T> {
     }
 }
 
-/// A user's value that may be dropped while the thread unwinds: a panic of its drop then ends there.
+/// Drops a value, perhaps while the thread unwinds: a panic of the drop then ends here.
+#[inline]
+pub(crate) fn drop_contained(drop: impl FnOnce()) {
+    if !std::thread::panicking() {
+        drop();
+    } else if let Some(panic) = contain(drop) {
+        drop_payload(panic);
+    }
+}
+
+/// A user's value that may be dropped while the thread unwinds ([`drop_contained`]).
 pub(crate) struct Contained<T>(ManuallyDrop<T>);
 
 impl<T> Contained<T> {
@@ -127,12 +138,7 @@ impl<T> Drop for Contained<T> {
         }
         let value = &mut self.0;
         // SAFETY: the value is dropped here only, and not used afterwards.
-        let mut drop = || unsafe { ManuallyDrop::drop(value) };
-        if !std::thread::panicking() {
-            drop();
-        } else if let Some(panic) = contain(drop) {
-            drop_payload(panic);
-        }
+        drop_contained(|| unsafe { ManuallyDrop::drop(value) });
     }
 }
 

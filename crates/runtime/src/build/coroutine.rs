@@ -29,7 +29,8 @@ impl<'env> Graph<'env> {
     ///
     /// If the run ends before the closure does, the operation in which it waits unwinds it, as a panic would, and drops
     /// everything on its stack. While a closure is unwound its ends are dead: a value that is dropped then receives
-    /// `None`, and the messages that it sends are discarded.
+    /// `None`, and the messages that it sends are discarded. A value of the closure's own whose drop panics then aborts the
+    /// program, as in all unwinding; a message that waits to be sent, or that is lent to the closure, does not.
     ///
     /// ```
     /// use thalweg_runtime::{Graph, Options, output};

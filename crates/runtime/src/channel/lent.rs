@@ -22,6 +22,7 @@
 //! needs.
 
 use super::Ring;
+use crate::contain::drop_contained;
 use std::sync::atomic::Ordering;
 
 /// The mark of a lent message that has been dropped and whose slot is not released yet: an address of no message.
@@ -116,8 +117,9 @@ impl<T> Ring<T> {
         // SAFETY: by this function's contract.
         let place = unsafe { self.lent() };
         let _release = Release(self, bytes);
+        // The guard may lie on the stack of a coroutine that is unwound.
         // SAFETY: the guard's message, dropped once: the slot is released even if this panics.
-        unsafe { place.drop_in_place() };
+        drop_contained(|| unsafe { place.drop_in_place() });
     }
 
     /// Releases the slot of the lent message, which has been dropped. See the module for the order of the stores.

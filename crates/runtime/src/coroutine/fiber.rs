@@ -49,7 +49,8 @@
 //! If the thread was panicking when the closure began, a panic of the closure's own cannot be told from that one: with
 //! the context set operations run, and with a null context they do nothing.
 //!
-//! A `drop` that panics during the unwinding aborts the program, as in all unwinding. A program built with
+//! A `drop` of a value of the closure's own that panics during the unwinding aborts the program, as in all unwinding. (What
+//! the engine holds on the stack, a message that waits to be sent or is lent, is [`contained`](crate::contain).) A program built with
 //! `panic = "abort"` cannot unwind: a fiber that would have to unwind its closure aborts it, with a message.
 
 use super::stack::{Pool, Stack};

@@ -8,6 +8,7 @@ use super::drops;
 use super::turn::{Suspended, Turn};
 use crate::channel::Ring;
 use crate::channel::operation::channel;
+use crate::contain::Contained;
 use crate::net::Owner;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -273,7 +274,7 @@ impl<T: std::marker::Send> Tx<T> {
     where
         F: FnOnce(&mut MaybeUninit<T>) -> &mut T,
     {
-        SendFuture { tx: self, make: Some(make), item: PhantomData }
+        SendFuture { tx: self, make: Some(Contained::new(make)), item: PhantomData }
     }
 
     /// Resolves to the index of a free slot, or to `None` if the receiver has been dropped.
@@ -346,7 +347,8 @@ impl<T> Drop for Tx<T> {
 #[must_use = "nothing is sent until the future is awaited"]
 pub struct SendFuture<'a, T, F> {
     tx: &'a mut Tx<T>,
-    make: Option<F>,
+    /// Has the message. It may lie on the stack of a coroutine that is unwound.
+    make: Option<Contained<F>>,
     item: PhantomData<fn(T)>,
 }
 
@@ -371,7 +373,7 @@ where
         let room = ready!(self.tx.poll_room(cx));
         let make = self.make.take().expect("polled after it was ready");
         if let Some(next) = room {
-            self.tx.put(next, make);
+            self.tx.put(next, make.into_inner());
         }
         Poll::Ready(())
     }
