@@ -5,8 +5,8 @@ use crate::support;
 
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use support::inject::{INJECTED, silence};
@@ -581,4 +581,42 @@ fn a_waker_may_be_used_by_reference_on_another_thread() {
     out.for_each(|item| seen += item).named("sink");
     watch("woken from another thread", || graph.run(&Options::new()).unwrap());
     assert_eq!(seen, 7);
+}
+
+/// In a job an operation is refused, whichever thread polls it: that depends on timing.
+#[test]
+fn an_operation_in_a_job_is_refused() {
+    fn poll<F: Future>(future: F, waker: &Waker) -> bool {
+        pin!(future).poll(&mut Context::from_waker(waker)).is_ready()
+    }
+    for threads in [1, 2] {
+        for job in ["join", "loop", "send in a loop"] {
+            silence();
+            let graph = Graph::new();
+            let numbers = graph.source(0..9u64);
+            let out =
+                graph.process("culprit", numbers, output("out"), move |mut rx: Rx<u64>, mut tx| async move {
+                    std::future::poll_fn(|cx| {
+                        let waker = cx.waker();
+                        let ends = Mutex::new((&mut rx, &mut tx));
+                        let receive = || poll(ends.lock().unwrap().0.recv(), waker);
+                        match job {
+                            "join" => _ = thalweg::join(receive, || ()),
+                            "loop" => thalweg::par_for(0..2, |_| _ = receive()),
+                            _ => thalweg::par_for(0..2, |n| {
+                                _ = poll(ends.lock().unwrap().1.send(n as u64), waker)
+                            }),
+                        }
+                        Poll::Ready(())
+                    })
+                    .await;
+                });
+            out.for_each(drop);
+            let options = Options::new().threads(threads);
+            let error = watch("job", || graph.run(&options)).expect_err("refused").to_string();
+            let is_refused =
+                error.contains("began inside of") || error.contains("outside of its process's poll");
+            assert!(is_refused && error.contains("node `culprit` panicked"), "{job}: {error}");
+        }
+    }
 }

@@ -87,8 +87,6 @@ pub(crate) struct Header {
     bytes: usize,
     /// The thread was panicking already when the closure began.
     panicking: bool,
-    /// The thread's depth of loops, jobs and runs ([`team::depth`](crate::team::depth)) when the fiber was resumed.
-    depth: Cell<usize>,
     /// An operation is being polled. User code that the poll calls must not begin another: see [`wait`].
     polling: Cell<bool>,
 }
@@ -146,7 +144,6 @@ impl<F: FnOnce() -> Flow> Fiber<F> {
                 guard: (guard.start, guard.len()),
                 bytes: stack.bytes(),
                 panicking: std::thread::panicking(),
-                depth: Cell::new(0),
                 polling: Cell::new(false),
             });
         }
@@ -264,7 +261,6 @@ impl Current {
         // SAFETY: the header lives as long as the stack, which the calling `Begun` has. Only this thread accesses the cells.
         let own = unsafe { header.as_ref() };
         own.context.set(context);
-        own.depth.set(crate::team::depth());
         Current(CURRENT.replace(header.as_ptr()))
     }
 }
@@ -320,14 +316,6 @@ pub(super) fn wait<T: Future + Unpin>(mut operation: T) -> Option<T::Output> {
     assert!(
         !header.polling.get(),
         "an operation of a channel began inside another one\nhelp: receive before `send_with`, not in its function"
-    );
-    // Frames of a job or of a run lie between the closure's own and this one. If the closure left its stack here, the
-    // thread would go on without them, with the place in a team that they have set. So the operation is refused at its
-    // beginning, also where it would not have to wait: whether it has to may depend on timing.
-    assert!(
-        crate::team::depth() == header.depth.get(),
-        "an operation of a channel began inside of a parallel loop, `join`, a task graph or a run\n\
-         help: receive before it, and send after it"
     );
     loop {
         let polling = Polling::begin(&header.polling);

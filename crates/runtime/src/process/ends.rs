@@ -72,8 +72,8 @@ impl<T: std::marker::Send> Rx<T> {
     /// Receives the next message, or `None` after the last one.
     ///
     /// # Panics
-    /// The future panics if it is polled while another operation of the process is pending, or outside the process's
-    /// own poll.
+    /// The future panics if it is polled while another operation of the process is pending, outside the process's own poll,
+    /// or inside of a parallel loop, [`join`](crate::join), a task graph or a run.
     #[inline]
     pub fn recv(&mut self) -> Recv<'_, T> {
         Recv { rx: self }
@@ -257,8 +257,8 @@ impl<T: std::marker::Send> Tx<T> {
     /// Sends a message, and waits for room first. If the receiver has been dropped, the message is discarded.
     ///
     /// # Panics
-    /// The future panics if it is polled while another operation of the process is pending, or outside the process's
-    /// own poll.
+    /// The future panics if it is polled while another operation of the process is pending, outside the process's own poll,
+    /// or inside of a parallel loop, [`join`](crate::join), a task graph or a run.
     #[inline]
     pub fn send(&mut self, message: T) -> SendFuture<'_, T, impl FnOnce(&mut MaybeUninit<T>) -> &mut T> {
         self.send_with(move |place| place.write(message))

@@ -7,7 +7,7 @@
 //!
 //! | field | read and written by |
 //! |---|---|
-//! | `thread`, `owners`, `owner`, `net` | any thread that has the waker, by reference; not written during the turn |
+//! | `thread`, `depth`, `owners`, `owner`, `net` | any thread that has the waker, by reference; not written during the turn |
 //! | `cloned` | any such thread, atomically |
 //! | the rest | the polling thread only: [`Turn::current`] compares threads first |
 
@@ -105,6 +105,8 @@ pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
     /// The polling thread. Other threads may have the waker by reference, to wake with it or clone it.
     thread: usize,
+    /// The thread's depth of loops, jobs and runs ([`team::depth`](crate::team::depth)) when the poll began.
+    depth: usize,
     owners: Owners,
     /// The owner of the process that is polled.
     owner: Owner,
@@ -130,6 +132,7 @@ impl<'a> Turn<'a> {
         Turn {
             net,
             thread: here(),
+            depth: 0,
             owners: net.owners,
             owner: net.owners.of(NodeId(0)),
             number: 0,
@@ -148,6 +151,7 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
         (self.owner, self.number, self.budget) = (self.owners.of(node), number, budget);
+        self.depth = crate::team::depth();
         self.left.set(budget);
         self.pending.set(pending);
         self.suspended.set(Suspended::Foreign);
@@ -170,10 +174,16 @@ impl<'a> Turn<'a> {
     /// The turn of the process that polls one of its ends with this context. `owner` is the end's.
     ///
     /// # Panics
-    /// If the end is polled outside the poll of its own process.
+    /// If the end is polled outside the poll of its own process, or in a job or a run inside of that.
     #[inline]
     pub(crate) fn of<'c>(cx: &'c Context<'_>, owner: Owner, operation: u64) -> &'c Turn<'c> {
         let Some(turn) = Turn::current(cx) else { refuse_waker(operation) };
+        // A job may run this code on another thread, where the operation is refused above: so it is refused here too,
+        // whatever the timing. And frames of a job or of a run lie between a coroutine's own and this one: if it left its
+        // stack here, the thread would go on without them, with the place in a team that they have set.
+        if turn.depth != crate::team::depth() {
+            refuse_job();
+        }
         if turn.owner != owner {
             turn.refuse_end(owner, operation);
         }
@@ -345,6 +355,15 @@ fn refuse() -> ! {
     panic!(
         "the process started a receive or a send while another one was pending, or had been dropped pending\n\
          help: await each operation to its end; a process that chooses by readiness would depend on timing"
+    )
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_job() -> ! {
+    panic!(
+        "an operation of a channel began inside of a parallel loop, `join`, a task graph or a run\n\
+         help: receive before it, and send after it"
     )
 }
 

@@ -68,8 +68,8 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of loops, jobs and runs that this thread is in. A coroutine leaves its stack only at the depth at which it
-/// was resumed: what lies deeper ends in the order in which it has begun.
+/// The number of loops, jobs and runs that this thread is in. A process uses its ends only at the depth at which it is
+/// polled: other threads may run what lies deeper, and a coroutine must not leave it unfinished.
 pub(crate) fn depth() -> usize {
     DEPTH.get()
 }
