@@ -116,6 +116,8 @@ where
     /// ends. It calls [`Glance::peek`](crate::Glance::peek) and propagates [`NotYet`] with `?`. It is called again
     /// when more items have arrived, so it must not change its state before it returns `Ok`. Its result cannot
     /// depend on timing. The framing function of a parallel kernel is sequential; the firings run in parallel.
+    /// It is called for several firings before the first of them begins, so those wait while it computes: do the work in the
+    /// firing.
     ///
     /// Each firing pops at least one item, from any of the inputs. A function that returns 0 for all of them fails the
     /// run: the node would fire for ever without a change of its inputs.

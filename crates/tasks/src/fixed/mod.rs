@@ -81,7 +81,8 @@ impl Lists {
 
 impl StaticGraph {
     /// A graph of `nodes` nodes with these edges: the first node of each pair comes before the second one. An edge that
-    /// comes twice counts twice.
+    /// comes twice counts twice. The graph takes 12 bytes for each node, 4 more for one without predecessors, and 4 for each
+    /// edge; while it is built, 16 more for each edge.
     ///
     /// # Panics
     /// A number is not below `nodes`, or there are more than 2^32 - 1 edges.
