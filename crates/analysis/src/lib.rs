@@ -27,6 +27,9 @@
 //! assert_eq!(thalweg_analysis::repetitions(&graph, &regions[0]), Ok(vec![3, 2]));
 //! ```
 
+// Without it some helpers have no caller.
+#![cfg_attr(not(feature = "schedules"), allow(dead_code))]
+
 mod balance;
 mod check;
 mod components;
@@ -39,6 +42,7 @@ mod rates;
 mod ratio;
 mod regions;
 mod repetitions;
+#[cfg(feature = "schedules")]
 pub mod schedule;
 mod sets;
 

@@ -17,6 +17,7 @@
 mod channel;
 mod check;
 mod details;
+#[cfg(feature = "text")]
 mod dot;
 mod graph;
 mod id;
@@ -26,6 +27,7 @@ mod names;
 mod node;
 mod shapes;
 mod shown;
+#[cfg(feature = "text")]
 mod text;
 
 pub use channel::{Channel, Link};
@@ -36,4 +38,4 @@ pub use id::{ChannelId, NodeId, Port};
 pub use item::Item;
 pub use mark::{BYTE_ORDER_MARK, without_mark};
 pub use node::{Bounds, FirstPop, InPort, InShape, Kind, Node, OutPort, OutShape, Rate};
-pub use shown::{shown, shown_bytes};
+pub use shown::{beginning, shown, shown_bytes};

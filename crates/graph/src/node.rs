@@ -2,6 +2,7 @@
 
 use crate::{ChannelId, Item};
 use smol_str::SmolStr;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -277,5 +278,25 @@ impl Node {
     /// Whether the node has no inputs: a starting node in the sense of DANBI, section II.
     pub fn is_source(&self) -> bool {
         self.inputs.is_empty()
+    }
+}
+
+impl fmt::Display for Rate {
+    /// Writes the number of a static rate, `*` for a dynamic one.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rate::Static(n) => n.fmt(f),
+            Rate::Dynamic => f.pad("*"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Sequential => "sequential",
+            Kind::Parallel => "parallel",
+            Kind::Process => "process",
+        })
     }
 }

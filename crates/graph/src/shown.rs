@@ -23,6 +23,17 @@ pub fn shown_bytes(name: &[u8]) -> impl Display {
     ShownBytes(name)
 }
 
+/// The longest beginning of a text that has at most `bytes` bytes and ends with a whole character.
+///
+/// ```
+/// assert_eq!(thalweg_graph::beginning("tränk", 3), "tr");
+/// assert_eq!(thalweg_graph::beginning("tränk", 90), "tränk");
+/// ```
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
 struct Shown<T>(T);
 
 impl<T: AsRef<OsStr>> Display for Shown<T> {

@@ -20,7 +20,7 @@
 //! "Main.Pick" sends messages to "Main.Sink"
 //! ```
 
-use crate::{Bounds, Channel, GraphData, InPort, Kind, NodeId, OutPort, Port, Rate, Router, Weights};
+use crate::{Bounds, Channel, GraphData, InPort, NodeId, OutPort, Port, Rate, Router, Weights};
 use std::fmt;
 
 impl fmt::Display for GraphData {
@@ -36,26 +36,6 @@ impl fmt::Display for GraphData {
         let name = |node| Name(&self.node(node).name);
         self.messages().iter().try_for_each(|messages| {
             writeln!(f, "{} sends messages to {}", name(messages.from), name(messages.to))
-        })
-    }
-}
-
-impl fmt::Display for Rate {
-    /// Writes the number of a static rate, `*` for a dynamic one.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Rate::Static(n) => n.fmt(f),
-            Rate::Dynamic => f.pad("*"),
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Kind::Sequential => "sequential",
-            Kind::Parallel => "parallel",
-            Kind::Process => "process",
         })
     }
 }

@@ -32,6 +32,9 @@
 //!
 //! `system.rs` alone reads the operating system.
 
+// Without them some helpers have no caller.
+#![cfg_attr(not(all(feature = "measure", feature = "text")), allow(dead_code))]
+
 mod cgroup;
 mod check;
 mod costs;
@@ -40,11 +43,14 @@ mod here;
 mod levels;
 mod list;
 mod machine;
+#[cfg(feature = "measure")]
 mod measure;
 mod parts;
 mod places;
 mod processor;
+#[cfg(feature = "text")]
 mod read;
+#[cfg(feature = "text")]
 mod show;
 mod system;
 mod words;
@@ -53,10 +59,12 @@ pub use costs::Costs;
 pub use here::{address_space_left, available_memory, threads};
 pub use levels::{Level, LevelKind};
 pub use machine::Machine;
+#[cfg(feature = "measure")]
 pub use measure::time_per_call;
 pub use parts::{Cache, CacheId, Core, CoreId, Domain, DomainId, Limits, Unit, UnitId};
 pub use places::Places;
 pub use processor::Processor;
+#[cfg(feature = "text")]
 pub use read::ReadError;
 pub use system::Affinity;
 

@@ -22,6 +22,9 @@
 //! assert!(error.what.starts_with("channel `numbers.out -> sum.in` has capacity 0"));
 //! ```
 
+// Without it some helpers have no caller.
+#![cfg_attr(not(feature = "text"), allow(dead_code))]
+
 mod check;
 mod error;
 mod escape;
@@ -30,7 +33,9 @@ mod fingerprint;
 mod passes;
 mod plan;
 mod profile;
+#[cfg(feature = "text")]
 mod read;
+#[cfg(feature = "text")]
 mod show;
 mod units;
 mod wishes;
@@ -43,7 +48,9 @@ pub use passes::capacities::MAX_CARRIED;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
 pub use profile::{ChannelProfile, NodeProfile, Profile};
+#[cfg(feature = "text")]
 pub use read::ReadError;
+#[cfg(feature = "text")]
 pub use show::Annotated;
 pub use units::{Body, Division, HandOver, Unit, Units};
 pub use wishes::Wishes;

@@ -69,6 +69,9 @@
 //! A policy is *fair* if it activates a node that stays claimable within a number of decisions that is bounded by the
 //! size of the graph and the number of workers.
 //!
+//! All but `auto` are there with the feature `papers`, which is on by default. A program without it has one instance of the
+//! engine's loop instead of eight.
+//!
 //! To add a policy, write one file and add one line to [`registry`].
 //!
 //! # Task graphs and loops
@@ -79,15 +82,12 @@
 pub mod auto;
 mod host;
 mod needs;
-pub mod partition;
+#[cfg(feature = "papers")]
+mod papers;
 mod patience;
 mod pick;
 mod policy;
-pub mod prs;
-pub mod pss;
-pub mod qes;
 pub mod random;
-pub mod random_stealing;
 pub mod record;
 pub mod registry;
 pub mod tasks;
@@ -104,11 +104,8 @@ mod mock;
 pub use auto::Auto;
 pub use host::{End, Host, Measurements, Occupancy, Shared, WorkerId, dealt};
 pub use needs::Needs;
-pub use partition::Partition;
+#[cfg(feature = "papers")]
+pub use papers::{Partition, Prs, Pss, Qes, RandomStealing, partition, prs, pss, qes, random_stealing};
 pub use policy::{Decision, Event, Policy};
-pub use prs::Prs;
-pub use pss::Pss;
-pub use qes::Qes;
-pub use random_stealing::RandomStealing;
 pub use record::Recorded;
 pub use work_stealing::WorkStealing;

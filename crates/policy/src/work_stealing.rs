@@ -76,6 +76,7 @@ pub struct Local {
 
 impl WorkStealing {
     /// The name in the registry; `Place::Near` has none there.
+    #[cfg(feature = "papers")]
     pub(crate) fn name(&self) -> &'static str {
         match self.place {
             Place::Current => "ws-cur",

@@ -21,14 +21,12 @@ impl fmt::Display for BuildError {
 impl std::error::Error for BuildError {}
 
 /// The reason why a run ended early. It names the node that is at fault, if there is one.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// The graph was refused.
-    #[error(transparent)]
-    Build(#[from] BuildError),
+    Build(BuildError),
     /// An option is out of range, names something unknown, or excludes another one.
-    #[error("{0}")]
     Options(String),
     /// The plan of the run does not fit the graph: a [`PlanError`](thalweg_plan::PlanError). Or it is the error that a
     /// function of [`Options::plan_with`](crate::Options::plan_with) has returned.
@@ -48,10 +46,8 @@ pub enum Error {
     /// let error = why.downcast_ref::<PlanError>().expect("a misfit");
     /// assert!(matches!(error.misfit, Misfit::Bytes { bytes: 8, .. }));
     /// ```
-    #[error("{0}")]
     Plan(Box<dyn std::error::Error + Send + Sync>),
     /// A kernel panicked, or a value in its drop: of the node's code, or an item left in a channel that the node reads.
-    #[error("node `{node}` panicked: {message}")]
     Panic {
         /// The node.
         node: String,
@@ -59,7 +55,6 @@ pub enum Error {
         message: String,
     },
     /// A kernel returned an error. The message includes the chain of causes, so `source` returns none.
-    #[error("node `{node}` failed: {}", Chain(&**cause))]
     Node {
         /// The node.
         node: String,
@@ -67,10 +62,6 @@ pub enum Error {
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A firing pushed fewer items than its port's static rate.
-    #[error(
-        "a firing of node `{node}` pushed {pushed} items on output `{port}`, whose declared push rate is {rate}\n\
-         help: push {rate} in each firing, or leave out the push rate"
-    )]
     Rate {
         /// The node.
         node: String,
@@ -83,21 +74,14 @@ pub enum Error {
     },
     /// Nodes wait for each other in a cycle that no growth can resolve. The message names the first ten;
     /// [`Deadlock::waits`] has all.
-    #[error("deadlock: {0}")]
     Deadlock(Deadlock),
     /// [`crate::Handle::cancel`] was called, or an outside end was dropped.
-    #[error("the run was cancelled")]
     Cancelled,
     /// The run was started before a `fork`, and this is the child: see [`Outlet`](crate::Outlet).
-    #[error(
-        "the run was started before a fork, and its threads are the parent's\nhelp: start it in the child"
-    )]
     Forked,
     /// The run exceeded its deadline.
-    #[error("the run did not end within {0:?}\nhelp: if it needs longer, raise `Options::deadline`")]
     Deadline(Duration),
     /// The stacks of the coroutines could not be allocated.
-    #[error("{}", Stacks { count: *count, bytes: *bytes, made: *made, cause, split: *split })]
     Stacks {
         /// The number of coroutines.
         count: usize,
@@ -111,22 +95,61 @@ pub enum Error {
         split: bool,
     },
     /// The output belongs to another graph: see [`crate::Finished::take`].
-    #[error("cannot take an output of another graph: this run has no value for it")]
     ForeignOutput,
     /// The node of the output has ended without a value: see [`crate::Finished::take`].
-    #[error("node `{node}` has ended without a value")]
     NoValue {
         /// The node.
         node: String,
     },
     /// A thread could not be started.
-    #[error("{}", Thread { cause, stack: *stack })]
     Thread {
         /// The system's error.
         cause: std::io::Error,
         /// Bytes of the thread's stack, if [`Options::thread_stack`](crate::Options::thread_stack) is set.
         stack: Option<usize>,
     },
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Error {
+        Error::Build(error)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Build(error) => error.fmt(f),
+            Error::Options(what) => f.write_str(what),
+            Error::Plan(error) => error.fmt(f),
+            Error::Panic { node, message } => write!(f, "node `{node}` panicked: {message}"),
+            Error::Node { node, cause } => write!(f, "node `{node}` failed: {}", Chain(&**cause)),
+            Error::Rate { node, port, rate, pushed } => write!(
+                f,
+                "a firing of node `{node}` pushed {pushed} items on output `{port}`, whose declared push rate is {rate}\n\
+                 help: push {rate} in each firing, or leave out the push rate"
+            ),
+            Error::Deadlock(deadlock) => write!(f, "deadlock: {deadlock}"),
+            Error::Cancelled => f.write_str("the run was cancelled"),
+            Error::Forked => f.write_str(
+                "the run was started before a fork, and its threads are the parent's\nhelp: start it in the child",
+            ),
+            Error::Deadline(time) => write!(
+                f,
+                "the run did not end within {time:?}\nhelp: if it needs longer, raise `Options::deadline`"
+            ),
+            Error::Stacks { count, bytes, made, cause, split } => {
+                Stacks { count: *count, bytes: *bytes, made: *made, cause, split: *split }.fmt(f)
+            }
+            Error::ForeignOutput => {
+                f.write_str("cannot take an output of another graph: this run has no value for it")
+            }
+            Error::NoValue { node } => write!(f, "node `{node}` has ended without a value"),
+            Error::Thread { cause, stack } => Thread { cause, stack: *stack }.fmt(f),
+        }
+    }
 }
 
 /// The message of [`Error::Thread`].

@@ -26,6 +26,10 @@ mod build;
 mod built;
 mod channel;
 mod contain;
+#[cfg(feature = "coroutines")]
+mod coroutine;
+#[cfg(not(feature = "coroutines"))]
+#[path = "coroutine/absent.rs"]
 mod coroutine;
 mod error;
 mod liveness;
@@ -52,7 +56,9 @@ pub use build::{
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};
 pub use contain::{drop_quietly, into_message};
-pub use coroutine::{BlockingRx, BlockingTx, in_coroutine};
+pub use coroutine::in_coroutine;
+#[cfg(feature = "coroutines")]
+pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};

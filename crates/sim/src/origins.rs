@@ -36,7 +36,9 @@ impl Origins {
             items -= part;
             run.items -= part;
             foreign += if worker.is_some() && run.worker == worker { 0 } else { part };
-            self.runs.pop_front_if(|run| run.items == 0);
+            if run.items == 0 {
+                self.runs.pop_front();
+            }
         }
         foreign
     }

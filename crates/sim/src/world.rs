@@ -410,7 +410,9 @@ impl<'m> World<'m> {
         for (port, n) in self.model.graph.node(id).inputs.iter().zip(&node.window[index].pops) {
             self.channels[port.channel.expect("connected").index()].popped -= n;
         }
-        while let Some(run) = node.window.pop_front_if(|run| run.done) {
+        while node.window.front().is_some_and(|run| run.done)
+            && let Some(run) = node.window.pop_front()
+        {
             node.published += 1;
             for (port, n) in self.model.graph.node(id).outputs.iter().zip(run.pushes) {
                 let channel = &mut self.channels[port.channel.expect("connected").index()];

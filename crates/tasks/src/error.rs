@@ -6,11 +6,10 @@ use std::fmt;
 /// The reason why a graph was not computed to its end.
 ///
 /// `K` is the type of the keys that name nodes, and `E` that of the errors of the graph's own code.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error<K: fmt::Debug, E = Infallible> {
     /// A node returned an error.
-    #[error("node {key:?} failed: {cause}")]
     Failed {
         /// The node.
         key: K,
@@ -18,7 +17,6 @@ pub enum Error<K: fmt::Debug, E = Infallible> {
         cause: E,
     },
     /// A function of the graph panicked.
-    #[error("{during} of node {key:?} panicked: {message}")]
     Panicked {
         /// The node.
         key: K,
@@ -28,19 +26,34 @@ pub enum Error<K: fmt::Debug, E = Infallible> {
         message: String,
     },
     /// Nodes wait for each other. All nodes that wait for none of these were computed.
-    #[error("the graph has a cycle: {}", Path(keys))]
     Cycle {
         /// The nodes of the cycle: each waits for the next one, and the last one for the first.
         keys: Vec<K>,
     },
     /// The graph has more nodes or edges than their numbers can name.
-    #[error("the graph has more than {limit} {what}\nhelp: compute more in each node")]
     TooLarge {
         /// Nodes or edges.
         what: &'static str,
         /// The largest number that is possible.
         limit: u64,
     },
+}
+
+impl<K: fmt::Debug, E: fmt::Debug + fmt::Display> std::error::Error for Error<K, E> {}
+
+impl<K: fmt::Debug, E: fmt::Display> fmt::Display for Error<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Failed { key, cause } => write!(f, "node {key:?} failed: {cause}"),
+            Error::Panicked { key, during, message } => {
+                write!(f, "{during} of node {key:?} panicked: {message}")
+            }
+            Error::Cycle { keys } => write!(f, "the graph has a cycle: {}", Path(keys)),
+            Error::TooLarge { what, limit } => {
+                write!(f, "the graph has more than {limit} {what}\nhelp: compute more in each node")
+            }
+        }
+    }
 }
 
 /// A function of a graph that has panicked.

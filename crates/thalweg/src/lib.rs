@@ -31,9 +31,13 @@
 //!
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
+//! **Features**: `report` (JSON, pages, comparison; graphs, plans and machines as text), `coroutines`, `tasks`, `policies`
+//! (those of the papers), and `full` for all. None is on by default. This documentation has everything.
+//!
 //! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
 //! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
 
+#[cfg(feature = "tasks")]
 mod costs;
 mod iter;
 pub mod prelude;
@@ -44,13 +48,16 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Assignment, AssignmentError, BlockMut, BlockedNode, BlockingRx, BlockingTx, BuildError, ChannelRoom,
-    Deadlock, Error, Feedback, Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs,
-    IntoEnding, IntoFlow, IntoResult, Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet,
-    Output, OutputSpec, OutputSpecs, PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef,
-    Report, Rx, Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel,
-    count_jobs, in_team, input, join, output, par_chunks, par_for, team_size, window,
+    Assignment, AssignmentError, BlockMut, BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Feedback,
+    Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
+    Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
+    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx, Schedule, SendFuture,
+    Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team, input, join, output,
+    par_chunks, par_for, team_size, window,
 };
+
+#[cfg(feature = "coroutines")]
+pub use thalweg_runtime::{BlockingRx, BlockingTx};
 
 /// Graphs as data: nodes, ports, rates and channels.
 pub mod graph {
@@ -64,10 +71,11 @@ pub mod graph {
 /// Scheduling policies, and the traits that a policy of your own implements or calls.
 pub mod policy {
     pub use thalweg_policy::{
-        Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Partition, Policy, Prs, Pss, Qes,
-        RandomStealing, Recorded, Shared, WorkStealing, WorkerId, auto, dealt, partition, record, registry,
-        work_stealing,
+        Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Policy, Recorded, Shared,
+        WorkStealing, WorkerId, auto, dealt, record, registry, work_stealing,
     };
+    #[cfg(feature = "policies")]
+    pub use thalweg_policy::{Partition, Prs, Pss, Qes, RandomStealing, partition};
 }
 
 /// Plans: all decisions of a run, to be printed, edited, read back and run again.
@@ -101,9 +109,11 @@ pub mod policy {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod plan {
+    #[cfg(feature = "report")]
+    pub use thalweg_plan::{Annotated, ReadError};
     pub use thalweg_plan::{
-        Annotated, Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile,
-        Place, Plan, PlanError, Profile, Raised, ReadError, Unit, Units, Wishes, Workers, threads,
+        Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile, Place,
+        Plan, PlanError, Profile, Raised, Unit, Units, Wishes, Workers, threads,
     };
 }
 
@@ -121,13 +131,15 @@ pub mod plan {
 /// # Ok::<(), thalweg::machine::ReadError>(())
 /// ```
 pub mod machine {
+    #[cfg(feature = "report")]
+    pub use thalweg_machine::ReadError;
     pub use thalweg_machine::{
         Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
-        MOST_UNITS, Machine, Places, Processor, ReadError, Unit, UnitId, address_space_left,
-        available_memory, time_per_call,
+        MOST_UNITS, Machine, Places, Processor, Unit, UnitId, address_space_left, available_memory,
     };
 
-    pub use crate::costs::measure;
+    #[cfg(feature = "tasks")]
+    pub use {crate::costs::measure, thalweg_machine::time_per_call};
 }
 
 /// Task graphs with locality: on demand from a sink, or explicit.
@@ -142,6 +154,7 @@ pub mod machine {
 /// assert_eq!(factorial.run(10, &Options::new())?.sink(), &3_628_800);
 /// # Ok::<(), thalweg::tasks::Error<u64>>(())
 /// ```
+#[cfg(feature = "tasks")]
 pub mod tasks {
     pub use thalweg_tasks::{
         Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, Outcome,
@@ -176,11 +189,12 @@ pub mod team {
 /// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
 pub mod trace {
     pub use thalweg_trace::{
-        Cause, Change, ChannelChange, ChannelReport, ChannelSnapshot, Comparison, Counts, Distribution,
-        Ended, Event, Finding, FindingKind, Growth, Limit, MemberCounts, NodeChange, NodeRate, NodeReport,
-        NodeSnapshot, NodeStatus, NodeWaits, Rates, ReadError, ReadErrorKind, Report, Service, Snapshot,
-        Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
+        Cause, ChannelReport, ChannelSnapshot, Counts, Distribution, Ended, Event, Finding, FindingKind,
+        Growth, Limit, MemberCounts, NodeRate, NodeReport, NodeSnapshot, NodeStatus, NodeWaits, Rates,
+        Report, Service, Snapshot, Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
     };
+    #[cfg(feature = "report")]
+    pub use thalweg_trace::{Change, ChannelChange, Comparison, NodeChange, ReadError, ReadErrorKind};
 }
 
 #[cfg(doctest)]

@@ -20,11 +20,17 @@
 //! assert!(report.to_string().contains("worker"));
 //! ```
 
+// Without it some helpers have no caller.
+#![cfg_attr(not(feature = "files"), allow(dead_code))]
+
 mod advice;
+#[cfg(feature = "files")]
 mod compare;
 mod counts;
 mod distribution;
+#[cfg(feature = "files")]
 mod json;
+#[cfg(feature = "files")]
 mod page;
 mod parts;
 mod profile;
@@ -38,9 +44,11 @@ mod units;
 mod waits;
 
 pub use advice::{Finding, FindingKind};
+#[cfg(feature = "files")]
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use counts::{Counts, MemberCounts};
 pub use distribution::Distribution;
+#[cfg(feature = "files")]
 pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport};
 pub use report::Report;

@@ -64,6 +64,7 @@ impl Report {
 
     /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
     /// none. For a compiled program it is the program's plan.
+    #[cfg(feature = "files")]
     pub fn plan_text(&self) -> String {
         if let Some(plan) = &self.program_plan {
             return plan.clone();

@@ -84,13 +84,13 @@ fn together(actors: &[Actor], steps: &[Step], groups: &[(Step, &[usize])]) -> Re
     for step in steps {
         let mut all = Vec::new();
         members(step, &mut all);
-        match step {
-            Step::All(actor) if let Some((unit, group)) = group_of(*actor) => {
-                if !units.iter().any(|(step, _)| step == unit) {
-                    units.push((unit.clone(), group.to_vec()));
-                }
+        let group = if let Step::All(actor) = step { group_of(*actor) } else { None };
+        match group {
+            Some((unit, group)) if !units.iter().any(|(step, _)| step == unit) => {
+                units.push((unit.clone(), group.to_vec()));
             }
-            _ => units.push((step.clone(), all)),
+            Some(_) => {}
+            None => units.push((step.clone(), all)),
         }
     }
     let buffers = |of: &[usize], takes: bool| -> Vec<usize> {

@@ -87,6 +87,7 @@ impl Drop for PrivateFolder {
 }
 
 fn make(path: &Path) -> io::Result<Folder> {
+    #[cfg_attr(not(unix), expect(unused_mut))]
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -2,6 +2,7 @@
 
 use crate::source::{Source, Sources, Span};
 use std::ops::Range;
+use thalweg_graph::beginning;
 
 /// Lines longer than this, in bytes, are cut.
 const MAX_LINE: usize = 240;
@@ -92,8 +93,9 @@ fn line(text: &str, place: usize) -> Range<usize> {
 
 /// The surroundings of `place` within its line.
 fn surroundings(text: &str, line: Range<usize>, place: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(place.saturating_sub(CONTEXT)).max(line.start);
-    let end = text.ceil_char_boundary((place + CONTEXT).min(text.len())).min(line.end);
+    let start = beginning(text, place.saturating_sub(CONTEXT)).len().max(line.start);
+    let after = (place + CONTEXT).min(text.len());
+    let end = (after..text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len()).min(line.end);
     start..end
 }
 

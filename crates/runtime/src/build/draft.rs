@@ -126,7 +126,7 @@ impl<'env> Shared<'env> {
             graph: GraphData::new(),
             edges: Vec::new(),
             nodes: Vec::new(),
-            stacks: Wanted::new(),
+            stacks: Wanted::default(),
             budget_sharers: 0,
             mistakes: Vec::new(),
             tallies: HashMap::new(),

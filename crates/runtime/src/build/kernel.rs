@@ -16,6 +16,7 @@ use super::spec::{InputSpecs, OutputSpecs};
 use crate::NotYet;
 use crate::built::MakeNode;
 use crate::contain::Contained;
+#[cfg(feature = "coroutines")]
 use crate::coroutine::STACK;
 use crate::node::{Code, Finish, FrameFn, IntoFlow, IntoResult, NodeLimits, Parallel, Whole};
 use crate::node::{Sequential, SequentialCode, Steps};
@@ -42,6 +43,7 @@ pub struct Kernel<'env, I: InputSpecs<'env>, O: OutputSpecs> {
     pub(super) frame: Option<Box<dyn FrameFn<I::Ports> + 'env>>,
     pub(super) finish: Option<Finish<'env, O::Ports>>,
     /// The size of a coroutine's stack, in bytes.
+    #[cfg(feature = "coroutines")]
     pub(super) stack: usize,
     /// A worker may begin with the node although it has inputs.
     pub(super) starting: bool,
@@ -82,6 +84,7 @@ where
             blocking: false,
             frame: None,
             finish: None,
+            #[cfg(feature = "coroutines")]
             stack: STACK,
             starting: false,
             unordered: false,

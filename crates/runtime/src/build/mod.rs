@@ -13,6 +13,7 @@
 //! A method that adds nodes cannot fail: wrong arguments are kept in the draft as a *mistake*, and [`Graph::build`]
 //! reports all mistakes with the faults that it finds itself.
 
+#[cfg(feature = "coroutines")]
 mod coroutine;
 mod draft;
 mod graph;

@@ -8,8 +8,7 @@ use crate::coroutine::Stacks;
 use crate::net::{Body, Owner};
 use crate::node::Tally;
 use crate::port::PushPort;
-use crate::sync::AtomicUsize;
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicUsize, CachePadded};
 use std::sync::Arc;
 use thalweg_graph::ChannelId;
 
@@ -48,6 +47,7 @@ pub(crate) struct MakeNode<'a> {
     /// The tallies of a parallel node, in the order of their outputs.
     pub(crate) tallies: Vec<Tally>,
     /// The stacks of the run's coroutines.
+    #[cfg_attr(not(feature = "coroutines"), expect(dead_code))]
     pub(crate) stacks: &'a Stacks,
     /// The owner of a process's ends of its channels.
     pub(crate) owner: Owner,

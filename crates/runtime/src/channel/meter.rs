@@ -21,8 +21,7 @@
 
 use super::{Consumers, Mark, Origins, Taking};
 use crate::set_once::SetOnce;
-use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicBool, AtomicUsize, CachePadded, Ordering};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 

@@ -148,13 +148,23 @@ fn in_order(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// A text that is no assignment, with the number of the line.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "line {line}: {what}\nhelp: an assignment has the line `assignment 1`, and a line for each member, such as `member 0 5-9 20-29`"
-)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AssignmentError {
     line: usize,
     what: String,
+}
+
+impl std::error::Error for AssignmentError {}
+
+impl fmt::Display for AssignmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let AssignmentError { line, what } = self;
+        write!(
+            f,
+            "line {line}: {what}\nhelp: an assignment has the line `assignment 1`, and a line for each member, such as \
+             `member 0 5-9 20-29`"
+        )
+    }
 }
 
 impl fmt::Display for Assignment {

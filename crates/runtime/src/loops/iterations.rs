@@ -19,8 +19,8 @@
 
 use super::Schedule;
 use crate::measure::clock::{ticks, ticks_per_ns};
+use crate::sync::CachePadded;
 use crate::threads::Shares;
-use crossbeam_utils::CachePadded;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use thalweg_policy::tasks::{StealOrder, guided};

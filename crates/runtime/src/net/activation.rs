@@ -58,6 +58,7 @@ pub(crate) trait Body: Send + Sync {
         false
     }
     /// Drops what must be dropped by the thread that the node is pinned to. Called by that thread when the run is over.
+    #[cfg(feature = "coroutines")]
     fn leave(&self) {}
 }
 

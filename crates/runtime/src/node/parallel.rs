@@ -179,7 +179,7 @@ where
         mut outs: O,
         code: C,
         frame: Option<Box<dyn FrameFn<I> + 'env>>,
-        retired: std::sync::Arc<crossbeam_utils::CachePadded<AtomicUsize>>,
+        retired: std::sync::Arc<crate::sync::CachePadded<AtomicUsize>>,
         node: NodeLimits,
         tallies: Vec<Tally>,
     ) -> Self {

@@ -53,8 +53,7 @@
 //! sees release 3, and the worker retires the ticket itself, unless a later holder refuses it; then the argument
 //! applies to that holder. Tickets interact in no other way: a worker never waits for its turn.
 
-use crate::sync::{AtomicU32, AtomicUsize, Ordering, UnsafeCell, fence};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicU32, AtomicUsize, CachePadded, Ordering, UnsafeCell, fence};
 use std::ops::Range;
 use std::sync::Arc;
 

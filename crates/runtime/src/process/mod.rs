@@ -30,8 +30,11 @@ pub(crate) mod drops;
 mod ends;
 pub(crate) mod turn;
 
-pub(crate) use drops::{Cause, apart, drop_all, end_streams, here};
+#[cfg(feature = "coroutines")]
+pub(crate) use drops::here;
+pub(crate) use drops::{Cause, apart, drop_all, end_streams};
 pub use ends::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
+#[cfg(feature = "coroutines")]
 pub(crate) use turn::Turn;
 
 use crate::channel::Lack;
@@ -158,6 +161,7 @@ where
     }
 
     /// Drops the future when the run is over; false while another thread has the claim.
+    #[cfg(feature = "coroutines")]
     pub(crate) fn abandon(&self) -> bool {
         self.core.with(false, |core| {
             core.future = None;

@@ -224,6 +224,7 @@ impl<'a> Turn<'a> {
     }
 
     /// The process's name.
+    #[cfg(feature = "coroutines")]
     pub(crate) fn name(&self) -> &'a str {
         &self.net.topology.graph.node(self.node()).name
     }

@@ -31,8 +31,7 @@
 //! | `Idle::before` | its worker, after `since` | `Release` | pairs with the `Acquire` in [`Affinity::idle`] |
 
 use crate::measure::clock::{Ticks, ticks, ticks_per_ns};
-use crate::sync::{AtomicUsize, Ordering};
-use crossbeam_utils::CachePadded;
+use crate::sync::{AtomicUsize, CachePadded, Ordering};
 use std::sync::atomic::AtomicU64;
 use thalweg_graph::{GraphData, Kind, NodeId};
 use thalweg_plan::Plan;

@@ -85,10 +85,9 @@ pub(crate) mod looker;
 pub(crate) use looker::NextLook;
 
 use crate::sched::look::LOOK;
-use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
+use crate::sync::{AtomicUsize, CachePadded, Condvar, Mutex, MutexGuard, Ordering, fence, lock};
 use crate::threads::Roster;
 use bounds::NO_LIMIT;
-use crossbeam_utils::CachePadded;
 use looker::REST;
 use std::time::Duration;
 

@@ -81,9 +81,8 @@
 
 use super::lending::{Lending, Lent, More, Part, Recall, Slots};
 use super::slot::{HELPER, LIMIT, OPEN, Slot, TAKEN, WAITED, bit, has_helpers, is_full};
-use crate::sync::{AtomicUsize, Mutex, Ordering, fence, lock};
+use crate::sync::{AtomicUsize, CachePadded, Mutex, Ordering, fence, lock};
 use crate::threads::Panic;
-use crossbeam_utils::CachePadded;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 

@@ -75,8 +75,8 @@ pub use tally::Job;
 #[cfg(not(loom))]
 pub(crate) use tally::Tally;
 
+use crate::sync::CachePadded;
 use arena::Arena;
-use crossbeam_utils::CachePadded;
 
 /// The threads that execute a job together.
 pub(crate) struct Team {

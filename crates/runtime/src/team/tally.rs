@@ -9,8 +9,7 @@
 
 use crate::measure::clock::{Ticks, ticks};
 use crate::measure::recorder::Recorder;
-use crate::sync::{Mutex, lock};
-use crossbeam_utils::CachePadded;
+use crate::sync::{CachePadded, Mutex, lock};
 use std::collections::HashMap;
 use thalweg_graph::NodeId;
 use thalweg_trace::{MemberCounts, What};

@@ -16,7 +16,9 @@
 //! generation is over, and ends with an error; a run or a loop in one of whose calls the thread forks does not.
 
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// The number of forks between this process and the one that has begun the program.
 static GENERATION: AtomicUsize = AtomicUsize::new(0);

@@ -3,6 +3,7 @@
 use super::value::{Form, Value};
 use std::borrow::Cow;
 use std::fmt::Write;
+use thalweg_graph::beginning;
 
 /// A step of a path, from a value to one inside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +17,7 @@ const SHOWN: usize = 40;
 
 /// The line and the column of a byte, both counted from 1, the column in characters.
 pub(super) fn position(document: &str, at: usize) -> (usize, usize) {
-    let before = &document[..document.floor_char_boundary(at)];
+    let before = beginning(document, at);
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }

@@ -2,6 +2,7 @@
 
 use super::escape::Lines;
 use super::put;
+use thalweg_graph::beginning;
 
 /// Bytes of a plan that the page shows.
 const SHOWN: usize = 256 << 10;
@@ -12,7 +13,7 @@ pub(super) fn section(out: &mut String, plan: &str) {
         return;
     }
     out.push_str("<section aria-labelledby=\"plan\">\n<h2 id=\"plan\">The plan</h2>\n");
-    let shown = &plan[..plan.floor_char_boundary(SHOWN)];
+    let shown = beginning(plan, SHOWN);
     let lines = plan.lines().count();
     let s = if lines == 1 { "" } else { "s" };
     put!(out, "<details><summary>{lines} line{s}</summary>\n<pre>{}</pre></details>\n", Lines(shown));

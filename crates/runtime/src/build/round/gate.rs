@@ -38,9 +38,11 @@ impl<R> Reorder<R> {
 
     /// The next result in order, if its item is done.
     fn pop(&mut self) -> Option<R> {
-        let item = self.items.pop_front_if(|item| matches!(item, Item::Done(_)))?;
+        if !matches!(self.items.front(), Some(Item::Done(_))) {
+            return None;
+        }
         self.first += 1;
-        if let Item::Done(result) = item { Some(result) } else { None }
+        if let Some(Item::Done(result)) = self.items.pop_front() { Some(result) } else { None }
     }
 }
 
@@ -221,7 +223,8 @@ impl<T, R> Gate<T, R> {
             Some(Item::Exceeds) => return Err(self.error()),
             Some(Item::Task) => {
                 let number = self.order.first;
-                let first = self.waiting.pop_front_if(|(waits, _)| *waits == number);
+                let is_first = self.waiting.front().is_some_and(|(waits, _)| *waits == number);
+                let first = if is_first { self.waiting.pop_front() } else { None };
                 return Ok(first.and_then(|(number, item)| self.push(Self::first_task(number, item))));
             }
             _ => {}

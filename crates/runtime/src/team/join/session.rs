@@ -1,9 +1,8 @@
 //! What the members of a session share.
 
 use super::Half;
-use crate::sync::{AtomicBool, AtomicUsize, Condvar, Mutex, Ordering, fence, lock};
+use crate::sync::{AtomicBool, AtomicUsize, CachePadded, Condvar, Mutex, Ordering, fence, lock};
 use crate::team::deque::Seat;
-use crossbeam_utils::CachePadded;
 
 /// The seats of a session's members, and the members that sleep.
 pub(crate) struct Session {

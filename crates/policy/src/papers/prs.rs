@@ -8,9 +8,10 @@
 //!
 //! Not fair, like [`qes`].
 
-use crate::pick::{chance, reselect};
-use crate::pss::{ran_parallel, speculate};
-use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
+use super::pss::{ran_parallel, speculate};
+use super::walk::{chance, reselect};
+use super::{Qes, qes};
+use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::NodeId;
 
 /// The paper's constant `C`: 10,000 "in our experiments".

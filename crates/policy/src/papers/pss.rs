@@ -15,8 +15,10 @@
 //!
 //! Not fair, as [`qes`].
 
-use crate::pick::{below, chance, consumer, inputs, outputs, producer};
-use crate::{Decision, Event, Host, Policy, Qes, WorkerId, qes};
+use super::walk::chance;
+use super::{Qes, qes};
+use crate::pick::{below, consumer, inputs, outputs, producer};
+use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 
 /// The policy `pss`.

@@ -15,7 +15,7 @@
 //! other nodes have to end for the run to end. So one change of the kernel in 1024 is to a random claimable
 //! node, which is not in the paper: there a program ends at its starting kernels.
 
-use crate::pick::{Walk, by_event, initial, reselect};
+use super::walk::{Walk, by_event, initial, reselect};
 use crate::{Decision, Event, Host, Policy, WorkerId};
 use thalweg_graph::NodeId;
 

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds and runs ci/features, which uses what each feature of the facade adds; checks the facade for other systems and with
+# the oldest compiler that it names.
+#
+#   bash ci/features.sh           no feature, and all of them
+#   bash ci/features.sh all       every combination
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source ci/common.sh
+
+find_cargo
+export CARGO_TARGET_DIR=$PWD/target/features
+run() {
+    echo "features: ${1:-none}"
+    cargo run --quiet --manifest-path ci/features/Cargo.toml --features "$1"
+}
+
+features=(coroutines policies report tasks)
+if [ "${1:-}" = all ]; then
+    for ((set = 0; set < 1 << ${#features[@]}; set++)); do
+        list=""
+        for ((i = 0; i < ${#features[@]}; i++)); do
+            ((set >> i & 1)) && list+="${features[i]},"
+        done
+        run "$list"
+    done
+else
+    run ""
+    run "$(IFS=,; echo "${features[*]}")"
+fi
+
+# The facade alone: tests and benchmarks may need more.
+check() {
+    cargo "${@:2}" check --quiet -p thalweg --lib
+    cargo "${@:2}" check --quiet -p thalweg --lib --features full
+    echo "checked: $1"
+}
+
+# The standard libraries of other systems are there where rustup has them.
+for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
+    if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+        CARGO_BUILD_TARGET=$target check "$target"
+    else
+        echo "NOT CHECKED: $target (help: rustup target add $target)"
+    fi
+done
+
+oldest=$(sed -n 's/^rust-version *= *"\(.*\)"$/\1/p' Cargo.toml)
+if rustup run "$oldest.0" cargo --version >/dev/null 2>&1; then
+    check "Rust $oldest" "+$oldest.0"
+else
+    echo "NOT CHECKED: Rust $oldest (help: rustup toolchain install $oldest.0 --profile minimal)"
+fi

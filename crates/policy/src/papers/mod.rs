@@ -1,0 +1,16 @@
+//! The policies of the papers, for comparison with `auto`, by their names in the [registry](crate::registry).
+
+mod names;
+pub mod partition;
+pub mod prs;
+pub mod pss;
+pub mod qes;
+pub mod random_stealing;
+mod walk;
+
+pub(crate) use names::{partition, prs, pss, qes, random, ws_cur, ws_last};
+pub use partition::Partition;
+pub use prs::Prs;
+pub use pss::Pss;
+pub use qes::Qes;
+pub use random_stealing::RandomStealing;
