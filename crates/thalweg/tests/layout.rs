@@ -301,9 +301,11 @@ fn dependencies_of(package: &Value) -> &[Value] {
     package["dependencies"].as_array().expect("a list of dependencies")
 }
 
-/// The dependencies with a path, which are crates of the workspace.
+/// The dependencies with a path, which are other crates of the workspace: tests may use their own crate with all features.
 fn local_dependencies(package: &Value) -> BTreeSet<String> {
-    let local = dependencies_of(package).iter().filter(|dependency| dependency["path"].is_string());
+    let is_other =
+        |dependency: &&Value| dependency["path"].is_string() && dependency["name"] != package["name"];
+    let local = dependencies_of(package).iter().filter(is_other);
     local.map(|dependency| text(&dependency["name"])).collect()
 }
 

@@ -380,6 +380,18 @@ fn a_limit_of_any_size_is_accepted() {
     }
 }
 
+/// The plan knows the size of a chunk, so no search for deadlocks has to make room; a size beyond all memory is none.
+#[test]
+fn channels_have_room_for_a_chunk() {
+    for (items, size) in [(1_000_000, 1000), (1_000_000, 100_000), (20_000, usize::MAX)] {
+        let chunks = thalweg::from_iter(0..items as u64).chunks(size);
+        let (sizes, report) = chunks.map(|chunk| chunk.len()).collect().run(&options(2)).unwrap();
+        assert_eq!(sizes.iter().sum::<usize>(), items);
+        assert!(sizes[..sizes.len() - 1].iter().all(|length| *length == size));
+        assert!(report.growths.is_empty() || size == usize::MAX, "{size}: {:?}", report.growths);
+    }
+}
+
 #[test]
 fn settings_of_zero_are_refused() {
     let items = || thalweg::from_iter(0..10u64);

@@ -49,6 +49,15 @@ impl Rates {
         }
     }
 
+    /// With room for the most items that a firing with a dynamic rate may pop, if that is declared and they take at most
+    /// [`CHANNEL_BYTES`]. A channel with less room grows when the firing needs it, by a search for deadlocks.
+    fn with_bounds(self, graph: &GraphData, channel: &Channel) -> Rates {
+        let bounds = graph.node(channel.to.0).inputs[channel.to.1].bounds;
+        let most = bounds.and_then(|bounds| bounds.most).map_or(0, items);
+        let fits = most <= CHANNEL_BYTES / channel.item.bytes.max(1);
+        Rates { peek: if fits { self.peek.max(most) } else { self.peek }, ..self }
+    }
+
     /// The smallest capacity into which every single firing fits.
     fn min_capacity(&self) -> usize {
         self.peek.max(self.push).max(self.initial).max(1)
@@ -80,7 +89,7 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
     let mut capacities = Vec::with_capacity(graph.channels().len());
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
-        let rates = Rates::of(graph, channel);
+        let rates = Rates::of(graph, channel).with_bounds(graph, channel);
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
             let capacity = if has_process(graph, channel) {
                 let fit = first_level(wishes) / CACHE_PARTS / channel.item.bytes.max(1);

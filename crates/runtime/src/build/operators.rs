@@ -130,6 +130,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
             out.push(chunk);
         });
         chunks.at_least_one("size", size);
+        chunks.pops_at_most(size);
         chunks
     }
 

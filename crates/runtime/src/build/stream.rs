@@ -6,7 +6,7 @@ use super::mistake::Mistake;
 use crate::built::RingCell;
 use crate::contain::Contained;
 use std::sync::Arc;
-use thalweg_graph::{Kind, Link, Node, NodeId};
+use thalweg_graph::{Bounds, Kind, Link, Node, NodeId};
 
 /// The items of one output of a node, in order.
 ///
@@ -109,6 +109,14 @@ impl<'env, T> Stream<'env, T> {
         self.shared.set_parallel(self.node, "workers", |node| node.workers = Some(most));
         self.at_least_one("workers", most as usize);
         self.early("workers")
+    }
+
+    /// Declares the most items that a firing of the node pops, by which the plan chooses the capacity of its input.
+    pub(super) fn pops_at_most(&self, count: usize) {
+        self.shared.set(self.node, |node| {
+            node.inputs[0].bounds = Some(Bounds { most: Some(count as u64), ..Bounds::default() });
+            Ok(())
+        });
     }
 
     /// Adds a mistake if a setting of the node is 0 and must not be.
