@@ -110,20 +110,24 @@ impl Results {
         self.report
     }
 
-    /// Writes the files of one of several runs, which has its name in those of the files.
+    /// Writes the files of one of several runs, which has its name in those of the files. A timeline is read with the report
+    /// of its run: so none of an earlier run stands beside a new report, even if the process is killed.
     pub fn save(&self, report: &Report, part: Option<&str>, interrupt: &Interrupt) -> Result<()> {
+        let _guard = interrupt.guard(); // no signal ends the process before the files are complete
+        let mut files = Vec::new();
         if let Some(path) = &self.save_report {
             let write = |out: &mut dyn Write| out.write_all(report.to_json().as_bytes());
-            save(&name(path, part), Kind::Result, interrupt, write)?;
+            files.push(written(&name(path, part), Kind::Result, write)?);
         }
         if let Some(path) = &self.timeline {
             let Some(timeline) = &report.timeline else { bail!("the run has recorded no timeline") };
             let write = |out: &mut dyn Write| timeline.write_json(&report.graph, out);
-            save(&name(path, part), Kind::Result, interrupt, write)?;
+            files.push(written(&name(path, part), Kind::Result, write)?);
         }
+        OutFile::commit_together(files)?;
         if let Some(path) = &self.save_plan {
             let write = |out: &mut dyn Write| out.write_all(report.plan_text().as_bytes());
-            save(&name(path, part), Kind::Plan, interrupt, write)?;
+            written(&name(path, part), Kind::Plan, write)?.commit()?;
         }
         Ok(())
     }
@@ -141,20 +145,13 @@ fn name(path: &Path, part: Option<&str>) -> PathBuf {
     })
 }
 
-/// Writes a file that appears when it is complete. A guard keeps a signal from ending the process in between.
-fn save(
-    path: &Path,
-    kind: Kind,
-    interrupt: &Interrupt,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<()> {
-    let _guard = interrupt.guard();
+/// Writes a file that appears when it is committed.
+fn written(path: &Path, kind: Kind, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<OutFile> {
     kind.check_replaceable(path)?;
     let mut out = BufWriter::new(OutFile::create(path, true)?.durable(false));
     let writing = || format!("writing {}", shown(path));
     write(&mut out).with_context(writing)?;
-    out.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)?.commit()?;
-    Ok(())
+    out.into_inner().map_err(io::IntoInnerError::into_error).with_context(writing)
 }
 
 /// What a file holds, which decides what it may replace: no plan that was edited is lost to a report.

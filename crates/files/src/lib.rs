@@ -16,7 +16,7 @@ mod trail;
 pub use error::{Error, Result};
 pub use folder::Folder;
 pub use output::{
-    OutFile, OutFolder, PrivateFolder, is_unfinished, left, names_folder, new_mode, on_stale,
+    OutFile, OutFolder, PrivateFolder, is_unfinished, left, names_folder, new_mode, on_stale, partial_name,
     remove_unfinished, unfinished,
 };
 pub use remove::{remove_no_longer_than, remove_tree};

@@ -35,6 +35,10 @@ struct Hidden {
     executable: bool,
     /// Only the owner may read and write the finished file.
     private: bool,
+    /// The file has its final permissions.
+    permitted: bool,
+    /// What is written is not all: see [`OutFile::mark_partial`].
+    partial: bool,
     finished: bool,
 }
 
@@ -119,6 +123,14 @@ impl OutFile {
         self
     }
 
+    /// Records that the output ends early: [`OutFile::commit`] gives the file its [partial name](partial_name), and replaces
+    /// only a file that has that name. No effect on output that is written directly.
+    pub fn mark_partial(&mut self) {
+        if let Target::Hidden(hidden) = &mut self.target {
+            hidden.partial = true;
+        }
+    }
+
     /// Device and inode of the file that is being written and of the one that it replaces, on systems that have them.
     pub fn identities(&self) -> Vec<(u64, u64)> {
         let replaced = match &self.target {
@@ -149,6 +161,14 @@ impl OutFile {
             Target::Hidden(hidden) => hidden.commit(self.durable),
         }
     }
+
+    /// Removes the file that [`OutFile::commit`] would replace. The new one has its permissions nevertheless.
+    pub(super) fn remove_replaced(&mut self) -> Result<()> {
+        match &mut self.target {
+            Target::Hidden(hidden) if hidden.force => hidden.remove_replaced(),
+            Target::Hidden(_) | Target::Direct(_) => Ok(()),
+        }
+    }
 }
 
 impl Hidden {
@@ -175,6 +195,8 @@ impl Hidden {
             model: None,
             executable: false,
             private: false,
+            permitted: false,
+            partial: false,
             finished: false,
         })
     }
@@ -185,8 +207,16 @@ impl Hidden {
         if durable {
             self.file.file().sync_all().doing("syncing to disk", &self.path)?;
         }
+        if self.partial {
+            // Its attributes are those of the complete file.
+            self.path = partial_name(&self.path);
+        }
         let hidden = self.listed.path();
-        let named = if self.force { fs::rename(hidden, &self.path) } else { rename_new(hidden, &self.path) };
+        let named = if self.force || self.partial {
+            fs::rename(hidden, &self.path)
+        } else {
+            rename_new(hidden, &self.path)
+        };
         match named {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(Error::Exists(self.path.clone()));
@@ -200,8 +230,19 @@ impl Hidden {
         Ok(())
     }
 
+    fn remove_replaced(&mut self) -> Result<()> {
+        self.set_permissions().doing("setting the permissions of", &self.path)?;
+        self.permitted = true;
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed.doing("replacing", &self.path),
+        }
+    }
+
     fn set_attributes(&self) -> io::Result<()> {
-        self.set_permissions()?;
+        if !self.permitted {
+            self.set_permissions()?;
+        }
         match &self.model {
             Some(model) => self.file.file().set_modified(model.modified()?),
             None => Ok(()),
@@ -237,6 +278,17 @@ impl Hidden {
         let _ = (self.executable, self.private);
         Ok(())
     }
+}
+
+/// The name of a part of the file `path`: `sound.partial.wav` for `sound.wav`.
+pub fn partial_name(path: &Path) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(".partial");
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 /// Whether a path ends with a separator: it names a folder, which need not exist.

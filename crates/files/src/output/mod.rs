@@ -14,8 +14,9 @@ mod new_mode;
 mod private;
 mod stale;
 mod sync;
+mod together;
 
-pub use file::{OutFile, names_folder};
+pub use file::{OutFile, names_folder, partial_name};
 pub use folder::OutFolder;
 pub use hidden::{is_unfinished, left, remove_unfinished, unfinished};
 pub use new_mode::new_mode;
