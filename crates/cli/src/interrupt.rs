@@ -12,11 +12,12 @@
 //! ends its own loop if the user has pressed Ctrl-C. A signal that the process was started to ignore, as `nohup` does with
 //! SIGHUP, stays ignored.
 //!
-//! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`] and read
-//! through [`Interrupt::input`], which wait for the pipe and for the signal at the same time.
+//! A thread that is blocked on a pipe cannot check for a request. So pipes are opened by [`Interrupt::open`], read through
+//! [`Interrupt::input`] and written through [`Interrupt::output`], which wait for the pipe and for the signal at the same time.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
-use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
 use std::process::exit;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -177,6 +178,21 @@ impl Interrupt {
     }
 }
 
+impl Interrupt {
+    /// A writer of `output`, which may be a pipe or a terminal. After a signal it fails where it would block.
+    #[cfg(unix)]
+    pub fn output(&self, output: File) -> io::Result<impl Write + Send + use<>> {
+        let blocks = !output.metadata()?.is_file();
+        Ok(InterruptibleOutput { output, alarm: self.alarm.clone(), blocks })
+    }
+
+    /// A writer of `output`. A signal takes effect when the current write returns.
+    #[cfg(not(unix))]
+    pub fn output(&self, output: File) -> io::Result<impl Write + Send + use<>> {
+        Ok(output)
+    }
+}
+
 /// Names the unfinished output that a failed run could not remove.
 pub(crate) fn note_left() {
     let left = thalweg_files::left();
@@ -216,11 +232,11 @@ fn ignored_signals() -> u64 {
 /// The last message of an interrupted run, as its error. Without it, the message is that the unfinished output was
 /// removed.
 #[derive(Debug)]
-pub(crate) struct InterruptNote(pub &'static str);
+pub(crate) struct InterruptNote(pub Cow<'static, str>);
 
 impl std::fmt::Display for InterruptNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
+        f.write_str(&self.0)
     }
 }
 
@@ -266,20 +282,71 @@ impl Input for InterruptibleInput {
     }
 }
 
+/// A writer that fails when a signal arrives while it is blocked.
+#[cfg(unix)]
+#[derive(Debug)]
+struct InterruptibleOutput {
+    output: File,
+    alarm: Arc<PipeReader>,
+    /// Whether writes may block: it is no regular file.
+    blocks: bool,
+}
+
+#[cfg(unix)]
+impl Write for InterruptibleOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        use rustix::event::PollFlags;
+        if !self.blocks {
+            return self.output.write(bytes);
+        }
+        if !poll_with(&self.output, PollFlags::OUT, &self.alarm, None)?.is_ready {
+            return Err(interrupted());
+        }
+        // So much a pipe that is ready takes at once.
+        self.output.write(&bytes[..bytes.len().min(rustix::pipe::PIPE_BUF)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
 /// Waits until `input` is readable or `timeout` has passed, and returns whether it is readable. Fails on a signal.
 #[cfg(unix)]
 fn wait(input: &impl std::os::fd::AsFd, alarm: &PipeReader, timeout: Option<Duration>) -> io::Result<bool> {
+    let polled = poll_with(input, rustix::event::PollFlags::IN, alarm, timeout)?;
+    if polled.is_interrupted { Err(interrupted()) } else { Ok(polled.is_ready) }
+}
+
+/// What a wait for a file has ended.
+#[cfg(unix)]
+struct Polled {
+    is_ready: bool,
+    is_interrupted: bool,
+}
+
+/// Waits until `file` is ready, a signal has arrived, or `timeout` has passed.
+#[cfg(unix)]
+fn poll_with(
+    file: &impl std::os::fd::AsFd,
+    ready: rustix::event::PollFlags,
+    alarm: &PipeReader,
+    timeout: Option<Duration>,
+) -> io::Result<Polled> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let mut both = [PollFd::new(input, PollFlags::IN), PollFd::new(alarm, PollFlags::IN)];
+    let mut both = [PollFd::new(file, ready), PollFd::new(alarm, PollFlags::IN)];
     let timeout = timeout.map(|timeout| Timespec {
         tv_sec: timeout.as_secs().cast_signed(),
         tv_nsec: timeout.subsec_nanos().into(),
     });
     rustix::io::retry_on_intr(|| poll(&mut both, timeout.as_ref()))?;
-    if !both[1].revents().is_empty() {
-        return Err(io::Error::other("interrupted by a signal"));
-    }
-    Ok(!both[0].revents().is_empty())
+    let [is_ready, is_interrupted] = both.map(|polled| !polled.revents().is_empty());
+    Ok(Polled { is_ready, is_interrupted })
+}
+
+#[cfg(unix)]
+fn interrupted() -> io::Error {
+    io::Error::other("interrupted by a signal")
 }
 
 /// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, as on a full disk, instead of the end of the

@@ -29,7 +29,7 @@ pub(crate) fn bytes(path: &Path, help: &str, interrupt: &Interrupt) -> Result<Ve
     // With a guard, the signal ends the wait and not the process.
     ensure!(
         text.is_ok() || !interrupt.stop().is_requested(),
-        InterruptNote("interrupted: nothing was written")
+        InterruptNote("interrupted: nothing was written".into())
     );
     text
 }

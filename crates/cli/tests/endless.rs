@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -19,6 +20,8 @@ int->void filter Show() { work pop 1 { int n = pop(); println(n); while (n == 3)
 
 const COUNT: &str = "void->void pipeline Sum { add Count(); add FileWriter<int>(\"out\"); }
 void->int filter Count() { int n; work push 1 { push(n++); } }";
+
+const COPY: &str = "void->void pipeline Copy { add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }";
 
 fn run(folder: &Path, arguments: &[&str]) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
@@ -79,21 +82,95 @@ fn an_endless_firing_is_stopped() {
     }
 }
 
+/// Waits until a run has begun to write a file.
+fn wait_for_unfinished(folder: &Path) {
+    let started = Instant::now();
+    let unfinished = |file: fs::DirEntry| file.file_name().to_string_lossy().starts_with(".thalweg-");
+    while !fs::read_dir(folder).unwrap().flatten().any(unfinished) {
+        assert!(started.elapsed() < Duration::from_secs(60), "no file is created");
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(300));
+}
+
+/// A part of an output never has the name of the whole, and is as private as that.
 #[test]
-fn files_have_the_output_before_the_signal() {
+fn a_part_of_an_output_has_a_name_that_says_so() {
+    use std::os::unix::fs::PermissionsExt;
     for engine in ["native", "interpreter"].into_iter().filter(|_| has_compiler()) {
-        let folder = tempdir().unwrap();
-        fs::write(folder.path().join("program.str"), COUNT).unwrap();
-        let child = run(folder.path(), &["--engine", engine]);
-        if engine == "native" {
-            wait_for_code(folder.path());
+        for (name, part) in [("out", "out.partial"), ("sound.wav", "sound.partial.wav")] {
+            let folder = tempdir().unwrap();
+            let at = |name: &str| folder.path().join(name);
+            fs::write(at("program.str"), COUNT).unwrap();
+            fs::write(at(name), "before").unwrap();
+            fs::set_permissions(at(name), fs::Permissions::from_mode(0o600)).unwrap();
+            let child = run(folder.path(), &["--engine", engine, "-o", name]);
+            wait_for_unfinished(folder.path());
+            let output = interrupt(child);
+            assert_eq!(output.status.signal(), Some(2), "{output:?}");
+            assert_eq!(fs::read(at(name)).unwrap(), b"before");
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(message, format!("interrupted: `{part}` has the output so far\n"));
+            assert_eq!(fs::metadata(at(part)).unwrap().permissions().mode() & 0o777, 0o600);
+            if name == "sound.wav" {
+                let samples = hound::WavReader::open(at(part)).unwrap().into_samples::<i32>();
+                let samples: Vec<_> = samples.map(Result::unwrap).collect();
+                let whole = (0..).map(|n: i32| n.min(i32::from(i16::MAX)));
+                assert!(!samples.is_empty() && samples.iter().copied().eq(whole.take(samples.len())));
+            } else {
+                let written = fs::read(at(part)).unwrap();
+                let numbers =
+                    written.chunks_exact(4).map(|item| i32::from_le_bytes(item.try_into().unwrap()));
+                assert!(!written.is_empty() && numbers.eq(0..written.len() as i32 / 4));
+            }
+            let files = fs::read_dir(folder.path()).unwrap().flatten().filter(|file| file.path().is_file());
+            assert_eq!(files.count(), 3, "the program, and what is named above");
         }
-        sleep(Duration::from_millis(300));
-        let output = interrupt(child);
-        assert_eq!(output.status.signal(), Some(2), "{output:?}");
-        let written = fs::read(folder.path().join("out")).unwrap();
-        let numbers = written.chunks_exact(4).map(|item| i32::from_le_bytes(item.try_into().unwrap()));
-        assert!(!written.is_empty() && numbers.eq(0..written.len() as i32 / 4));
+    }
+}
+
+/// An input is not lost to the part of an output either.
+#[test]
+fn a_part_does_not_replace_the_input() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("program.str"), COPY).unwrap();
+    fs::write(folder.path().join("out.partial"), [0; 8]).unwrap();
+    let output = run(folder.path(), &["--input", "out.partial", "-o", "out"]).output();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.starts_with("error: refusing to overwrite out.partial"), "{message}");
+}
+
+/// The reader of a pipe takes no more, so a write would last as long as the reader.
+#[test]
+fn a_write_to_a_pipe_that_is_full_is_stopped() {
+    const SHOW: &str = "void->void pipeline Main { add Count(); add Show(); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->void filter Show() { work pop 1 { println(pop()); } }";
+    for (program, arguments) in [(SHOW, &[][..]), (COUNT, &["-o", "-"]), (COUNT, &["-o", "pipe"])] {
+        for engine in [&["--engine", "interpreter"][..], &["--threads", "1"], &["--threads", "2"]] {
+            let folder = tempdir().unwrap();
+            fs::write(folder.path().join("program.str"), program).unwrap();
+            let pipe = folder.path().join("pipe");
+            assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let mut child = run(folder.path(), &[arguments, engine].concat());
+            // Nothing reads the pipe further.
+            let mut begun = [0; 1000];
+            let _reader: Box<dyn Read> = if arguments.contains(&"pipe") {
+                let mut reader = fs::File::open(pipe).unwrap();
+                reader.read_exact(&mut begun).unwrap();
+                Box::new(reader)
+            } else {
+                let mut reader = child.stdout.take().unwrap();
+                reader.read_exact(&mut begun).unwrap();
+                Box::new(reader)
+            };
+            sleep(Duration::from_millis(300));
+            let output = interrupt(child);
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.signal(), Some(2), "{arguments:?}, {engine:?}: {message}");
+            assert_eq!(message, "interrupted\n", "{arguments:?}, {engine:?}");
+        }
     }
 }
 
@@ -121,8 +198,7 @@ fn waiting_for_the_other_end_of_a_pipe_is_stopped() {
 #[test]
 fn named_pipes_are_read_and_written() {
     let folder = tempdir().unwrap();
-    let text = "void->void pipeline Copy { add FileReader<int>(\"in\"); add FileWriter<int>(\"out\"); }";
-    fs::write(folder.path().join("program.str"), text).unwrap();
+    fs::write(folder.path().join("program.str"), COPY).unwrap();
     for pipe in ["in", "out"] {
         assert!(Command::new("mkfifo").arg(folder.path().join(pipe)).status().unwrap().success());
     }

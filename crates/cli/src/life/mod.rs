@@ -140,7 +140,7 @@ impl Life {
             standard::print(&format!("{summary}\n"))?;
         }
         if interrupt.stop().is_requested() {
-            return Err(InterruptNote("interrupted: the generations so far are above").into());
+            return Err(InterruptNote("interrupted: the generations so far are above".into()).into());
         }
         Ok(())
     }

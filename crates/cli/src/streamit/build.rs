@@ -100,7 +100,7 @@ impl Build {
 }
 
 fn check_not_interrupted(interrupt: &Interrupt) -> Result<()> {
-    ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written"));
+    ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted: nothing was written".into()));
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use thalweg::graph::shown;
+use thalweg_files::partial_name;
 use thalweg_lang::files::{self, Files, Form, Input, Layout, Named, Output, STANDARD, Sink, Source, of_file};
 
 /// The files of a program.
@@ -27,6 +28,8 @@ pub(super) struct ProgramFiles {
     pub(super) out: SharedOutput,
     /// Interrupts reads of pipes, and waits for their other ends.
     pub(super) interrupt: Interrupt,
+    /// The files that were created, which have their names when they are finished.
+    pub(super) created: Vec<PathBuf>,
 }
 
 /// Sound that a program reads, which decides the format of sound that it writes.
@@ -57,6 +60,18 @@ fn name(path: &Path) -> String {
 }
 
 impl ProgramFiles {
+    /// What an interrupted run has written, as its last message.
+    pub(super) fn partial_note(&self) -> String {
+        let replaced = |path: &PathBuf| if path.is_symlink() { path.canonicalize().ok() } else { None };
+        let partial = |path: &PathBuf| partial_name(&replaced(path).unwrap_or_else(|| path.clone()));
+        let names = self.created.iter().map(|path| format!("`{}`", shown(&partial(path))));
+        match &names.collect::<Vec<_>>()[..] {
+            [] => "interrupted".to_owned(),
+            [one] => format!("interrupted: {one} has the output so far"),
+            several => format!("interrupted: {} have the output so far", several.join(", ")),
+        }
+    }
+
     /// Opens a WAV file. The first header decides the format, also where the input is opened again.
     fn sound(&mut self, path: PathBuf, item: &Layout<'_>) -> io::Result<Box<dyn Source>> {
         let name = name(&path);
@@ -120,6 +135,7 @@ impl Files for ProgramFiles {
             let sink = is_int(item)
                 .and_then(|is_int| WavSink::create(&path, is_int, format, wanted))
                 .map_err(with_name)?;
+            self.created.push(path.clone());
             return Ok(Box::new(Named::sink(&name(&path), Box::new(sink))));
         }
         let output = if is_dash(&path) {
@@ -127,6 +143,9 @@ impl Files for ProgramFiles {
         } else {
             create(&path, &self.interrupt).map_err(with_name)?
         };
+        if let Output::New(_) = output {
+            self.created.push(path.clone());
+        }
         Ok(files::sink(self.form, &name(&path), output, item))
     }
 }
@@ -144,10 +163,12 @@ fn open(path: &Path, interrupt: &Interrupt) -> io::Result<(Box<dyn Input>, Optio
     Ok((Box::new(file), Some(bytes)))
 }
 
-/// Creates a file, or opens an existing pipe or device to write. A signal makes a wait for the reader of a pipe fail.
+/// Creates a file, or opens an existing pipe or device to write. A signal makes a wait for the reader of a pipe fail, also one
+/// for room.
 fn create(path: &Path, interrupt: &Interrupt) -> io::Result<Output> {
     if path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir()) {
-        return Ok(Output::Open(Box::new(interrupt.open(path, File::options().write(true))?)));
+        let file = interrupt.open(path, File::options().write(true))?;
+        return Ok(Output::Open(Box::new(interrupt.output(file)?)));
     }
     Output::create(path)
 }

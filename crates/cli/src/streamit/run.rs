@@ -7,9 +7,8 @@ use crate::interrupt::{Interrupt, InterruptNote};
 use crate::misuse::Misuse;
 use crate::progress::Progress;
 use crate::{outputs, standard};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +25,8 @@ use thalweg_lang::{Compiled, Sources};
 /// it, which is slow. Compiled code is kept in $XDG_CACHE_HOME/thalweg, or in ~/.cache/thalweg.
 ///
 /// Standard output has the output of the program and nothing else. Paths are relative to the working
-/// directory; `-` means standard input or output. A file that the program writes appears when the program ends.
+/// directory; `-` means standard input or output. A file that the program writes appears when the program ends. If a signal
+/// ends the run, the output so far is in a file of another name: `echo.partial.wav` for `echo.wav`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
   thalweg run Radio.str Filters.str --iterations 1000
@@ -85,6 +85,7 @@ impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         if let Some(output) = &self.output {
             self.files.check_not_source(output)?;
+            self.files.check_not_source(&thalweg_files::partial_name(output))?;
         }
         let (sources, compiled) = self.files.compile()?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
@@ -107,7 +108,11 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(..)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
-        outputs::check_apart(self.output.as_deref(), self.on.files().chain(self.input.as_deref()))?;
+        // An interrupted run writes the other name.
+        let partial = self.output.as_deref().map(thalweg_files::partial_name);
+        let others = || self.on.files().chain(self.input.as_deref());
+        outputs::check_apart(self.output.as_deref(), others())?;
+        outputs::check_apart(partial.as_deref(), others())?;
         self.check_repeat_input(&compiled)?;
         self.check_sound(&compiled)?;
         self.on.check(&[], self.own_files())?;
@@ -115,14 +120,17 @@ impl Run {
         let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
         let out = SharedOutput::new(Stdout {
-            out: standard::stdout().map_err(|error| format!("{error:#}")),
+            out: stdout(interrupt).map_err(|error| format!("{error:#}")),
             bar: is_terminal.then(|| progress.clone()),
         });
         let (stop, mut printed) = (interrupt.stop().clone(), out.clone());
         let compiled = Arc::new(compiled);
         let native = self.native(|level| make(level, &compiled));
         // No file has been opened yet.
-        ensure!(!interrupt.stop().is_requested(), InterruptNote("interrupted before the program started"));
+        ensure!(
+            !interrupt.stop().is_requested(),
+            InterruptNote("interrupted before the program started".into())
+        );
         let native = native?;
         let engine = match &native {
             Some(native) => self.on.options_for(native.graph(), interrupt)?,
@@ -143,6 +151,7 @@ impl Run {
             wanted: Wanted { rate: self.rate, bits: self.bits },
             out: out.clone(),
             interrupt: interrupt.clone(),
+            created: Vec::new(),
         };
         let around = Surroundings {
             files: &mut files,
@@ -172,16 +181,17 @@ impl Run {
         }
         match outcome {
             Ok(_) => Ok(()),
-            Err(Stop::Interrupted) if writes == 0 => bail!(InterruptNote("interrupted")),
-            Err(Stop::Interrupted) => {
-                bail!(InterruptNote("interrupted: files have the output written so far"))
-            }
+            Err(Stop::Interrupted) => bail!(InterruptNote(files.partial_note().into())),
             // The reader has closed the pipe, so it needs no more output.
             Err(_) if out.is_closed() => Ok(()),
+            // The signal has ended a wait for the reader of a pipe.
+            Err(Stop::Output(_)) if interrupt.stop().is_requested() => {
+                bail!(InterruptNote("interrupted".into()))
+            }
             Err(Stop::Output(error)) => bail!("{error}"),
             // The signal has ended a wait for the other end of a pipe.
             Err(Stop::Fault(_)) if interrupt.stop().is_requested() => {
-                bail!(InterruptNote("interrupted: nothing was written"))
+                bail!(InterruptNote("interrupted: nothing was written".into()))
             }
             Err(Stop::Fault(fault)) => {
                 print_errors(sources, &[*fault]);
@@ -359,11 +369,17 @@ fn note_distrusted(native: &Native) {
     }
 }
 
+/// Standard output, where a signal ends a wait for its reader.
+fn stdout(interrupt: &Interrupt) -> Result<Box<dyn Write + Send>> {
+    let out = interrupt.output(standard::stdout()?).context("reading the status of standard output")?;
+    Ok(Box::new(out))
+}
+
 /// Standard output. If it is a terminal, the first write removes the progress bar for good, since a write may be a
 /// part of a line.
 struct Stdout {
     /// The open file, or why there is none, which only matters to a program that writes.
-    out: Result<File, String>,
+    out: Result<Box<dyn Write + Send>, String>,
     bar: Option<Progress>,
 }
 
@@ -379,7 +395,7 @@ impl Write for Stdout {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.as_mut().map_or(Ok(()), File::flush)
+        self.out.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 

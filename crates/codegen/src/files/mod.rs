@@ -170,10 +170,13 @@ impl Ends {
         }
     }
 
-    /// Completes all output files.
-    pub(crate) fn finish(&mut self, compiled: &Compiled) -> Result<(), Stop> {
+    /// Completes all output files; as parts, if the run was interrupted.
+    pub(crate) fn finish(&mut self, compiled: &Compiled, interrupted: bool) -> Result<(), Stop> {
         for (node, writer) in &mut self.writers {
-            if let Some(sink) = writer.sink.take() {
+            if let Some(mut sink) = writer.sink.take() {
+                if interrupted {
+                    sink.mark_partial();
+                }
                 sink.finish().map_err(|error| fault(compiled, *node, &error))?;
             }
         }

@@ -91,6 +91,10 @@ impl<B: Send> Feeder<B> {
                 return Ok(last);
             }
             let mut batch = link.next();
+            // What the batches under way would write is dropped.
+            if (around.interrupted)() {
+                return Err(Stop::Interrupted);
+            }
             let states = ends.write(&mut batch, around)?;
             self.judge(states);
             self.spare.extend(last.replace(batch));

@@ -211,9 +211,14 @@ impl Native {
             Err(_) if (around.interrupted)() => 0,
             done => done?,
         };
-        run.around.printer.flush().map_err(Stop::Output)?;
-        run.ends.finish(&self.compiled)?;
-        if (around.interrupted)() {
+        let interrupted = (around.interrupted)();
+        // A reader that waits takes no more.
+        run.around
+            .printer
+            .flush()
+            .or_else(|error| if interrupted { Ok(()) } else { Err(Stop::Output(error)) })?;
+        run.ends.finish(&self.compiled, interrupted)?;
+        if interrupted {
             return Err(Stop::Interrupted);
         }
         Ok(Outcome { iterations, firings: run.fired.iter().sum() })
@@ -277,7 +282,7 @@ impl<'a> Run<'a> {
             failed: None,
             notes: Vec::new(),
             around: Around {
-                printer: Printer { codes: &native.codes, out, error: None },
+                printer: Printer { codes: &native.codes, out, error: None, interrupted: interrupted.clone() },
                 queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),
                 messages: native.has_messages().then(|| RunMessages::new(&native.compiled)),
                 interrupted,

@@ -1,6 +1,6 @@
 //! What a program prints.
 
-use super::code;
+use super::{Interrupted, code};
 use crate::ir::Piece;
 use crate::lower::NodeCode;
 use std::io::Write;
@@ -20,11 +20,12 @@ pub(super) fn print(
     Some(text(pieces, &args(count)))
 }
 
-/// Prints for the program.
+/// Prints for the program. After an interrupt it begins to write nothing more.
 pub(super) struct Printer<'a> {
     pub(super) codes: &'a [Option<NodeCode>],
     pub(super) out: Box<dyn Write + Send>,
     pub(super) error: Option<String>,
+    pub(super) interrupted: Interrupted,
 }
 
 impl Printer<'_> {
@@ -33,7 +34,7 @@ impl Printer<'_> {
     }
 
     pub(super) fn write_bytes(&mut self, text: &[u8]) -> Result<(), String> {
-        self.out.write_all(text).map_err(unwritten)
+        if (self.interrupted)() { Ok(()) } else { self.out.write_all(text).map_err(unwritten) }
     }
 
     pub(super) fn flush(&mut self) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use crate::common::{Memory, Seen, compiled, compiler, has_compiler, ints, see_with};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Split, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
@@ -184,5 +184,64 @@ fn batches_of_any_length_in_a_plan() {
         assert_eq!(seen.end, Err(Stop::Interrupted), "{mode:?}");
         assert!(since < SOON, "{mode:?}: {since:?} after it was stopped");
         assert!(seen.written.values().any(|items| !items.is_empty()), "{mode:?}: batches came to an end");
+    }
+}
+
+/// Prints of which the first one of at least `from` bytes interrupts the run, and the bytes that are printed after it.
+struct Interrupting {
+    from: usize,
+    interrupted: Arc<AtomicBool>,
+    after: Arc<AtomicUsize>,
+}
+
+impl std::io::Write for Interrupting {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.after.fetch_add(bytes.len(), Ordering::Relaxed);
+        }
+        self.interrupted.fetch_or(bytes.len() >= self.from, Ordering::Relaxed);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What the batches under way have printed is dropped.
+#[test]
+fn prints_of_batches_under_way_are_dropped() {
+    if !has_compiler("prints_of_batches_under_way_are_dropped") {
+        return;
+    }
+    let text = |rate| {
+        format!(
+            "void->void pipeline Main {{ add Count(); add Mix(); add Show(); }}
+             void->int filter Count {{ int n; work push 1 {{ push(n++); }} }}
+             int->int filter Mix {{ work pop 1 push {rate} {{ int x = pop(); for (int i = 0; i < 500; i++) x = x * 5 + i; push(x); }} }}
+             int->void filter Show {{ work pop 1 {{ println(pop()); }} }}"
+        )
+    };
+    for (rate, threads) in [("1", 1), ("1", 8), ("[0, 1]", 1), ("[0, 1]", 8)] {
+        let config = Config { cache: Cache::None, ..Config::default() };
+        let native = build(&compiled(&text(rate)), &config).unwrap();
+        let (interrupted, after) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let mut files = Memory::default();
+        // The first steady states are those of one thread, which prints each line by itself.
+        let from = if threads > 1 { 100 } else { 1 };
+        let (out, stop) =
+            (Interrupting { from, interrupted: interrupted.clone(), after: after.clone() }, interrupted);
+        let around = Surroundings {
+            files: &mut files,
+            out: Box::new(out),
+            interrupted: Box::new(move || stop.load(Ordering::Relaxed)),
+            progress: &mut |_| {},
+        };
+        let plan = native.plan(&Threads::new(threads).split(Split::Filters)).unwrap();
+        let threads_of = Threads::of(thalweg::Options::new().plan(plan));
+        let end = native.run_on(&threads_of, Options::default(), around);
+        assert_eq!(end, Err(Stop::Interrupted), "{rate}, {threads} threads");
+        let after = after.load(Ordering::Relaxed);
+        assert!(after == 0, "{rate}, {threads} threads: {after} bytes printed after the interrupt");
     }
 }

@@ -104,6 +104,10 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Records that the run was interrupted. [`Sink::finish`] then completes the file under a name that says that it is a
+    /// part. A pipe or a device has what its reader takes at once.
+    fn mark_partial(&mut self) {}
+
     /// Completes the file: it appears under its name.
     ///
     /// # Errors
@@ -212,6 +216,16 @@ pub fn sink(form: Form, name: &str, output: Output, item: &Layout<'_>) -> Box<dy
 /// Flushes an open output. A file that appears when complete need not be flushed.
 fn flush(writer: &mut BufWriter<Output>) -> io::Result<()> {
     if matches!(writer.get_ref(), Output::Open(_)) { writer.flush() } else { Ok(()) }
+}
+
+/// See [`Sink::mark_partial`].
+fn mark_partial(writer: &mut BufWriter<Output>) {
+    if let Output::New(file) = writer.get_mut() {
+        file.mark_partial();
+    } else if writer.flush().is_err() {
+        let rest = std::mem::replace(writer, BufWriter::new(Output::Open(Box::new(io::sink()))));
+        drop(rest.into_parts()); // and not flushed again
+    }
 }
 
 fn finish(writer: BufWriter<Output>) -> io::Result<()> {

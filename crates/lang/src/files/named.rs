@@ -99,6 +99,10 @@ impl Sink for Named<dyn Sink> {
         self.with_name(done)
     }
 
+    fn mark_partial(&mut self) {
+        self.inner.mark_partial();
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         let Named { description, inner } = *self;
         inner.finish().map_err(|error| with_name(&description, &error))

@@ -1,6 +1,6 @@
 //! Items in text form.
 
-use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush};
+use super::{Layout, Output, Reader, Sink, Source, cut_off, finish, flush, mark_partial};
 use crate::hir::Type;
 use crate::value::{Shape, Value};
 use std::io::{self, BufWriter, Write};
@@ -241,6 +241,10 @@ impl Sink for TextSink {
 
     fn flush(&mut self) -> io::Result<()> {
         flush(&mut self.writer)
+    }
+
+    fn mark_partial(&mut self) {
+        mark_partial(&mut self.writer);
     }
 
     fn finish(self: Box<Self>) -> io::Result<()> {

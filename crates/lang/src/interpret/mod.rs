@@ -106,7 +106,8 @@ pub struct Surroundings<'a> {
     pub progress: &'a mut (dyn FnMut(u64) + Send),
 }
 
-/// Runs a program to its end. Output files appear if it succeeds or is interrupted.
+/// Runs a program to its end. Output files appear if it succeeds; if it is interrupted, they appear under names that say that
+/// they are parts.
 ///
 /// # Errors
 /// The run ended early.
@@ -135,10 +136,13 @@ pub fn interpret_within(
     // An interrupt within a firing ends the run like one between firings.
     let iterations = match drive::drive(&world, options, around.progress) {
         Err(Stop::Interrupted) => 0,
+        // A failure after an interruption may follow from a write that it has ended.
+        Err(_) if world.interrupted() => 0,
         done => done?,
     };
-    world.finish()?;
-    if world.interrupted() {
+    let interrupted = world.interrupted();
+    world.finish(interrupted)?;
+    if interrupted {
         return Err(Stop::Interrupted);
     }
     let firings = world.firings.iter().map(std::cell::Cell::get).sum();

@@ -108,7 +108,11 @@ impl World {
         self.channel(channel).borrow().len() as u64
     }
 
+    /// Prints, unless the run was interrupted.
     pub(super) fn print(&self, text: &str) -> Result<(), String> {
+        if self.interrupted() {
+            return Ok(());
+        }
         let written = self.out.borrow_mut().write_all(text.as_bytes());
         written.map_err(|error| write_error(&error))
     }
@@ -138,13 +142,20 @@ impl World {
         stops
     }
 
-    /// Completes all outputs.
-    pub(super) fn finish(&self) -> Result<(), Stop> {
-        self.out.borrow_mut().flush().map_err(|error| Stop::Output(write_error(&error)))?;
+    /// Completes all outputs; as parts, if the run was interrupted.
+    pub(super) fn finish(&self, interrupted: bool) -> Result<(), Stop> {
+        match self.out.borrow_mut().flush() {
+            // A reader that waits takes no more.
+            Err(error) if !interrupted => return Err(Stop::Output(write_error(&error))),
+            Err(_) | Ok(()) => {}
+        }
         for (at, state) in self.nodes.iter().enumerate() {
             if let State::Writer(sink) = &mut *state.borrow_mut()
-                && let Some(sink) = sink.take()
+                && let Some(mut sink) = sink.take()
             {
+                if interrupted {
+                    sink.mark_partial();
+                }
                 sink.finish().map_err(|error| self.fault(NodeId(at as u32), &error.to_string()))?;
             }
         }

@@ -115,6 +115,10 @@ impl Sink for WavSink {
         written
     }
 
+    fn mark_partial(&mut self) {
+        self.file.mark_partial();
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         let WavSink { file, path, writer, frame, format, .. } = *self;
         if !frame.is_empty() {
