@@ -267,6 +267,11 @@ fn sound_that_is_written_has_the_requested_rate_and_bits() {
     }
     for (rate, options, words) in [
         (", 0", &[][..], "the sample rate is 0, expected at least 1"),
+        (
+            "",
+            &["--rate", "4294967295"],
+            "a WAV file cannot hold 1 channels of 32 bits at 4294967295 samples a second",
+        ),
         ("", &["--output", "-", "--rate", "4000"], "this program writes none"),
         ("", &["--rate", "0"], "invalid value '0'"),
         ("", &["--bits", "12"], "invalid value '12'"),
@@ -274,6 +279,37 @@ fn sound_that_is_written_has_the_requested_rate_and_bits() {
         let output = run(folder, &halves(rate), options);
         assert!(!output.status.success() && stderr(&output).contains(words), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn sound_whose_format_cannot_be_written_is_read_only() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    let given = wave(1, 8, 1, (44, 8), &[0x80; 8]);
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut given = given.clone();
+        given[at..at + bytes.len()].copy_from_slice(bytes);
+        given
+    };
+    let (no_rate, rate) = (changed(24, &[0; 4]), changed(24, &[0xff; 4]));
+    let mut channels = changed(22, &[0xff; 2]);
+    channels[32..34].copy_from_slice(&[0xff; 2]);
+    for (given, options, words) in [
+        (&no_rate, &[][..], "has the sample rate 0: choose one with `--rate HZ`"),
+        (&rate, &["--bits", "16"], "cannot hold 1 channels of 16 bits at 4294967295 samples a second"),
+        (&channels, &["--bits", "16"], "cannot hold 65535 channels of 16 bits"),
+    ] {
+        fs::write(folder.join("given.wav"), given).unwrap();
+        let arguments = [&["--input", "given.wav", "--output", "made.wav"], options].concat();
+        let output = run(folder, COPY, &arguments);
+        assert!(output.status.code() == Some(1) && stderr(&output).contains(words), "{}", stderr(&output));
+        assert!(!folder.join("made.wav").exists());
+        let output = run(folder, COPY, &["--input", "given.wav", "--output", "made"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    fs::write(folder.join("given.wav"), no_rate).unwrap();
+    let output = run(folder, COPY, &["--input", "given.wav", "--output", "made.wav", "--rate", "8000"]);
+    assert!(output.status.success(), "{}", stderr(&output));
 }
 
 #[test]

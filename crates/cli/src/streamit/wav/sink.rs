@@ -14,6 +14,9 @@ use thalweg_lang::value::Value;
 /// Bits of an integer sample that is made of a float, or of the input's float.
 const BITS_OF_FLOAT: u16 = 16;
 
+/// The most bytes of samples. Their number has 32 bits, and so has that of the file, which includes the header.
+const MAX_BYTES: u32 = u32::MAX - 100;
+
 /// What the user or the program demands of sound that is written.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Wanted {
@@ -34,6 +37,8 @@ pub(crate) struct WavSink {
     /// The samples of an incomplete frame (one sample for each channel).
     frame: Vec<Value>,
     writer: WavWriter<BufWriter<File>>,
+    /// The bytes of samples that the file has room for.
+    left: u32,
 }
 
 impl WavSink {
@@ -44,7 +49,6 @@ impl WavSink {
             let message = "a WAV file can only be written to a regular file";
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let file = OutFile::create(path, true)?.durable(false);
         let bits_of_int = if like.floats { BITS_OF_FLOAT } else { 8 * like.bytes };
         let bits = wanted.bits.or(is_int.then_some(bits_of_int));
         let format = WavSpec {
@@ -53,8 +57,11 @@ impl WavSink {
             bits_per_sample: bits.unwrap_or(32),
             sample_format: if bits.is_some() { SampleFormat::Int } else { SampleFormat::Float },
         };
+        check(&format)?;
+        let file = OutFile::create(path, true)?.durable(false);
         let writer = WavWriter::new(BufWriter::new(file.file().try_clone()?), format).map_err(wav_error)?;
-        Ok(WavSink { file, path: path.to_owned(), bits_of_int, format, frame: Vec::new(), writer })
+        let (path, frame, left) = (path.to_owned(), Vec::new(), MAX_BYTES);
+        Ok(WavSink { file, path, bits_of_int, format, frame, writer, left })
     }
 
     fn write(&mut self, sample: &Value) -> io::Result<()> {
@@ -75,6 +82,27 @@ impl WavSink {
         };
         written.map_err(wav_error)
     }
+}
+
+/// Refuses a format that the fields of a header cannot hold. The WAV library would panic, or write other numbers.
+fn check(format: &WavSpec) -> io::Result<()> {
+    let (rate, frame) = (format.sample_rate, bytes_of_frame(format));
+    if rate == 0 {
+        let message = "the sound that the program reads has the sample rate 0: choose one with `--rate HZ`";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    if u16::try_from(frame).is_err() || rate.checked_mul(frame).is_none() {
+        let (channels, bits) = (format.channels, format.bits_per_sample);
+        let message =
+            format!("a WAV file cannot hold {channels} channels of {bits} bits at {rate} samples a second");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(())
+}
+
+/// The bytes of a sample of each channel.
+fn bytes_of_frame(format: &WavSpec) -> u32 {
+    u32::from(format.channels) * u32::from(format.bits_per_sample / 8)
 }
 
 /// A sample of `from` bits as one of `to` bits, rounded and clamped.
@@ -108,6 +136,9 @@ impl Sink for WavSink {
         if self.frame.len() < self.format.channels.into() {
             return Ok(());
         }
+        let left = self.left.checked_sub(bytes_of_frame(&self.format));
+        self.left = left
+            .ok_or_else(|| io::Error::new(io::ErrorKind::FileTooLarge, "a WAV file holds 4 GiB at most"))?;
         let mut frame = std::mem::take(&mut self.frame);
         let written = frame.iter().try_for_each(|sample| self.write(sample));
         frame.clear();
@@ -137,6 +168,17 @@ impl Sink for WavSink {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_full_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let like = Format { channels: 2, rate: 8000, bytes: 2, floats: false };
+        let path = folder.path().join("made.wav");
+        let mut sink = WavSink::create(&path, true, like, Wanted::default()).unwrap();
+        sink.left = 7;
+        let pushed = [1, 2, 3, 4].map(|sample| sink.push(&Value::Int(sample)).map_err(|error| error.kind()));
+        assert_eq!(pushed, [Ok(()), Ok(()), Ok(()), Err(io::ErrorKind::FileTooLarge)]);
+    }
 
     #[test]
     fn samples_keep_their_share_of_full_scale() {
