@@ -3,9 +3,11 @@
 //!
 //! ```text
 //! THALWEG_CASES=100000 cargo test -p thalweg-cli --release --test all kills
+//! THALWEG_CASES=20000 cargo test -p thalweg-cli --release --test all kills::a_timeline
 //! ```
 #![cfg(unix)]
 
+use std::cell::Cell;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -21,8 +23,9 @@ use thalweg::trace::{Report, Timeline};
 
 use crate::child::{Running, start};
 
-/// The default of `THALWEG_CASES`.
+/// The defaults of `THALWEG_CASES`.
 const CASES: u64 = 1000;
+const TIMELINE_CASES: u64 = 100;
 
 /// Places that run at the same time, as many as the smallest machine for these tests has cores.
 const PLACES: u64 = 2;
@@ -33,6 +36,12 @@ const PROGRAM: &str = "void->void pipeline Main {
 float->float filter Work() {
     work pop 1 push 1 { float x = pop(); for (int i = 0; i < 40; i++) x = x * 0.999 + sin(x); push(x); }
 }";
+
+const PRINTS: &str = "void->void pipeline Main { add FileReader<float>(\"in\"); add Work(); add Show(); }
+float->float filter Work() {
+    work pop 1 push 1 { float x = pop(); for (int i = 0; i < 40; i++) x = x * 0.999 + sin(x); push(x); }
+}
+float->void filter Show() { work pop 1 { println(pop()); } }";
 
 /// A command, and how often it is drawn, in relation to the others.
 struct Verb {
@@ -48,11 +57,16 @@ struct Verb {
 enum Kind {
     /// The same as after an undisturbed run.
     Fixed,
-    /// As `Fixed`, but a signal that is not SIGKILL ends the stream early.
+    /// As `Fixed`, and a file with the partial name has a part of the same bytes.
     Stream,
+    /// As `Fixed`, and a file with the partial name has a part of the same samples.
+    Sound,
+    /// Standard output: the first bytes, as many as were written before any signal.
+    Printed,
     /// As `Fixed`, but a signal that is not SIGKILL ends the game of life at an earlier generation.
     Generation,
     Report,
+    /// The timeline of the run that has written the report `r.json`.
     Timeline,
     /// An executable that does the same as an undisturbed one.
     Program,
@@ -67,6 +81,16 @@ const VERBS: &[Verb] = &[
         &["run", "p.str", "--save-report", "r.json", "--timeline", "t.json", "--threads", "2"],
         &[("out", Kind::Stream), ("r.json", Kind::Report), ("t.json", Kind::Timeline)],
     ),
+    // The same files, of another graph.
+    verb(
+        4,
+        &["run", "p.str", "--save-report", "r.json", "--timeline", "t.json", "--threads", "1"],
+        &[("out", Kind::Stream), ("r.json", Kind::Report), ("t.json", Kind::Timeline)],
+    ),
+    verb(2, &["run", "p.str", "-o", "out.wav", "--threads", "2"], &[("out.wav", Kind::Sound)]),
+    verb(2, &["run", "p.str", "-o", "-", "--threads", "2"], &[("printed", Kind::Printed)]),
+    verb(2, &["run", "prints.str", "--threads", "2"], &[("printed", Kind::Printed)]),
+    verb(1, &["run", "prints.str", "--engine", "interpreter"], &[("printed", Kind::Printed)]),
     verb(2, &["run", "p.str", "--engine", "interpreter"], &[("out", Kind::Stream)]),
     Verb { cold: true, ..verb(1, &["run", "p.str"], &[("out", Kind::Stream)]) },
     Verb { cold: true, ..verb(1, &["build", "p.str", "-o", "program"], &[("program", Kind::Program)]) },
@@ -88,6 +112,24 @@ const fn verb(
     Verb { arguments, writes, share, cold: false }
 }
 
+/// A verb's command.
+fn command(folder: &Path, verb: &Verb) -> Command {
+    let mut command = thalweg(folder, verb.arguments);
+    if let [(name, Kind::Printed)] = verb.writes {
+        command.stdout(fs::File::create(folder.join(name)).unwrap());
+    }
+    command
+}
+
+/// The name of a part of a file.
+fn partial(path: &Path) -> PathBuf {
+    thalweg_files::partial_name(path)
+}
+
+fn samples(path: &Path) -> Vec<f32> {
+    hound::WavReader::open(path).unwrap().into_samples().map(Result::unwrap).collect()
+}
+
 fn thalweg(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
     command.args(arguments).current_dir(folder).env("TMPDIR", folder.join("tmp"));
@@ -95,8 +137,8 @@ fn thalweg(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn cases() -> u64 {
-    std::env::var("THALWEG_CASES").map_or(CASES, |text| text.parse().expect("a number"))
+fn cases(default: u64) -> u64 {
+    std::env::var("THALWEG_CASES").map_or(default, |text| text.parse().expect("a number"))
 }
 
 /// Whether a file was read; prints why not.
@@ -148,7 +190,8 @@ struct Place {
     expected: Vec<Vec<Files>>,
     /// The time that each verb takes.
     takes: Vec<Duration>,
-    report: Report,
+    /// The microseconds after which [`Place::kill_at_end`] kills each verb.
+    ends: Vec<Cell<u64>>,
 }
 
 impl Place {
@@ -165,25 +208,29 @@ impl Place {
         let floats: Vec<u8> = (0..30_000).flat_map(|n| (n as f32).to_le_bytes()).collect();
         fs::write(at("in"), floats).unwrap();
         fs::write(at("p.str"), PROGRAM).unwrap();
+        fs::write(at("prints.str"), PRINTS).unwrap();
         fs::write(at("words"), "many words, many more\n".repeat(10_000)).unwrap();
         fs::write(at("a.fa"), format!(">a\n{}\n", "ACGTTGCAAC".repeat(40))).unwrap();
         let good = thalweg(folder.path(), &["dedup", "pack", "tree", "-o", "good.thd"]).status().unwrap();
         assert!(good.success());
-        let (mut expected, mut takes, mut report) = (Vec::new(), Vec::new(), None);
+        // The times below are without compilation.
+        for program in ["p.str", "prints.str"] {
+            assert!(thalweg(folder.path(), &["run", program]).status().unwrap().success());
+        }
+        let (mut expected, mut takes) = (Vec::new(), Vec::new());
         for verb in VERBS {
             if verb.cold {
                 _ = fs::remove_dir_all(at("cache"));
             }
             let started = Instant::now();
-            let output = thalweg(folder.path(), verb.arguments).output().unwrap();
+            let output = command(folder.path(), verb).stderr(Stdio::piped()).spawn().unwrap();
+            let output = output.wait_with_output().unwrap();
             assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
             takes.push(started.elapsed());
             expected.push(verb.writes.iter().map(|(name, _)| contents(&at(name))).collect());
-            if verb.writes.iter().any(|(name, _)| *name == "r.json") {
-                report = Some(Report::from_json(&fs::read_to_string(at("r.json")).unwrap()).unwrap());
-            }
         }
-        Place { folder, expected, takes, report: report.expect("a verb writes a report") }
+        let ends = takes.iter().map(|takes| Cell::new(takes.as_micros() as u64)).collect();
+        Place { folder, expected, takes, ends }
     }
 
     /// Runs a verb, sends a signal at a random time, and checks what is there.
@@ -192,12 +239,17 @@ impl Place {
         let drawn =
             VERBS.iter().position(|verb| number.checked_sub(verb.share).map(|rest| number = rest).is_none());
         let drawn = drawn.expect("the number is below the sum");
-        let verb = &VERBS[drawn];
         let signal = [Signal::KILL, Signal::KILL, Signal::TERM, Signal::INT][random.below(4) as usize];
-        self.clear(verb, random.below(2) == 0);
-        let mut child = start(thalweg(self.folder.path(), verb.arguments).stderr(Stdio::null()));
+        self.clear(&VERBS[drawn], random.below(2) == 0);
         // Signals come at any time of a run, and some after it.
-        sleep(Duration::from_micros(random.below(self.takes[drawn].as_micros() as u64 * 5 / 4)));
+        _ = self.signalled(drawn, signal, random.below(self.takes[drawn].as_micros() as u64 * 5 / 4));
+    }
+
+    /// Runs a verb, sends a signal after `micros` microseconds, and checks what is there.
+    fn signalled(&self, drawn: usize, signal: Signal, micros: u64) -> ExitStatus {
+        let verb = &VERBS[drawn];
+        let mut child = start(command(self.folder.path(), verb).stderr(Stdio::null()));
+        sleep(Duration::from_micros(micros));
         child.send(signal);
         let status = child.wait().unwrap();
         let context = format!("{:?}, {signal:?}, {status}", verb.arguments);
@@ -209,7 +261,19 @@ impl Place {
             if path.exists() {
                 self.check(&path, *kind, expected, signal == Signal::KILL, &context);
             }
+            if partial(&path).exists() {
+                assert!(is_part(&partial(&path), *kind, &expected[0].1), "{context}: a part of {name}");
+            }
         }
+        status
+    }
+
+    /// Kills a verb at about its end, where it completes its files. How long that takes depends on other load: so half of
+    /// the kills are to come too late.
+    fn kill_at_end(&self, drawn: usize, random: &mut Random) {
+        let end = &self.ends[drawn];
+        let status = self.signalled(drawn, Signal::KILL, end.get() * (95 + random.below(10)) / 100);
+        end.set(if status.success() { end.get() * 15 / 16 } else { end.get() * 17 / 16 });
     }
 
     /// Removes the outputs of a verb; the files only if `all`, since they can be replaced.
@@ -218,8 +282,9 @@ impl Place {
             let path = self.folder.path().join(name);
             if path.is_dir() {
                 fs::remove_dir_all(path).unwrap();
-            } else if all && path.exists() {
-                fs::remove_file(path).unwrap();
+            } else if all {
+                _ = fs::remove_file(partial(&path));
+                _ = fs::remove_file(path);
             }
         }
         if verb.cold {
@@ -239,17 +304,15 @@ impl Place {
     fn check(&self, path: &Path, kind: Kind, expected: &[(PathBuf, Vec<u8>)], killed: bool, context: &str) {
         let text = || fs::read_to_string(path).unwrap();
         let whole = match kind {
-            Kind::Stream if !killed => expected[0].1.starts_with(&fs::read(path).unwrap()),
             Kind::Generation if !killed => text().contains("x = ") && text().trim_end().ends_with('!'),
-            Kind::Fixed | Kind::Stream | Kind::Generation => contents(path) == expected,
+            Kind::Printed => expected[0].1.starts_with(&fs::read(path).unwrap()),
+            Kind::Fixed | Kind::Stream | Kind::Sound | Kind::Generation => contents(path) == expected,
             Kind::Report => readable(Report::from_json(&text()), path),
             Kind::Timeline => {
-                // A signal that comes while the program is planned may lead to another graph, which the report beside has.
-                let beside = fs::read_to_string(path.with_file_name("r.json"));
-                let beside = beside.ok().and_then(|text| Report::from_json(&text).ok());
-                let is_of = |report: &Report| Timeline::from_json(&text(), &report.graph).is_ok();
-                beside.is_some_and(|report| is_of(&report))
-                    || readable(Timeline::from_json(&text(), &self.report.graph), path)
+                let report =
+                    fs::read_to_string(path.with_file_name("r.json")).expect("a report of the same run");
+                let report = Report::from_json(&report).unwrap();
+                readable(Timeline::from_json(&text(), &report.graph), path)
             }
             Kind::Program => {
                 let mut program = Command::new(path);
@@ -259,7 +322,7 @@ impl Place {
             }
         };
         assert!(whole, "{context}: {} is neither whole nor absent", path.display());
-        if matches!(kind, Kind::Stream | Kind::Generation) && contents(path) != expected {
+        if matches!(kind, Kind::Generation) && contents(path) != expected {
             // The next run is to find a whole file or none.
             fs::remove_file(path).unwrap();
         }
@@ -278,7 +341,8 @@ impl Place {
         loop {
             for (verb, expected) in VERBS.iter().zip(&self.expected).filter(|(verb, _)| verb.share > 0) {
                 self.clear(verb, true);
-                let output = thalweg(self.folder.path(), verb.arguments).output().unwrap();
+                let output = command(self.folder.path(), verb).stderr(Stdio::piped()).spawn().unwrap();
+                let output = output.wait_with_output().unwrap();
                 assert!(output.status.success(), "{:?}: {output:?}", verb.arguments);
                 for ((name, kind), expected) in verb.writes.iter().zip(expected) {
                     self.check(&self.folder.path().join(name), *kind, expected, true, "the last run");
@@ -293,18 +357,47 @@ impl Place {
     }
 }
 
-#[test]
-fn outputs_are_whole_or_absent_after_signals() {
-    let cases = cases();
+/// Whether a file has a part of the output that an undisturbed run has written as `whole`.
+fn is_part(path: &Path, kind: Kind, whole: &[u8]) -> bool {
+    match kind {
+        Kind::Stream => whole.starts_with(&fs::read(path).unwrap()),
+        Kind::Sound => {
+            let all: Vec<f32> =
+                hound::WavReader::new(whole).unwrap().into_samples().map(Result::unwrap).collect();
+            all.starts_with(&samples(path))
+        }
+        _ => false,
+    }
+}
+
+/// Does `cases` cases in several places at once, and then what the killed commands were to do.
+fn in_places(cases: u64, case: impl Fn(&Place, &mut Random) + Sync) {
     std::thread::scope(|scope| {
         for number in 0..PLACES {
+            let case = &case;
             scope.spawn(move || {
                 let place = Place::new();
                 let mut random = Random(number);
-                (number..cases).step_by(PLACES as usize).for_each(|_| place.case(&mut random));
+                (number..cases).step_by(PLACES as usize).for_each(|_| case(&place, &mut random));
                 place.check_rest();
             });
         }
+    });
+}
+
+#[test]
+fn outputs_are_whole_or_absent_after_signals() {
+    in_places(cases(CASES), Place::case);
+}
+
+/// Two runs of different graphs take turns to replace a report and its timeline, and are killed when they write these.
+#[test]
+fn a_timeline_is_that_of_the_report_beside_it() {
+    let writes_timeline = |verb: &Verb| verb.writes.iter().any(|(_, kind)| matches!(kind, Kind::Timeline));
+    let verbs: Vec<_> = (0..VERBS.len()).filter(|at| writes_timeline(&VERBS[*at])).collect();
+    in_places(cases(TIMELINE_CASES), |place, random| {
+        let drawn = verbs[random.below(verbs.len() as u64) as usize];
+        place.kill_at_end(drawn, random);
     });
 }
 

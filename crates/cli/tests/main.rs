@@ -18,6 +18,7 @@ mod life;
 mod machine;
 mod manual;
 mod marks;
+mod mutations;
 mod pagerank;
 mod pipes;
 mod plan;
