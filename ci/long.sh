@@ -5,8 +5,8 @@
 #   THALWEG_CASES=1000000 bash ci/long.sh              more cases
 #   bash ci/long.sh random_graphs                      only tests with this in their name
 #
-# THALWEG_CASES is the number of cases of the engine's own random tests, PROPTEST_CASES that of tests
-# written with proptest. A test that fixes its number of cases keeps it. With THALWEG_LONG=1 every
+# THALWEG_CASES is the number of cases of the engine's own random tests, and of the kills and changed
+# files of the command's; PROPTEST_CASES is that of tests written with proptest. A test that fixes its number of cases keeps it. With THALWEG_LONG=1 every
 # StreamIt program is compiled at all levels (`cargo test` compiles at two, the program suite at one).
 # Tests that `cargo test` ignores run, too. A failure prints the seed or the case to repeat it.
 set -euo pipefail
