@@ -1,8 +1,8 @@
 //! Native runs that would never end can be stopped, in the middle of a firing too.
 
 use crate::common::{Memory, Seen, compiled, compiler, has_compiler, ints, see_with};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use thalweg_codegen::{Cache, Config, Level, Mode, Native, Split, Threads, build};
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
@@ -191,6 +191,7 @@ fn batches_of_any_length_in_a_plan() {
 struct Interrupting {
     from: usize,
     interrupted: Arc<AtomicBool>,
+    at: Arc<OnceLock<Instant>>,
     after: Arc<AtomicUsize>,
 }
 
@@ -199,7 +200,10 @@ impl std::io::Write for Interrupting {
         if self.interrupted.load(Ordering::Relaxed) {
             self.after.fetch_add(bytes.len(), Ordering::Relaxed);
         }
-        self.interrupted.fetch_or(bytes.len() >= self.from, Ordering::Relaxed);
+        if bytes.len() >= self.from {
+            self.at.get_or_init(Instant::now);
+            self.interrupted.store(true, Ordering::Relaxed);
+        }
         Ok(bytes.len())
     }
 
@@ -208,7 +212,7 @@ impl std::io::Write for Interrupting {
     }
 }
 
-/// What the batches under way have printed is dropped.
+/// What the batches under way have printed is dropped, and those that have not begun are not executed.
 #[test]
 fn prints_of_batches_under_way_are_dropped() {
     if !has_compiler("prints_of_batches_under_way_are_dropped") {
@@ -222,26 +226,27 @@ fn prints_of_batches_under_way_are_dropped() {
              int->void filter Show {{ work pop 1 {{ println(pop()); }} }}"
         )
     };
-    for (rate, threads) in [("1", 1), ("1", 8), ("[0, 1]", 1), ("[0, 1]", 8)] {
+    for (rate, threads) in [("1", 1), ("1", 8), ("1", 100), ("[0, 1]", 1), ("[0, 1]", 8)] {
         let config = Config { cache: Cache::None, ..Config::default() };
         let native = build(&compiled(&text(rate)), &config).unwrap();
-        let (interrupted, after) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        let mut files = Memory::default();
+        let (at, after) = (Arc::new(OnceLock::new()), Arc::new(AtomicUsize::new(0)));
+        let stop = Arc::new(AtomicBool::new(false));
         // The first steady states are those of one thread, which prints each line by itself.
         let from = if threads > 1 { 100 } else { 1 };
-        let (out, stop) =
-            (Interrupting { from, interrupted: interrupted.clone(), after: after.clone() }, interrupted);
+        let out = Interrupting { from, interrupted: stop.clone(), at: at.clone(), after: after.clone() };
         let around = Surroundings {
-            files: &mut files,
+            files: &mut Memory::default(),
             out: Box::new(out),
             interrupted: Box::new(move || stop.load(Ordering::Relaxed)),
             progress: &mut |_| {},
         };
-        let plan = native.plan(&Threads::new(threads).split(Split::Filters)).unwrap();
+        let split = if threads == 100 { Split::Auto } else { Split::Filters };
+        let plan = native.plan(&Threads::new(threads).split(split)).unwrap();
         let threads_of = Threads::of(thalweg::Options::new().plan(plan));
         let end = native.run_on(&threads_of, Options::default(), around);
+        let (since, after) = (at.get().expect("it prints").elapsed(), after.load(Ordering::Relaxed));
         assert_eq!(end, Err(Stop::Interrupted), "{rate}, {threads} threads");
-        let after = after.load(Ordering::Relaxed);
         assert!(after == 0, "{rate}, {threads} threads: {after} bytes printed after the interrupt");
+        assert!(since < SOON, "{rate}, {threads} threads: {since:?} after the interrupt");
     }
 }

@@ -78,10 +78,15 @@ impl<'a> Member<'a> {
     }
 
     fn do_part(&mut self, packet: &mut Packet) -> Result<(), Stop> {
+        self.check_interrupted()?;
         self.begin(packet);
         self.read(packet);
         self.rounds(packet)?;
         // The packet may be incomplete.
+        self.check_interrupted()
+    }
+
+    fn check_interrupted(&self) -> Result<(), Stop> {
         if self.run.is_interrupted() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 

@@ -245,6 +245,11 @@ impl<'s, 'a> Node<'s, 'a> {
         }
         // Firings behind a failure may never end.
         let stops: &dyn Fn() -> bool = &|| self.flags.stops() || behind();
+        if stops() {
+            // The driver drops it.
+            (batch.n, batch.failure) = (0, Some(Stop::Interrupted));
+            return;
+        }
         if own.next.take() != Some(batch.first)
             && let Err(stop) = self.prepare(own, batch, stops)
         {
