@@ -17,7 +17,7 @@
 //!
 //! Indices are in range, integers are not divided by zero, and every loop is bounded; the only exception is the fault
 //! that [`Options::fault`] requests. Values are arbitrary: integers wrap, shifts are by any number, floats become
-//! infinite and NaN. The language does not define the bits of a NaN, so tests treat all NaNs in files as equal.
+//! infinite and NaN.
 //!
 //! [`rewrite`] changes a program without changing its output; [`mutate`] breaks program texts; [`shrink`] finds a small
 //! program that still has a property.

@@ -6,7 +6,7 @@ mod timeouts;
 use crate::ir::{Cell, Kind, Scalar};
 use crate::lower::{cell_of, cells_of, flatten};
 use crate::plan::Facts;
-use thalweg_lang::files::{Files, Layout, Sink};
+use thalweg_lang::files::{Files, Layout, Sink, one_nan};
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::hir::Type;
 use thalweg_lang::interpret::{Options, Stop};
@@ -61,7 +61,7 @@ impl Ends {
                 }
                 Code::FileWriter(name, rate) => {
                     let layout = Layout { shape: &filter.input, structs };
-                    let sink = files.sink_at_rate(name, &layout, *rate).map_err(fault)?;
+                    let sink = one_nan::open(files, name, &layout, *rate).map_err(fault)?;
                     let shape = filter.input.clone();
                     ends.writers.push((node, Writer { sink: Some(sink), bytes: bytes(&shape), shape }));
                 }

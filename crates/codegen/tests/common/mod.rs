@@ -121,9 +121,9 @@ impl io::Write for Shared {
     }
 }
 
-/// A value as text that shows each bit; all NaNs look the same.
+/// A value as text that shows each bit.
 pub fn bits(value: &Value) -> String {
-    let float = |x: f32| if x.is_nan() { "NaN".into() } else { format!("{:08x}", x.to_bits()) };
+    let float = |x: f32| format!("{:08x}", x.to_bits());
     match value {
         Value::Float(x) => float(*x),
         Value::Complex(re, im) => format!("{}+{}i", float(*re), float(*im)),

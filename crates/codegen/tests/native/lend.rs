@@ -94,12 +94,15 @@ impl Sink for Taker {
     }
 
     fn room(&mut self, bytes: usize) -> Option<&mut [u8]> {
-        self.room = vec![0xff; bytes];
+        if self.room.len() < bytes {
+            self.room.resize(bytes, 0xff);
+        }
         self.lends.then_some(&mut self.room[..])
     }
 
     fn filled(&mut self, bytes: usize) -> io::Result<()> {
         self.written.bytes.extend(&self.room[..bytes]);
+        self.room.clear();
         self.written.in_room += bytes;
         Ok(())
     }
@@ -219,6 +222,29 @@ fn files_that_cannot_be_lent_are_copied() {
             }
             let options = Options { iterations: Some(9001), repeat_input: true };
             agree(&compiled, &native, &mut Shelf::new(bytes, 0), options, middle);
+        }
+    }
+}
+
+#[test]
+fn each_nan_has_the_same_bits() {
+    if !has_compiler("each_nan_has_the_same_bits") {
+        return;
+    }
+    const NANS: [u32; 6] = [0x7fc0_0000, 0xffc0_0000, 0x7f80_0001, 0xff80_0001, 0x7fff_ffff, 0xffff_ffff];
+    let items = NANS.iter().flat_map(|nan| [*nan, 1f32.to_bits()]);
+    let file: Vec<u8> = items.cycle().take(20_000).flat_map(u32::to_ne_bytes).collect();
+    for middle in ["", "add Twice();", "add Sum(3, 50);"] {
+        let compiled = compiled(&program(middle));
+        let native = native(&compiled);
+        for lends_room in [true, false] {
+            let mut shelf = Shelf { lends_room, ..Shelf::new(0, 0) };
+            shelf.inputs.insert("in".to_owned(), file.clone());
+            agree(&compiled, &native, &mut shelf, Options::default(), middle);
+            let (_, written) = see(&mut shelf, |around| native.run(Options::default(), around));
+            let floats = written["out"].bytes.as_chunks().0.iter().map(|word| f32::from_ne_bytes(*word));
+            let nans: Vec<u32> = floats.filter(|x| x.is_nan()).map(f32::to_bits).collect();
+            assert!(!nans.is_empty() && nans.iter().all(|nan| *nan == f32::NAN.to_bits()), "{middle}");
         }
     }
 }

@@ -5,10 +5,13 @@
 //! the first one highest; the last byte is padded with zeros.
 //!
 //! **Text**: the same numbers, separated by white space when read, one item per line when written.
+//!
+//! Each NaN that a program writes has the same bits ([`one_nan`]).
 
 mod binary;
 mod input;
 mod named;
+pub mod one_nan;
 mod output;
 mod text;
 
@@ -83,7 +86,7 @@ pub trait Sink: Send {
     }
 
     /// A buffer of at least `_bytes` bytes, if the sink accepts items there in the form of [`Sink::push_bytes`].
-    /// They count when [`Sink::filled`] reports them.
+    /// They count when [`Sink::filled`] reports them; until then a call for no more bytes returns the same buffer, unchanged.
     fn room(&mut self, _bytes: usize) -> Option<&mut [u8]> {
         None
     }

@@ -5,7 +5,7 @@ use super::{Options, RunLimits, Stop};
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Random, Scratch};
-use crate::files::{Files, Layout, Sink, Source};
+use crate::files::{Files, Layout, Sink, Source, one_nan};
 use crate::flat::{ChannelId, NodeId};
 use crate::messages::MessageRouter;
 use crate::tree::{Code, Filter};
@@ -198,7 +198,7 @@ fn initial_state(
             State::Reader { source, again: options.repeat_input }
         }
         Code::FileWriter(name, rate) => {
-            let sink = files.sink_at_rate(name, &layout(&filter.input), *rate).map_err(fault)?;
+            let sink = one_nan::open(files, name, &layout(&filter.input), *rate).map_err(fault)?;
             State::Writer(Some(sink))
         }
     })
