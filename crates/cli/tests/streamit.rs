@@ -409,6 +409,14 @@ const SIFT: &str = "void->void pipeline Main { add Count(); add Sift(); add File
 void->int filter Count() { int n; work push 1 { push(n++); } }
 int->int filter Sift() { work pop 1 push [0, 1] { int x = pop(); if (x % 3 != 0) push(x); } }";
 
+/// A feedback loop in which a filter drops nothing, although its rate is dynamic.
+const LOOP: &str = "void->void pipeline Main { add Count(); add Mix(); add FileWriter<int>(\"-\"); }
+void->int filter Count() { int n; work push 1 { push(n++); } }
+int->int feedbackloop Mix() { join roundrobin; body pipeline {
+        add int->int filter { work pop 2 push 2 { int x = pop() + pop(); push(x); push(x); } };
+        add int->int filter { work pop 1 push [0, 1] { push(pop()); } }; add Identity<int>(); };
+    loop Identity<int>(); split roundrobin; enqueue 0; }";
+
 const MODES: [&str; 7] = ["auto", "filters", "pipeline", "data", "sequential", "demand", "os-thread"];
 
 #[test]
@@ -419,19 +427,33 @@ fn every_mode_prints_the_same_and_notes_if_it_uses_one_thread() {
         let folder = folder_with(text);
         for mode in MODES {
             for threads in ["1", "2"] {
-                let output =
-                    run(folder.path(), &["--text", "--mode", mode, "--threads", threads, "-i", "300"]);
+                let arguments = ["--mode", mode, "--threads", threads, "-i", "300", "--text"];
+                // The other program writes no file.
+                let output = run(folder.path(), &arguments[..arguments.len() - usize::from(!is_dynamic)]);
                 assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{mode}, {threads} threads");
-                let why = match mode {
-                    "sequential" => Some("sequential scheduling uses one thread"),
-                    "demand" if !is_dynamic => {
-                        Some("it is one region, and on demand one thread at a time runs a region")
+                let note = match (mode, threads) {
+                    ("sequential", "2") => {
+                        "note: the program runs on one thread: sequential scheduling uses one thread\n"
+                            .to_owned()
                     }
-                    _ => None,
+                    ("demand", "2") if !is_dynamic => {
+                        "note: the program runs on one thread: it is one region, and on \
+                         demand one thread at a time runs a region\n"
+                            .to_owned()
+                    }
+                    ("data", "2") if is_dynamic => {
+                        "note: `--mode data` has no effect: the program has dynamic rates, so \
+                         it is divided as by `--mode auto`\n"
+                            .to_owned()
+                    }
+                    ("filters" | "pipeline" | "data" | "os-thread", "1")
+                        if !is_dynamic || mode != "os-thread" =>
+                    {
+                        format!("note: `--mode {mode}` has no effect: the program runs on one thread\n")
+                    }
+                    _ => String::new(),
                 };
-                let note = why.filter(|_| threads == "2");
-                let note = note.map(|why| format!("note: the program runs on one thread: {why}\n"));
-                assert_eq!(stderr(&output), note.unwrap_or_default(), "{mode}, {threads} threads");
+                assert_eq!(stderr(&output), note, "{mode}, {threads} threads");
             }
         }
     }
@@ -480,6 +502,73 @@ fn source_files_are_not_overwritten() {
 }
 
 #[test]
+fn options_without_effect_on_native_code_are_noted() {
+    let (still, sift, loops) = (folder_with(COUNT), folder_with(SIFT), folder_with(LOOP));
+    let printers = folder_with(&COUNT.replace("push(n++)", "println(n); push(n++)"));
+    let segments =
+        "the program runs on one thread: at optimisation level 0 its code is not divided into segments";
+    let prints =
+        "the order of its firings is visible: several filters print, or one prints and another may fail";
+    let wav = "the program reads and writes no file other than sound";
+    for (folder, arguments, notes) in [
+        (&still, &["-O", "0", "--threads", "2"][..], vec![segments.to_owned()]),
+        (
+            &still,
+            &["-O", "0", "--mode", "filters"],
+            vec![format!("`--mode filters` has no effect: {segments}")],
+        ),
+        (&still, &["-O", "0"], vec![]),
+        (&sift, &["-O", "0", "--threads", "2", "--batch", "7", "--budget", "1M"], vec![]),
+        (&still, &["--mode", "data", "--threads", "2", "--batch", "7"], vec![]),
+        (
+            &still,
+            &["--threads", "1", "--batch", "7", "--budget", "1M"],
+            vec![
+                "`--batch 7` has no effect: the program has no dynamic rates and runs on one thread"
+                    .to_owned(),
+                "`--budget 1MiB` has no effect: the program has no dynamic rates".to_owned(),
+            ],
+        ),
+        (
+            &printers,
+            &["--threads", "2", "--batch", "7"],
+            vec![
+                format!("the program runs on one thread: {prints}"),
+                format!("`--batch 7` has no effect: {prints}"),
+            ],
+        ),
+        (
+            &loops,
+            &["--threads", "2", "--text"],
+            vec!["the program runs on one thread: a feedback loop has dynamic rates".to_owned()],
+        ),
+        (
+            &still,
+            &["--text", "--repeat-input"],
+            vec![
+                "`--repeat-input` has no effect: the program reads no file".to_owned(),
+                format!("`--text` has no effect: {wav}"),
+            ],
+        ),
+    ] {
+        let output = run(folder.path(), &[arguments, &["-i", "1"]].concat());
+        let notes: String = notes.iter().map(|note| format!("note: {note}\n")).collect();
+        assert_eq!((stderr(&output), output.status.code()), (notes, Some(0)), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_batch_is_followed_without_dynamic_rates() {
+    let folder = folder_with(SCALE);
+    fs::write(folder.path().join("given"), vec![1; 400_000]).unwrap();
+    let output =
+        run(folder.path(), &["--mode", "data", "--threads", "2", "--batch", "7", "--save-plan", "plan"]);
+    assert_eq!((stderr(&output).as_str(), output.status.code()), ("", Some(0)));
+    let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
+    assert!(plan.contains("\nbatch 7\n"), "{plan}");
+}
+
+#[test]
 fn options_without_effect_on_the_interpreter_are_noted() {
     let folder = folder_with(COUNT);
     for (arguments, note) in [
@@ -488,6 +577,8 @@ fn options_without_effect_on_the_interpreter_are_noted() {
             "note: the program runs on one thread: the interpreter is single-threaded\n",
         ),
         (&["--mode", "data"], "note: `--mode data` has no effect: the interpreter runs the program\n"),
+        (&["--batch", "7"], "note: `--batch 7` has no effect: the interpreter runs the program\n"),
+        (&["-O", "1"], "note: `-O 1` has no effect: the interpreter runs the program\n"),
         (&["--threads", "1", "--mode", "auto"], ""),
     ] {
         let output = run(folder.path(), &[arguments, &["-i", "1", "--engine", "interpreter"]].concat());

@@ -44,8 +44,9 @@ use prepared::{Prepared, lanes, rings};
 use std::sync::{Arc, OnceLock};
 use thalweg::graph::{GraphData, shown};
 use thalweg_lang::Compiled;
-use thalweg_lang::interpret::BUDGET;
+use thalweg_lang::interpret::{BUDGET, Options};
 use thalweg_lang::messages::has_messages;
+use thalweg_lang::tree::Code;
 
 /// The optimisation level of native code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -207,23 +208,84 @@ impl Native {
         self.has_messages() && self.compiled.schedule.regions.len() == 1
     }
 
-    /// The reason why one thread runs the program at any requested number; `None` where several do.
-    pub fn one_thread(&self) -> Option<&'static str> {
+    /// Whether the program is one region without dynamic rates, which no demand drives.
+    pub fn is_static(&self) -> bool {
+        self.parts.len() == 1 && !self.flows() && !self.on_demand()
+    }
+
+    /// The reason why one thread runs the program at any requested number, for a run of this length; `None` where several
+    /// may.
+    pub fn one_thread(&self, options: Options) -> Option<&'static str> {
+        let regions = self.compiled.schedule.regions.len();
+        if let Some(why) = self.in_order(options) {
+            return Some(why);
+        }
+        match self.mode {
+            Mode::Demand if regions == 1 => {
+                Some("it is one region, and on demand one thread at a time runs a region")
+            }
+            _ if self.is_static() && self.parts.iter().all(|part| part.plan.is_none()) => {
+                Some("at optimisation level 0 its code is not divided into segments")
+            }
+            _ if !self.is_static() && regions == 1 => Some("its filters with dynamic rates are one region"),
+            _ if !self.is_static() && !self.has_readers_at_sources() => {
+                Some("a filter behind others with dynamic rates reads a file")
+            }
+            _ => None,
+        }
+    }
+
+    /// The reason why nodes fire one by one in the interpreter's order, without batches, in a run of this length.
+    pub fn in_order(&self, options: Options) -> Option<&'static str> {
         if self.has_messages() {
             Some("its filters send messages to each other")
         } else if self.exact {
             Some(
                 "the order of its firings is visible: several filters print, or one prints and another may fail",
             )
+        } else if self.mode == Mode::Sequential {
+            Some("sequential scheduling uses one thread")
+        } else if self.has_loops_of_regions() {
+            Some("a feedback loop has dynamic rates")
+        } else if options.iterations.is_some() && self.may_run_ahead() {
+            Some(
+                "the number of iterations is limited, and a filter with a dynamic pop rate is one of two inputs of a region",
+            )
         } else {
-            match self.mode {
-                Mode::Sequential => Some("sequential scheduling uses one thread"),
-                Mode::Demand if self.compiled.schedule.regions.len() == 1 => {
-                    Some("it is one region, and on demand one thread at a time runs a region")
-                }
-                _ => None,
-            }
+            None
         }
+    }
+
+    /// Whether regions wait for each other around a loop.
+    fn has_loops_of_regions(&self) -> bool {
+        let flat = &self.compiled.flat;
+        self.compiled.between_regions().any(|channel| flat.channel(channel).link.feedback)
+    }
+
+    /// Whether a region with a filter that decides how much it takes from another region takes from elsewhere too. It must
+    /// not be ahead when the iterations end.
+    fn may_run_ahead(&self) -> bool {
+        let (flat, region_of) = (&self.compiled.flat, self.compiled.schedule.region_of());
+        let mut inputs = vec![(0, false); self.compiled.schedule.regions.len()];
+        for channel in self.compiled.between_regions() {
+            let to = flat.channel(channel).to.0.index();
+            let (count, decides) = &mut inputs[region_of[to]];
+            (*count, *decides) = (*count + 1, *decides || self.waits[to].is_some());
+        }
+        inputs.into_iter().any(|(count, decides)| decides && count > 1)
+    }
+
+    /// Whether only regions that take from no other read files, so that it is known when they do.
+    fn has_readers_at_sources(&self) -> bool {
+        let (compiled, region_of) = (&self.compiled, self.compiled.schedule.region_of());
+        let mut reads = vec![false; compiled.schedule.regions.len()];
+        for node in compiled.flat.graph.node_ids() {
+            let code = compiled.flat.filter(node).map(|id| &compiled.tree.filters[id.0 as usize].code);
+            reads[region_of[node.index()]] |= matches!(code, Some(Code::FileReader(_)));
+        }
+        !compiled
+            .between_regions()
+            .any(|channel| reads[region_of[compiled.flat.channel(channel).to.0.index()]])
     }
 
     /// Which folder or file of the cache was not used since another user may have written it, and why; the program was

@@ -1,5 +1,7 @@
 //! `thalweg run`.
 
+mod without_effect;
+
 use super::program_files::{ProgramFiles, Sound, is_wav};
 use super::wav::Wanted;
 use super::{SourceFiles, print_errors};
@@ -52,13 +54,14 @@ pub(crate) struct Run {
     #[arg(long, value_enum)]
     pub(super) engine: Option<Engine>,
     /// Optimisation of native code: 0 one function for each filter, 1 fused regions, 2 also vectorised firings
-    #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2,
-        value_parser = clap::value_parser!(u8).range(0..=2))]
-    optimise: u8,
+    /// (default: 2)
+    #[arg(short = 'O', long, value_name = "LEVEL", value_parser = clap::value_parser!(u8).range(0..=2))]
+    optimise: Option<u8>,
     /// How the program is divided among threads; `auto` is for use, the others are for comparison
     #[arg(long, hide_short_help = true, value_enum, default_value_t)]
     mode: RunMode,
-    /// For programs with dynamic rates: steady states in a batch (default: as many as stay in the caches)
+    /// For programs with dynamic rates, and for others on several threads: steady states in a batch (default: as many as
+    /// stay in the caches)
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch: Option<u64>,
     /// For programs with dynamic rates: the most bytes of all queues together, such as 64M (default: 1G)
@@ -136,12 +139,12 @@ impl Run {
             Some(native) => self.on.options_for(native.graph(), interrupt)?,
             None => self.on.plain(interrupt)?,
         };
-        let threads = Threads::of(engine).split(self.split());
-        match &native {
-            Some(native) => self.note_one_thread(native),
-            None => self.note_unused_options_of_interpreter(),
-        }
+        // With dynamic rates the batch is the program's (`with_batch_and_budget`).
+        let batch = self.batch.filter(|_| native.as_ref().is_some_and(Native::is_static));
+        let threads = Threads::of(engine).split(self.split()).batch(batch);
         let options = Options { iterations: self.iterations, repeat_input: self.repeat_input };
+        let unused = self.without_effect(&compiled, native.as_ref(), (&threads, options));
+        unused.iter().for_each(|note| standard::eprint(&format!("note: {note}")));
         let limits = self.limits();
         let mut files = ProgramFiles {
             input: self.input,
@@ -202,29 +205,6 @@ impl Run {
 }
 
 impl Run {
-    /// Prints a note if native code of this program uses one thread, although the user has requested more.
-    fn note_one_thread(&self, native: &Native) {
-        if let (Some(why), true) = (native.one_thread(), self.on.threads() > Some(1)) {
-            standard::eprint(&format!("note: the program runs on one thread: {why}"));
-        }
-    }
-
-    /// Prints a note for each option that has no effect on the interpreter.
-    fn note_unused_options_of_interpreter(&self) {
-        if self.on.threads() > Some(1) {
-            standard::eprint("note: the program runs on one thread: the interpreter is single-threaded");
-        }
-        for option in self.on.given() {
-            standard::eprint(&format!("note: `{option}` has no effect: the interpreter runs the program"));
-        }
-        if let (Some(mode), true) = (self.mode.to_possible_value(), self.mode != RunMode::Auto) {
-            let mode = mode.get_name();
-            standard::eprint(&format!(
-                "note: `--mode {mode}` has no effect: the interpreter runs the program"
-            ));
-        }
-    }
-
     /// Refuses options about sound where the program writes none.
     fn check_sound(&self, compiled: &Compiled) -> Result<()> {
         let writes_sound = |code: &Code| match (code, &self.output) {
@@ -258,6 +238,9 @@ impl Run {
         Ok(())
     }
 }
+
+/// The optimisation level of native code, unless the user chooses one.
+pub(super) const DEFAULT_LEVEL: u8 = 2;
 
 /// The optimisation level with this number.
 pub(super) fn level(number: u8) -> Level {
@@ -348,7 +331,7 @@ impl Run {
         if self.engine == Some(Engine::Interpreter) {
             return Ok(None);
         }
-        let level = level(self.optimise);
+        let level = level(self.optimise.unwrap_or(DEFAULT_LEVEL));
         match make(level).inspect(note_distrusted) {
             Ok(native) => Ok(Some(self.with_batch_and_budget(native.in_mode(self.scheduling())))),
             Err(refusal) if refusal == Refusal::Interrupted || self.engine == Some(Engine::Native) => {

@@ -224,11 +224,6 @@ impl Native {
         Ok(Outcome { iterations, firings: run.fired.iter().sum() })
     }
 
-    /// Whether the program is one region without dynamic rates, which no demand drives.
-    fn is_static(&self) -> bool {
-        self.parts.len() == 1 && !self.flows() && !self.on_demand()
-    }
-
     /// The name of a part of the program: those of its first and last node, without that of the whole.
     fn name_of(&self, nodes: &[NodeId]) -> String {
         let whole = format!("{}.", self.compiled.tree.root.name);
@@ -378,17 +373,18 @@ impl<'a> Run<'a> {
         if given.as_ref().is_some_and(|planned| self.follows_on_one_thread(planned)) {
             return Ok((given, Cut::Whole));
         }
-        if let (Some(why), true) = (self.native.one_thread(), threads.count() > 1) {
-            self.notes.push(format!("one thread ran the program: {why}"));
-        }
-        if self.is_static() {
-            if parallel::may_share(self, threads) && self.begin_one(options, around)? == Begun::Yes {
+        if let Some(why) = self.native.one_thread(options) {
+            if threads.count() > 1 {
+                self.notes.push(format!("one thread ran the program: {why}"));
+            }
+        } else if self.is_static() {
+            if threads.count() > 1 && self.begin_one(options, around)? == Begun::Yes {
                 let (planned, cut) = parallel::cut(self, given, threads, options, around)?;
                 return Ok((Some(planned), cut.map_or(Cut::Whole, |cut| Cut::Segments(Box::new(cut)))));
             }
-        } else if !self.native.on_demand() {
+        } else {
             self.begin_regions();
-            if most > 0 && !self.exact(options) && groups::may_share(self, threads) {
+            if most > 0 && (threads.count() > 1 || self.native.mode == Mode::OsThread) {
                 let mut sources = self.begin_sources(most, around)?;
                 if sources.over {
                     self.sources = Some(sources);

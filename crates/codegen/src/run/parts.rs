@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
         around: &mut Surroundings<'_>,
     ) -> Result<u64, Stop> {
         let most = options.iterations.unwrap_or(u64::MAX);
-        let batched = if self.exact(options) { 0 } else { most };
+        let batched = if self.native.in_order(options).is_some() { 0 } else { most };
         self.rounds(batched, most, groups, around)
     }
 
@@ -179,28 +179,6 @@ impl<'a> Run<'a> {
     pub(super) fn begin_regions(&mut self) {
         let regions = self.native.compiled.schedule.regions.iter().enumerate();
         self.regions = regions.map(|(home, region)| Region::new(region, home, self)).collect();
-    }
-
-    /// Whether the order of firings is visible.
-    pub(super) fn exact(&self, options: Options) -> bool {
-        let flat = &self.native.compiled.flat;
-        let region_of = self.native.compiled.schedule.region_of();
-        let between = |channel: &&thalweg_lang::flat::Channel| {
-            region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
-        };
-        let mut inputs = vec![0; self.regions.len()];
-        for channel in flat.channels().iter().filter(between) {
-            inputs[region_of[channel.to.0.index()]] += 1;
-        }
-        let ahead =
-            self.regions.iter().zip(&inputs).any(|(region, inputs)| {
-                !region.takers.is_empty() && *inputs > 1 && options.iterations.is_some()
-            });
-        self.native.exact
-            || self.native.has_messages()
-            || self.native.mode == Mode::Sequential
-            || ahead
-            || flat.channels().iter().filter(between).any(|channel| channel.link.feedback)
     }
 
     /// Runs steady states in batches, as long as all sources have whole ones; returns their number.
@@ -297,12 +275,8 @@ impl<'a> Run<'a> {
         let scales = sources.filter_map(|region| Some(self.native.parts[region.stage?].scale));
         let most = scales.fold(BATCH, u64::min);
         self.native.batch.unwrap_or_else(|| {
-            let (flat, region_of) = (&self.native.compiled.flat, self.native.compiled.schedule.region_of());
-            let between =
-                flat.channels().iter().enumerate().filter(|(_, channel)| {
-                    region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
-                });
-            let bytes: usize = between.map(|(at, _)| self.around.queues.item_bytes(at)).sum();
+            let between = self.native.compiled.between_regions();
+            let bytes: usize = between.map(|at| self.around.queues.item_bytes(at.index())).sum();
             most.min((NEAR / bytes.max(1) as u64).max(FEW))
         })
     }

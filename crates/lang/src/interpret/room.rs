@@ -6,6 +6,18 @@ use crate::flat::{ChannelId, Flat};
 use crate::value::WORD;
 use std::cell::Cell;
 
+impl Compiled {
+    /// The channels between regions. Their queues have no bound but the budget; all others are bounded by the schedule. A
+    /// program without dynamic rates has none.
+    pub fn between_regions(&self) -> impl Iterator<Item = ChannelId> {
+        let region_of = self.schedule.region_of();
+        self.flat.graph.channel_ids().filter(move |id| {
+            let channel = self.flat.channel(*id);
+            region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
+        })
+    }
+}
+
 /// The default limit of bytes in all queues between regions: a gigabyte.
 pub const BUDGET: u64 = 1 << 30;
 
@@ -21,21 +33,14 @@ pub(super) struct Room {
 
 impl Room {
     pub(super) fn new(compiled: &Compiled, most: u64) -> Room {
-        let (flat, region_of) = (&compiled.flat, compiled.schedule.region_of());
-        let bytes = |id| {
-            let channel = flat.channel(id);
-            if region_of[channel.from.0.index()] == region_of[channel.to.0.index()] {
-                return 0;
-            }
+        let flat = &compiled.flat;
+        let mut bytes = vec![0; flat.channels().len()];
+        for id in compiled.between_regions() {
             let words = flat.shape(id).words(&compiled.tree.structs, u64::MAX >> 8);
-            words.unwrap_or(1).saturating_mul(WORD)
-        };
-        Room {
-            most,
-            used: Cell::new(0),
-            bytes: flat.graph.channel_ids().map(bytes).collect(),
-            counted: flat.channels().iter().map(|_| Cell::new(0)).collect(),
+            bytes[id.index()] = words.unwrap_or(1).saturating_mul(WORD);
         }
+        let counted = flat.channels().iter().map(|_| Cell::new(0)).collect();
+        Room { most, used: Cell::new(0), bytes, counted }
     }
 
     /// Records the length of a queue; returns whether the budget holds.

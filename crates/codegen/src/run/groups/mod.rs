@@ -102,16 +102,6 @@ struct Packets {
     most: usize,
 }
 
-/// Whether several threads may run the regions.
-pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
-    let wanted = match run.native.mode {
-        Mode::Hybrid | Mode::Demand => threads.count() > 1,
-        Mode::OsThread => true,
-        Mode::Sequential => false,
-    };
-    wanted && run.regions.len() > 1 && readers_at_sources(run)
-}
-
 /// Runs some batches on this thread, so that all regions begin, then cuts the program. The times of these batches decide
 /// how, if there is no plan. `None` beside the plan where one thread runs the program.
 pub(super) fn cut<'a>(
@@ -248,14 +238,6 @@ impl<'a> Groups<'a> {
         }
         Ok(())
     }
-}
-
-/// Whether only sources read files, so that it is known when they do.
-fn readers_at_sources(run: &Run<'_>) -> bool {
-    run.ends.readers.iter().all(|(node, _)| {
-        let of = |region: &&super::parts::Region<'_>| region.has(*node);
-        run.regions.iter().find(of).is_some_and(|region| region.is_source())
-    })
 }
 
 /// Runs batches on this thread for a while, as without other threads; returns the seconds for a steady state

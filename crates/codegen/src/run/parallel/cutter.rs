@@ -32,7 +32,8 @@ impl<'a> Cutter<'_, 'a> {
     pub(super) fn follow(&self, planned: Planned) -> (Planned, Option<Sized<'a>>) {
         let layout = (!planned.is_whole()).then(|| {
             let mut layout = self.layout(&planned.bodies);
-            layout.set_batch((planned.plan.batch as u64).max(layout.reach.states).max(1));
+            let batch = self.threads.batch.unwrap_or(planned.plan.batch as u64);
+            layout.set_batch(batch.max(layout.reach.states).max(1));
             layout
         });
         let sized = layout.and_then(|layout| self.window(&layout).map(|window| (layout, window)));

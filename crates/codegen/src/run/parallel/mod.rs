@@ -95,13 +95,6 @@ pub(super) struct Cut<'a> {
     alone: Option<f64>,
 }
 
-/// Whether several threads may run steady states.
-pub(super) fn may_share(run: &Run<'_>, threads: &Threads) -> bool {
-    let native = run.native;
-    let planned = matches!(&native.parts[..], [part] if part.plan.is_some());
-    planned && threads.count() > 1 && native.one_thread().is_none()
-}
-
 /// Cuts the program as `given` or by a new plan, after steady states that one thread has to do. `None` beside the plan
 /// where one thread runs the program.
 pub(super) fn cut<'a>(
@@ -122,7 +115,7 @@ pub(super) fn cut<'a>(
     run.copy_back(0);
     let (first, most) = (run.iterations, options.iterations.unwrap_or(u64::MAX) - run.iterations);
     let gates = &run.stages[0].gates;
-    let plan = part.plan.as_ref().expect("checked by `may_share`");
+    let plan = part.plan.as_ref().expect("`Native::one_thread` has checked it");
     let in_place = InPlace::new(plan, gates, &mut run.ends, first, most);
     let cutter = Cutter { native, part, plan, threads, alone, files: in_place.as_ref() };
     let (planned, cut) = match given {
