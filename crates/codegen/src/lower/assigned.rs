@@ -167,9 +167,11 @@ impl Does {
             }
             StmtKind::Break | StmtKind::Continue => self.breaks |= self.depth == 0,
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::If(condition, then, otherwise) => {
-                self.expr(condition);
-                self.stmts(then);
+            StmtKind::If(branches, otherwise) => {
+                for (condition, body) in branches {
+                    self.expr(condition);
+                    self.stmts(body);
+                }
                 self.stmts(otherwise);
             }
             StmtKind::While(condition, body) | StmtKind::DoWhile(body, condition) => {
@@ -221,10 +223,14 @@ impl Does {
             ExprKind::Constant(_) | ExprKind::Iter => {}
             ExprKind::Read(place) => self.place(place),
             ExprKind::Unary(_, x) | ExprKind::Convert(x) | ExprKind::Peek(x) => self.expr(x),
-            ExprKind::Binary(_, x, y) | ExprKind::And(x, y) | ExprKind::Or(x, y) => {
-                self.branches |= !matches!(expr.kind, ExprKind::Binary(..));
-                self.expr(x);
-                self.expr(y);
+            ExprKind::Binary(first, links) => {
+                self.size += links.len() - 1;
+                hir::Expr::operands(first, links).for_each(|operand| self.expr(operand));
+            }
+            ExprKind::And(operands) | ExprKind::Or(operands) => {
+                self.branches = true;
+                self.size += operands.len() - 2;
+                operands.iter().for_each(|operand| self.expr(operand));
             }
             ExprKind::Ternary(x, y, z) => {
                 self.branches = true;

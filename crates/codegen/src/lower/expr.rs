@@ -4,9 +4,12 @@ use super::assigned::expr_does;
 use super::shape::{components, is_scalar, kind_of};
 use super::{Lower, Outcome, Part, Val};
 use crate::ir::{Area, Expr, Kind, MemKind, Scalar, Stmt};
-use thalweg_lang::hir::{self, BinaryOp, ExprKind, Type};
+use thalweg_lang::hir::{self, BinaryOp, ExprKind, Link, LinkKind, Type};
 use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
+
+/// Operators that follow each other in one expression.
+const MAX_LINKS: usize = 64;
 
 impl<'a> Lower<'a> {
     pub(super) fn has_effects(&self, expr: &hir::Expr) -> bool {
@@ -27,10 +30,26 @@ impl<'a> Lower<'a> {
         Ok(values)
     }
 
-    fn two(&mut self, first: &'a hir::Expr, second: &'a hir::Expr) -> Outcome<(Val, Val)> {
-        let mut values = self.operands(&[first, second])?;
-        let second = values.pop().unwrap_or(Val::Nothing);
-        Ok((values.pop().unwrap_or(Val::Nothing), second))
+    /// Binary operators from left to right. A variable takes the value after some of them, so that the height of expressions
+    /// is bounded, which all that follows relies on.
+    fn links(&mut self, first: &'a hir::Expr, links: &'a [Link]) -> Outcome<Val> {
+        let (mut value, mut ty) = (self.expr(first)?, &first.ty);
+        for (at, link) in links.iter().enumerate() {
+            if (at + 1) % MAX_LINKS == 0 {
+                value = self.freeze(value)?;
+            }
+            value = match &link.kind {
+                LinkKind::Operator(op, second) => {
+                    let first = if self.has_effects(second) { self.freeze(value)? } else { value };
+                    let second = self.expr(second)?;
+                    self.span = link.span;
+                    self.binary(*op, ty, first, second)?
+                }
+                LinkKind::Convert => self.convert(value, ty, &link.ty)?,
+            };
+            ty = &link.ty;
+        }
+        Ok(value)
     }
 
     /// The value of an expression of one scalar.
@@ -50,13 +69,9 @@ impl<'a> Lower<'a> {
                 let x = self.expr(x)?;
                 self.unary(*op, x)
             }
-            ExprKind::Binary(op, first, second) => {
-                let (a, b) = self.two(first, second)?;
-                self.span = expr.span;
-                self.binary(*op, &first.ty, a, b)
-            }
-            ExprKind::And(first, second) => self.short(first, second, false),
-            ExprKind::Or(first, second) => self.short(first, second, true),
+            ExprKind::Binary(first, links) => self.links(first, links),
+            ExprKind::And(operands) => self.all(operands, false),
+            ExprKind::Or(operands) => self.all(operands, true),
             ExprKind::Ternary(condition, first, second) => self.ternary(condition, first, second, &expr.ty),
             ExprKind::Convert(x) => {
                 let value = self.expr(x)?;
@@ -87,20 +102,27 @@ impl<'a> Lower<'a> {
         Ok(Val::Cells(scalars.collect::<Outcome<_>>()?))
     }
 
-    /// Lowers `&&` and `||`: the second operand is evaluated only where the first does not decide.
-    fn short(&mut self, first: &'a hir::Expr, second: &'a hir::Expr, decides: bool) -> Outcome<Val> {
-        let a = self.scalar(first)?;
-        if let Some(Scalar::Bool(a)) = a.constant() {
-            return if a == decides {
-                Ok(Val::Scalar(Expr::Const(Scalar::Bool(a))))
-            } else {
-                self.expr(second)
-            };
+    /// Lowers `&&` and `||`: an operand is evaluated only where those before it do not decide.
+    fn all(&mut self, operands: &'a [hir::Expr], decides: bool) -> Outcome<Val> {
+        let (first, rest) = operands.split_first().ok_or("an operator has no operands")?;
+        let mut value = self.scalar(first)?;
+        for (at, second) in rest.iter().enumerate() {
+            if (at + 1) % MAX_LINKS == 0 {
+                value = self.spill(value);
+            }
+            value = self.short(value, second, decides)?;
+        }
+        Ok(Val::Scalar(value))
+    }
+
+    fn short(&mut self, a: Expr, second: &'a hir::Expr, decides: bool) -> Outcome<Expr> {
+        if let Some(Scalar::Bool(known)) = a.constant() {
+            return if known == decides { Ok(Expr::Const(Scalar::Bool(known))) } else { self.scalar(second) };
         }
         let op = if decides { BinaryOp::BitOr } else { BinaryOp::BitAnd };
         if let Some(b) = self.pure(second)? {
             let Val::Scalar(b) = b else { return Err("a condition is not a scalar".into()) };
-            return Ok(Val::Scalar(self.binary_scalar(op, Kind::Bool, a, b)));
+            return Ok(self.binary_scalar(op, Kind::Bool, a, b));
         }
         let result = self.var(Kind::Bool, "both");
         self.set(result, a.clone());
@@ -114,7 +136,7 @@ impl<'a> Lower<'a> {
             },
             |_| Ok(()),
         )?;
-        Ok(Val::Scalar(Expr::Var(result)))
+        Ok(Expr::Var(result))
     }
 
     /// The value of an expression without effects, which can be evaluated anywhere; `None` for others.

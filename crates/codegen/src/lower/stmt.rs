@@ -8,6 +8,12 @@ use thalweg_lang::hir::{self, BinaryOp, Init, Place, Shaped, StmtKind, Type};
 use thalweg_lang::interpret::counted;
 use thalweg_lang::value::Shape;
 
+/// A condition with what is executed if it holds.
+type Branch = (hir::Expr, Vec<hir::Stmt>);
+
+/// Branches of one `if` that are nested.
+const MAX_NESTED_BRANCHES: usize = 16;
+
 impl<'a> Lower<'a> {
     pub(super) fn stmts(&mut self, stmts: &'a [hir::Stmt]) -> Outcome<()> {
         for stmt in stmts {
@@ -29,10 +35,7 @@ impl<'a> Lower<'a> {
             StmtKind::Push(item) => self.push(item),
             StmtKind::Print(text, line_ends) => self.print(text.as_ref(), *line_ends),
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::If(condition, then, otherwise) => {
-                let condition = self.scalar(condition)?;
-                self.branch(condition, |lower| lower.stmts(then), |lower| lower.stmts(otherwise))
-            }
+            StmtKind::If(branches, otherwise) => self.branches(branches, otherwise),
             StmtKind::While(condition, body) => self.repeat(Some(condition), &[], body, false),
             StmtKind::DoWhile(body, condition) => self.repeat(Some(condition), &[], body, true),
             StmtKind::For { init, condition, step, body } => {
@@ -48,6 +51,49 @@ impl<'a> Lower<'a> {
             StmtKind::Send(send) => self.send(send, stmt.span),
             _ => Err("a statement creates streams".into()),
         }
+    }
+
+    /// `if` and each `else if`. Of many, some at a time are nested; a variable says whether none has been taken, so that the
+    /// nesting is bounded, which all that follows relies on.
+    fn branches(&mut self, branches: &'a [Branch], otherwise: &'a [hir::Stmt]) -> Outcome<()> {
+        let mut parts = branches.chunks(MAX_NESTED_BRANCHES).peekable();
+        if branches.len() <= MAX_NESTED_BRANCHES {
+            return self.nested_branches(branches, &|lower| lower.stmts(otherwise));
+        }
+        let none = self.var(Kind::Bool, "none");
+        self.set(none, Expr::Const(Scalar::Bool(true)));
+        while let Some(part) = parts.next() {
+            let is_last = parts.peek().is_none();
+            let none_so_far = self.known.constant(none).map_or(Expr::Var(none), Expr::Const);
+            self.branch(
+                none_so_far,
+                |lower| {
+                    lower.set(none, Expr::Const(Scalar::Bool(false)));
+                    lower.nested_branches(part, &|lower| {
+                        if is_last {
+                            return lower.stmts(otherwise);
+                        }
+                        lower.set(none, Expr::Const(Scalar::Bool(true)));
+                        Ok(())
+                    })
+                },
+                |_| Ok(()),
+            )?;
+            if !self.alive {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn nested_branches(
+        &mut self,
+        branches: &'a [Branch],
+        otherwise: &dyn Fn(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let Some(((condition, body), rest)) = branches.split_first() else { return otherwise(self) };
+        let condition = self.scalar(condition)?;
+        self.branch(condition, |lower| lower.stmts(body), |lower| lower.nested_branches(rest, otherwise))
     }
 
     fn give_back(&mut self, value: Option<&'a hir::Expr>) -> Outcome<()> {

@@ -82,3 +82,32 @@ fn long_tables() {
     let source = source(&compiled(&text), Level::Vectors).unwrap();
     assert_eq!(source.matches("static const char").count(), 8, "some tables are not strings of bytes");
 }
+
+/// Thousands of branches and operands are no nesting.
+#[test]
+fn long_chains() {
+    if !has_compiler("long_chains") {
+        return;
+    }
+    const COUNT: usize = 3000;
+    let branches: String = (0..COUNT)
+        .map(|i| format!("{} (k == {i}) x = {};", if i == 0 { "if" } else { " else if" }, i * 3))
+        .collect();
+    let ints: String = (0..COUNT).map(|i| format!(" {} k", ["+", "-", "^", "*"][i % 4])).collect();
+    let floats: String = (0..COUNT).map(|i| format!(" + {}", ["k", "0.25", "f"][i % 3])).collect();
+    let truths: String = (0..COUNT).map(|i| format!(" {} k != {i}", ["&&", "||"][i % 2])).collect();
+    let text: String = (0..COUNT).map(|i| format!(" + {}", ["k", "\",\""][i % 2])).collect();
+    let text = format!(
+        "void->void pipeline Main {{ add Count(); add FileWriter<float>(\"out\"); }}
+         void->float filter Count() {{ int k; float f; work push 4 {{
+            int x; {branches} else x = -1;
+            f += 0.5;
+            push(x); push(k{ints}); push(k{floats});
+            if (k >= 0{truths}) push(1); else push(0);
+            println(k{text});
+            k += 700; }} }}"
+    );
+    let seen = agree(&text, &Memory::default(), Some(6));
+    assert_eq!(seen.written["out"].len(), 24);
+    assert_eq!(seen.printed.lines().count(), 6);
+}

@@ -26,8 +26,9 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// A prefix operator and its operand.
     Unary(UnaryOp, Box<Expr>),
-    /// A binary operator and its operands.
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// Binary operators from left to right: an operand, and each operator with its right operand. The left operand is all
+    /// before it, so a long sum is no deep tree.
+    Binary(Box<Expr>, Vec<(BinaryOp, Expr)>),
     /// `condition ? first : second`.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `(type) value`.

@@ -52,8 +52,8 @@ pub enum StmtKind {
     Continue,
     /// `return`, with a value or without.
     Return(Option<Expr>),
-    /// `if`, with an optional `else` branch.
-    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `if` and each `else if`, with their conditions, and an optional `else` branch.
+    If(Vec<(Expr, Stmt)>, Option<Box<Stmt>>),
     /// `while`.
     While(Expr, Box<Stmt>),
     /// `do`, with its condition.

@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::machine::{Machine, Outcome, WithSpan, fail};
-use crate::hir::{Expr, ExprKind, Type};
+use crate::hir::{Expr, ExprKind, Link, LinkKind, Type};
 use crate::source::Span;
 use crate::value::Value;
 
@@ -24,16 +24,9 @@ impl<'p> Machine<'p, '_> {
             ExprKind::Constant(value) => Ok(value.clone()),
             ExprKind::Read(place) => self.read(place, span),
             ExprKind::Unary(op, operand) => self.eval(operand)?.unary(*op).with_span(span),
-            ExprKind::Binary(op, first, second) => {
-                let first = self.eval(first)?;
-                let second = self.eval(second)?;
-                let result = Value::binary(*op, &first, &second).with_span(span)?;
-                self.account_result(result, &expr.ty, span)
-            }
-            ExprKind::And(first, second) => {
-                Ok(Value::Bool(self.eval_bool(first)? && self.eval_bool(second)?))
-            }
-            ExprKind::Or(first, second) => Ok(Value::Bool(self.eval_bool(first)? || self.eval_bool(second)?)),
+            ExprKind::Binary(first, links) => self.follow(first, links),
+            ExprKind::And(operands) => self.is_decided(operands, false).map(|decided| Value::Bool(!decided)),
+            ExprKind::Or(operands) => self.is_decided(operands, true).map(Value::Bool),
             ExprKind::Ternary(condition, first, second) => {
                 if self.eval_bool(condition)? {
                     self.eval(first)
@@ -55,6 +48,32 @@ impl<'p> Machine<'p, '_> {
             ExprKind::Iter => Ok(Value::Int(self.host.executions())),
             ExprKind::Compose(parts) => self.compose(parts, expr),
         }
+    }
+
+    fn follow(&mut self, first: &'p Expr, links: &'p [Link]) -> Outcome<Value> {
+        let (mut value, mut ty) = (self.eval(first)?, &first.ty);
+        for link in links {
+            value = match &link.kind {
+                LinkKind::Operator(op, second) => {
+                    let second = self.eval(second)?;
+                    let result = Value::binary(*op, &value, &second).with_span(link.span)?;
+                    self.account_result(result, &link.ty, link.span)?
+                }
+                LinkKind::Convert => value.convert(ty, &link.ty).with_span(link.span)?,
+            };
+            ty = &link.ty;
+        }
+        Ok(value)
+    }
+
+    /// Whether an operand has the value that decides; those after it are not evaluated.
+    fn is_decided(&mut self, operands: &'p [Expr], decides: bool) -> Outcome<bool> {
+        for operand in operands {
+            if self.eval_bool(operand)? == decides {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Accounts for the length of strings; clears unused components of vectors.

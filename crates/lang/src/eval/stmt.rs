@@ -57,9 +57,16 @@ impl<'p> Machine<'p, '_> {
         self.guard(stmt.span)?;
         match &stmt.kind {
             StmtKind::Block(stmts) => self.exec_all(stmts),
-            StmtKind::If(condition, then, otherwise) => {
-                let taken = if self.eval_bool(condition)? { then } else { otherwise };
-                self.exec_all(taken)
+            StmtKind::If(branches, otherwise) => {
+                for (at, (condition, body)) in branches.iter().enumerate() {
+                    if at > 0 {
+                        self.step(1, condition.span)?;
+                    }
+                    if self.eval_bool(condition)? {
+                        return self.exec_all(body);
+                    }
+                }
+                self.exec_all(otherwise)
             }
             StmtKind::While(condition, body) => self.repeat(Some(condition), &[], body, stmt.span),
             StmtKind::DoWhile(body, condition) => self.do_while(body, condition, stmt.span),

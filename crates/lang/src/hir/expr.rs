@@ -24,12 +24,12 @@ pub enum ExprKind {
     Read(Place),
     /// A prefix operator; the result has the operand's type.
     Unary(UnaryOp, Box<Expr>),
-    /// A binary operator on two operands of one type (for shifts: two integers).
-    Binary(BinaryOp, Box<Expr>, Box<Expr>),
-    /// `&&`: evaluates the second operand only if the first is true. Both are boolean.
-    And(Box<Expr>, Box<Expr>),
-    /// `||`: evaluates the second operand only if the first is false. Both are boolean.
-    Or(Box<Expr>, Box<Expr>),
+    /// Binary operators from left to right: an operand, and what follows it. So a long sum is no deep tree.
+    Binary(Box<Expr>, Vec<Link>),
+    /// `&&` of two or more: evaluates an operand only if those before it are true. All are boolean.
+    And(Vec<Expr>),
+    /// `||` of two or more: evaluates an operand only if those before it are false. All are boolean.
+    Or(Vec<Expr>),
     /// `condition ? first : second`; the condition is boolean, the branches have one type.
     Ternary(Box<Expr>, Box<Expr>, Box<Expr>),
     /// Converts a value to [`Expr::ty`]: a promotion or a cast. See [`Value::convert`].
@@ -53,6 +53,83 @@ pub enum ExprKind {
     Iter,
     /// A vector of floats or a complex number from its components.
     Compose(Vec<Expr>),
+}
+
+/// A step from the value of all that is before it in an [`ExprKind::Binary`] to the next value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// The step.
+    pub kind: LinkKind,
+    /// The type of the next value.
+    pub ty: Type,
+    /// The place of everything up to here.
+    pub span: Span,
+}
+
+/// Kinds of links.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LinkKind {
+    /// A binary operator with its second operand, of the same type as the value (for shifts: two integers).
+    Operator(BinaryOp, Expr),
+    /// Converts the value, as [`ExprKind::Convert`] does.
+    Convert,
+}
+
+impl Expr {
+    /// A binary operator on two operands. It extends the first operand, if that ends with one.
+    pub fn binary(op: BinaryOp, first: Expr, second: Expr, ty: Type) -> Expr {
+        let span = first.span.to(second.span);
+        let (first, mut links) = first.into_links();
+        links.push(Link { kind: LinkKind::Operator(op, second), ty: ty.clone(), span });
+        Expr { kind: ExprKind::Binary(Box::new(first), links), ty, span }
+    }
+
+    /// The first operand of a value, and what follows it.
+    fn into_links(self) -> (Expr, Vec<Link>) {
+        let (mut value, mut conversions) = (self, Vec::new());
+        loop {
+            match value.kind {
+                ExprKind::Binary(first, mut links) => {
+                    links.extend(conversions.into_iter().rev());
+                    return (*first, links);
+                }
+                ExprKind::Convert(inner) if inner.ends_with_operator() => {
+                    conversions.push(Link { kind: LinkKind::Convert, ty: value.ty, span: value.span });
+                    value = *inner;
+                }
+                kind => return (Expr { kind, ..value }, Vec::new()),
+            }
+        }
+    }
+
+    /// Whether it is a binary operator, converted or not.
+    fn ends_with_operator(&self) -> bool {
+        match &self.kind {
+            ExprKind::Binary(..) => true,
+            ExprKind::Convert(inner) => inner.ends_with_operator(),
+            _ => false,
+        }
+    }
+
+    /// The operator and its operands, if it is a single one.
+    pub fn as_binary(&self) -> Option<(BinaryOp, &Expr, &Expr)> {
+        match &self.kind {
+            ExprKind::Binary(first, links) => match &links[..] {
+                [Link { kind: LinkKind::Operator(op, second), .. }] => Some((*op, first, second)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The operands of an [`ExprKind::Binary`], from left to right.
+    pub fn operands<'e>(first: &'e Expr, links: &'e [Link]) -> impl Iterator<Item = &'e Expr> {
+        let seconds = links.iter().filter_map(|link| match &link.kind {
+            LinkKind::Operator(_, second) => Some(second),
+            LinkKind::Convert => None,
+        });
+        std::iter::once(first).chain(seconds)
+    }
 }
 
 /// The target of a call.

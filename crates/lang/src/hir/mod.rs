@@ -14,7 +14,7 @@ mod print;
 mod stmt;
 mod stream;
 
-pub use expr::{BinaryOp, Builtin, Callee, Expr, ExprKind, Place, Root, Step, UnaryOp};
+pub use expr::{BinaryOp, Builtin, Callee, Expr, ExprKind, Link, LinkKind, Place, Root, Step, UnaryOp};
 pub use stmt::{Creator, Init, Latency, Made, Send, Stmt, StmtKind, Weights};
 pub use stream::{
     Body, Filter, Function, Native, Program, Rate, Rates, Stream, StreamBody, Struct, Variable, Work,

@@ -45,8 +45,8 @@ pub enum StmtKind {
     Print(Option<Expr>, bool),
     /// Statements with their own locals.
     Block(Vec<Stmt>),
-    /// The condition is boolean.
-    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    /// `if` and each `else if`, with their conditions, which are boolean; and what is executed if none holds.
+    If(Vec<(Expr, Vec<Stmt>)>, Vec<Stmt>),
     /// `while`
     While(Expr, Vec<Stmt>),
     /// `do`, and then the condition.

@@ -83,9 +83,9 @@ fn sends<'p>(stmts: &'p [Stmt], found: &mut dyn FnMut(&'p Send, Span)) {
             StmtKind::Block(stmts) | StmtKind::While(_, stmts) | StmtKind::DoWhile(stmts, _) => {
                 sends(stmts, found);
             }
-            StmtKind::If(_, first, second) => {
-                sends(first, found);
-                sends(second, found);
+            StmtKind::If(branches, otherwise) => {
+                branches.iter().for_each(|(_, body)| sends(body, found));
+                sends(otherwise, found);
             }
             StmtKind::For { init, step, body, .. } => {
                 [init, step, body].into_iter().for_each(|stmts| sends(stmts, found));

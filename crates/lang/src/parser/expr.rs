@@ -139,7 +139,12 @@ impl Parser<'_> {
         PendingOperator { left, start, op, .. }: PendingOperator,
         right: Measured,
     ) -> Parsed<Measured> {
-        let kind = ExprKind::Binary(op, Box::new(left.expr), Box::new(right.expr));
+        // Operators that follow each other are one level.
+        if let ExprKind::Binary(first, mut rest) = left.expr.kind {
+            rest.push((op, right.expr));
+            return self.measured(ExprKind::Binary(first, rest), start, right.height.max(left.height - 1));
+        }
+        let kind = ExprKind::Binary(Box::new(left.expr), vec![(op, right.expr)]);
         self.measured(kind, start, left.height.max(right.height))
     }
 

@@ -25,10 +25,11 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::{Token, lex};
 use crate::source::{Source, Sources, Span};
 
-/// The limit of nested braces, brackets, parentheses and statements together.
+/// The limit of nested braces, brackets, parentheses and statements together. A chain of `else if` is one level.
 pub const MAX_DEPTH: u32 = 200;
 
-/// The limit of the height of an expression tree; chains such as `a + b + c` count.
+/// The limit of the height of an expression tree. Chains such as `a.b.c` count; binary operators that follow each other, as in
+/// `a + b + c`, are one level.
 pub const MAX_HEIGHT: u32 = 512;
 
 /// The limit of reported errors.

@@ -97,7 +97,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let error = Diagnostic::new(value.span, "statement with no effect");
-        let compares = matches!(value.kind, ExprKind::Binary(BinaryOp::Eq, ..));
+        let compares = matches!(&value.kind, ExprKind::Binary(_, rest) if rest.last().is_some_and(|(op, _)| *op == BinaryOp::Eq));
         let error = error.recovered();
         self.report(if compares { error.hint("use `=` to assign") } else { error });
         Ok(())

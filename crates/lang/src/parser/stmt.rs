@@ -123,14 +123,23 @@ impl Parser<'_> {
         self.branches(condition)
     }
 
-    /// The branches of an `if` after its condition.
-    pub(super) fn branches(&mut self, condition: Expr) -> Parsed<StmtKind> {
-        let first = Box::new(self.stmt()?);
-        if self.lookahead(1) == Kind::OpenBrace {
-            self.correct_keyword(&[Kind::Else]);
+    /// The branches of an `if` after its condition, with those of each `else if` that follows.
+    pub(super) fn branches(&mut self, mut condition: Expr) -> Parsed<StmtKind> {
+        let mut branches = Vec::new();
+        loop {
+            branches.push((condition, self.stmt()?));
+            if self.lookahead(1) == Kind::OpenBrace {
+                self.correct_keyword(&[Kind::Else]);
+            }
+            if !self.eat(Kind::Else) {
+                return Ok(StmtKind::If(branches, None));
+            }
+            if !self.eat(Kind::If) {
+                let otherwise = Box::new(self.stmt()?);
+                return Ok(StmtKind::If(branches, Some(otherwise)));
+            }
+            condition = self.condition("if")?;
         }
-        let second = if self.eat(Kind::Else) { Some(Box::new(self.stmt()?)) } else { None };
-        Ok(StmtKind::If(condition, first, second))
     }
 
     /// `'(' expr ')'`

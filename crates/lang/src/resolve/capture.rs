@@ -4,7 +4,7 @@
 use super::Resolver;
 use super::frame::Variable;
 use crate::diagnostic::Diagnostic;
-use crate::hir::{Expr, ExprKind, Init, Place, Root, Shaped, Step, Type};
+use crate::hir::{Expr, ExprKind, Init, LinkKind, Place, Root, Shaped, Step, Type};
 
 /// The limit of the chain in which the length of one array depends on the next array.
 const MAX_CHAIN: u32 = 64;
@@ -72,16 +72,23 @@ fn roots(expr: &mut Expr, what: &mut dyn FnMut(&mut Root)) {
     match &mut expr.kind {
         ExprKind::Read(place) | ExprKind::Step { place, .. } => place_roots(place, what),
         ExprKind::Unary(_, value) | ExprKind::Convert(value) | ExprKind::Peek(value) => roots(value, what),
-        ExprKind::Binary(_, first, second) | ExprKind::And(first, second) | ExprKind::Or(first, second) => {
+        ExprKind::Binary(first, links) => {
             roots(first, what);
-            roots(second, what);
+            for link in links {
+                if let LinkKind::Operator(_, second) = &mut link.kind {
+                    roots(second, what);
+                }
+            }
         }
         ExprKind::Ternary(condition, first, second) => {
             roots(condition, what);
             roots(first, what);
             roots(second, what);
         }
-        ExprKind::Call(_, values) | ExprKind::Compose(values) => {
+        ExprKind::And(values)
+        | ExprKind::Or(values)
+        | ExprKind::Call(_, values)
+        | ExprKind::Compose(values) => {
             values.iter_mut().for_each(|value| roots(value, what));
         }
         ExprKind::Constant(_) | ExprKind::Pop | ExprKind::Iter => {}

@@ -1,6 +1,6 @@
 //! Integers known at compile time. They serve checks only; expressions are not replaced.
 
-use crate::hir::{BinaryOp, Expr, ExprKind, Rate, Type, UnaryOp};
+use crate::hir::{BinaryOp, Expr, ExprKind, LinkKind, Rate, Type, UnaryOp};
 use crate::value::Value;
 
 /// The value of an integer expression of constants.
@@ -12,8 +12,20 @@ pub(super) fn integer(expr: &Expr) -> Option<i32> {
         ExprKind::Unary(UnaryOp::Negate, value) if expr.ty == Type::Int => {
             Some(integer(value)?.wrapping_neg())
         }
-        ExprKind::Binary(op, first, second) if expr.ty == Type::Int => {
-            arithmetic(*op, integer(first)?, integer(second)?)
+        ExprKind::Binary(first, links) => {
+            let (mut value, mut ty) = (integer(first)?, &first.ty);
+            for link in links {
+                value = match &link.kind {
+                    LinkKind::Operator(op, second) => arithmetic(*op, value, integer(second)?)?,
+                    LinkKind::Convert if *ty != Type::Float => value,
+                    LinkKind::Convert => return None,
+                };
+                ty = &link.ty;
+                if *ty != Type::Int {
+                    return None;
+                }
+            }
+            Some(value)
         }
         _ => None,
     }

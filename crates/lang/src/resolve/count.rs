@@ -133,9 +133,11 @@ impl Counter {
             }
             StmtKind::Print(value, _) => value.as_ref().map_or(Bounds::NONE, |value| self.expr(value)),
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::If(condition, first, second) => {
-                let condition = self.expr(condition);
-                condition.and(self.stmts(first).or(self.stmts(second)))
+            StmtKind::If(branches, otherwise) => {
+                let otherwise = self.stmts(otherwise);
+                branches.iter().rev().fold(otherwise, |others, (condition, body)| {
+                    self.expr(condition).and(self.stmts(body).or(others))
+                })
             }
             StmtKind::While(condition, body) => self.expr(condition).and(self.stmts(body)).repeated(),
             StmtKind::DoWhile(body, condition) => self.stmts(body).and(self.expr(condition)).repeated(),
@@ -176,9 +178,14 @@ impl Counter {
             ExprKind::Pop if self.what == Moved::Pop => Bounds::ONE,
             ExprKind::Read(place) | ExprKind::Step { place, .. } => self.place(place),
             ExprKind::Unary(_, value) | ExprKind::Convert(value) | ExprKind::Peek(value) => self.expr(value),
-            ExprKind::Binary(_, first, second) => self.expr(first).and(self.expr(second)),
-            ExprKind::And(first, second) | ExprKind::Or(first, second) => {
-                self.expr(first).and(Bounds::NONE.or(self.expr(second)))
+            ExprKind::Binary(first, links) => {
+                Expr::operands(first, links).fold(Bounds::NONE, |sum, operand| sum.and(self.expr(operand)))
+            }
+            ExprKind::And(operands) | ExprKind::Or(operands) => {
+                operands.iter().enumerate().fold(Bounds::NONE, |sum, (at, operand)| {
+                    let bounds = self.expr(operand);
+                    sum.and(if at == 0 { bounds } else { Bounds::NONE.or(bounds) })
+                })
             }
             ExprKind::Ternary(condition, first, second) => {
                 let arms = self.expr(first).or(self.expr(second));

@@ -30,7 +30,7 @@ impl<'a> Resolver<'a> {
             ast::ExprKind::Literal(value) => Some(literal(value, span)),
             ast::ExprKind::Name(_) | ast::ExprKind::Member(..) | ast::ExprKind::Index(..) => self.read(expr),
             ast::ExprKind::Unary(op, value) => self.unary(*op, value, span),
-            ast::ExprKind::Binary(..) => self.binary(expr),
+            ast::ExprKind::Binary(first, rest) => self.binary(first, rest),
             ast::ExprKind::Ternary(condition, first, second) => self.ternary(condition, first, second, span),
             ast::ExprKind::Cast(to, value) => self.cast(primitive(*to), value, span),
             ast::ExprKind::Step { place, by, before } => self.step(place, *by, *before, span),

@@ -138,10 +138,11 @@ impl Walk {
             StmtKind::Body(_) => Required::Body,
             StmtKind::Loop(_) => Required::Loop,
             StmtKind::Block(block) => return self.stmts(&block.stmts),
-            StmtKind::If(_, first, second) => {
-                let first = self.part(first);
-                let second = second.as_ref().map_or(PathCounts::NEVER, |second| self.part(second));
-                return first.or(second);
+            StmtKind::If(branches, otherwise) => {
+                let ways: Vec<_> = branches.iter().map(|(_, body)| self.part(body)).collect();
+                let otherwise =
+                    otherwise.as_ref().map_or(PathCounts::NEVER, |otherwise| self.part(otherwise));
+                return ways.into_iter().rev().fold(otherwise, |others, way| way.or(others));
             }
             // The number of iterations is unknown; one iteration is assumed.
             StmtKind::While(_, body) | StmtKind::DoWhile(body, _) | StmtKind::For { body, .. } => {

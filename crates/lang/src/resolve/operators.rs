@@ -64,18 +64,12 @@ fn as_bit(value: Expr, other: &Type) -> Expr {
 }
 
 impl<'a> Resolver<'a> {
-    /// Resolves binary operators. Long sums lean to the left, so the descent is a loop, not recursion.
-    pub fn binary(&mut self, expr: &'a ast::Expr) -> Option<Expr> {
-        let mut pending = Vec::new();
-        let mut leftmost = expr;
-        while let ast::ExprKind::Binary(op, first, second) = &leftmost.kind {
-            pending.push((*op, &**second));
-            leftmost = first;
-        }
-        let mut value = self.expr(leftmost);
-        while let Some((op, second)) = pending.pop() {
+    /// Resolves binary operators.
+    pub fn binary(&mut self, first: &'a ast::Expr, rest: &'a [(AstOp, ast::Expr)]) -> Option<Expr> {
+        let mut value = self.expr(first);
+        for (op, second) in rest {
             let second = self.expr(second);
-            value = value.zip(second).and_then(|(first, second)| self.operate(op, first, second));
+            value = value.zip(second).and_then(|(first, second)| self.operate(*op, first, second));
         }
         value
     }
@@ -85,7 +79,7 @@ impl<'a> Resolver<'a> {
         let Some(resolved) = binary_op(op) else { return self.logical(op, first, second, span) };
         if op == AstOp::Add && (first.ty == Type::String || second.ty == Type::String) {
             let (first, second) = (self.text(first)?, self.text(second)?);
-            return Some(binary(resolved, first, second, Type::String, span));
+            return Some(Expr::binary(resolved, first, second, Type::String));
         }
         if matches!(op, AstOp::ShiftLeft | AstOp::ShiftRight) {
             return self.shift(resolved, op, first, second, span);
@@ -98,13 +92,26 @@ impl<'a> Resolver<'a> {
         let (first, second) = (promoted(first, &ty), promoted(second, &ty));
         let compares = matches!(op, AstOp::Eq | AstOp::Ne | AstOp::Lt | AstOp::Le | AstOp::Gt | AstOp::Ge);
         let ty = if compares { Type::Boolean } else { ty };
-        Some(binary(resolved, first, second, ty, span))
+        Some(Expr::binary(resolved, first, second, ty))
     }
 
     fn logical(&mut self, op: AstOp, first: Expr, second: Expr, span: Span) -> Option<Expr> {
         let (first, second) = (self.condition(first), self.condition(second));
-        let (first, second) = (Box::new(first?), Box::new(second?));
-        let kind = if op == AstOp::And { ExprKind::And(first, second) } else { ExprKind::Or(first, second) };
+        let (first, second) = (first?, second?);
+        let kind = match (op, first.kind) {
+            (AstOp::And, ExprKind::And(mut operands)) => {
+                operands.push(second);
+                ExprKind::And(operands)
+            }
+            (AstOp::Or, ExprKind::Or(mut operands)) => {
+                operands.push(second);
+                ExprKind::Or(operands)
+            }
+            (op, kind) => {
+                let operands = vec![Expr { kind, ..first }, second];
+                if op == AstOp::And { ExprKind::And(operands) } else { ExprKind::Or(operands) }
+            }
+        };
         Some(Expr { kind, ty: Type::Boolean, span })
     }
 
@@ -114,7 +121,7 @@ impl<'a> Resolver<'a> {
             return self.no_operator(written, &first.ty, &second.ty, span);
         }
         let (first, second) = (promoted(first, &Type::Int), promoted(second, &Type::Int));
-        Some(binary(op, first, second, Type::Int, span))
+        Some(Expr::binary(op, first, second, Type::Int))
     }
 
     /// Reports operands of a shift that are not integers.
@@ -185,8 +192,4 @@ impl<'a> Resolver<'a> {
         let kind = ExprKind::Ternary(Box::new(condition), Box::new(first), Box::new(second));
         Some(Expr { kind, ty, span })
     }
-}
-
-fn binary(op: BinaryOp, first: Expr, second: Expr, ty: Type, span: Span) -> Expr {
-    Expr { kind: ExprKind::Binary(op, Box::new(first), Box::new(second)), ty, span }
 }

@@ -52,11 +52,13 @@ impl<'a> Resolver<'a> {
 
     fn control(&mut self, kind: &'a ast::StmtKind) -> Option<StmtKind> {
         match kind {
-            ast::StmtKind::If(condition, first, second) => {
-                let condition = self.condition_of(condition);
-                let first = self.part(first);
-                let second = second.as_ref().map_or(Some(Vec::new()), |second| self.part(second));
-                Some(StmtKind::If(condition?, first?, second?))
+            ast::StmtKind::If(branches, otherwise) => {
+                let branches: Vec<_> = branches
+                    .iter()
+                    .map(|(condition, body)| self.condition_of(condition).zip(self.part(body)))
+                    .collect();
+                let otherwise = otherwise.as_ref().map_or(Some(Vec::new()), |otherwise| self.part(otherwise));
+                Some(StmtKind::If(branches.into_iter().collect::<Option<_>>()?, otherwise?))
             }
             ast::StmtKind::While(condition, body) => {
                 let condition = self.condition_of(condition);

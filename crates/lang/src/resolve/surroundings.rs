@@ -199,12 +199,17 @@ impl<'a> Walk<'a, '_> {
             StmtKind::Add(creator) | StmtKind::Body(creator) => self.creator(creator, input, output),
             StmtKind::Loop(creator) => self.creator(creator, output, input),
             StmtKind::Block(block) => self.stmts(&block.stmts, code),
-            StmtKind::If(_, first, second) => {
+            StmtKind::If(branches, otherwise) => {
                 let before = code.here;
-                self.part(first, code);
-                let first = std::mem::replace(&mut code.here, before);
-                second.iter().for_each(|second| self.part(second, code));
-                code.here = self.either(first, code.here);
+                let mut ends = Vec::with_capacity(branches.len());
+                for (_, body) in branches {
+                    self.part(body, code);
+                    ends.push(std::mem::replace(&mut code.here, before));
+                }
+                otherwise.iter().for_each(|otherwise| self.part(otherwise, code));
+                for end in ends {
+                    code.here = self.either(end, code.here);
+                }
             }
             StmtKind::While(_, body) | StmtKind::DoWhile(body, _) | StmtKind::For { body, .. } => {
                 self.loop_body(body, code);

@@ -73,10 +73,7 @@ impl Walk {
                 value.iter().for_each(|value| self.expr(value))
             }
             StmtKind::Block(stmts) => self.stmts(stmts),
-            StmtKind::If(condition, first, second) => {
-                self.expr(condition);
-                self.either(|walk| walk.stmts(first), |walk| walk.stmts(second));
-            }
+            StmtKind::If(branches, otherwise) => self.branches(branches, otherwise),
             StmtKind::While(condition, body) => {
                 self.expr(condition);
                 self.perhaps(|walk| walk.stmts(body));
@@ -97,6 +94,21 @@ impl Walk {
             StmtKind::Send(send) => send.args.iter().for_each(|arg| self.expr(arg)),
             _ => {}
         }
+    }
+
+    /// One of the branches, or what is executed otherwise. Only the first condition is evaluated in any case.
+    fn branches(&mut self, branches: &[(Expr, Vec<Stmt>)], otherwise: &[Stmt]) {
+        let (certain, mut least) = (self.certain, None);
+        for (condition, body) in branches {
+            self.expr(condition);
+            let before = (self.popped, std::mem::replace(&mut self.certain, false));
+            self.stmts(body);
+            let after = std::mem::replace(&mut self.popped, before.0);
+            least = Some(least.map_or(after, |least| after.min(least)));
+        }
+        self.stmts(otherwise);
+        self.popped = least.map_or(self.popped, |least| self.popped.min(least));
+        self.certain = certain;
     }
 
     /// Code that may not execute.
@@ -139,13 +151,16 @@ impl Walk {
             }
             ExprKind::Read(place) | ExprKind::Step { place, .. } => self.place(place),
             ExprKind::Unary(_, value) | ExprKind::Convert(value) => self.expr(value),
-            ExprKind::Binary(_, first, second) => {
-                self.expr(first);
-                self.expr(second);
+            ExprKind::Binary(first, links) => {
+                Expr::operands(first, links).for_each(|operand| self.expr(operand));
             }
-            ExprKind::And(first, second) | ExprKind::Or(first, second) => {
-                self.expr(first);
-                self.perhaps(|walk| walk.expr(second));
+            ExprKind::And(operands) | ExprKind::Or(operands) => {
+                for (at, operand) in operands.iter().enumerate() {
+                    match at {
+                        0 => self.expr(operand),
+                        _ => self.perhaps(|walk| walk.expr(operand)),
+                    }
+                }
             }
             ExprKind::Ternary(condition, first, second) => {
                 self.expr(condition);

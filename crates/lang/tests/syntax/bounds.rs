@@ -67,11 +67,41 @@ fn nesting_up_to_the_bound_is_read() {
 
 #[test]
 fn chains_up_to_the_bound_are_read() {
-    for (first, next) in [("x", " + 1"), ("x", "[1]"), ("x", ".y"), ("1", " * 2 - 3")] {
+    for (first, next) in [("x", "[1]"), ("x", ".y")] {
         let chain = |times: usize| in_work(format!("y = {first}{};", next.repeat(times)));
-        let most = (MAX_HEIGHT as usize - 1) / next.matches([' ', '[', '.']).count().div_ceil(2);
+        let most = MAX_HEIGHT as usize - 1;
         assert_eq!(messages(chain(most)), Vec::<String>::new(), "{next}");
         assert_eq!(messages(chain(MAX_HEIGHT as usize + 1)), ["this expression is too long"], "{next}");
+    }
+}
+
+#[test]
+fn what_is_not_nested_has_no_bound() {
+    for (first, next) in [
+        ("y = x", " + 1"),
+        ("y = 1", " * 2 - 3"),
+        ("y = a", " && b || c"),
+        ("if (x) y++", "; else if (x) y++"),
+    ] {
+        assert_eq!(
+            messages(in_work(format!("{first}{};", next.repeat(20_000)))),
+            Vec::<String>::new(),
+            "{next}"
+        );
+    }
+    // The right operand nests, and so does an `if` in braces.
+    for (next, end) in [("1 + (x * ", ")"), ("if (x) y++; else { ", "}")] {
+        let nested = |times| in_work(format!("y = {}x{};", next.repeat(times), end.repeat(times)));
+        let code = |times| {
+            if end == ")" {
+                nested(times)
+            } else {
+                in_work(format!("{}{}", next.repeat(times), end.repeat(times)))
+            }
+        };
+        let most = MAX_DEPTH as usize / 2 - 1;
+        assert_eq!(messages(code(most)), Vec::<String>::new(), "{next}");
+        assert_eq!(messages(code(2 * most)), ["this is nested too deeply"], "{next}");
     }
 }
 

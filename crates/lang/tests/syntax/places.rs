@@ -20,8 +20,9 @@ fn spans_cover_what_was_read() {
     assert_eq!(sources.text(stmt.span), "x = (a + b) * c[2].d;");
     let StmtKind::Assign(_, _, value) = &stmt.kind else { panic!("an assignment") };
     assert_eq!(sources.text(value.span), "(a + b) * c[2].d");
-    let thalweg_lang::ast::ExprKind::Binary(_, left, right) = &value.kind else { panic!("a product") };
-    assert_eq!((sources.text(left.span), sources.text(right.span)), ("(a + b)", "c[2].d"));
+    let thalweg_lang::ast::ExprKind::Binary(first, rest) = &value.kind else { panic!("a product") };
+    let operands = std::iter::once(&**first).chain(rest.iter().map(|(_, operand)| operand));
+    assert_eq!(operands.map(|operand| sources.text(operand.span)).collect::<Vec<_>>(), ["a", "b", "c[2].d"]);
 }
 
 #[test]

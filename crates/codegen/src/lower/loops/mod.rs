@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
 
     /// Recognises a loop that counts a variable up or down.
     fn counts(&mut self, condition: &'a hir::Expr, step: &'a [hir::Stmt], what: &Does) -> Option<Count<'a>> {
-        let ExprKind::Binary(op, first, bound) = &condition.kind else { return None };
+        let (op, first, bound) = condition.as_binary()?;
         let ExprKind::Read(place) = &first.kind else { return None };
         let Root::Local(local) = place.root else { return None };
         let [step] = step else { return None };
@@ -75,7 +75,7 @@ impl<'a> Lower<'a> {
         let Bind::Scalar(var) = self.frame().locals[local as usize] else { return None };
         let changes = |root: &Root| *root == Root::Local(local);
         let fits = place.path.is_empty() && first.ty == Type::Int && (up && step > 0 || down && step < 0);
-        (fits && !what.roots.iter().any(changes)).then_some(Count { local, var, op: *op, bound, step })
+        (fits && !what.roots.iter().any(changes)).then_some(Count { local, var, op, bound, step })
     }
 
     fn counted(
@@ -202,9 +202,8 @@ fn step_of(stmt: &hir::Stmt, place: &Place) -> Option<i32> {
             BinaryOp::Sub => constant(value)?.checked_neg(),
             _ => None,
         },
-        StmtKind::Assign(stepped, hir::Expr { kind: ExprKind::Binary(op, first, second), .. })
-            if stepped == place =>
-        {
+        StmtKind::Assign(stepped, value) if stepped == place => {
+            let (op, first, second) = value.as_binary()?;
             let same = matches!(&first.kind, ExprKind::Read(read) if read == place);
             match op {
                 BinaryOp::Add if same => constant(second),

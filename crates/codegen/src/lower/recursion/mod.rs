@@ -341,7 +341,9 @@ fn always_returns(stmts: &[hir::Stmt]) -> bool {
     stmts.iter().any(|stmt| match &stmt.kind {
         StmtKind::Return(value) => value.is_some(),
         StmtKind::Block(stmts) => always_returns(stmts),
-        StmtKind::If(_, then, otherwise) => always_returns(then) && always_returns(otherwise),
+        StmtKind::If(branches, otherwise) => {
+            branches.iter().all(|(_, body)| always_returns(body)) && always_returns(otherwise)
+        }
         _ => false,
     })
 }

@@ -115,7 +115,10 @@ impl fmt::Display for Expr {
             ExprKind::Member(of, name) => write!(f, "{of}.{name}"),
             ExprKind::Index(of, at) => write!(f, "{of}[{at}]"),
             ExprKind::Unary(op, value) => write!(f, "({op}{value})"),
-            ExprKind::Binary(op, left, right) => write!(f, "({left} {op} {right})"),
+            ExprKind::Binary(first, rest) => {
+                write!(f, "{}{first}", "(".repeat(rest.len()))?;
+                rest.iter().try_for_each(|(op, right)| write!(f, " {op} {right})"))
+            }
             ExprKind::Ternary(condition, first, second) => write!(f, "({condition} ? {first} : {second})"),
             ExprKind::Cast(ty, value) => write!(f, "(({ty}) {value})"),
             ExprKind::Step { place, by, before } => step(f, place, *by, *before),

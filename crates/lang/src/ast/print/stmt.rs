@@ -55,7 +55,7 @@ impl Printer {
                 self.level -= 1;
                 self.line("}");
             }
-            StmtKind::If(condition, first, second) => self.if_stmt(condition, first, second.as_deref()),
+            StmtKind::If(branches, otherwise) => self.if_stmt(branches, otherwise.as_deref()),
             StmtKind::While(condition, body) => {
                 self.line(&format!("while ({condition})"));
                 self.body(body);
@@ -76,12 +76,15 @@ impl Printer {
         }
     }
 
-    fn if_stmt(&mut self, condition: &Expr, first: &Stmt, second: Option<&Stmt>) {
-        self.line(&format!("if ({condition})"));
-        self.body(first);
-        if let Some(second) = second {
+    fn if_stmt(&mut self, branches: &[(Expr, Stmt)], otherwise: Option<&Stmt>) {
+        for (at, (condition, body)) in branches.iter().enumerate() {
+            let word = if at == 0 { "if" } else { "else if" };
+            self.line(&format!("{word} ({condition})"));
+            self.body(body);
+        }
+        if let Some(otherwise) = otherwise {
             self.line("else");
-            self.body(second);
+            self.body(otherwise);
         }
     }
 

@@ -105,7 +105,8 @@ fn calls_may_be_nested_up_to_their_number() {
 
 #[test]
 fn deep_nesting_fails_before_the_stack_is_used_up() {
-    let text = format!("void->void filter F {{ work {{ int x = {}1; }} }}", "1 + ".repeat(100));
+    let nested = format!("{}1{}", "(1 + ".repeat(90), ")".repeat(90));
+    let text = format!("void->void filter F {{ work {{ int x = {nested}; }} }}");
     let mut budget = Budget { stack: 4096, ..Budget::unlimited() };
     let (done, _) = fire_within(&text, Vec::new(), &mut budget);
     assert!(done.expect_err("a failure").starts_with("calls, statements or expressions are nested too deep"));

@@ -1,7 +1,7 @@
 //! Printing of expressions.
 
 use super::Printer;
-use crate::hir::{Callee, Expr, ExprKind, Init, Place, Root, Step, Type, UnaryOp};
+use crate::hir::{Callee, Expr, ExprKind, Init, Link, LinkKind, Place, Root, Step, Type, UnaryOp};
 use crate::value::Value;
 
 impl Printer<'_> {
@@ -10,9 +10,9 @@ impl Printer<'_> {
             ExprKind::Constant(value) => constant(value, &expr.ty),
             ExprKind::Read(place) => self.place(place),
             ExprKind::Unary(op, value) => format!("{}{}", unary_sign(*op), self.expr(value)),
-            ExprKind::Binary(op, first, second) => self.infix(op.symbol(), first, second),
-            ExprKind::And(first, second) => self.infix("&&", first, second),
-            ExprKind::Or(first, second) => self.infix("||", first, second),
+            ExprKind::Binary(first, links) => self.links(first, links),
+            ExprKind::And(operands) => self.infix("&&", operands),
+            ExprKind::Or(operands) => self.infix("||", operands),
             ExprKind::Ternary(condition, first, second) => {
                 format!("({} ? {} : {})", self.expr(condition), self.expr(first), self.expr(second))
             }
@@ -65,8 +65,30 @@ impl Printer<'_> {
         format!("{}{sign}{at}", name.map_or("?", |name| name.as_str()))
     }
 
-    fn infix(&self, sign: &str, first: &Expr, second: &Expr) -> String {
-        format!("({} {sign} {})", self.expr(first), self.expr(second))
+    fn links(&self, first: &Expr, links: &[Link]) -> String {
+        let opening = links.iter().rev().map(|link| match &link.kind {
+            LinkKind::Operator(..) => "(".to_owned(),
+            LinkKind::Convert => format!("{}(", self.ty(&link.ty)),
+        });
+        let mut text = opening.collect::<String>() + &self.expr(first);
+        for link in links {
+            if let LinkKind::Operator(op, second) = &link.kind {
+                text += &format!(" {} {}", op.symbol(), self.expr(second));
+            }
+            text.push(')');
+        }
+        text
+    }
+
+    fn infix(&self, sign: &str, operands: &[Expr]) -> String {
+        let mut text = "(".repeat(operands.len().saturating_sub(1));
+        for (at, operand) in operands.iter().enumerate() {
+            match at {
+                0 => text += &self.expr(operand),
+                _ => text += &format!(" {sign} {})", self.expr(operand)),
+            }
+        }
+        text
     }
 
     fn callee(&self, callee: Callee) -> String {

@@ -44,10 +44,13 @@ impl<'a> Printer<'a> {
     fn control(&mut self, kind: &'a StmtKind) {
         match kind {
             StmtKind::Block(stmts) => self.part("block".into(), stmts),
-            StmtKind::If(condition, first, second) => {
-                self.part(format!("if {}", self.expr(condition)), first);
-                if !second.is_empty() {
-                    self.part("else".into(), second);
+            StmtKind::If(branches, otherwise) => {
+                for (at, (condition, body)) in branches.iter().enumerate() {
+                    let word = if at == 0 { "if" } else { "else if" };
+                    self.part(format!("{word} {}", self.expr(condition)), body);
+                }
+                if !otherwise.is_empty() {
+                    self.part("else".into(), otherwise);
                 }
             }
             StmtKind::While(condition, body) => self.part(format!("while {}", self.expr(condition)), body),
