@@ -53,3 +53,21 @@ fn refusals_have_a_reason() {
     let Refusal::Unable(why) = refusal else { panic!("{refusal}") };
     assert_eq!(why, "`Main.Show`: unsupported local variable of string or portal type");
 }
+
+/// A C compiler takes more than linear time for as many statements as there are filters in one function.
+#[test]
+fn no_function_grows_with_the_number_of_filters() {
+    let program = |filters: u32| {
+        format!(
+            "void->void pipeline Main {{ add FileReader<int>(\"in\");
+                for (int i = 0; i < {filters}; i++) add int->int filter {{ work pop 1 push 1 {{ push(pop()); }} }};
+                add FileWriter<int>(\"out\"); }}"
+        )
+    };
+    let longest = |filters| {
+        let text = source(&compiled(&program(filters)), Level::Vectors).unwrap();
+        let functions = text.split("\n}").filter(|function| !function.contains("struct state {"));
+        functions.map(|function| function.lines().count()).max()
+    };
+    assert_eq!(longest(300), longest(600));
+}

@@ -2,6 +2,7 @@
 
 use super::pack::PackCode;
 use super::program::{Called, Writer};
+use super::state::for_each;
 use super::terms::cell_type;
 use crate::ir::{Cell, Kind};
 use crate::plan::{Facts, FusedKernel, Items, Plan, Round, Step};
@@ -73,11 +74,10 @@ impl Writer<'_> {
                 }
             }
         }
-        for actor in &plan.actors {
-            if self.codes[actor.node.0 as usize].is_some() {
-                let _ = writeln!(out, "    state->node_{}.fired += n * {};", actor.node.0, actor.firings);
-            }
-        }
+        let with_code = plan.actors.iter().filter(|actor| self.codes[actor.node.0 as usize].is_some());
+        let fired: Vec<_> =
+            with_code.map(|actor| vec![actor.node.0.to_string(), actor.firings.to_string()]).collect();
+        out.push_str(&for_each("fired", &fired, "kept_of(state, row[0])->fired += n * row[1];"));
         out.push_str("}\n");
         if self.parts.len() == 1 {
             let facts = Facts::new(self.compiled, &self.parts[0].region);

@@ -109,16 +109,15 @@ impl Writer<'_> {
     }
 
     fn counts(&mut self) {
-        let (mut fired, mut apart) = (String::new(), String::new());
+        let mut apart = String::new();
         for node in self.kept.keys() {
-            let _ = write!(fired, "\n    case {node}:\n        return &state->node_{node}.fired;");
             if self.flows(*node) {
                 let _ = write!(apart, "\n    case {node}: state->node_{node}.apart = items; break;");
             }
         }
         self.line(format!(
-            "\nint64_t *thalweg_fired(struct state *state, uint32_t node)\n{{\n    (void)state;\n    \
-             switch (node) {{{fired}\n    default:\n        return NULL;\n    }}\n}}\n\n\
+            "\nint64_t *thalweg_fired(struct state *state, uint32_t node)\n{{\n    \
+             return places[node].bytes ? &kept_of(state, node)->fired : NULL;\n}}\n\n\
              void thalweg_apart(struct state *state, uint32_t node, int64_t items)\n{{\n    \
              (void)state, (void)items;\n    switch (node) {{{apart}\n    }}\n}}"
         ));

@@ -103,11 +103,31 @@ impl Writer<'_> {
         } else {
             self.line("};");
         }
+        self.places();
+    }
+
+    /// The places of nodes' states, for code that does the same for many nodes. A loop over a table takes time in proportion
+    /// to the nodes in the C compiler, and as many statements take more.
+    fn places(&mut self) {
+        let nodes = self.compiled.flat.nodes().len() as u32;
+        let place = |node: u32| match self.kept.get(&node) {
+            Some(kept) => format!("{{__builtin_offsetof(struct state, node_{node}), sizeof(struct {kept})}}"),
+            None => "{0, 0}".to_owned(),
+        };
+        let places: Vec<String> = (0..nodes).map(place).collect();
+        self.line(format!(
+            "\n/* Where the state of each node is, and its bytes; 0 for nodes without. All begin with the same fields. */\n\
+             static const struct {{ uint64_t at, bytes; }} places[] = {{{}}};\n\
+             struct kept {{ int64_t fired; uint64_t random; }};\n\
+             static inline struct kept *kept_of(struct state *state, uint32_t node)\n{{\n    \
+             return (struct kept *)((char *)state + places[node].at);\n}}",
+            places.join(", ")
+        ));
     }
 
     /// Sets the initial state of filters; fields without an initial value are zero.
     pub(super) fn begin(&mut self) -> Result<(), String> {
-        let mut body = String::new();
+        let (mut body, mut seeds) = (String::new(), Vec::new());
         for (node, _) in self.kept.clone() {
             let Some(id) = self.compiled.flat.filter(NodeId(node)) else { continue };
             let tree::Code::Written { stream, fields, .. } = &self.compiled.tree.filters[id.0 as usize].code
@@ -119,7 +139,7 @@ impl Writer<'_> {
             };
             // The interpreter seeds its sequences in the same way.
             let seed = u64::from(id.0) << 2 | 1;
-            let _ = writeln!(body, "    state->node_{node}.random = {seed}u;");
+            seeds.push(vec![node.to_string(), format!("{seed}u")]);
             for (at, (_, cell, _)) in self.fields(node)? {
                 let structs = &self.compiled.tree.structs;
                 let value = &fields[at as usize];
@@ -138,19 +158,30 @@ impl Writer<'_> {
                 let _ = writeln!(body, "    memcpy(state->node_{node}.{field}, {name}, {bytes});");
             }
         }
-        self.line(format!("\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{body}}}"));
+        let seeds = for_each("seeds", &seeds, "kept_of(state, row[0])->random = row[1];");
+        self.line(format!(
+            "\nvoid thalweg_begin(struct state *state)\n{{\n    (void)state;\n{seeds}{body}}}"
+        ));
         Ok(())
     }
 
     /// Copies the data of a node from another state.
     pub(super) fn join(&mut self) {
-        let mut cases = String::new();
-        for node in self.kept.keys() {
-            let _ = write!(cases, "\n    case {node}: to->node_{node} = from->node_{node}; break;");
-        }
-        self.line(format!(
-            "\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{{\n    \
-             (void)to, (void)from;\n    switch (node) {{{cases}\n    }}\n}}"
-        ));
+        self.line(
+            "\nvoid thalweg_join(struct state *to, const struct state *from, uint32_t node)\n{\n    \
+             memcpy((char *)to + places[node].at, (const char *)from + places[node].at, places[node].bytes);\n}",
+        );
     }
+}
+
+/// C code that does the same for each row of a table.
+pub(super) fn for_each(name: &str, rows: &[Vec<String>], what: &str) -> String {
+    let Some(columns) = rows.first().map(Vec::len) else { return String::new() };
+    let rows: Vec<String> = rows.iter().map(|row| format!("{{{}}}", row.join(", "))).collect();
+    format!(
+        "    static const int64_t {name}[][{columns}] = {{{}}};\n    for (uint32_t i = 0; i < {}; i++) {{\n        \
+         const int64_t *const row = {name}[i];\n        {what}\n    }}\n",
+        rows.join(", "),
+        rows.len()
+    )
 }

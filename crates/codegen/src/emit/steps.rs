@@ -1,7 +1,8 @@
 //! Functions of a region's single steps, for runs on several threads ([`run::parallel`](crate::run)).
 
 use super::program::Writer;
-use crate::plan::{Facts, Plan, Step};
+use super::state::for_each;
+use crate::plan::{Actor, Facts, Plan, Step};
 use std::fmt::Write;
 
 impl Writer<'_> {
@@ -45,10 +46,14 @@ impl Writer<'_> {
         let each: Vec<String> = plan.steps.iter().map(|step| step.times(plan).to_string()).collect();
         let _ = writeln!(out, "{}", calls(&each));
         out.push_str("\nvoid thalweg_seek(struct state *state, int64_t n)\n{\n    (void)state, (void)n;\n");
-        for actor in plan.actors.iter().filter(|actor| has_code(actor.node.0)) {
-            let (node, begun) = (actor.node.0, facts.begun[actor.node.0 as usize]);
-            let _ = writeln!(out, "    state->node_{node}.fired = {begun} + n * {};", actor.firings);
-        }
+        let row = |actor: &Actor| {
+            let node = actor.node.0;
+            [u64::from(node), facts.begun[node as usize], actor.firings]
+                .map(|number| number.to_string())
+                .to_vec()
+        };
+        let fired: Vec<_> = plan.actors.iter().filter(|actor| has_code(actor.node.0)).map(row).collect();
+        out.push_str(&for_each("fired", &fired, "kept_of(state, row[0])->fired = row[1] + n * row[2];"));
         out.push_str("}\n");
         out
     }
