@@ -28,19 +28,22 @@ impl Run<'_> {
     /// Runs the next batch; or several, where that is quick and no input has to be read.
     pub(super) fn some_batches(&mut self, sources: &mut Sources, many: &mut Many) -> Result<(), Stop> {
         sources.sure = sources.done;
-        let whole = (sources.most - sources.done) / sources.batch;
+        let size = sources.size();
+        let whole = (sources.most - sources.done) / size;
         let free =
             self.regions.iter().enumerate().all(|(at, region)| !region.is_source() || self.hands_over(at));
         if many.0 < 2 || whole < 2 || !free {
             let n = self.next_batch(sources)?;
             let start = Instant::now();
             self.batches(0..self.regions.len(), n, 1)?;
+            sources.grow(self.around.queues.budget());
             many.0 = if start.elapsed() < LONG / 2 { 2 } else { 1 };
             return Ok(());
         }
         let (count, start) = (whole.min(many.0), Instant::now());
-        sources.done += count * sources.batch;
-        self.batches(0..self.regions.len(), sources.batch, count)?;
+        sources.done += count * size;
+        self.batches(0..self.regions.len(), size, count)?;
+        sources.grow(self.around.queues.budget());
         many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
         sources.over = sources.done == sources.most;
         Ok(())

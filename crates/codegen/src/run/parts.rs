@@ -1,5 +1,9 @@
 //! Runs of programs of several regions, with growing queues between them.
 //!
+//! **Batches.** The first batch is one steady state of the sources. Longer ones follow as far as the queues use a quarter of
+//! their budget ([`Sources::grow`]), so a program that fits into its budget steady state by steady state does not fail for
+//! the length of batches, if filters with dynamic rates push about as much in one as in another.
+//!
 //! **Order.** The *sources*, the regions that take from no other, do a batch of steady states; then each
 //! other region, in data-flow order, runs until it lacks input. So all items reach the sinks before the
 //! sources continue, and a queue holds the items of one batch; except that a static region may wait until its
@@ -23,6 +27,7 @@ use super::batches::Many;
 use super::by_schedule::Pause;
 use super::engine::Link;
 use super::groups::{Groups, Packet};
+use super::queues::Budget;
 use crate::Mode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Options, Stop, Surroundings, deadlock, may_deadlock};
@@ -43,9 +48,37 @@ pub(super) struct Sources {
     pub(super) done: u64,
     /// The steady states after which all other regions have done what they can.
     pub(super) sure: u64,
+    /// The steady states that a batch shall have.
     pub(super) batch: u64,
+    /// The steady states that a batch may have, as far as the budget of queues is known to suffice.
+    may: u64,
     /// Whether there are no more whole batches.
     pub(super) over: bool,
+}
+
+/// How many times as long as a batch the next one may be.
+const GROWTH: u64 = 16;
+
+impl Sources {
+    /// The steady states of the next batch.
+    pub(super) fn size(&self) -> u64 {
+        self.batch.min(self.may)
+    }
+
+    /// Makes the next batch longer, after one of the present size that all regions have done, if the queues have room for
+    /// it. The first batch has one steady state: how many items filters with dynamic rates push is not known before.
+    pub(super) fn grow(&mut self, budget: &Budget) {
+        self.may = self.size().saturating_mul(budget.room_to_grow().clamp(1, GROWTH));
+    }
+
+    /// The same before the first batch for `members` threads, each of which may need as much as one has needed so far. Batches
+    /// may become shorter.
+    pub(super) fn grow_for(&mut self, members: u64, budget: &Budget) {
+        if self.done > 0 {
+            let most = self.size().saturating_mul(GROWTH);
+            self.may = (self.size().saturating_mul(budget.room_to_grow()) / members.max(1)).clamp(1, most);
+        }
+    }
 }
 
 /// A region in a run.
@@ -212,7 +245,7 @@ impl<'a> Run<'a> {
         most: u64,
         around: &mut Surroundings<'_>,
     ) -> Result<Sources, Stop> {
-        let mut sources = Sources { most, done: 0, sure: 0, batch: self.batch(), over: most == 0 };
+        let mut sources = Sources { most, done: 0, sure: 0, batch: self.batch(), may: 1, over: most == 0 };
         if most > 0 && !(around.interrupted)() {
             for region in 0..self.regions.len() {
                 if self.regions[region].source {
@@ -262,7 +295,7 @@ impl<'a> Run<'a> {
 
     /// The steady states of the next batch, for all sources.
     pub(super) fn next_batch(&mut self, sources: &mut Sources) -> Result<u64, Stop> {
-        let want = (sources.most - sources.done).min(sources.batch);
+        let want = (sources.most - sources.done).min(sources.size());
         let n = self.available(want)?;
         sources.done += n;
         sources.over = n < want || sources.done == sources.most;

@@ -29,6 +29,12 @@ impl Budget {
         self.used.load(Ordering::Relaxed).saturating_add(more) <= self.most
     }
 
+    /// How many times the bytes in use are within a quarter of the budget. The rest is for queues that grow: they round up to
+    /// powers of two, and exist twice while they move.
+    pub(super) fn room_to_grow(&self) -> u64 {
+        (self.most / 4 / self.used.load(Ordering::Relaxed).max(1)) as u64
+    }
+
     fn take(&self, bytes: usize) {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }

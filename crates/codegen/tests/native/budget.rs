@@ -19,34 +19,59 @@ fn run(native: &Native, threads: usize, items: usize) -> Seen {
 }
 
 #[test]
-fn programs_fail_exactly_beyond_their_budget() {
-    if !has_compiler("programs_fail_exactly_beyond_their_budget") {
+fn programs_fail_beyond_their_budget() {
+    if !has_compiler("programs_fail_beyond_their_budget") {
         return;
     }
     for level in [Level::Plain, Level::Vectors] {
         for threads in [1, 2] {
-            // 2000 items in a batch, and as many again while the queue grows.
+            // 2000 items are held, and as many again while the queue grows.
             let fits = run(&native(level, 1 << 20).in_batches_of(20), threads, 2000);
             assert_eq!(fits.written["out"].len(), 1000, "{level:?}, {threads} threads: {:?}", fits.end);
-            let small = run(&native(level, 30_000).in_batches_of(20), threads, 2000);
+            let small = run(&native(level, 7_000).in_batches_of(20), threads, 2000);
             let why = format!("{:?}", small.end.expect_err("queues beyond their budget"));
             let told = why.contains("the queue from `Main.Many")
-                && why.contains("budget of all queues is 30000 bytes");
+                && why.contains("budget of all queues is 7000 bytes");
             assert!(told, "{level:?}, {threads} threads: {why}");
         }
     }
 }
 
 #[test]
-fn shorter_batches_need_less() {
-    if !has_compiler("shorter_batches_need_less") {
+fn batches_are_as_long_as_the_budget_allows() {
+    if !has_compiler("batches_are_as_long_as_the_budget_allows") {
         return;
     }
-    let all_at_once = run(&native(Level::Vectors, 1 << 20).in_batches_of(1000), 1, 2000);
-    assert!(all_at_once.end.is_err());
-    for mode in [Mode::Sequential, Mode::Demand] {
-        let one = run(&native(Level::Vectors, 1 << 20).in_batches_of(1).in_mode(mode), 1, 2000);
-        assert_eq!(one.written["out"].len(), 1000, "{mode:?}: {:?}", one.end);
+    for (bytes, batch) in [(100_000, 1), (100_000, 1000), (1 << 20, 1000), (1 << 30, 1_000_000)] {
+        for mode in [Mode::Hybrid, Mode::Sequential, Mode::Demand, Mode::OsThread] {
+            let native = native(Level::Vectors, bytes).in_batches_of(batch).in_mode(mode);
+            for threads in [1, 2, 8] {
+                let files: Memory = ints("in", 20_000);
+                let done = run_on(&native, &Threads::new(threads), &files, None);
+                let what = format!("{bytes} bytes, batches of {batch}, {mode:?}, {threads} threads");
+                assert_eq!(done.written.get("out").map(Vec::len), Some(10_000), "{what}: {:?}", done.end);
+            }
+        }
+    }
+}
+
+/// The verdict does not depend on threads where the caller chooses no batch.
+#[test]
+fn batches_of_the_default_length_fit_into_the_budget() {
+    if !has_compiler("batches_of_the_default_length_fit_into_the_budget") {
+        return;
+    }
+    for bytes in [100_000, 1 << 20, 1 << 25] {
+        for threads in [1, 2, 8] {
+            let files: Memory = ints("in", 20_000);
+            let done = run_on(&native(Level::Vectors, bytes), &Threads::new(threads), &files, None);
+            assert_eq!(
+                done.written.get("out").map(Vec::len),
+                Some(10_000),
+                "{bytes} bytes, {threads} threads: {:?}",
+                done.end
+            );
+        }
     }
 }
 

@@ -66,6 +66,11 @@ impl<'a> Crew<'a> {
         stream
     }
 
+    /// The number of runs that work at once.
+    pub(super) fn members(&self) -> u64 {
+        self.bodies.iter().map(|body| u64::from(body.count)).sum()
+    }
+
     /// Returns the groups' state to the run. No packet is under way.
     pub(super) fn give_back(&self, run: &mut Run<'a>) {
         for body in &self.bodies {

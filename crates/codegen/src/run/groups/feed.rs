@@ -82,6 +82,9 @@ impl Driven for Feed<'_, '_> {
             Some(stop) => Err(stop),
             None => {
                 self.sources.sure = packet.until;
+                if packet.rounds.first() == Some(&self.sources.size()) {
+                    self.sources.grow(own.queues.budget());
+                }
                 (around.progress)(packet.until);
                 Ok(packet.rounds.iter().sum())
             }

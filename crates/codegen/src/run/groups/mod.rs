@@ -228,6 +228,7 @@ impl<'a> Groups<'a> {
     ) -> Result<(), Stop> {
         let Packets { batch, rounds, most } = self.packets;
         let near = std::mem::replace(&mut sources.batch, batch);
+        sources.grow_for(self.crew.members(), run.around.queues.budget());
         let (mut feed, spare) = Feed::new(run, sources, (&self.cut, &self.crew), (rounds, most));
         let mut feeder = Feeder::new(spare, self.alone);
         feeder.feed(&mut feed, link, around)?;
