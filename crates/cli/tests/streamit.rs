@@ -257,7 +257,9 @@ fn cc_may_be_a_command_and_the_cache_may_be_missing() {
     let output = with("CC", "/nonexistent");
     assert_eq!(output.stdout, b"0\n");
     assert!(
-        stderr(&output).contains("no C compiler `/nonexistent`, which `$CC` names"),
+        stderr(&output).contains(
+            "no C compiler `/nonexistent`, which `$CC` names; the interpreter runs the program, some 1,000"
+        ),
         "{}",
         stderr(&output)
     );
@@ -290,7 +292,8 @@ fn a_native_run_has_a_report_a_timeline_and_a_plan() {
         assert_eq!((output.status.success(), stderr(&output)), (true, String::new()), "{threads} threads");
         assert!(fs::read(path("made")).unwrap() == meant, "{threads} threads");
     }
-    let output = run(folder.path(), &["--engine", "interpreter", "--report", "-i", "1"]);
+    let arguments = ["--engine", "interpreter", "--report", "-i", "1"];
+    let output = run(folder.path(), &arguments);
     assert_eq!(
         stderr(&output),
         "note: `--report` has no effect: the interpreter runs the program\n",
@@ -502,6 +505,35 @@ fn source_files_are_not_overwritten() {
 }
 
 #[test]
+fn a_program_does_not_overwrite_what_the_command_reads() {
+    for name in ["program.str", "./program.str", "hard", "soft", "data", "plan", "report"] {
+        let text = SCALE.replace("\"made\"", &format!("\"{name}\""));
+        let folder = folder_with(&text);
+        fs::hard_link(folder.path().join("program.str"), folder.path().join("hard")).unwrap();
+        symlink("program.str", folder.path().join("soft")).unwrap();
+        fs::write(folder.path().join("data"), [0; 40]).unwrap();
+        let options: &[&str] = match name {
+            "plan" => &["--plan", "plan"],
+            "report" => &["--save-report", "report"],
+            _ => &[],
+        };
+        for engine in ENGINES.map(|engine| if name == "plan" { &[][..] } else { engine }) {
+            let output = run(folder.path(), &[&["--input", "data"], options, engine].concat());
+            assert_eq!(output.status.code(), Some(1), "{name}: {}", stderr(&output));
+            let words = format!("refusing to overwrite {}", name);
+            assert!(stderr(&output).contains(&words), "{name}: {}", stderr(&output));
+            assert_eq!(fs::read_to_string(folder.path().join("program.str")).unwrap(), text);
+            assert_eq!(fs::read(folder.path().join("data")).unwrap(), [0; 40]);
+        }
+        if options.is_empty() {
+            // That name is not used.
+            let output = run(folder.path(), &["--input", "data", "--output", "made"]);
+            assert!(output.status.success(), "{name}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
 fn options_without_effect_on_native_code_are_noted() {
     let (still, sift, loops) = (folder_with(COUNT), folder_with(SIFT), folder_with(LOOP));
     let printers = folder_with(&COUNT.replace("push(n++)", "println(n); push(n++)"));
@@ -569,6 +601,18 @@ fn a_batch_is_followed_without_dynamic_rates() {
 }
 
 #[test]
+fn a_long_run_of_the_interpreter_is_noted() {
+    let folder = folder_with(&COUNT.replace("println(pop());", "pop();"));
+    let mut command = command(folder.path(), &["--engine", "interpreter"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut first).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(first, "note: the interpreter runs the program, some 1,000 times slower than native code\n");
+}
+
+#[test]
 fn options_without_effect_on_the_interpreter_are_noted() {
     let folder = folder_with(COUNT);
     for (arguments, note) in [
@@ -581,7 +625,8 @@ fn options_without_effect_on_the_interpreter_are_noted() {
         (&["-O", "1"], "note: `-O 1` has no effect: the interpreter runs the program\n"),
         (&["--threads", "1", "--mode", "auto"], ""),
     ] {
-        let output = run(folder.path(), &[arguments, &["-i", "1", "--engine", "interpreter"]].concat());
+        let arguments = [arguments, &["-i", "1", "--engine", "interpreter"]].concat();
+        let output = run(folder.path(), &arguments);
         assert_eq!((stderr(&output).as_str(), output.status.code()), (note, Some(0)), "{arguments:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::SourceFiles;
 use super::mask::mask_paths;
 use super::payload::Payload;
-use super::run::level;
+use super::run::{SLOWER, level};
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::standard;
 use anyhow::{Context, Result, bail, ensure};
@@ -52,7 +52,7 @@ impl Build {
         check_not_interrupted(interrupt)?;
         let code = code.map_err(|refusal| refusal.to_string());
         if let Err(why) = &code {
-            standard::eprint(&format!("note: {why}; the executable will use the interpreter"));
+            standard::eprint(&format!("note: {why}; the executable will use the interpreter, {SLOWER}"));
         }
         let name = compiled.tree.root.name.to_string();
         self.write(&Payload { name, sources, code }, interrupt)

@@ -15,6 +15,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::{Form, STANDARD};
 use thalweg_lang::interpret::{BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_within};
@@ -88,9 +89,12 @@ impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
         if let Some(output) = &self.output {
             self.files.check_not_source(output)?;
-            self.files.check_not_source(&thalweg_files::partial_name(output))?;
         }
         let (sources, compiled) = self.files.compile()?;
+        self.outputs(&compiled).try_for_each(|output| {
+            self.files.check_not_source(output)?;
+            self.files.check_not_source(&thalweg_files::partial_name(output))
+        })?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
             let is_interrupted = || interrupt.stop().is_requested();
             build_until(compiled, &Config { level, ..Config::default() }, &is_interrupted)
@@ -111,14 +115,14 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(..)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
-        // An interrupted run writes the other name.
-        let partial = self.output.as_deref().map(thalweg_files::partial_name);
-        let others = || self.on.files().chain(self.input.as_deref());
-        outputs::check_apart(self.output.as_deref(), others())?;
-        outputs::check_apart(partial.as_deref(), others())?;
+        self.outputs(&compiled).try_for_each(|output| {
+            // An interrupted run writes the other name.
+            let partial = thalweg_files::partial_name(output);
+            outputs::check_apart([output, &*partial], self.on.files().chain(self.input.as_deref()))
+        })?;
         self.check_repeat_input(&compiled)?;
         self.check_sound(&compiled)?;
-        self.on.check(&[], self.own_files())?;
+        self.on.check(&[], self.own_files().chain(self.outputs(&compiled)))?;
         let _guard = interrupt.guard();
         let progress = self.on.steps(self.iterations);
         let is_terminal = io::stdout().is_terminal();
@@ -156,12 +160,17 @@ impl Run {
             interrupt: interrupt.clone(),
             created: Vec::new(),
         };
+        let chosen = self.engine == Some(Engine::Interpreter);
+        let mut slow = (native.is_none() && chosen).then(Instant::now);
         let around = Surroundings {
             files: &mut files,
             out: Box::new(out.clone()),
             interrupted: Box::new(move || stop.is_requested()),
             progress: &mut |done| {
                 progress.reach(done);
+                if slow.take_if(|since| since.elapsed() > LONG).is_some() {
+                    standard::eprint(&format!("note: the interpreter runs the program, {SLOWER}"));
+                }
                 if is_terminal {
                     _ = printed.flush();
                 }
@@ -239,6 +248,12 @@ impl Run {
     }
 }
 
+/// What a run by the interpreter costs, as the manual has it.
+pub(super) const SLOWER: &str = "some 1,000 times slower than native code";
+
+/// How long the interpreter runs before a note says that it is slow, if the user has chosen it or no other note has said so.
+const LONG: Duration = Duration::from_secs(3);
+
 /// The optimisation level of native code, unless the user chooses one.
 pub(super) const DEFAULT_LEVEL: u8 = 2;
 
@@ -287,9 +302,19 @@ enum RunMode {
 }
 
 impl Run {
-    /// The files that the command names.
+    /// The files that the command names to read.
     fn own_files(&self) -> impl Iterator<Item = &Path> {
-        self.files.files.iter().chain(&self.input).chain(&self.output).map(PathBuf::as_path)
+        self.files.files.iter().chain(&self.input).map(PathBuf::as_path)
+    }
+
+    /// The files that the program writes: those that it names, or the one that replaces the only one.
+    fn outputs<'c>(&'c self, compiled: &'c Compiled) -> impl Iterator<Item = &'c Path> {
+        let named = compiled.tree.filters.iter().filter_map(|filter| match &filter.code {
+            Code::FileWriter(name, _) => Some(Path::new(name)),
+            _ => None,
+        });
+        let replaced = self.output.is_some();
+        self.output.as_deref().into_iter().chain(named.filter(move |_| !replaced))
     }
 
     fn split(&self) -> Split {
@@ -338,7 +363,7 @@ impl Run {
                 Err(refusal.into())
             }
             Err(refusal) => {
-                standard::eprint(&format!("note: {refusal}; the interpreter runs the program"));
+                standard::eprint(&format!("note: {refusal}; the interpreter runs the program, {SLOWER}"));
                 Ok(None)
             }
         }
