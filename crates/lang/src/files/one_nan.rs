@@ -73,6 +73,10 @@ impl Sink for OneNan {
         self.inner.flush()
     }
 
+    fn mark_partial(&mut self) {
+        self.inner.mark_partial();
+    }
+
     fn finish(self: Box<Self>) -> io::Result<()> {
         self.inner.finish()
     }
