@@ -183,7 +183,23 @@ fn replaced(value: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::Disk;
     use crate::hir::StructId;
+
+    #[test]
+    fn an_interrupted_file_is_marked_as_a_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items");
+        let layout = Layout { shape: &Shape::Scalar(Type::Float), structs: &[] };
+        let mut sink = open(&mut Disk::default(), path.to_str().unwrap(), &layout, None).unwrap();
+        sink.push(&Value::Float(-f32::NAN)).unwrap();
+        sink.mark_partial();
+        sink.finish().unwrap();
+        let files: Vec<_> =
+            std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
+        assert!(files.len() == 1 && files[0] != path, "{files:?}");
+        assert_eq!(std::fs::read(&files[0]).unwrap(), f32::NAN.to_le_bytes());
+    }
 
     #[test]
     fn only_words_that_are_floats_are_replaced() {
