@@ -132,13 +132,24 @@ fn a_part_of_an_output_has_a_name_that_says_so() {
 /// An input is not lost to the part of an output either.
 #[test]
 fn a_part_does_not_replace_the_input() {
+    const READS: &str =
+        r#"void->void pipeline Main { add FileReader<int>("out.partial"); add FileWriter<int>("out"); }"#;
     let folder = tempdir().unwrap();
-    fs::write(folder.path().join("program.str"), COPY).unwrap();
+    fs::write(folder.path().join("out"), [1; 8]).unwrap();
     fs::write(folder.path().join("out.partial"), [0; 8]).unwrap();
-    let output = run(folder.path(), &["--input", "out.partial", "-o", "out"]).output();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.starts_with("error: refusing to overwrite out.partial"), "{message}");
+    std::os::unix::fs::symlink("out", folder.path().join("link")).unwrap();
+    let cases: [(&str, &[&str]); 3] = [
+        (COPY, &["--input", "out.partial", "-o", "out"]),
+        (COPY, &["--input", "out.partial", "-o", "link"]),
+        (READS, &[]),
+    ];
+    for (program, arguments) in cases {
+        fs::write(folder.path().join("program.str"), program).unwrap();
+        let output = run(folder.path(), arguments).output();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(message.contains("refusing to overwrite") && message.contains("out.partial"), "{message}");
+    }
 }
 
 /// The reader of a pipe takes no more, so a write would last as long as the reader.

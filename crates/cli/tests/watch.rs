@@ -165,13 +165,17 @@ impl Written {
     }
 }
 
+/// Longer than any view of a passing test takes.
+const LIMIT: Duration = Duration::from_secs(60);
+
 /// The end of a frame.
 const FRAME: &str = "\u{1b}[?7h";
 
 /// Feeds text slowly, so that nodes have work, until the view has shown enough: however slow the machine is.
 fn feed_until(child: &mut Running, mut enough: impl FnMut() -> bool) {
-    let mut input = child.stdin.take().unwrap();
+    let (mut input, began) = (child.stdin.take().unwrap(), Instant::now());
     while !enough() {
+        assert!(began.elapsed() < LIMIT, "the view shows too little");
         input.write_all(&b"some words of a text\n".repeat(1000)).unwrap();
         sleep(Duration::from_millis(50));
     }
@@ -226,7 +230,8 @@ fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
         let (own, mut child) = spawn(folder.path(), &arguments, "xterm", (80, 24));
         child.stdin.as_mut().unwrap().write_all(&vec![1; 5 << 20]).unwrap();
         let written = Written::by(own);
-        while written.count(FRAME) < 3 && !written.reader.is_finished() {
+        let began = Instant::now();
+        while written.count(FRAME) < 3 && !written.reader.is_finished() && began.elapsed() < LIMIT {
             sleep(Duration::from_millis(10));
         }
         child.send(Signal::INT);

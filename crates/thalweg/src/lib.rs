@@ -32,7 +32,8 @@
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
 //! **Features**: `report` (JSON, pages, comparison; graphs, plans and machines as text), `coroutines`, `tasks`, `policies`
-//! (those of the papers), and `full` for all. None is on by default. This documentation has everything.
+//! (those of the papers), and `full` for all. None is on by default.
+//! `cargo doc --all-features` documents everything.
 //!
 //! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
 //! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.

@@ -59,12 +59,16 @@ fn name(path: &Path) -> String {
     shown(path).to_string()
 }
 
+/// The file that an interrupted run leaves in place of an output. The target of a link is replaced, not the link.
+pub(super) fn partial_path(output: &Path) -> PathBuf {
+    let replaced = if output.is_symlink() { output.canonicalize().ok() } else { None };
+    partial_name(replaced.as_deref().unwrap_or(output))
+}
+
 impl ProgramFiles {
     /// What an interrupted run has written, as its last message.
     pub(super) fn partial_note(&self) -> String {
-        let replaced = |path: &PathBuf| if path.is_symlink() { path.canonicalize().ok() } else { None };
-        let partial = |path: &PathBuf| partial_name(&replaced(path).unwrap_or_else(|| path.clone()));
-        let names = self.created.iter().map(|path| format!("`{}`", shown(&partial(path))));
+        let names = self.created.iter().map(|path| format!("`{}`", shown(&partial_path(path))));
         match &names.collect::<Vec<_>>()[..] {
             [] => "interrupted".to_owned(),
             [one] => format!("interrupted: {one} has the output so far"),

@@ -2,7 +2,7 @@
 
 mod without_effect;
 
-use super::program_files::{ProgramFiles, Sound, is_wav};
+use super::program_files::{ProgramFiles, Sound, is_wav, partial_path};
 use super::wav::Wanted;
 use super::{SourceFiles, print_errors};
 use crate::interrupt::{Interrupt, InterruptNote};
@@ -11,6 +11,7 @@ use crate::progress::Progress;
 use crate::{outputs, standard};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +94,7 @@ impl Run {
         let (sources, compiled) = self.files.compile()?;
         self.outputs(&compiled).try_for_each(|output| {
             self.files.check_not_source(output)?;
-            self.files.check_not_source(&thalweg_files::partial_name(output))
+            self.files.check_not_source(&partial_path(output))
         })?;
         self.execute(interrupt, &sources, compiled, |level, compiled| {
             let is_interrupted = || interrupt.stop().is_requested();
@@ -115,11 +116,7 @@ impl Run {
         let writes = ends(|code| matches!(code, Code::FileWriter(..)));
         check_only_file("--input", self.input.is_some(), "reads", reads)?;
         check_only_file("--output", self.output.is_some(), "writes", writes)?;
-        self.outputs(&compiled).try_for_each(|output| {
-            // An interrupted run writes the other name.
-            let partial = thalweg_files::partial_name(output);
-            outputs::check_apart([output, &*partial], self.on.files().chain(self.input.as_deref()))
-        })?;
+        self.check_outputs(&compiled)?;
         self.check_repeat_input(&compiled)?;
         self.check_sound(&compiled)?;
         self.on.check(&[], self.own_files().chain(self.outputs(&compiled)))?;
@@ -315,6 +312,20 @@ impl Run {
         });
         let replaced = self.output.is_some();
         self.output.as_deref().into_iter().chain(named.filter(move |_| !replaced))
+    }
+
+    /// Refuses outputs that are files which the command names otherwise, and outputs of which an interrupt would leave a part in
+    /// the place of one of those, of an input of the program or of another output.
+    fn check_outputs(&self, compiled: &Compiled) -> Result<()> {
+        let others = || self.on.files().chain(self.input.as_deref());
+        self.outputs(compiled).try_for_each(|output| outputs::check_apart([output], others()))?;
+        let read = compiled.tree.filters.iter().filter_map(|filter| match &filter.code {
+            Code::FileReader(name) if self.input.is_none() => Some(Path::new(name)),
+            _ => None,
+        });
+        let partial: BTreeSet<PathBuf> = self.outputs(compiled).map(partial_path).collect();
+        let partial = partial.iter().map(PathBuf::as_path);
+        outputs::check_apart(partial, others().chain(read).chain(self.outputs(compiled)))
     }
 
     fn split(&self) -> Split {

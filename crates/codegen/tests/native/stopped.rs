@@ -24,7 +24,7 @@ fn stopped_in(mode: Mode, text: &str, files: &Memory, (level, threads): (Level, 
 }
 
 /// The longest time that a program may continue after an interruption.
-const SOON: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(20); // for a busy machine
 
 /// A run that is interrupted after 100 ms, and how long it continues after that.
 fn interrupted(native: &Native, files: &Memory, threads: usize) -> (Seen, Duration) {

@@ -19,7 +19,8 @@ impl OutFile {
     /// there at any time.
     ///
     /// # Errors
-    /// As for [`OutFile::commit`], of the first file that fails. The files after it do not appear.
+    /// As for [`OutFile::commit`], of the first file that fails. The files after it do not appear, and the
+    /// old ones may be gone.
     pub fn commit_together(files: Vec<OutFile>) -> Result<()> {
         commit(files, || Ok(()))
     }

@@ -89,8 +89,9 @@ pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raise
     let mut capacities = Vec::with_capacity(graph.channels().len());
     for id in graph.channel_ids() {
         let channel = graph.channel(id);
-        let rates = Rates::of(graph, channel).with_bounds(graph, channel);
+        let rates = Rates::of(graph, channel);
         let Some(asked) = channel.link.capacity.or(wishes.capacity) else {
+            let rates = rates.with_bounds(graph, channel);
             let capacity = if has_process(graph, channel) {
                 let fit = first_level(wishes) / CACHE_PARTS / channel.item.bytes.max(1);
                 let carries = graph.channels().len() <= MAX_CARRIED;
