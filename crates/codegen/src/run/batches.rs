@@ -36,14 +36,14 @@ impl Run<'_> {
             let n = self.next_batch(sources)?;
             let start = Instant::now();
             self.batches(0..self.regions.len(), n, 1)?;
-            sources.grow(self.around.queues.budget());
+            sources.grow(1, self.around.queues.budget());
             many.0 = if start.elapsed() < LONG / 2 { 2 } else { 1 };
             return Ok(());
         }
         let (count, start) = (whole.min(many.0), Instant::now());
         sources.done += count * size;
         self.batches(0..self.regions.len(), size, count)?;
-        sources.grow(self.around.queues.budget());
+        sources.grow(1, self.around.queues.budget());
         many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
         sources.over = sources.done == sources.most;
         Ok(())

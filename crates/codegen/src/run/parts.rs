@@ -66,9 +66,11 @@ impl Sources {
     }
 
     /// Makes the next batch longer, after one of the present size that all regions have done, if the queues have room for
-    /// it. The first batch has one steady state: how many items filters with dynamic rates push is not known before.
-    pub(super) fn grow(&mut self, budget: &Budget) {
-        self.may = self.size().saturating_mul(budget.room_to_grow().clamp(1, GROWTH));
+    /// it: for each of `members` threads, since some may have needed none so far. The first batch has one steady state: how many
+    /// items filters with dynamic rates push is not known before.
+    pub(super) fn grow(&mut self, members: u64, budget: &Budget) {
+        let room = budget.room_to_grow() / members.max(1);
+        self.may = self.size().saturating_mul(room.clamp(1, GROWTH));
     }
 
     /// The same before the first batch for `members` threads, each of which may need as much as one has needed so far. Batches

@@ -83,7 +83,7 @@ impl Driven for Feed<'_, '_> {
             None => {
                 self.sources.sure = packet.until;
                 if packet.rounds.first() == Some(&self.sources.size()) {
-                    self.sources.grow(own.queues.budget());
+                    self.sources.grow(self.crew.members(), own.queues.budget());
                 }
                 (around.progress)(packet.until);
                 Ok(packet.rounds.iter().sum())
