@@ -22,6 +22,7 @@
 use crate::channel::Meter;
 use crate::net::ExternalEvent;
 use crate::net::{Owner, find};
+use crate::team::thread_and_depth;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -120,10 +121,10 @@ fn drop_outside(owner: Owner, operation: u64, poisoned: bool, effect: impl FnOnc
     }
 }
 
-/// The identity of this thread: the address of one of its thread-local variables.
+/// The identity of this thread.
 #[inline]
 pub(crate) fn here() -> usize {
-    ENDS.with(|ends| std::ptr::from_ref(ends).addr())
+    thread_and_depth().0
 }
 
 /// The number of ends dropped and messages released on this thread.

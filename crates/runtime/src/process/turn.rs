@@ -18,6 +18,7 @@ use crate::net::ExternalEvent;
 use crate::net::{Net, Signals};
 use crate::net::{Owner, Owners};
 use crate::sched::sleep::Sleeper;
+use crate::team::thread_and_depth;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -105,7 +106,7 @@ pub(crate) struct Turn<'a> {
     net: &'a Net<'a>,
     /// The polling thread. Other threads may have the waker by reference, to wake with it or clone it.
     thread: usize,
-    /// The thread's depth of loops, jobs and runs ([`team::depth`](crate::team::depth)) when the poll began.
+    /// The thread's depth of loops, jobs and runs ([`thread_and_depth`]) when the poll began.
     depth: usize,
     owners: Owners,
     /// The owner of the process that is polled.
@@ -151,7 +152,7 @@ impl<'a> Turn<'a> {
     #[inline]
     pub(super) fn begin(&mut self, node: NodeId, number: u64, budget: usize, pending: u64) -> Owner {
         (self.owner, self.number, self.budget) = (self.owners.of(node), number, budget);
-        self.depth = crate::team::depth();
+        self.depth = thread_and_depth().1;
         self.left.set(budget);
         self.pending.set(pending);
         self.suspended.set(Suspended::Foreign);
@@ -177,11 +178,11 @@ impl<'a> Turn<'a> {
     /// If the end is polled outside the poll of its own process, or in a job or a run inside of that.
     #[inline]
     pub(crate) fn of<'c>(cx: &'c Context<'_>, owner: Owner, operation: u64) -> &'c Turn<'c> {
-        let Some(turn) = Turn::current(cx) else { refuse_waker(operation) };
+        let Some((turn, depth)) = Turn::here(cx) else { refuse_waker(operation) };
         // A job may run this code on another thread, where the operation is refused above: so it is refused here too,
         // whatever the timing. And frames of a job or of a run lie between a coroutine's own and this one: if it left its
         // stack here, the thread would go on without them, with the place in a team that they have set.
-        if turn.depth != crate::team::depth() {
+        if turn.depth != depth {
             refuse_job();
         }
         if turn.owner != owner {
@@ -191,8 +192,14 @@ impl<'a> Turn<'a> {
     }
 
     /// The turn of this context, if it is a process's poll on this thread.
-    #[inline]
+    #[cfg(feature = "coroutines")]
     pub(crate) fn current<'c>(cx: &'c Context<'_>) -> Option<&'c Turn<'c>> {
+        Turn::here(cx).map(|(turn, _)| turn)
+    }
+
+    /// The turn of this context, if it is a process's poll on this thread, and the thread's depth.
+    #[inline]
+    fn here<'c>(cx: &'c Context<'_>) -> Option<(&'c Turn<'c>, usize)> {
         let waker = cx.waker();
         if !std::ptr::eq(waker.vtable(), &VTABLE) {
             return None;
@@ -200,7 +207,8 @@ impl<'a> Turn<'a> {
         // SAFETY: only `poll` makes a waker with this table, of a turn that outlives the context; clones have another
         // table.
         let turn: &Turn<'c> = unsafe { &*waker.data().cast() };
-        (turn.thread == here()).then_some(turn)
+        let (thread, depth) = thread_and_depth();
+        (turn.thread == thread).then_some((turn, depth))
     }
 
     /// # Panics

@@ -68,10 +68,14 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of loops, jobs and runs that this thread is in. A process uses its ends only at the depth at which it is
-/// polled: other threads may run what lies deeper, and a coroutine must not leave it unfinished.
-pub(crate) fn depth() -> usize {
-    DEPTH.get()
+/// The identity of this thread, which is the address of one of its thread-local variables, and the number of loops, jobs and
+/// runs that it is in. A process uses its ends only at the depth at which it is polled: other threads may run what lies
+/// deeper, and a coroutine must not leave it unfinished.
+///
+/// Both from one variable, since each operation of a process needs both: from two, it took 0.25 ns more.
+#[inline]
+pub(crate) fn thread_and_depth() -> (usize, usize) {
+    DEPTH.with(|depth| (std::ptr::from_ref(depth).addr(), depth.get()))
 }
 
 /// Counts a loop, a job or a run that this thread is in.

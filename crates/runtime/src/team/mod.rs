@@ -19,7 +19,7 @@
 //!
 //! No two threads have the same number in one job at the same time. The numbers of workers differ, and so do those of the
 //! pool's threads. A caller with number 0 joins only descendants of its own job, and no other caller is in these. A
-//! coroutine uses no channel inside of a job ([`depth`]), so a worker does not enter a job a second time.
+//! coroutine uses no channel inside of a job ([`thread_and_depth`]), so a worker does not enter a job a second time.
 //!
 //! | file | what |
 //! |---|---|
@@ -64,11 +64,11 @@ pub use counted::{count_jobs, parallel_counted};
 #[cfg(not(loom))]
 pub use join::join;
 #[cfg(not(loom))]
-pub(crate) use members::{as_worker, depth, help_run, member};
+pub(crate) use members::{as_worker, help_run, member, thread_and_depth};
 #[cfg(not(loom))]
 pub use members::{call_members, parallel, parallel_while, team_domains, team_size};
 #[cfg(loom)]
-pub(crate) use modelled::{as_node, as_worker, depth, help_run};
+pub(crate) use modelled::{as_node, as_worker, help_run, thread_and_depth};
 pub(crate) use running::Running;
 #[cfg(not(loom))]
 pub use tally::Job;

@@ -4,8 +4,9 @@ use crate::net::Signals;
 use std::sync::Arc;
 use thalweg_graph::NodeId;
 
-pub(crate) fn depth() -> usize {
-    0
+pub(crate) fn thread_and_depth() -> (usize, usize) {
+    std::thread_local!(static THREAD: u8 = const { 0 });
+    (THREAD.with(|thread| std::ptr::from_ref(thread).addr()), 0)
 }
 
 pub(crate) fn as_worker<R>(_: &Arc<Signals>, _worker: usize, work: impl FnOnce() -> R) -> R {
