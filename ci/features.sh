@@ -12,7 +12,7 @@ find_cargo
 export CARGO_TARGET_DIR=$PWD/target/features
 run() {
     echo "features: ${1:-none}"
-    cargo run --quiet --manifest-path ci/features/Cargo.toml --features "$1"
+    cargo run --quiet --locked --manifest-path ci/features/Cargo.toml --features "$1"
 }
 
 features=(coroutines policies report tasks)
