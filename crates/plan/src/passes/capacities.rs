@@ -9,7 +9,7 @@
 use super::Given;
 use super::cache::first_level;
 use crate::{Plan, Raised, Wishes};
-use thalweg_graph::{Channel, GraphData, Kind, Rate};
+use thalweg_graph::{Bounds, Channel, GraphData, Kind, Rate};
 
 /// Maximum number of channels of a graph whose workers carry items on: a worker that takes new input looks at all of them.
 pub const MAX_CARRIED: usize = 64;
@@ -52,8 +52,11 @@ impl Rates {
     /// With room for the most items that a firing with a dynamic rate may pop, if that is declared and they take at most
     /// [`CHANNEL_BYTES`]. A channel with less room grows when the firing needs it, by a search for deadlocks.
     fn with_bounds(self, graph: &GraphData, channel: &Channel) -> Rates {
-        let bounds = graph.node(channel.to.0).inputs[channel.to.1].bounds;
-        let most = bounds.and_then(|bounds| bounds.most).map_or(0, items);
+        let Some(Bounds { most: Some(most), .. }) = graph.node(channel.to.0).inputs[channel.to.1].bounds
+        else {
+            return self;
+        };
+        let most = items(most);
         let fits = most <= CHANNEL_BYTES / channel.item.bytes.max(1);
         Rates { peek: if fits { self.peek.max(most) } else { self.peek }, ..self }
     }
