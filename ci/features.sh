@@ -37,7 +37,7 @@ check() {
 }
 
 missing=()
-# The standard libraries of other systems are there where rustup has them.
+# Needs the standard library of the other system.
 for target in x86_64-pc-windows-gnu aarch64-apple-darwin; do
     if [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
         CARGO_BUILD_TARGET=$target check "$target"

@@ -88,9 +88,6 @@ pub(crate) struct Run {
 
 impl Run {
     pub fn run(self, interrupt: &Interrupt) -> Result<()> {
-        if let Some(output) = &self.output {
-            self.files.check_not_source(output)?;
-        }
         let (sources, compiled) = self.files.compile()?;
         self.outputs(&compiled).try_for_each(|output| {
             self.files.check_not_source(output)?;

@@ -130,10 +130,10 @@ impl<'env> Graph<'env> {
     ///
     /// **One operation at a time.** A process must not poll two receives or sends at once (`select!`,
     /// `join!`, `FuturesUnordered`), drop one that is pending (a timeout around `recv`), or poll one
-    /// with a waker of its own or inside of a parallel loop, [`join`](crate::join) or a task graph: such code can see which channel happens to be ready, and its result
-    /// would depend on timing. The process fails at the attempt, with a message that says so. To wait
-    /// for any of several inputs, use [`Graph::merge`], which says in the graph that it is not
-    /// determinate, or choose the input by data.
+    /// with a waker of its own or inside of a parallel loop, [`join`](crate::join) or a task graph: such code
+    /// can see which channel happens to be ready, and its result would depend on timing. The process fails at
+    /// the attempt, with a message that says so. To wait for any of several inputs, use [`Graph::merge`],
+    /// which says in the graph that it is not determinate, or choose the input by data.
     ///
     /// A process ends when its future completes. Then, or when it drops an end earlier, the stream of a
     /// [`Tx`](crate::Tx) ends, and items for an [`Rx`](crate::Rx) are discarded. An `Err` or a panic fails the run.

@@ -26,8 +26,8 @@
 //!
 //! Where items are weighed a piece also ends at the item with which the oldest ticket would fill its channel, or a later one
 //! its part of what is left of the node's share: one item may weigh as much as the whole budget. The bytes of a ticket count
-//! from the end of a piece on. So a channel exceeds its limit by one item at most, in an unordered node by one of each worker, and
-//! the tickets together exceed the share by one item of each worker.
+//! from the end of a piece on. So a channel exceeds its limit by one item at most, in an unordered node by one of each
+//! worker, and the tickets together exceed the share by one item of each worker.
 //!
 //! # Counters
 //!
@@ -41,8 +41,8 @@
 //!
 //! A suspended ticket *may continue* if it is ready; if it is held and the oldest ticket (or the node is unordered), and the
 //! output has room for an item and is below its byte limit; or if no consumer is left. All of this follows from counters, so
-//! it does not matter which event has made a ticket the oldest. Then the node is claimable (`NodeState::unstuck`), and an activation resumes the ticket before it issues a new
-//! one.
+//! it does not matter which event has made a ticket the oldest. Then the node is claimable (`NodeState::unstuck`), and an
+//! activation resumes the ticket before it issues a new one.
 //!
 //! # Why no suspended ticket is forgotten
 //!

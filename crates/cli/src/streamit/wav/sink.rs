@@ -14,7 +14,7 @@ use thalweg_lang::value::Value;
 /// Bits of an integer sample that is made of a float, or of the input's float.
 const BITS_OF_FLOAT: u16 = 16;
 
-/// The most bytes of samples. Their number has 32 bits, and so has that of the file, which includes the header.
+/// The maximum number of bytes of samples. It has 32 bits, and so has that of the file, which includes the header.
 const MAX_BYTES: u32 = u32::MAX - 100;
 
 /// What the user or the program demands of sound that is written.
