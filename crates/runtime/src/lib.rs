@@ -64,7 +64,8 @@ pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_mes
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
 pub use pages::prefer_huge_pages;
-pub use port::tuple::{Many, PopCounts};
+pub use port::inputs::PopCounts;
+pub use port::shapes::Many;
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
 pub use run::{Finished, Handle, Options, Prepared};

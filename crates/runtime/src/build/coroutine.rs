@@ -6,7 +6,8 @@ use super::output::{IntoEnding, OutputOf};
 use super::spec::{InputSpecs, OutputSpecs};
 use crate::built::MakeNode;
 use crate::coroutine::{Ends, Fiber, LEAST, PinnedProcess};
-use crate::port::tuple::{Inputs, Outputs};
+use crate::port::inputs::Inputs;
+use crate::port::outputs::Outputs;
 
 /// The receiving ends of a coroutine with the inputs `I`.
 pub type Receivers<'env, I> = <<<I as InputSpecs<'env>>::Ports as Inputs>::Receivers as Ends>::Blocking;

@@ -13,8 +13,10 @@ use super::tally::Count;
 use super::{IntoFlow, IntoResult};
 use crate::channel::{In, Out};
 use crate::contain::Contained;
-use crate::port::one::One;
-use crate::port::tuple::{Inputs, Lent, Outputs};
+use crate::port::inputs::Inputs;
+use crate::port::loan::Lent;
+use crate::port::outputs::Outputs;
+use crate::port::shapes::One;
 use crate::port::{PopPort, PushPort};
 use std::marker::PhantomData;
 
@@ -120,10 +122,10 @@ where
         &mut self,
         item: &mut In<'static, T>,
         out: &mut Out<'static, J::Item>,
-        limits: (usize, usize),
+        limits: [(usize, usize); 1],
         firings: usize,
     ) -> (usize, Option<End>) {
-        debug_assert_eq!(limits.0, 1, "`flat_map` pops one item");
+        debug_assert_eq!(limits[0].0, 1, "`flat_map` pops one item");
         // SAFETY: as in `sequential::fire_run`.
         let (mut item, mut out) = unsafe { (Lent::new(item), Lent::new(out)) };
         for fired in 0..firings {
@@ -240,10 +242,10 @@ where
         &self,
         (item, out, counts): Parts<'_, One<PopPort<T>>, One<PushPort<J::Item>>>,
         rest: &mut Option<Contained<J::IntoIter>>,
-        limits: (usize, usize),
+        limits: [(usize, usize); 1],
         firings: usize,
     ) -> Result<usize, Failure> {
-        debug_assert_eq!(limits.0, 1, "`par_flat_map` pops one item");
+        debug_assert_eq!(limits[0].0, 1, "`par_flat_map` pops one item");
         let is_plain = counts.is_empty() && !out.is_weighed();
         let first = match is_plain {
             true => usize::from(rest.is_some()),

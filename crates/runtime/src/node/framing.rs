@@ -4,7 +4,7 @@
 //! decision; a parallel one collects the decisions for the firings of a ticket ([`Framed::run`]).
 
 use crate::channel::Lack;
-use crate::port::tuple::{Inputs, PopCounts};
+use crate::port::inputs::{Inputs, PopCounts};
 use thalweg_graph::ChannelId;
 
 /// The decision of a framing function on the next firing.

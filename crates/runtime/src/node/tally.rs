@@ -14,7 +14,7 @@
 
 use crate::channel::{Lack, Mark, Marks, Out};
 use crate::port::PushPort;
-use crate::port::tuple::Outputs;
+use crate::port::outputs::Outputs;
 
 /// One tally of a node.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Tallies {
         self.0[at].port.publish_ticket(&mut counts[at].numbers)
     }
 
-    /// Points the cursors of an interrupted ticket at the slots again: see [`Inputs::reopen`](crate::port::tuple::Inputs).
+    /// Points the cursors of an interrupted ticket at the slots again: see [`Inputs::reopen`](crate::port::inputs::Inputs).
     pub(super) fn reopen(&self, counts: &mut [Count]) {
         self.0.iter().zip(counts).for_each(|(tally, count)| tally.port.reopen(&mut count.numbers));
     }

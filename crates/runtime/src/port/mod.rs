@@ -1,5 +1,5 @@
 //! Ports: a node's ends of its channels. A [`Consumer`] or [`Producer`] has the private counters of one port; the traits
-//! [`Input`], [`Inputs`](tuple::Inputs) and [`Outputs`](tuple::Outputs) are what a node does with its ports whatever the
+//! [`Input`], [`Inputs`](inputs::Inputs) and [`Outputs`](outputs::Outputs) are what a node does with its ports whatever the
 //! item types.
 //!
 //! | port | cursor of a firing | access |
@@ -22,8 +22,10 @@
 //! over. In a parallel node these are two threads at a time; each has a handle of its own (`twin`), and they share
 //! counters through the meter alone.
 
-pub(crate) mod one;
-pub(crate) mod tuple;
+pub(crate) mod inputs;
+pub(crate) mod loan;
+pub(crate) mod outputs;
+pub(crate) mod shapes;
 
 use crate::channel::Lack;
 use crate::channel::{Glance, In, InputRates, Mark, MarkRef, Meter, Out, Ring, View};
@@ -159,10 +161,45 @@ impl Producer {
     }
 }
 
+/// A firing's view of an input: [`In`] or [`View`].
+pub trait InputCursor: Sealed {
+    /// Begins a firing that pops and peeks as many items as the pair `rates` says.
+    #[doc(hidden)]
+    fn begin(&mut self, rates: (usize, usize));
+    /// Ends a firing.
+    #[doc(hidden)]
+    fn end(&mut self);
+}
+
+impl<T> Sealed for In<'_, T> {}
+impl<T> Sealed for View<'_, T> {}
+
+impl<T> InputCursor for In<'_, T> {
+    #[inline(always)]
+    fn begin(&mut self, (pop, _): (usize, usize)) {
+        self.step(pop);
+    }
+    #[inline(always)]
+    fn end(&mut self) {
+        self.finish();
+    }
+}
+
+impl<T> InputCursor for View<'_, T> {
+    #[inline(always)]
+    fn begin(&mut self, (pop, peek): (usize, usize)) {
+        self.step(InputRates { pop, peek });
+    }
+    #[inline(always)]
+    fn end(&mut self) {
+        self.finish();
+    }
+}
+
 /// A consuming port.
 pub trait Input: Sealed + Send {
     /// The firing's view of the port.
-    type Cursor<'f>: Send;
+    type Cursor<'f>: InputCursor + Send;
     /// The items.
     type Item: Send;
 
@@ -177,12 +214,6 @@ pub trait Input: Sealed + Send {
     /// Claims `items` more items and extends the open cursor to them.
     #[doc(hidden)]
     fn extend(&mut self, cursor: &mut Self::Cursor<'static>, items: usize);
-    /// Begins a firing that pops and peeks as many items as the pair `rates` says.
-    #[doc(hidden)]
-    fn step(cursor: &mut Self::Cursor<'static>, rates: (usize, usize));
-    /// Ends a firing.
-    #[doc(hidden)]
-    fn finish(cursor: &mut Self::Cursor<'static>);
     /// Returns the items claimed beyond the last firing to the port (sequential nodes).
     #[doc(hidden)]
     fn unclaim(&mut self, cursor: &mut Self::Cursor<'static>);
@@ -269,16 +300,6 @@ impl<T: Send> Input for PopPort<T> {
         unsafe { cursor.extend(self.side.next) };
     }
 
-    #[inline(always)]
-    fn step(cursor: &mut In<'static, T>, (pop, _): (usize, usize)) {
-        cursor.step(pop);
-    }
-
-    #[inline(always)]
-    fn finish(cursor: &mut In<'static, T>) {
-        cursor.finish();
-    }
-
     #[inline]
     fn unclaim(&mut self, cursor: &mut In<'static, T>) {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
@@ -359,16 +380,6 @@ impl<T: Send + Sync> Input for PeekPort<T> {
         self.side.next += items;
         // SAFETY: as in `open`, for the items up to the `seen` of now.
         unsafe { cursor.extend(self.side.next, self.side.seen) };
-    }
-
-    #[inline(always)]
-    fn step(cursor: &mut View<'static, T>, (pop, peek): (usize, usize)) {
-        cursor.step(InputRates { pop, peek });
-    }
-
-    #[inline(always)]
-    fn finish(cursor: &mut View<'static, T>) {
-        cursor.finish();
     }
 
     #[inline]
@@ -501,7 +512,7 @@ impl<T: Send> PushPort<T> {
         }
     }
 
-    /// Points the open cursor of a ticket at the slots of a static output again: see [`Inputs::reopen`](tuple::Inputs).
+    /// Points the open cursor of a ticket at the slots of a static output again: see [`Inputs::reopen`](inputs::Inputs).
     pub(crate) fn reopen(&self, cursor: &mut Out<'static, T>) {
         assert!(cursor.is_of(self.ring.0.id()), "{EXCHANGED}");
         if self.side.push.is_some() {

@@ -26,7 +26,7 @@ use crate::contain::{contain, drop_each, drop_payload, drop_quietly};
 use crate::error::Error;
 use crate::measure::clock::ticks;
 use crate::net::Net;
-use crate::port::{Input, PopPort};
+use crate::port::{Input, InputCursor, PopPort};
 use crate::process::apart;
 use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
 use crate::sched::dedicated::WaitStrategy;
@@ -247,7 +247,7 @@ impl<T: Send> Outlet<'_, T> {
             match port.side().firings(most) {
                 Ok(items) => {
                     port.open(&mut self.cursor, items);
-                    PopPort::<T>::step(&mut self.cursor, (items, items));
+                    self.cursor.begin((items, items));
                     return true;
                 }
                 Err(Lack::Ended { .. }) => return false,
