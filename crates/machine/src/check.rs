@@ -153,7 +153,7 @@ fn caches(
         let units = known(&spec.cpus, ids).map_err(|what| Fault { place: Place::Cache(i), what })?;
         caches.push((i, Cache { level: spec.level, bytes: spec.bytes, line: spec.line, units }));
     }
-    caches.sort_by_key(|(i, cache)| (cache.level, cache.units[0], *i));
+    caches.sort_unstable_by_key(|(i, cache)| (cache.level, cache.units[0], *i));
     let mut nesting = Nesting::new(units, cores, domains);
     for (i, cache) in &caches {
         nesting.add(cache).map_err(|what| Fault { place: Place::Cache(*i), what })?;

@@ -142,7 +142,7 @@ fn describe(system: &System) -> Description {
     let mut cores = cores(system, &cpus);
     // Cores that share a cache become neighbours.
     let around = around(&caches);
-    cores.sort_by_key(|core| (around.get(&core.cpus[0]), core.cpus[0]));
+    cores.sort_unstable_by_key(|core| (around.get(&core.cpus[0]), core.cpus[0]));
     for core in cores {
         domains[domain_of.get(&core.cpus[0]).copied().unwrap_or(0)].cores.push(core);
     }

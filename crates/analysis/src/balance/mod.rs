@@ -70,7 +70,7 @@ impl Balance {
     pub fn repetitions(&self, nodes: &[NodeId]) -> Option<Vec<u64>> {
         let mut counts = vec![0; nodes.len()];
         let mut places: Vec<usize> = (0..nodes.len()).collect();
-        places.sort_by_key(|place| self.class(nodes[*place]));
+        places.sort_unstable_by_key(|place| (self.class(nodes[*place]), *place));
         for places in places.chunk_by(|a, b| self.class(nodes[*a]) == self.class(nodes[*b])) {
             let found = self.of_class(places.iter().map(|place| nodes[*place]))?;
             places.iter().zip(found).for_each(|(place, count)| counts[*place] = count);

@@ -72,7 +72,9 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &WaitGraph) -> Result<bool,
 /// Sorts channels by the bytes that doubling costs. Channels whose capacity limits the items in flight come last.
 fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
     let limits = |channel: &ChannelId| net.topology.graph.channel(*channel).link.limits;
-    channels.sort_by_key(|channel| (limits(channel), cost(net, *channel), net.meter(*channel).capacity()));
+    channels.sort_unstable_by_key(|channel| {
+        (limits(channel), cost(net, *channel), net.meter(*channel).capacity(), channel.index())
+    });
     channels
 }
 

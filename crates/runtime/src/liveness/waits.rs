@@ -283,7 +283,7 @@ fn largest_channels(net: &Net<'_>) -> Vec<ChannelRoom> {
         meter.capacity().saturating_mul(item).saturating_add(limit)
     };
     let mut all: Vec<_> = net.topology.graph.channel_ids().map(|id| (bytes(id), id)).collect();
-    all.sort_by_key(|(bytes, id)| (std::cmp::Reverse(*bytes), id.index()));
+    all.sort_unstable_by_key(|(bytes, id)| (std::cmp::Reverse(*bytes), id.index()));
     let named = all.into_iter().take(MAX_NAMED).filter(|(bytes, _)| *bytes > 0);
     let room = |(bytes, id): (usize, ChannelId)| ChannelRoom {
         channel: net.topology.graph.channel_name(id),

@@ -19,7 +19,7 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     report.wall = wall;
     report.plan = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
-    accounts.sort_by_key(|(worker, _)| *worker);
+    accounts.sort_unstable_by_key(|(worker, _)| *worker);
     let scale = Scale::now();
     report.workers = accounts.iter().map(|(_, account)| account.report(scale)).collect();
     for id in net.topology.graph.node_ids() {
@@ -111,7 +111,7 @@ fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, re
         tracks.extend(account.recorder.map(|recorder| track(recorder, format!("worker {worker}"))));
     }
     let mut dedicated = std::mem::take(&mut *lock(&net.sched.dedicated));
-    dedicated.sort_by_key(|account| account.node);
+    dedicated.sort_unstable_by_key(|account| account.node);
     for account in dedicated {
         if !account.service.activation.is_empty() {
             service::merge(account.service, &mut report.nodes[account.node.index()]);
