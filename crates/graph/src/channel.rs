@@ -15,6 +15,16 @@ pub struct Link {
     pub weighed: bool,
     /// The user set the capacity as a limit: of the channels of a deadlocked cycle, this one grows last.
     pub limits: bool,
+    /// The items own memory or other things: their type has a drop. The plan gives the channel little room at the start,
+    /// since the room in items says nothing about the memory that they own.
+    pub owns: bool,
+}
+
+impl Link {
+    /// The settings of a channel for which the user has made none, with items of type `T`.
+    pub fn of<T>() -> Link {
+        Link { owns: std::mem::needs_drop::<T>(), ..Link::default() }
+    }
 }
 
 /// A channel between two ports.

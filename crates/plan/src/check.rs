@@ -182,21 +182,22 @@ impl Check<'_> {
         for (id, bytes) in &plan.byte_limits {
             known(*id)?;
             self.channel(*id, graph.channel(*id).link.weighed, Misfit::Unweighed)?;
-            self.channel(*id, plan.budget.is_some(), Misfit::Unbudgeted)?;
             self.channel(*id, *bytes > 0, Misfit::ByteLimit)?;
         }
         plan.raised.iter().try_for_each(|raised| known(raised.channel))?;
         Ok(())
     }
 
-    /// Whether the run can widen a channel: the thread of a kernel does it, and the budget does not count its slots.
+    /// Whether the run can widen a channel: its items own memory, or the thread of a kernel does it, and the budget does not
+    /// count its slots.
     fn can_widen(&self, id: ChannelId) -> bool {
         let channel = self.graph.channel(id);
         let own = |node: NodeId| self.plan.own_threads.contains(&node);
-        self.plan.budget.is_none()
+        let by_thread = self.plan.budget.is_none()
             && !channel.link.weighed
             && !has_process(self.graph, channel)
-            && (own(channel.from.0) || own(channel.to.0))
+            && (own(channel.from.0) || own(channel.to.0));
+        channel.link.owns || by_thread
     }
 
     /// Checks what holds for segments and for regions: known nodes that workers run, each once, with one worker.

@@ -150,8 +150,6 @@ pub enum Misfit {
     Widen,
     /// The items of a channel with a byte limit are not weighed.
     Unweighed,
-    /// A channel has a byte limit, and the plan has no budget.
-    Unbudgeted,
     /// A channel may hold no byte.
     ByteLimit,
     /// A segment or a region has too few nodes.

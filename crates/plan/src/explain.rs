@@ -103,18 +103,13 @@ impl fmt::Display for PlanError {
             Misfit::Widen => write!(
                 f,
                 "channel `{node}` has slots in the plan, and cannot widen\n\
-                 help: leave out `slots`: only a channel between kernels next to an `own-thread` widens, without \
-                 weights and budget"
+                 help: leave out `slots`: only a channel of items that own memory widens, or one between kernels next to \
+                 an `own-thread`, without weights and budget"
             ),
             Misfit::Unweighed => write!(
                 f,
                 "channel `{node}` has a limit of bytes in the plan, and its items are not weighed\n\
                  help: leave out `bytes`, or weigh the stream's items"
-            ),
-            Misfit::Unbudgeted => write!(
-                f,
-                "channel `{node}` has a limit of bytes in the plan, and the plan has no budget\n\
-                 help: add a line `budget N bytes`, or leave out `bytes`"
             ),
             Misfit::ByteLimit => {
                 write!(f, "channel `{node}` has `bytes 0` in the plan, at least 1 is needed")

@@ -8,7 +8,7 @@
 //! budget 1048576 bytes                          with a budget
 //! batch 16384
 //! window 32
-//! held 268435456 bytes
+//! held 67108864 bytes
 //! kept 134217728 bytes
 //! node 0 claim 512 own-thread  # read
 //! node 1 claim 64 replicas 2  # decode

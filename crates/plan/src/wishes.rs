@@ -22,6 +22,8 @@ pub struct Wishes {
     pub claim_length: Option<usize>,
     /// Every sequential kernel and process gets a thread of its own.
     pub one_to_one: bool,
+    /// The run reads no clock. So no channel can widen by time: channels of items that own memory begin with all their slots.
+    pub counted: bool,
     /// The number of nodes that keep items and share a part of the budget for them. 0 counts as 1.
     pub keepers: usize,
 }

@@ -55,7 +55,7 @@ threads 2
 policy auto
 batch 16384
 window 32
-held 268435456 bytes
+held 67108864 bytes
 kept 134217728 bytes
 node 0 claim 512 own-thread  # read
 node 1 claim 512 worker 0  # split
@@ -67,7 +67,7 @@ channel 0 capacity 2048 slots 32768  # read.out -> split.in
 channel 1 capacity 2048  # split.left -> sum.in
 channel 2 capacity 2048  # split.right -> decode.in
 channel 3 capacity 2048  # sum.out -> print.a
-channel 4 capacity 256  # decode.out -> ask.in
+channel 4 capacity 256 bytes 67108864  # decode.out -> ask.in
 channel 5 capacity 256  # ask.out -> print.b
 segment 1 3 4 2
 segment 5
@@ -153,12 +153,6 @@ const EDITS: &[(&str, &str, usize, &str)] = &[
         "channel `sum.out -> print.a` has a limit of bytes in the plan, and its items are not weighed",
     ),
     (
-        "capacity 256  # decode",
-        "capacity 256 bytes 4096  # decode",
-        19,
-        "channel `decode.out -> ask.in` has a limit of bytes in the plan, and the plan has no budget",
-    ),
-    (
         "policy auto",
         "policy auto\nbudget 4096 bytes",
         16,
@@ -225,7 +219,9 @@ fn sensible_edits_are_accepted() {
         ("slots 32768", "slots 2048"),
         ("capacity 2048  # sum.out", "capacity 1  # sum.out"),
         ("window 32", "window 2"),
-        ("held 268435456", "held 0"),
+        ("held 67108864", "held 0"),
+        ("bytes 67108864  # decode", "# decode"),
+        ("bytes 67108864  # decode", "bytes 1  # decode"),
     ] {
         // Without the region, which the segments may cut.
         let text = text().replace("region 1 2", "").replacen(from, to, 1);
@@ -235,7 +231,7 @@ fn sensible_edits_are_accepted() {
     let plan = Plan::read(&own, &graph()).unwrap();
     assert!(plan.own_threads.contains(&NodeId(5)));
     let budget = text().replace(" slots 32768", "").replace("policy auto", "policy auto\nbudget 9999 bytes");
-    let limited = budget.replace("capacity 256  # decode", "capacity 64 bytes 100  # decode");
+    let limited = budget.replace("capacity 256 bytes 67108864", "capacity 64 bytes 100");
     assert_eq!(Plan::read(&limited, &graph()).unwrap().byte_limits[&ChannelId(4)], 100);
     let none = limited.replace("bytes 100", "bytes 0");
     assert!(Plan::read(&none, &graph()).unwrap_err().what.contains("`bytes 0`"));

@@ -6,6 +6,7 @@
 
 mod support;
 
+mod bounded;
 mod budget;
 mod cases;
 mod conformance;

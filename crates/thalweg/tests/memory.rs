@@ -1,5 +1,10 @@
-//! Bytes that a run takes from the allocator: when firings push many items, and for each task of a graph.
+//! Bytes that a run takes from the allocator: with default options, when firings push many items, and for each task of a
+//! graph.
 
+#[path = "memory/blocks.rs"]
+mod blocks;
+#[path = "memory/programs.rs"]
+mod programs;
 mod support;
 
 use peak_alloc::PeakAlloc;
@@ -13,6 +18,17 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 /// Held by a test while it measures.
 static MEASURING: Mutex<()> = Mutex::new(());
+
+const MIB: usize = 1 << 20;
+
+/// The result of a call, and the largest number of bytes that the process had allocated during it beyond those before.
+fn peak_of<T>(call: impl FnOnce() -> T) -> (T, usize) {
+    let _measuring = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = call();
+    (result, ALLOCATOR.peak_usage() - before)
+}
 
 /// Firings of a run.
 const FIRINGS: u64 = 16;

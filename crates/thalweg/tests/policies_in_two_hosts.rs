@@ -298,7 +298,8 @@ fn on_dynamic_rates() {
 
 /// Room for all items that the bursts of a test leave in front of a consumer.
 const BURST: Link = Link { capacity: Some(1000), ..DEFAULT };
-const DEFAULT: Link = Link { capacity: None, initial: 0, feedback: false, weighed: false, limits: false };
+const DEFAULT: Link =
+    Link { capacity: None, initial: 0, feedback: false, weighed: false, limits: false, owns: false };
 
 /// A starving source in front of `to`.
 fn starve(model: &mut Model, to: NodeId, pop: Ratio, bursts: &[u64]) {

@@ -1,9 +1,9 @@
 //! Prints a report as text.
 
-use crate::{Report, WorkerReport, table::Table, units};
+use crate::{ChannelReport, Report, WorkerReport, table::Table, units};
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::{NodeId, shown};
+use thalweg_graph::{ChannelId, NodeId, shown};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,6 +15,7 @@ impl fmt::Display for Report {
         writeln!(f, "{}", self.node_table())?;
         self.write_jobs(f)?;
         writeln!(f, "{}", self.channel_table())?;
+        self.write_held(f)?;
         self.write_growths(f)?;
         for note in &self.notes {
             writeln!(f, "note: {}", shown(note))?;
@@ -185,6 +186,18 @@ impl Report {
             ]);
         }
         table
+    }
+
+    /// What weighed channels have held.
+    fn write_held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let held = |(_, stats): &(ChannelId, &ChannelReport)| stats.peak_bytes > 0;
+        let mut channels = self.graph.channel_ids().zip(&self.channels).filter(held).peekable();
+        let is_any = channels.peek().is_some();
+        for (id, stats) in channels {
+            let name = self.graph.channel_name(id);
+            writeln!(f, "{} held at most {}", shown(name), units::format_bytes(stats.peak_bytes))?;
+        }
+        if is_any { writeln!(f) } else { Ok(()) }
     }
 
     fn write_growths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -79,6 +79,14 @@ pub(crate) fn min_capacity(graph: &GraphData, channel: &Channel) -> usize {
     Rates::of(graph, channel).min_capacity()
 }
 
+/// The capacity with which a channel of items that own memory begins: room for `firings` firings of either end, and for
+/// two of each, besides the initial items.
+pub(super) fn first_room(graph: &GraphData, channel: &Channel, firings: usize) -> usize {
+    let rates = Rates::of(graph, channel).with_bounds(graph, channel);
+    let claims = rates.push.max(rates.pop).saturating_mul(firings).saturating_add(rates.initial);
+    rates.double_buffered().max(claims)
+}
+
 /// Chooses the capacity of every channel, and says which capacities set by the user had to be raised.
 pub(super) fn decide(given: &Given<'_>, so_far: &Plan) -> (Vec<usize>, Vec<Raised>) {
     let Given { graph, wishes, .. } = *given;

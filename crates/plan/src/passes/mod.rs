@@ -10,8 +10,8 @@
 //! | [`claims`] | firings in a claim | |
 //! | [`batch`] | firings in an activation | |
 //! | [`own_threads`] | nodes with a thread of their own | |
-//! | [`capacities`] | items that a channel holds, and the user's capacities that had to be raised | threads, claims |
-//! | [`widen`] | slots for channels that may widen | capacities |
+//! | [`capacities`] | items that a channel holds at most, and the user's capacities that had to be raised | threads, claims |
+//! | [`widen`] | slots for channels that may widen, and the capacities with which these begin | threads, own threads, capacities |
 //! | [`window`] | tickets of a reorder window | threads |
 //! | [`bytes`] | bytes of weighed channels, reorder windows and gates | capacities |
 //! | [`replicate`] | workers of a parallel node, from a profile or units | threads, own threads |
@@ -62,7 +62,7 @@ const PASSES: [(&str, Pass); 8] = [
     ("batch", |given, plan| plan.batch = batch::decide(given)),
     ("own threads", |given, plan| plan.own_threads = own_threads::decide(given)),
     ("capacities", |given, plan| (plan.capacities, plan.raised) = capacities::decide(given, plan)),
-    ("widen", |given, plan| plan.slots = widen::decide(given, plan)),
+    ("widen", |given, plan| (plan.capacities, plan.slots) = widen::decide(given, plan)),
     ("window", |_, plan| plan.window = window::decide(plan)),
     ("bytes", |given, plan| {
         plan.byte_limits = bytes::channels(given, plan);

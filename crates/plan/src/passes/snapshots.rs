@@ -85,6 +85,26 @@ fn budget() -> (GraphData, Wishes, Profile) {
     (graph, wishes, profile(&[20, 80, 20]))
 }
 
+/// Channels of items that own memory, one of them weighed, one behind a blocking source, and one with a stated capacity.
+fn owned() -> (GraphData, Wishes, Profile) {
+    let mut graph = GraphData::new();
+    let mut read = Node::sequential("read");
+    read.blocking = true;
+    let nodes = [
+        add(&mut graph, read, &[], &[1]),
+        add(&mut graph, Node::parallel("pack"), &[1], &[1]),
+        add(&mut graph, Node::sequential("sign"), &[1], &[0]),
+        add(&mut graph, Node::sequential("frame"), &[0], &[1]),
+        add(&mut graph, Node::sequential("write"), &[3], &[]),
+    ];
+    let owned = Link::of::<Vec<u8>>();
+    let links = [owned, Link { weighed: true, ..owned }, owned, Link { capacity: Some(100), ..owned }];
+    for (pair, link) in nodes.windows(2).zip(links) {
+        graph.connect((pair[0], 0), (pair[1], 0), link).unwrap();
+    }
+    (graph, Wishes { threads: Some(8), ..Wishes::default() }, profile(&[5, 40, 5, 5, 5]))
+}
+
 /// The decisions of each pass, as the lines of the text that it adds or changes.
 fn decisions((graph, wishes, profile): (GraphData, Wishes, Profile)) -> String {
     let given = Given { graph: &graph, profile: Some(&profile), units: None, wishes: &wishes };
@@ -112,5 +132,6 @@ fn passes_decide_as_in_the_files() {
     compare("farm.txt", include_str!("../../tests/passes/farm.txt"), &decisions(farm()));
     compare("chain.txt", include_str!("../../tests/passes/chain.txt"), &decisions(chain()));
     compare("processes.txt", include_str!("../../tests/passes/processes.txt"), &decisions(processes()));
+    compare("owned.txt", include_str!("../../tests/passes/owned.txt"), &decisions(owned()));
     compare("budget.txt", include_str!("../../tests/passes/budget.txt"), &decisions(budget()));
 }

@@ -206,7 +206,7 @@ impl<'env> Graph<'env> {
         initial: impl IntoIterator<Item = T>,
     ) -> (Feedback<'env, T>, Stream<'env, T>) {
         let initial: VecDeque<T> = initial.into_iter().collect();
-        let link = Link { feedback: true, initial: initial.len(), ..Link::default() };
+        let link = Link { feedback: true, initial: initial.len(), ..Link::of::<T>() };
         let mut draft = self.shared.draft();
         let (edge, cell) = draft.produce(None, initial, link);
         let number = draft.number();

@@ -228,7 +228,7 @@ fn push_port<'env, T: Send + 'env>(
     port: usize,
     push: Rate,
 ) -> (Stream<'env, T>, impl FnOnce() -> PushPort<T> + Send + use<'env, T>) {
-    let link = Link::default();
+    let link = Link::of::<T>();
     let (edge, cell) = site.draft.produce::<T>(Some((site.node, port)), VecDeque::new(), link);
     let stream = Stream {
         shared: site.shared.clone(),

@@ -80,6 +80,13 @@ impl<'env, T> Stream<'env, T> {
         self
     }
 
+    /// Treats the items as those of type `U`, where the items own memory only in rare cases.
+    #[doc(hidden)]
+    pub fn owns_as<U>(mut self) -> Self {
+        self.link.owns = Link::of::<U>().owns;
+        self
+    }
+
     /// Runs the node on a thread of its own, or a source on an additional worker, because it waits for files or sockets: see
     /// [`Kernel::blocking`](super::Kernel::blocking). Not for a parallel node.
     pub fn blocking(self) -> Self {

@@ -37,6 +37,8 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) weighed: Option<ChannelId>,
     /// The greatest number of bytes that completed tickets may hold.
     pub(crate) held: usize,
+    /// The channel of its first output with items that own memory, and the size of an item.
+    pub(crate) owned: Option<(ChannelId, usize)>,
     /// The greatest number of bytes that the node may keep of its inputs: see
     /// [`Kernel::request_budget`](crate::Kernel::request_budget).
     pub(crate) kept: usize,

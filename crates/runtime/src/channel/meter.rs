@@ -7,6 +7,7 @@
 //! | `end` | the writer of `ended`, before it | `Relaxed` | `ended`'s `Release`/`Acquire` orders it; read only once `ended` was seen |
 //! | `weights.published` | producing side, before `tail` | `Release` | pairs with `Acquire` in `bytes`; a consumer that sees the tail sees it too |
 //! | `weights.released` | consuming side, before `head` | `Release` | pairs with `Acquire` in `bytes`; a producer that sees the head sees it too |
+//! | `weights.peak` | producing side, before `published` | `Relaxed` | a statistic |
 //! | `weights.limit` | the thread that prepares or grows | `Relaxed` | a hint: a stale value delays or admits one firing |
 //! | `counted` | the worker that published, after its claim | `Relaxed` | a statistic, which may lose updates |
 //! | `remote` | that worker, if an end is a process; else the worker that has consumed, after its claim | `Relaxed` | as `counted` |
@@ -63,6 +64,8 @@ struct Weights {
     released: AtomicUsize,
     /// Bytes from which on the producer starts no firing.
     limit: AtomicUsize,
+    /// The most bytes that were in the channel.
+    peak: AtomicUsize,
 }
 
 /// `Meter::end` of a stream that has not ended.
@@ -109,6 +112,7 @@ impl Meter {
             published: AtomicUsize::new(0),
             released: AtomicUsize::new(0),
             limit: AtomicUsize::new(usize::MAX),
+            peak: AtomicUsize::new(0),
         };
         let apart = || Box::new(CachePadded::new(AtomicUsize::new(0)));
         let together = matches!(layout, Layout::Together | Layout::TracedTogether(_));
@@ -348,6 +352,11 @@ impl Meter {
         })
     }
 
+    /// The most bytes that were in the channel; 0 where items are not weighed.
+    pub(crate) fn peak_bytes(&self) -> usize {
+        self.weights.as_ref().map_or(0, |weights| weights.peak.load(Ordering::Relaxed))
+    }
+
     /// Bytes of all items ever published.
     pub(crate) fn bytes_published(&self) -> usize {
         self.weights.as_ref().map_or(0, |weights| weights.published.load(Ordering::Relaxed))
@@ -356,6 +365,10 @@ impl Meter {
     /// Producing side, before `publish`.
     pub(crate) fn set_bytes_published(&self, bytes: usize) {
         if let Some(weights) = &self.weights {
+            // Too large at most by what is released meanwhile.
+            weights
+                .peak
+                .fetch_max(bytes.saturating_sub(weights.released.load(Ordering::Relaxed)), Ordering::Relaxed);
             weights.published.store(bytes, Ordering::Release);
         }
     }

@@ -18,7 +18,7 @@ use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_trace::{Growth, Limit};
 
 /// The bytes that all channels together may take, growth included, if the options set no budget.
-const GROWTH_BY_DEFAULT: usize = 256 << 20;
+const GROWTH_BY_DEFAULT: usize = 1 << 30;
 
 /// The bytes that are granted to channels in front of starved cycles, if the options set no budget. Limited, because an
 /// endless source would fill any channel.
@@ -78,10 +78,13 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
     channels
 }
 
-/// The bytes that doubling a channel adds: its slots, or its byte limit if that is what stops the producer.
+/// The bytes that doubling a channel adds: its slots, or its byte limit if that is what stops the producer. A budget counts
+/// the slots that it may widen to from the start.
 fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
-    let meter = net.meter(channel);
+    let (meter, plan) = (net.meter(channel), &net.topology.plan);
+    let is_counted = plan.budget.is_some() && meter.capacity().saturating_mul(2) <= plan.slots_of(channel);
     match meter.is_below_byte_limit() {
+        true if is_counted => 0,
         true => meter.capacity().saturating_mul(net.topology.graph.channel(channel).item.bytes.max(1)),
         false => meter.byte_limit(),
     }

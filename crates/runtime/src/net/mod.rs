@@ -45,6 +45,7 @@ use crate::liveness::state::SearchState;
 use crate::measure::account::{Account, DedicatedAccount};
 use crate::measure::clock::Ticks;
 use crate::sched::ready::Ready;
+use crate::sched::widen::Wide;
 use crate::sched::width::Width;
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 use std::collections::BTreeSet;
@@ -72,8 +73,8 @@ pub(crate) struct Cells<'env> {
     pub(crate) meters: Vec<Arc<Meter>>,
     /// By channel: its storage, without its item type.
     pub(crate) rings: Vec<Arc<dyn Grow + 'env>>,
-    /// Channels with more slots than capacity, with their slot counts: see `dedicated::WaitStrategy`.
-    pub(crate) wide: Vec<(ChannelId, usize)>,
+    /// By channel: how it widens, if it may. Empty if no channel may.
+    pub(crate) wide: Vec<Option<Box<Wide>>>,
 }
 
 /// State that the workers share.
@@ -405,10 +406,13 @@ impl<'env> Net<'env> {
     }
 }
 
-/// The bytes of all channels' slots and of their byte limits.
+/// The bytes of all channels' capacities, or with a budget of all their slots, and of their byte limits.
 fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
-    let slots = graph.channels().iter().zip(&plan.capacities);
-    let slots = slots.map(|(channel, size)| channel.item.bytes.saturating_mul(*size));
+    let size = |id: ChannelId| match plan.budget {
+        Some(_) => plan.slots_of(id),
+        None => plan.capacities[id.index()],
+    };
+    let slots = graph.channel_ids().map(|id| graph.channel(id).item.bytes.saturating_mul(size(id)));
     let limits = meters.iter().map(|meter| meter.byte_limit()).filter(|limit| *limit != usize::MAX);
     slots.chain(limits).fold(0, usize::saturating_add)
 }

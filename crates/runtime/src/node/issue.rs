@@ -17,7 +17,7 @@
 //! # Bytes
 //!
 //! A claim is granted only while the bytes of completed tickets (the weights of weighed items; for others, the memory
-//! of their chunks) are below the node's share of the budget and, if an output is weighed, below its channel's byte
+//! of their chunks) are below the node's share of the budget, below the slots of the channel if items own memory, and, if an output is weighed, below its channel's byte
 //! limit together with the bytes in that channel. If an estimate for the firings under way (for each, twice the mean of
 //! the heaviest ticket) would exceed the limit, a claim has one firing. So a node exceeds its limit by at most one
 //! firing of each worker, however large. The bytes of later tickets never stop the oldest one: it needs no claim, and
@@ -29,11 +29,12 @@ use super::parallel::Parallel;
 use super::sequential::lacking;
 use super::tally::Tallies;
 use crate::channel::Lack;
-use crate::net::ActivationContext;
+use crate::net::{ActivationContext, Net};
 use crate::port::inputs::Inputs;
 use crate::port::outputs::Outputs;
 use crate::sched::ending::ended;
 use crate::sync::Ordering;
+use thalweg_graph::ChannelId;
 use thalweg_policy::Event;
 
 /// State under the issuing claim.
@@ -219,7 +220,7 @@ where
         let held = self.weight.completed_bytes.load(Ordering::Relaxed);
         let weighed = self.node.weighed.map(|channel| (channel, cx.net.meter(channel)));
         let full = weighed.filter(|(_, meter)| meter.bytes().saturating_add(held) >= meter.byte_limit());
-        if full.is_none() && (held < self.node.held || retired == ticket) {
+        if full.is_none() && (held < self.held_most(cx.net) || retired == ticket) {
             let room =
                 weighed.map_or(usize::MAX, |(_, meter)| meter.byte_limit().saturating_sub(meter.bytes()));
             return Ok(self.affordable_run(room.min(self.node.held).saturating_sub(held), cx));
@@ -232,6 +233,14 @@ where
                 Err(Event::Waiting)
             }
         }
+    }
+
+    /// The bytes that completed tickets may hold: the node's share of the budget; of items that own memory also no more than
+    /// the slots of their channel take, since nothing counts the memory itself.
+    pub(super) fn held_most(&self, net: &Net<'_>) -> usize {
+        let slots =
+            |(channel, bytes): (ChannelId, usize)| net.meter(channel).capacity().saturating_mul(bytes.max(1));
+        self.node.owned.map_or(self.node.held, |owned| slots(owned).min(self.node.held))
     }
 
     /// The run length for `room` bytes, at least 1.

@@ -210,7 +210,8 @@ where
     /// node is unordered and an earlier one runs), and a claim that waits for these bytes must not wait for that.
     pub(super) fn release_bytes(&self, bytes: usize, state: &NodeState) {
         let held = self.weight.completed_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        if held >= self.node.held {
+        // Of items that own memory the limit rises with the capacity. It may have been lower when a claim was refused.
+        if held >= self.node.held || self.node.owned.is_some() {
             // A claim may have been refused for these bytes. Its wait word names a retirement, so it shows no change.
             state.look_again();
         }

@@ -209,7 +209,7 @@ where
         let bytes = self.weight.completed_bytes.load(Ordering::Relaxed).saturating_sub(slot.bytes);
         let bytes = bytes.saturating_add(O::pushed_bytes(&slot.outs));
         let weighed = self.node.weighed.map(|channel| cx.net.meter(channel));
-        bytes >= self.node.held
+        bytes >= self.held_most(cx.net)
             || weighed.is_some_and(|meter| meter.bytes().saturating_add(bytes) >= meter.byte_limit())
     }
 

@@ -309,7 +309,9 @@ impl<T: std::marker::Send> Tx<T> {
         let gone = meter.gone();
         let full = next >= known.limit.load(Ordering::Relaxed);
         if full && !gone {
-            turn.wait(operation, Suspended::Room, next + 1 - meter.capacity(), &known.sender_waits);
+            // Another thread may have raised the capacity since `limit` was read. Then the wait is over at once.
+            let until = (next + 1).saturating_sub(meter.capacity());
+            turn.wait(operation, Suspended::Room, until, &known.sender_waits);
             return Poll::Pending;
         }
         if !full && !gone && !meter.is_below_byte_limit() {

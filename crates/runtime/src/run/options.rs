@@ -88,9 +88,9 @@ impl Options {
     }
 
     /// The most bytes that channels take: slots, weights of [weighed](crate::Stream::weigh) items, and growth. A
-    /// parallel node may exceed it by one firing of each worker. Without a budget weights
-    /// limit nothing, and channels grow while all of them take at most 256 MiB (16 MiB into a loop that
-    /// starves).
+    /// parallel node may exceed it by one firing of each worker. Without a budget all
+    /// weighed channels together hold at most 64 MiB ahead of need, and channels grow while all of them take at most 1 GiB
+    /// (16 MiB into a loop that starves).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);
         self
@@ -145,7 +145,9 @@ impl Options {
 
     /// The number of items that each channel without a capacity of its own can hold. By default the plan chooses it. A
     /// channel next to a [blocking](crate::Stream::blocking) node or an [`Outlet`](crate::Outlet) then widens while
-    /// half of it lasts less than about a millisecond, up to 16 times its capacity and 1 MiB.
+    /// half of it lasts less than about a millisecond, up to 16 times its capacity and 1 MiB. A channel of items that own
+    /// memory, as `String` and `Vec` do, begins with room for a few of them, and widens to the items that the slower of its
+    /// two ends takes a millisecond for.
     pub fn capacity(mut self, items: usize) -> Self {
         self.capacity = Some(items);
         self
@@ -170,7 +172,8 @@ impl Options {
     }
 
     /// Makes activations end by their number of firings and never by the clock, so that a run with one worker can be
-    /// repeated exactly.
+    /// repeated exactly. Channels of items that own memory do not widen by time either: they begin with all their slots
+    /// ([`Options::capacity`]).
     pub fn counted(mut self) -> Self {
         self.counted = true;
         self
@@ -399,6 +402,7 @@ impl Options {
             capacity: self.capacity,
             claim_length: self.run,
             one_to_one: self.one_to_one,
+            counted: self.counted,
             keepers,
         }
     }

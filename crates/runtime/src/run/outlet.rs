@@ -24,7 +24,7 @@ use crate::channel::In;
 use crate::channel::Lack;
 use crate::contain::{contain, drop_each, drop_payload, drop_quietly};
 use crate::error::Error;
-use crate::measure::clock::ticks;
+use crate::measure::clock::{Ticks, ticks};
 use crate::net::Net;
 use crate::port::{Input, InputCursor, PopPort};
 use crate::process::apart;
@@ -32,6 +32,7 @@ use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
 use crate::sched::dedicated::WaitStrategy;
 use crate::sched::ending::{fail_panic, left};
 use crate::sched::make_ready::{changed_outside, make_all_ready};
+use crate::sched::widen;
 use crate::sync::Ordering;
 use crate::threads::cores::Cores;
 use crate::threads::per_process::generation;
@@ -151,6 +152,10 @@ pub struct Outlet<'scope, T: Send> {
     /// That of the process whose threads execute the run.
     generation: usize,
     wait_strategy: WaitStrategy,
+    /// When the caller got its latest items, in ticks; 0 before the first ones.
+    since: Ticks,
+    /// The time that the caller has taken for its items, in ticks.
+    busy: Ticks,
     /// `None` once the run has been finished.
     runner: Option<Runner<'scope>>,
     handle: Handle,
@@ -217,6 +222,8 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
             node,
             generation,
             wait_strategy: WaitStrategy::spinning(),
+            since: 0,
+            busy: 0,
             runner: Some(runner),
             handle,
         })
@@ -241,11 +248,16 @@ impl<T: Send> Outlet<'_, T> {
     fn refill(&mut self) -> bool {
         let Some(port) = &mut self.port else { return false };
         let channel = port.side().channel;
+        if self.since > 0 {
+            self.busy += ticks().saturating_sub(self.since).max(1);
+            widen::note_consumer(shared(&self.net), channel, self.busy);
+        }
         // A quarter of the channel at a time: claimed slots are released together, and the producer needs the others.
         let most = (shared(&self.net).meter(channel).capacity() / 4).max(1);
         loop {
             match port.side().firings(most) {
                 Ok(items) => {
+                    self.since = ticks();
                     port.open(&mut self.cursor, items);
                     self.cursor.begin((items, items));
                     return true;

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::measure::clock::calibrate;
 use crate::net::{Need, Net, NodeCell, NodeState, Signals};
 use crate::sched::roaming::roaming_sources;
+use crate::sched::widen::Wide;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl<'env> Network<'env> {
         let maker =
             NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals, own, workers };
         maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
-        let wide = plan.slots.iter().map(|(channel, slots)| (*channel, *slots)).collect();
+        let wide = widening(&self.graph, &plan);
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
         net.liveness.closes_loops = options.closes_loops;
@@ -101,6 +102,15 @@ impl<'env> Network<'env> {
 struct Made<'env> {
     nodes: Vec<NodeCell<'env>>,
     rings: Vec<MadeRing<'env>>,
+}
+
+/// By channel: how it widens, if it may. Empty if no channel may.
+fn widening(graph: &GraphData, plan: &Plan) -> Vec<Option<Box<Wide>>> {
+    if plan.slots.is_empty() {
+        return Vec::new();
+    }
+    let wide = |id| plan.slots.get(&id).map(|slots| Box::new(Wide::new(*slots)));
+    graph.channel_ids().map(wide).collect()
 }
 
 /// Makes the channels, with the capacities and byte limits of the plan.
@@ -181,10 +191,13 @@ impl NodeMaker<'_> {
             _ => NodeState::single(),
         };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);
+        let owned = outputs(data).map(|id| (id, self.graph.channel(id)));
+        let owned = owned.filter(|(_, channel)| channel.link.owns && !channel.link.weighed);
         let make = MakeNode {
             tickets: self.plan.window,
             retired: state.retired().cloned(),
             weighed,
+            owned: owned.map(|(id, channel)| (id, channel.item.bytes)).next(),
             held: self.plan.held,
             kept: self.plan.kept,
             unordered: data.unordered,

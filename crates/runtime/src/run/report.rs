@@ -90,6 +90,7 @@ fn fill_channel(
     let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
     to.items = items as u64;
     to.bytes = weighed as u64;
+    to.peak_bytes = meter.peak_bytes() as u64;
     to.capacity = meter.capacity();
     to.leftover = meter.unread() as u64;
     to.remote = meter.remote() as u64;

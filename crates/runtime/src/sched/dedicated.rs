@@ -40,6 +40,7 @@ use crate::net::{ActivationContext, By, NO_NAP, Net, Waiting};
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
+use crate::sched::widen;
 use crate::sched::worker::WorkerConfig;
 use crate::sync::{Ordering, fence};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -103,6 +104,7 @@ pub(crate) fn run(
         let after = ticks();
         cell.state.busy.fetch_add(after.saturating_sub(from), Ordering::Relaxed);
         cell.state.since.store(after, Ordering::Relaxed);
+        widen::note_node(net, node, cell);
         let ns = Scale::now().ns(after.saturating_sub(from));
         measures.note_service(cx.fired, ns);
         measures.move_parts(net, node);
@@ -206,7 +208,7 @@ impl Measures {
 /// the bench's `farm.*` and `small.*`, as `ours(adaptor)`.
 ///
 /// If half of the channel lasts for less than [`MIN_HALF_TIME`], sleeping takes too much of the time. Then the thread
-/// that sleeps doubles the channel's capacity, up to its slots, until half of it lasts that long.
+/// that sleeps doubles the channel's capacity, up to its slots, until half of it lasts that long ([`widen`]).
 ///
 /// Invariant: during a nap the wait word says what the node lacks, as at any wait, so a search sees a node that has
 /// what it lacks as claimable; and the thread counts as active, so the graph is not at rest.
@@ -286,7 +288,7 @@ impl WaitStrategy {
             let found = backlog(net, node);
             self.adapt(found.as_ref());
             if let Some(found) = found.filter(|found| found.is_half() && from.elapsed() < MIN_HALF_TIME) {
-                widen(net, &found);
+                widen::double(net, found.channel);
             }
             if net.cells.nodes[node.index()].state.satisfied(net, node) {
                 return;
@@ -313,17 +315,6 @@ impl WaitStrategy {
         };
         self.backoff = if self.nap < NAP_MIN { (self.backoff * 2).clamp(16, 1 << 12) } else { 0 };
         self.backoff_left = self.backoff;
-    }
-}
-
-/// Doubles the channel's capacity, up to the number of its slots.
-///
-/// The node at the other end may be active. That is sound, since no storage moves and the capacity only rises: the
-/// condition that this node waits for was computed from a smaller capacity, so a counter that meets it meets it with
-/// the greater one.
-fn widen(net: &Net<'_>, found: &Backlog) {
-    if let Some((_, slots)) = net.cells.wide.iter().find(|(channel, _)| *channel == found.channel) {
-        net.meter(found.channel).raise_capacity((found.capacity * 2).min(*slots));
     }
 }
 

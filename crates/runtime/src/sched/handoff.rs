@@ -121,8 +121,8 @@ impl<'a, P: Policy> Worker<'a, P> {
             Some(operation) if ready.is_alone() => self.acquire_across(operation),
             _ => self.acquire_any(cx),
         };
-        if matches!(event, Event::Full(_)) {
-            self.suspect(cx.node, cell);
+        if let Event::Full(channel) = event {
+            self.suspect(cx.node, cell, channel);
         }
         next
     }

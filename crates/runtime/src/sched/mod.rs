@@ -21,6 +21,7 @@
 //! | [`injector`] | what does a worker do about events from outside the activations? |
 //! | [`sleep`] | when does a thread sleep, and why is no wake-up lost? |
 //! | [`dedicated`] | how does a node with a thread of its own run? |
+//! | [`widen`] | how much room does a channel get? |
 //! | [`ending`] | what follows when a node ends or fails? |
 
 pub(crate) mod affinity;
@@ -39,5 +40,6 @@ pub(crate) mod ready;
 pub(crate) mod roaming;
 pub(crate) mod sleep;
 mod statistics;
+pub(crate) mod widen;
 pub(crate) mod width;
 pub(crate) mod worker;

@@ -10,6 +10,7 @@
 
 use crate::measure::clock::Ticks;
 use crate::net::{ActivationContext, NodeCell};
+use crate::sched::widen;
 use crate::sched::width::LONG_FIRING_NS;
 use crate::sched::worker::Worker;
 use crate::sync::Ordering;
@@ -113,6 +114,7 @@ impl<P: Policy> Worker<'_, P> {
         let slice = if self.host.carries { slice.min(self.claimed_at_once(cx)) } else { slice };
         let budget = if carries { slice } else { budget };
         state.batch.store(budget << 32 | slice, Ordering::Relaxed);
+        widen::note_node(cx.net, cx.node, cell);
     }
 }
 

@@ -52,11 +52,12 @@ use crate::sched::injector;
 use crate::sched::make_ready::{changed_by, deliver_pinned, share};
 use crate::sched::pace::Pace;
 use crate::sched::roaming::Beyond;
+use crate::sched::widen;
 use crate::sync::Ordering;
 use crate::team::Running;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
-use thalweg_graph::{Kind, NodeId};
+use thalweg_graph::{ChannelId, Kind, NodeId};
 use thalweg_policy::width::WARM_NS;
 use thalweg_policy::{Decision, Event, Policy, WorkerId};
 
@@ -399,15 +400,16 @@ impl<'a, P: Policy> Worker<'a, P> {
         } else if cell.kind == Kind::Process && !matches!(event, Event::Refused | Event::Done) {
             changed_by(cx);
         }
-        if matches!(event, Event::Full(_)) {
-            self.suspect(cx.node, cell);
+        if let Event::Full(channel) = event {
+            self.suspect(cx.node, cell, channel);
         }
     }
 
-    /// Notes that the node waits for room. Where the policy is notified, the caller has fenced (in `notify`) since the
+    /// Notes that the node waits for room, and widens the channel if it may. Where the policy is notified, the caller has fenced (in `notify`) since the
     /// wait word was written; where it scans, [`suspects`](crate::liveness::suspects) says how a missed node is found.
     #[inline]
-    pub(crate) fn suspect(&mut self, node: NodeId, cell: &NodeCell<'_>) {
+    pub(crate) fn suspect(&mut self, node: NodeId, cell: &NodeCell<'_>, full: ChannelId) {
+        widen::note_full(self.host.net, full, cell);
         if self.searches_deadlocks {
             self.suspects.note(node, &cell.state);
         }

@@ -22,8 +22,8 @@ use thalweg_runtime::{drop_quietly, into_message};
 ///
 /// The functions run on all cores, at most a bounded number of items ahead of the caller, and the
 /// results come in the order of the items. The bound is [`Options::capacity`] for each channel; by default
-/// a channel starts with room for about a thousand small items and widens until it holds about a millisecond
-/// of them, up to 16 times its first capacity and at most 1 MiB.
+/// a channel holds about a millisecond of items: it starts with room for about a thousand small items, or for 8 that own
+/// memory (2 for each thread, if that is more), and widens up to about 16,000, and at most 1 MiB.
 ///
 /// **Lazy.** Nothing runs before the first call of `next`. From then on a thread of its own calls the
 /// iterator, which may block, and the functions run until the bound is reached, whether or not the caller

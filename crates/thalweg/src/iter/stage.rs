@@ -110,7 +110,7 @@ where
     };
     let open = Arc::new(open);
     let by_hand = Many { turns: turns.clone(), open: open.clone(), results: CaughtResults { results: None } };
-    let stream = blocking(turns).par_flat_map(move |item| open(item));
+    let stream = blocking(turns).par_flat_map(move |item| open(item)).owns_as::<U::Item>();
     Stage { stream, by_hand: Box::new(by_hand) }
 }
 
@@ -143,7 +143,7 @@ where
             out.push(result);
         }
     });
-    Stage { stream, by_hand: Box::new(by_hand) }
+    Stage { stream: stream.owns_as::<U>(), by_hand: Box::new(by_hand) }
 }
 
 /// A stream of the items of the run's turns. If the iterator panics, the panic is the last item.
@@ -155,7 +155,7 @@ where
     I: Iterator + Send + 'env,
     I::Item: Send + 'env,
 {
-    from_iter(Source::new(turns)).blocking()
+    from_iter(Source::new(turns)).blocking().owns_as::<I::Item>()
 }
 
 /// A stage of [`at_most_one`] on the caller's thread.

@@ -80,7 +80,7 @@ fn repair(graph: &GraphData, plan: &mut Plan) {
         match error.misfit {
             Misfit::Capacity { needed, .. } => plan.capacities[channel.index()] = needed,
             Misfit::Slots { .. } | Misfit::Widen => _ = plan.slots.remove(&channel),
-            Misfit::Unweighed | Misfit::Unbudgeted => _ = plan.byte_limits.remove(&channel),
+            Misfit::Unweighed => _ = plan.byte_limits.remove(&channel),
             _ => panic!("{error}\n{plan}"),
         }
     }

@@ -11,6 +11,7 @@ pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields
     let ChannelReport {
         items,
         bytes,
+        peak_bytes,
         capacity,
         peak,
         mean,
@@ -24,6 +25,7 @@ pub(super) fn write(name: Option<&str>, channel: &ChannelReport, to: &mut Fields
     }
     to.count("items", items);
     to.count("bytes", bytes);
+    to.limit("peak_bytes", Some(peak_bytes).filter(|bytes| *bytes > 0));
     to.count("capacity", capacity);
     to.measure("peak", peak);
     to.measure("mean", mean);
@@ -39,6 +41,7 @@ pub(super) fn read(name: &str, value: &Value<'_>) -> Read<ChannelReport> {
     Ok(ChannelReport {
         items: value.count("items")?,
         bytes: value.count("bytes")?,
+        peak_bytes: value.limit("peak_bytes")?.unwrap_or(0),
         capacity: value.count("capacity")?,
         peak: value.measure("peak")?,
         mean: value.measure("mean")?,

@@ -83,7 +83,7 @@ fn read_kind(value: &Value<'_>) -> Read<Kind> {
 }
 
 fn write_channel(channel: &Channel, to: &mut Fields<'_>) {
-    let Link { capacity, initial, feedback, weighed, limits } = channel.link;
+    let Link { capacity, initial, feedback, weighed, limits, owns } = channel.link;
     let port = |(node, port): Port| format!("[{}, {port}]", node.0);
     to.count("from", port(channel.from));
     to.count("to", port(channel.to));
@@ -92,6 +92,7 @@ fn write_channel(channel: &Channel, to: &mut Fields<'_>) {
     to.flag("feedback", feedback);
     to.flag("weighed", weighed);
     to.flag("limits", limits);
+    to.flag("owns", owns);
 }
 
 /// Reads a channel and connects its ports.
@@ -105,6 +106,7 @@ fn read_channel(value: &Value<'_>, graph: &mut GraphData) -> Read<()> {
         feedback: value.flag("feedback")?,
         weighed: value.flag("weighed")?,
         limits: value.flag("limits")?,
+        owns: value.flag("owns")?,
     };
     let connected = graph.connect(ports.0, ports.1, link);
     connected.map(|_| ()).map_err(|fault| match fault {

@@ -204,13 +204,14 @@ fn any_output() -> impl Strategy<Value = OutPort> {
 }
 
 fn any_link() -> impl Strategy<Value = Link> {
-    (option::of(any::<usize>()), any::<usize>(), any::<[bool; 3]>()).prop_map(
-        |(capacity, initial, [feedback, weighed, limits])| Link {
+    (option::of(any::<usize>()), any::<usize>(), any::<[bool; 4]>()).prop_map(
+        |(capacity, initial, [feedback, weighed, limits, owns])| Link {
             capacity,
             initial,
             feedback,
             weighed,
             limits,
+            owns,
         },
     )
 }
@@ -295,12 +296,12 @@ pub fn any_distribution() -> impl Strategy<Value = Distribution> {
 fn any_channel() -> impl Strategy<Value = ChannelReport> {
     let measure = || any_f64::POSITIVE | any_f64::NORMAL | any_f64::SUBNORMAL | any_f64::ZERO;
     let times = any::<[Option<u64>; 2]>();
-    (any::<[u64; 4]>(), times, any::<usize>(), measure(), measure()).prop_map(
+    (any::<[u64; 5]>(), times, any::<usize>(), measure(), measure()).prop_map(
         |(counts, times, capacity, peak, mean)| {
             let mut channel = ChannelReport::default();
             [channel.consumer_waited, channel.producer_waited] =
                 times.map(|time| Duration::from_nanos(time.unwrap_or(0)));
-            [channel.items, channel.bytes, channel.leftover, channel.remote] = counts;
+            [channel.items, channel.bytes, channel.peak_bytes, channel.leftover, channel.remote] = counts;
             (channel.capacity, channel.peak, channel.mean) = (capacity, peak, mean);
             channel
         },

@@ -573,11 +573,16 @@ impl<T> Out<'_, T> {
         }
     }
 
-    /// Bytes of the items that a ticket's firings have pushed: their weights if items are weighed, otherwise the size of
-    /// the ticket's own buffer.
+    /// Bytes of the items that a ticket's firings have pushed: their weights if items are weighed. Otherwise the slots that
+    /// they take, if they own memory, and the size of the ticket's own buffer, if not.
     pub(crate) fn pushed_bytes(&self) -> usize {
         match self.spill.as_deref() {
             Some(Spill::Weighed(weighing) | Spill::Chunk { weighing: Some(weighing), .. }) => weighing.bytes,
+            Some(Spill::Chunk { items, weighing: None, .. }) if std::mem::needs_drop::<T>() => {
+                // Of an open chunk the cursor has the number, of a closed one the vector.
+                let pushed = self.at.max(items.len()).saturating_sub(self.shared_mark().taken());
+                pushed.saturating_mul(size_of::<T>())
+            }
             Some(Spill::Chunk { items, weighing: None, .. }) => {
                 items.capacity().saturating_mul(size_of::<T>())
             }

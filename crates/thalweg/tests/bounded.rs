@@ -1,0 +1,124 @@
+//! Bounded by default: channels of items that own memory begin narrow, and widen by the time of their items.
+
+use crate::support;
+
+use std::time::Duration;
+use support::watchdog::watch;
+use thalweg::plan::Plan;
+use thalweg::{Options, Output, from_iter};
+
+/// Strings through a sequential stage that takes `time` for each.
+fn strings(count: usize, time: Duration) -> Output<'static, usize> {
+    let lines = from_iter((0..count).map(|n| n.to_string())).map(move |line| {
+        if time > Duration::ZERO {
+            std::thread::sleep(time);
+        }
+        line
+    });
+    lines.fold(0, |sum, line: String| sum + line.len())
+}
+
+fn on(threads: usize) -> Options {
+    Options::new().threads(threads)
+}
+
+/// A channel between sequential stages begins with room for two firings of each.
+const FIRST: usize = 4;
+
+#[test]
+fn channels_of_short_items_get_all_their_slots() {
+    for threads in [1, 2] {
+        let plan = strings(1, Duration::ZERO).graph().prepare(&on(threads)).unwrap().plan().clone();
+        let (_, report) = strings(300_000, Duration::ZERO).run(&on(threads)).unwrap();
+        for (id, slots) in &plan.slots {
+            assert_eq!(plan.capacities[id.index()], FIRST);
+            let capacity = report.channels[id.index()].capacity;
+            // On a busy machine the time of an item includes that of other programs.
+            assert!(capacity >= slots / 4 && capacity <= *slots, "{threads}: {capacity} of {slots}");
+        }
+        assert_eq!(plan.slots.len(), 2);
+    }
+}
+
+#[test]
+fn channels_of_slow_items_stay_narrow() {
+    for threads in [1, 2] {
+        let (_, report) = strings(300, Duration::from_millis(1)).run(&on(threads)).unwrap();
+        let capacities: Vec<usize> = report.channels.iter().map(|channel| channel.capacity).collect();
+        assert_eq!(capacities, [FIRST, FIRST], "{threads}");
+    }
+}
+
+/// The first item is short by chance. A measurement of it alone must not widen the channel.
+#[test]
+fn a_short_first_item_widens_nothing() {
+    let mut first = true;
+    let slow = move |line: String| {
+        if !std::mem::take(&mut first) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        line
+    };
+    let flow = from_iter((0..200).map(|n: u32| n.to_string())).map(slow).for_each(drop);
+    let (_, report) = flow.run(&on(2)).unwrap();
+    assert_eq!(report.channels[0].capacity, FIRST);
+}
+
+/// Plain data, a stated capacity, and a run without a clock keep what they had.
+#[test]
+fn other_channels_begin_with_all_their_room() {
+    let of = |flow: Output<'static, usize>, options: &Options| {
+        let plan = flow.graph().prepare(options).unwrap().plan().clone();
+        (plan.capacities, plan.slots.len())
+    };
+    let numbers = || from_iter(0..10usize).fold(0, |sum, n| sum + n);
+    assert_eq!(of(numbers(), &on(2)), (vec![2048], 0));
+    assert_eq!(of(strings(10, Duration::ZERO), &on(2).capacity(100)), (vec![100, 100], 0));
+    assert_eq!(of(strings(10, Duration::ZERO), &on(2).counted()), (vec![680, 680], 0));
+    let stated = from_iter(["a".to_owned()]).capacity(77).fold(0, |sum, line: String| sum + line.len());
+    assert_eq!(of(stated, &on(2)), (vec![77], 0));
+}
+
+#[test]
+fn a_plan_with_narrow_channels_is_replayed() {
+    let network = strings(1000, Duration::ZERO).graph().build().unwrap();
+    let graph = network.graph().clone();
+    let plan = network.prepare(&on(2)).unwrap().plan().clone();
+    let text = plan.on(&graph).to_string();
+    assert!(text.contains("channel 0 capacity 4 slots 680  # "), "{text}");
+    let read = Plan::read(&text, &graph).unwrap();
+    assert_eq!(read, plan);
+    let length: usize = (0..1000).map(|n: usize| n.to_string().len()).sum();
+    assert_eq!(strings(1000, Duration::ZERO).run(&Options::new().plan(read)).unwrap().0, length);
+}
+
+const MIB: usize = 1 << 20;
+
+/// Items that weigh 1 MiB each, a thousand of which have slots.
+#[test]
+fn weighed_channels_together_hold_64_mib() {
+    for threads in [1, 2] {
+        let items =
+            from_iter(0..500u32).weigh(|_| MIB).capacity(1000).map(|n| n).weigh(|_| MIB).capacity(1000);
+        let slow = items.for_each(|_| std::thread::sleep(Duration::from_micros(100)));
+        let (_, report) = watch(format!("{threads}"), || slow.run(&on(threads))).unwrap();
+        for channel in &report.channels {
+            assert!(channel.peak_bytes >= MIB as u64 && channel.peak_bytes <= 33 * MIB as u64, "{channel:?}");
+        }
+        assert!(report.to_string().contains(" held at most "), "{report}");
+    }
+}
+
+/// A graph that needs more than that gets it: a firing that pops 200 MiB at once.
+#[test]
+fn weighed_channels_grow_where_the_graph_needs_it() {
+    let items = from_iter(0..400u32).weigh(|_| MIB).capacity(1000);
+    let frames = items
+        .kernel("frame", thalweg::output("out"))
+        .framed(|items| items.peek(199).map(|last| last.map(|_| 200)));
+    let frames = frames.sequential(|items, out| out.push(std::iter::from_fn(|| items.try_pop()).count()));
+    let flow = frames.fold(0, |sum, count: usize| sum + count);
+    let (sum, report) = watch("frames", || flow.run(&on(2))).unwrap();
+    assert_eq!(sum, 400);
+    assert!(!report.growths.is_empty());
+}
