@@ -62,7 +62,7 @@ struct Side {
 }
 
 impl Side {
-    /// Notes that the node has been busy for this time since the start of the run, and has moved so many items.
+    /// Notes that the node has been busy for this time since the start of the run, and has moved this number of items.
     fn note(&self, busy: Ticks, items: usize) {
         let (since, before) =
             (self.since_busy.load(Ordering::Relaxed), self.since_items.load(Ordering::Relaxed));
@@ -184,7 +184,7 @@ pub(crate) fn double(net: &Net<'_>, channel: ChannelId) {
 mod tests {
     use super::*;
 
-    /// A channel of 1000 slots whose ends have taken this time in all for so many items.
+    /// A channel of 1000 slots whose ends have taken this time in all for this number of items.
     fn measured(producer: (Ticks, usize), consumer: (Ticks, usize)) -> Wide {
         let wide = Wide::new(1000);
         wide.producer.note(producer.0, producer.1);

@@ -39,7 +39,7 @@ impl Read for Repeated {
     }
 }
 
-/// The lines of a repeated text of so many bytes.
+/// The lines of a repeated text, of which there are `bytes` bytes.
 fn lines(text: &'static str, bytes: usize) -> impl Iterator<Item = String> + Send {
     BufReader::new(Repeated { text: text.as_bytes(), at: 0, bytes }).lines().map(|line| line.expect("text"))
 }
