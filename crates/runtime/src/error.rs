@@ -236,6 +236,27 @@ pub struct Deadlock {
     pub largest: Vec<ChannelRoom>,
     /// An input from outside the cycle that holds items, while its node waits for another input.
     pub unread: Option<UnreadInput>,
+    /// What keeps the loop of the cycle from ending, if the loop has no input from outside: without a waiting process and
+    /// without items it would end.
+    pub remains: Option<Box<Remains>>,
+}
+
+/// What keeps a loop without an input from outside from ending, although all its nodes wait for items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remains {
+    /// A process waits in it. It may still do anything with the next message.
+    Process {
+        /// The process's name.
+        process: String,
+    },
+    /// Items are left in it.
+    Items {
+        /// The channel that holds them, as `a.out -> b.in`.
+        channel: String,
+        /// Their number.
+        items: usize,
+    },
 }
 
 /// An input that holds items for a node that waits for another input.
@@ -306,14 +327,31 @@ impl fmt::Display for Deadlock {
         if let Some(UnreadInput { node, channel }) = &self.unread {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;
         }
+        match self.remains.as_deref() {
+            Some(Remains::Process { process }) => {
+                write!(f, "; their loop has no input from outside, and process `{process}` waits in it")?;
+            }
+            Some(Remains::Items { channel, items }) => {
+                write!(
+                    f,
+                    "; their loop has no input from outside, and `{channel}` still holds {items} items"
+                )?;
+            }
+            None => {}
+        }
         write!(f, "\nhelp: add initial items to the cycle, or lower the rates of its nodes")?;
-        match self.unread {
-            Some(_) => write!(
+        match (&self.unread, &self.remains) {
+            (Some(_), _) => write!(
                 f,
                 "; if a node of the cycle drops items on purpose, `Options::close_starved_loops` ends the loop and \
                  discards its input"
             ),
-            None => Ok(()),
+            (None, Some(_)) => write!(
+                f,
+                "; to end the loop there, push its first items from a `Graph::source`, whose end ends it, or set \
+                 `Options::close_starved_loops`"
+            ),
+            (None, None) => Ok(()),
         }
     }
 }

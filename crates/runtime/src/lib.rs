@@ -59,7 +59,7 @@ pub use contain::{drop_quietly, into_message};
 pub use coroutine::in_coroutine;
 #[cfg(feature = "coroutines")]
 pub use coroutine::{BlockingRx, BlockingTx};
-pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, panic_message};
+pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Remains, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};

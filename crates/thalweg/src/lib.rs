@@ -52,9 +52,9 @@ pub use thalweg_runtime::{
     Assignment, AssignmentError, BlockMut, BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Feedback,
     Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
     Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
-    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Report, Rx, Schedule, SendFuture,
-    Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team, input, join, output,
-    par_chunks, par_for, team_size, window,
+    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Remains, Report, Rx, Schedule,
+    SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team, input,
+    join, output, par_chunks, par_for, team_size, window,
 };
 
 #[cfg(feature = "coroutines")]

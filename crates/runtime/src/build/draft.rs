@@ -21,7 +21,7 @@
 
 use super::mistake::Mistake;
 use super::stream::Stream;
-use crate::built::{MakeBody, MakeRing, Network, RingCell, TallySpec};
+use crate::built::{MakeBody, MakeRing, Network, OperatorChannels, RingCell, TallySpec};
 use crate::coroutine::Wanted;
 use crate::error::BuildError;
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -36,8 +36,18 @@ struct EdgeData<'env> {
     to: Option<Port>,
     link: Link,
     make: Option<Arc<dyn MakeRing<'env> + 'env>>,
-    /// Whether it carries counts or tokens instead of items: see `in_flight`.
-    counts: bool,
+    role: Role,
+}
+
+/// What an edge carries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Items of the user.
+    Items,
+    /// Counts or tokens instead of items: see `in_flight`.
+    Counts,
+    /// Items that go round between the two nodes of an operator: see `round`.
+    Rounds,
 }
 
 /// A graph under construction: nodes, channels that may lack an end, code, mistakes.
@@ -170,10 +180,11 @@ impl<'env> Shared<'env> {
         if built {
             return Err(BuildError { faults: vec![Fault::Built] });
         }
-        connect(graph, edges, mistakes).map(|(graph, rings)| Network {
+        connect(graph, edges, mistakes).map(|(graph, rings, operators)| Network {
             number,
             graph,
             rings,
+            operators,
             nodes,
             stacks,
             budget_sharers,
@@ -188,8 +199,8 @@ fn new_number() -> usize {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
-/// A graph, and the makers of its channels' rings in the order of the channels.
-type Connected<'env> = (GraphData, Vec<Arc<dyn MakeRing<'env> + 'env>>);
+/// A graph, the makers of its channels' rings in the order of the channels, and the channels that operators have added.
+type Connected<'env> = (GraphData, Vec<Arc<dyn MakeRing<'env> + 'env>>, OperatorChannels);
 
 /// Adds the complete edges to the graph as channels, and checks it.
 fn connect<'env>(
@@ -206,10 +217,18 @@ fn connect<'env>(
     let why = "has neither a producer nor a consumer: use both ends, or do not create it";
     faults.extend((0..unused).map(|_| Fault::Feedback { port: None, detail: why.to_owned() }));
     let mut rings = Vec::with_capacity(edges.len());
+    let mut operators = OperatorChannels::default();
     for edge in edges {
         let (Some(from), Some(to)) = (edge.from, edge.to) else { continue };
         match graph.connect(from, to, edge.link) {
-            Ok(_) => rings.extend(edge.make),
+            Ok(channel) => {
+                rings.extend(edge.make);
+                match edge.role {
+                    Role::Items => {}
+                    Role::Counts => _ = operators.counts.insert(channel),
+                    Role::Rounds => _ = operators.rounds.insert(channel),
+                }
+            }
             Err(fault) => faults.push(fault),
         }
     }
@@ -219,7 +238,7 @@ fn connect<'env>(
     {
         faults = found;
     }
-    if faults.is_empty() { Ok((graph, rings)) } else { Err(BuildError { faults }) }
+    if faults.is_empty() { Ok((graph, rings, operators)) } else { Err(BuildError { faults }) }
 }
 
 impl<'env> Draft<'env> {
@@ -257,7 +276,7 @@ impl<'env> Draft<'env> {
     ) -> (usize, Arc<RingCell<T>>) {
         let cell = RingCell::new(initial);
         let make: Arc<dyn MakeRing<'env> + 'env> = cell.clone();
-        self.edges.push(EdgeData { from, to: None, link, make: Some(make), counts: false });
+        self.edges.push(EdgeData { from, to: None, link, make: Some(make), role: Role::Items });
         (self.edges.len() - 1, cell)
     }
 
@@ -313,8 +332,17 @@ impl<'env> Draft<'env> {
 
     /// Marks an edge as carrying counts or tokens instead of items.
     pub(super) fn set_counts(&mut self, edge: usize) {
+        self.set_role(edge, Role::Counts);
+    }
+
+    /// Marks the feedback channel of an operator whose own node ends the loop.
+    pub(super) fn set_rounds(&mut self, edge: usize) {
+        self.set_role(edge, Role::Rounds);
+    }
+
+    fn set_role(&mut self, edge: usize, role: Role) {
         if let Some(edge) = self.edges.get_mut(edge) {
-            edge.counts = true;
+            edge.role = role;
         }
     }
 
@@ -330,7 +358,7 @@ impl<'env> Draft<'env> {
             let node = graph.node_mut(*node);
             (node.inputs[0].pop, node.outputs[0].push) = (Rate::Static(1), Rate::Static(1));
         }
-        self.with_channels(graph, |edge| !edge.counts)
+        self.with_channels(graph, |edge| edge.role != Role::Counts)
     }
 
     /// The graph so far with the channels that have both ends.

@@ -182,6 +182,11 @@ impl<'env> Graph<'env> {
     /// Adds a channel whose producer is declared after its consumer, and which holds the items `initial`
     /// from the start. Close it with [`Stream::feed`].
     ///
+    /// A loop ends when its inputs from outside have ended and nothing in it can fire any more. A loop of kernels without
+    /// such inputs, a work-list, ends when all of them wait for items and its channels are empty; if items are left, or a
+    /// process waits in it, the run fails with [`Error::Deadlock`]. What finishing functions push into the ended channel is
+    /// left over.
+    ///
     /// ```
     /// use std::ops::ControlFlow;
     /// use thalweg_runtime::{Graph, Options, output};

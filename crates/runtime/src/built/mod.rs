@@ -8,9 +8,9 @@ pub(crate) use make::{MakeBody, MakeNode, TallySpec};
 pub(crate) use ring_cell::{MadeRing, MakeRing, RingCell};
 
 use crate::coroutine::Wanted;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use thalweg_graph::{GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId};
 
 /// A graph that has been checked and can be run, with the code of its nodes.
 pub struct Network<'env> {
@@ -26,8 +26,20 @@ pub struct Network<'env> {
     /// The number of nodes among which the budget of [`Kernel::request_budget`](crate::Kernel::request_budget) is
     /// divided.
     pub(crate) budget_sharers: usize,
+    /// The channels that operators have added.
+    pub(crate) operators: OperatorChannels,
     /// By parallel node: its tallies.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
+}
+
+/// The channels that operators have added for their own use, as far as the end of a loop depends on it: see
+/// [`starve`](crate::liveness::starve).
+#[derive(Debug, Default)]
+pub(crate) struct OperatorChannels {
+    /// Those of counts and tokens of `in_flight`. What they hold is no item of the user.
+    pub(crate) counts: BTreeSet<ChannelId>,
+    /// The feedback channels of `par_round` and `par_fork_join`, whose gates end these loops.
+    pub(crate) rounds: BTreeSet<ChannelId>,
 }
 
 impl Network<'_> {

@@ -78,10 +78,10 @@ fn cancel_dead_nodes(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Cancels a node. True if it was neither done nor cancelled.
+/// Cancels a node, unless its loop drains. True if it was neither done nor cancelled.
 fn cancel(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
-    let running = !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed);
+    let running = !state.is_done() && !state.drains() && !state.cancelled.swap(true, Ordering::Relaxed);
     if running {
         // After `cancelled`: see the flags.
         state.alert.store(true, Ordering::Release);

@@ -16,29 +16,31 @@
 //! From the edges of all nodes ([`waits`](crate::liveness::waits)) the thread does the first of these that applies, and
 //! repeats until a node is claimable:
 //!
-//! 1. A cycle with a full channel: the cheapest full channel doubles, within the byte budget (Parks; Geilen and
+//! 1. A loop without outside inputs that is done: its feedback channels end in one step, and the loop drains
+//!    ([`starve`](crate::liveness::starve)).
+//! 2. A cycle with a full channel: the cheapest full channel doubles, within the byte budget (Parks; Geilen and
 //!    Basten). This opens artificial deadlocks.
-//! 2. A firm cycle without a full channel, for which a live end of the graph waits, and whose loop has an outside input
-//!    that holds enough for one of its nodes: a deadlock ([`starve`](crate::liveness::starve)). The run fails; the
-//!    error names the cycle and the input.
-//! 3. A full channel in front of a cycle: it doubles, as in 1. With more room its producer would have continued, and
+//! 3. A firm cycle without a full channel, for which a live end of the graph waits, and whose loop has an outside input
+//!    that holds enough for one of its nodes: a deadlock. The run fails; the error names the cycle and the input.
+//! 4. A full channel in front of a cycle: it doubles, as in 2. With more room its producer would have continued, and
 //!    might bring what the cycle lacks.
-//! 4. A cycle whose loop has outside inputs, all of them ended: its feedback channels end in one step, and the loop
-//!    drains.
-//! 5. A process awaits a foreign future, or a lent message is held outside the graph: nothing, as either may make a
+//! 5. A cycle whose loop has outside inputs, all of them ended: its feedback channels end, as in 1.
+//! 6. A process awaits a foreign future, or a lent message is held outside the graph: nothing, as either may make a
 //!    node claimable.
-//! 6. Any other cycle: a deadlock. The run fails, and the error names the cycle.
+//! 7. Any other cycle: a deadlock. The run fails, and the error names the cycle.
 //!
-//! With `Options::close_starved_loops`, cycles without a full channel end in place of step 4, with their outside inputs:
-//! first a firm one, and another one unless step 5 applies. Step 2 does not apply.
+//! With `Options::close_starved_loops`, cycles without a full channel end in place of step 5, with their outside inputs:
+//! first a firm one, and another one unless step 6 applies. Step 3 does not apply.
 //!
-//! A cycle may get what it lacks once another one is opened. So no cycle is called a deadlock in step 6 before the
+//! A cycle may get what it lacks once another one is opened. So no cycle is called a deadlock in step 7 before the
 //! other steps were tried on all of them. A cycle through a merge is reported last: the merge waits for any of its
 //! inputs, and another of its inputs may be the cause.
 
 use crate::error::Error;
 use crate::liveness::growth::{GRANT_BY_DEFAULT, grant, open_full};
-use crate::liveness::starve::{Unread, close, is_firm, outside_has_ended, unread_at_rest, unread_now};
+use crate::liveness::starve::{
+    Unread, close_cycle, close_done, is_firm, outside_has_ended, unread_at_rest, unread_now,
+};
 use crate::liveness::waits::{Cycle, Edge, WaitGraph, describe, describe_unread, edges};
 use crate::net::{Net, Waiting};
 use crate::sync::{Ordering, fence};
@@ -74,11 +76,14 @@ fn starved(waits: &WaitGraph) -> Vec<Cycle> {
     waits.cycles(false).collect()
 }
 
-/// Opens one of the cycles: steps 1 to 4. False if none can be opened.
+/// Opens one of the cycles: steps 1 to 5. False if none can be opened.
 ///
 /// # Errors
-/// The budget allows no growth ([`open_full`]), or step 2 finds a deadlock.
+/// The budget allows no growth ([`open_full`]), or step 3 finds a deadlock.
 fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
+    if close_done(net) {
+        return Ok(true);
+    }
     // SAFETY: this is the last thread awake of the run and it holds the sleep lock, so no node is active, and a thread
     // of the run takes that lock before it activates one. Threads outside the run access no slots, except a lent
     // message, which growth leaves where it is.
@@ -98,14 +103,14 @@ fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
     if net.liveness.closes_loops {
         let mut firm = starved.iter().filter(|cycle| is_firm(cycle));
         // A node of another cycle waits for any of its inputs, and an event from outside the run may bring it an item.
-        let end_any = || !awaits_outside(net) && starved.iter().any(|cycle| close(net, cycle, true));
-        return Ok(firm.any(|cycle| close(net, cycle, true)) || end_any());
+        let end_any = || !awaits_outside(net) && starved.iter().any(|cycle| close_cycle(net, cycle, true));
+        return Ok(firm.any(|cycle| close_cycle(net, cycle, true)) || end_any());
     }
     let is_over = |cycle: &&Cycle| outside_has_ended(net, cycle) && unread_at_rest(net, cycle).is_none();
-    Ok(starved.iter().filter(is_over).any(|cycle| close(net, cycle, false)))
+    Ok(starved.iter().filter(is_over).any(|cycle| close_cycle(net, cycle, false)))
 }
 
-/// The error of step 6.
+/// The error of step 7.
 fn deadlock(net: &Net<'_>, waits: &WaitGraph) -> Error {
     let starved = starved(waits);
     Error::Deadlock(match find_unread(&starved, |cycle| unread_at_rest(net, cycle)) {

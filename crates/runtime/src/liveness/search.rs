@@ -7,9 +7,9 @@
 //!
 //! | the set is | meaning | entered by | left by |
 //! |---|---|---|---|
-//! | a candidate | read node by node, without claims: every edge of [`waits`](crate::liveness::waits) leads to a node of the set, and no node is claimable | `candidates` | `confirm`, which claims its nodes; or a refused claim |
+//! | a candidate | read node by node, without claims: every edge of [`waits`](crate::liveness::waits) leads to a node of the set, and no node is claimable | `candidates`, and `complete` for the other nodes of a loop that seems to be done | `confirm`, which claims its nodes; or a refused claim |
 //! | held | the searching thread has the claims of all its nodes | `confirm` | `release_claims` |
-//! | stuck | held, and all that makes it a candidate holds at one moment | `stuck` | growth of a channel; never, if it is a deadlock |
+//! | stuck | held, and all that makes it a candidate holds at one moment | `stuck` | growth of a channel, the end of a loop; never, if it is a deadlock |
 //!
 //! Only the two ends of a channel change it, so nothing outside a stuck set can make one of its nodes claimable.
 //! Reading all its nodes at one moment therefore decides for good, and the claims make it one moment.
@@ -24,7 +24,7 @@
 //!   2. claims the candidates, in order of        reads its own and its neighbours' state
 //!      their ids; gives up if refused         4. if refused: fences and reads the state
 //!   3. reads all of them again: stuck?           again before it sleeps
-//!   4. opens the cycle
+//!   4. opens the cycle, or ends the loop
 //!   5. releases the claims, fences, and
 //!      makes the candidates ready
 //! ```
@@ -32,7 +32,7 @@
 //! # Races, and why they cannot happen
 //!
 //! *A channel changes while it is judged or grown.* Both ends of a channel between two nodes of the set are held, so no
-//! other thread accesses it from step 3 to step 5. Growth happens in between.
+//! other thread accesses it from step 3 to step 5. Growth and the end of a loop happen in between.
 //!
 //! *A thread that the search has refused misses a change.* The refused thread has made or seen its change before a
 //! fence; the searching thread fences after the release and reads the state (`make_ready_after_refusals`). One of the
@@ -54,14 +54,16 @@
 //!
 //! # Verdicts
 //!
-//! A cycle with a full channel is opened by growth, as in `quiesce`. A cycle without one is judged only if a live node
-//! of the graph waits for it, since otherwise it may still be cancelled. Full channels on the way to it grow; if there
-//! are none, it is a deadlock, unless an input from outside its loop could end and so end the loop. All other cycles
-//! are judged when the whole graph is at rest. So the verdict does not depend on the time of the search.
+//! A loop without outside inputs that is done ends, as in `quiesce`, whatever waits for it: nothing else can become of it
+//! ([`starve`](crate::liveness::starve)). A cycle with a full channel is opened by growth, as there. A cycle without one
+//! is judged only if a live node of the graph waits for it, since otherwise it may still be cancelled. Full channels on the
+//! way to it grow; if there are none, it is a deadlock, unless an input from outside its loop could end and so end the loop,
+//! or the loop has none and may be done later. The latter is judged again when its last node waits; all other cycles are
+//! judged when the whole graph is at rest. So the verdict does not depend on the time of the search.
 
 use crate::error::Error;
 use crate::liveness::growth::{grant, open_full};
-use crate::liveness::starve::unread_now;
+use crate::liveness::starve::{close_held, complete, is_undecided, unread_now};
 use crate::liveness::state::REACH;
 use crate::liveness::waits::{Cycle, Edge, WaitGraph, describe, describe_unread, edges};
 use crate::net::{Held, Net, Waiting};
@@ -138,7 +140,7 @@ fn search_some(net: &Net<'_>, most: usize, scope: Scope, until: Option<u64>) {
         match search_from(net, suspects[at % suspects.len()], scope, &mut live) {
             Verdict::Dead => dead = true,
             Verdict::LimitExceeded => exceeded = true,
-            Verdict::Fine | Verdict::Grown | Verdict::Moved => {}
+            Verdict::Fine | Verdict::Opened | Verdict::Moved => {}
         }
     }
     if exceeded {
@@ -180,8 +182,8 @@ fn search_from_ends(net: &Net<'_>) {
 enum Verdict {
     /// The node can continue, or will be judged when the graph is at rest.
     Fine,
-    /// A channel has grown, so a node of the set is claimable.
-    Grown,
+    /// A channel has grown or a loop has ended, so a node of the set is claimable.
+    Opened,
     /// The set is stuck for good, and none of its nodes is live.
     Dead,
     /// The candidates were not stuck when they were held, or a claim was refused.
@@ -197,7 +199,10 @@ fn search_from(net: &Net<'_>, node: NodeId, scope: Scope, live: &mut HashSet<Nod
             return Verdict::Fine;
         }
         match candidates(net, node, scope, live) {
-            Ok(Some(candidates)) => confirm(net, candidates),
+            Ok(Some(mut candidates)) => {
+                complete(net, &mut candidates);
+                confirm(net, candidates)
+            }
             Ok(None) => Verdict::Fine,
             Err(LimitExceeded) => Verdict::LimitExceeded,
         }
@@ -307,7 +312,7 @@ fn confirm(net: &Net<'_>, candidates: BTreeMap<NodeId, Vec<Edge>>) -> Verdict {
         // found that none of them is claimable.
         opened = unsafe { open(net, &stuck) };
         // Once more after growth: a node that lacks room on two channels lacks it on the other one still.
-        if !matches!(opened, Ok(Verdict::Grown)) {
+        if !matches!(opened, Ok(Verdict::Opened)) {
             break;
         }
     }
@@ -330,7 +335,7 @@ fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMa
     (now.len() == held.len() && now.values().all(closed)).then_some(now)
 }
 
-/// Opens a stuck set by growth, or leaves it to `quiesce`. See the module for the verdicts.
+/// Opens a stuck set by growth or the end of a loop, or leaves it to `quiesce`. See the module for the verdicts.
 ///
 /// # Errors
 /// The set can never continue, and a live node waits for it.
@@ -338,6 +343,9 @@ fn stuck(net: &Net<'_>, held: &[(NodeId, Box<dyn Held + '_>)]) -> Option<BTreeMa
 /// # Safety
 /// The caller holds the claims of all nodes of the set during the call, and none of them is claimable.
 unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Verdict, Error> {
+    if close_held(net, stuck) {
+        return Ok(Verdict::Opened);
+    }
     let is_live = |node: &NodeId| net.is_live_end(*node) || net.has_side_effects(*node);
     let live = net.liveness.search.ends.is_empty() || stuck.keys().any(is_live);
     let waits = WaitGraph::new(stuck.iter().map(|(node, edges)| (*node, edges.clone())));
@@ -346,7 +354,7 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     // of the claims, which orders the growth before the next activation.
     match unsafe { open_full(net, &waits) } {
         Ok(false) => {}
-        Ok(true) => return Ok(Verdict::Grown),
+        Ok(true) => return Ok(Verdict::Opened),
         Err(error) if live => return Err(error),
         Err(_) => return Ok(Verdict::Dead),
     }
@@ -363,9 +371,10 @@ unsafe fn open(net: &Net<'_>, stuck: &BTreeMap<NodeId, Vec<Edge>>) -> Result<Ver
     // SAFETY: as above; `grant` grows only full channels of `waits`.
     let granted = starved.iter().any(|cycle| unsafe { grant(net, &waits, cycle) });
     if granted {
-        return Ok(Verdict::Grown);
+        return Ok(Verdict::Opened);
     }
-    if net.liveness.closes_loops || starved.iter().any(|cycle| may_end(net, cycle[0].0)) {
+    let is_open = |node: NodeId| may_end(net, node) || is_undecided(net, stuck, node);
+    if net.liveness.closes_loops || starved.iter().any(|cycle| is_open(cycle[0].0)) {
         return Ok(Verdict::Fine);
     }
     Err(Error::Deadlock(describe(net, &waits.worst(starved), None)))

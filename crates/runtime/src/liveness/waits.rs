@@ -30,7 +30,7 @@
 //! remaining nodes, with one breadth-first search for each edge that may begin a cycle not seen before.
 
 use crate::error::{BlockedNode, ChannelRoom, Deadlock, UnreadInput};
-use crate::liveness::starve::{Unread, is_firm};
+use crate::liveness::starve::{Unread, is_firm, remains_in};
 use crate::net::{Need, Net, UNSTUCK, Waiting};
 use crate::sync::Ordering;
 use std::collections::VecDeque;
@@ -268,8 +268,9 @@ fn describe_with(
         node: net.topology.graph.node(unread.node).name.to_string(),
         channel: net.topology.graph.channel_name(unread.channel),
     });
+    let remains = if over_budget.is_none() { remains_in(net, cycle).map(Box::new) } else { None };
     let largest = if over_budget.is_some() { largest_channels(net) } else { Vec::new() };
-    Deadlock { waits, over_budget, largest, unread }
+    Deadlock { waits, over_budget, largest, unread, remains }
 }
 
 /// The maximum number of channels named where the budget is exhausted.

@@ -1,11 +1,13 @@
 //! The deadlock search while the nodes are activated: a cycle that is not stuck does not grow, a stuck one does, and
-//! storage is replaced only while both ends are claimed.
+//! storage is replaced only while both ends are claimed; a loop ends only once it is done.
 //!
 //! | part | in the model |
 //! |---|---|
 //! | `Net`, `liveness::search`, `Claim`, `Meter` | the real ones |
 //! | a kernel or process | a [`Script`]: a fixed list of operations on two channels of one item each |
 //! | a channel's storage | [`Slots`]: one loom cell, written by each send and by each growth |
+//!
+//! | a kernel of a work-list | a [`Pass`]: passes items on a fixed number of times, and ends with its input |
 //!
 //! A growth that is not ordered with an access by an activation is a data race on the cell, which loom reports. A
 //! change that neither the search nor an activation acts on leaves a script unfinished, which [`run`] asserts.
@@ -228,4 +230,148 @@ fn loom_search_opens_what_is_stuck() {
 #[test]
 fn loom_search_opens_nothing_else() {
     check(|| assert_eq!(run(&[0, 0, 1], &[0, 1, 0]), 0));
+}
+
+/// A kernel of a work-list, with one input and one output.
+struct Pass {
+    /// Items popped, and items pushed, under the node's claim.
+    moved: Claim<(usize, usize)>,
+    /// The number of items that it passes on; it drops those after them.
+    passes: usize,
+    input: Arc<Slots>,
+    output: Arc<Slots>,
+    /// The channel of its input.
+    channel: ChannelId,
+}
+
+impl Pass {
+    /// Moves one item; false if none has arrived.
+    fn step(&self, (popped, pushed): &mut (usize, usize)) -> bool {
+        if *popped >= self.input.meter.tail() {
+            return false;
+        }
+        *popped += 1;
+        self.input.meter.release(*popped);
+        if *pushed < self.passes {
+            *pushed += 1;
+            self.output.meter.publish(*pushed);
+        }
+        true
+    }
+
+    /// Whether the input has ended, and all that counts was popped.
+    fn is_over(&self, popped: usize) -> bool {
+        self.input.meter.ended() && popped >= self.input.meter.end_tail()
+    }
+}
+
+impl Body for Pass {
+    fn activate(&self, cx: &mut ActivationContext<'_>) -> Event {
+        self.moved.with(Event::Refused, |moved| {
+            if cx.state().is_done() {
+                return Event::Done;
+            }
+            // An item behind the end does not count.
+            while !self.is_over(moved.0) && self.step(moved) {}
+            let event = match self.is_over(moved.0) {
+                true => {
+                    self.output.meter.end();
+                    cx.state().done.store(true, crate::sync::Ordering::Release);
+                    cx.state().wait.never();
+                    Event::Done
+                }
+                false => {
+                    cx.state().wait.lack(Lack::Items { channel: self.channel, until: moved.0 + 1 });
+                    Event::Waiting
+                }
+            };
+            changed_by(cx);
+            event
+        })
+    }
+
+    fn is_held(&self) -> bool {
+        self.moved.is_held()
+    }
+
+    fn hold(&self, _state: &NodeState) -> Result<Box<dyn Held + '_>, bool> {
+        self.moved.try_claim().map_or(Err(false), |moved| Ok(Box::new(moved) as _))
+    }
+
+    fn is_framed(&self) -> bool {
+        true
+    }
+}
+
+/// A loop of two kernels around which an item goes: the first pops it from the feedback channel, the second sends it back
+/// once, and the first drops it when it comes again.
+fn work_list() -> (Arc<Net<'static>>, Vec<Arc<Slots>>) {
+    let mut graph = GraphData::new();
+    let item = Item::of::<()>();
+    let node = |name| Node::sequential(name).input(InPort::new("in", item)).output(OutPort::new("out", item));
+    let (first, second) = (graph.add(node("first")), graph.add(node("second")));
+    graph.connect((first, 0), (second, 0), Link::default()).unwrap();
+    let back = Link { feedback: true, initial: 1, ..Link::default() };
+    graph.connect((second, 0), (first, 0), back).unwrap();
+    let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
+    let slots = |initial: usize| {
+        let meter = Arc::new(Meter::new(2, Layout::Together, false));
+        meter.publish(initial);
+        Arc::new(Slots { meter, cell: UnsafeCell::new(0) })
+    };
+    let slots = vec![slots(0), slots(1)];
+    let cell = |input: usize, output: usize| NodeCell {
+        needs: Box::default(),
+        kind: Kind::Sequential,
+        state: NodeState::single(),
+        is_free_process: false,
+        pinned: false,
+        body: Some(Box::new(Pass {
+            moved: Claim::new((0, if output == 1 { 1 } else { 0 })),
+            passes: if output == 1 { 2 } else { 1 },
+            input: slots[input].clone(),
+            output: slots[output].clone(),
+            channel: ChannelId(input as u32),
+        }) as Box<dyn Body>),
+        dedicated: None,
+        roaming: None,
+        dedicated_peers: false,
+    };
+    let nodes = vec![cell(1, 0), cell(0, 1)];
+    let rings = slots.iter().map(|slots| (slots.meter.clone(), slots.clone() as Arc<dyn Grow>)).collect();
+    let net = Net::new(graph, plan, nodes, rings, Arc::new(Signals::new((1, 1), 2)), BTreeSet::new());
+    (Arc::new(net), slots)
+}
+
+/// One thread activates the nodes of a work-list while another searches. The loop ends, and only after its work is done.
+///
+/// Mutations that fail: `is_done` without the check of items (`remains`); `close_held` without the check that all nodes are
+/// held, together with `is_done` without `rests`.
+#[test]
+fn loom_search_ends_a_work_list_that_is_done() {
+    check(|| {
+        let (net, slots) = work_list();
+        let worker = thread::spawn({
+            let net = net.clone();
+            move || {
+                for node in [0, 1, 0] {
+                    activate(&net, node);
+                }
+            }
+        });
+        crate::liveness::search::sweep(&net);
+        worker.join().unwrap();
+        let mut ended = [false; 2];
+        for _ in 0..4 {
+            ended = [0, 1].map(|node| activate(&net, node) == Event::Done);
+            crate::liveness::search::sweep(&net);
+        }
+        assert_eq!(ended, [true; 2], "the loop did not end");
+        assert!(net.take_failure().is_none(), "a deadlock was seen");
+        assert_eq!(
+            [0, 1].map(|at: usize| slots[at].meter.head()),
+            [1, 2],
+            "the loop ended before its work was done"
+        );
+    });
 }

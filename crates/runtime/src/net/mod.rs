@@ -37,6 +37,7 @@ pub(crate) use topology::Topology;
 pub(crate) use view::{View, Viewed};
 pub(crate) use wait::Waiting;
 
+use crate::built::OperatorChannels;
 use crate::channel::operation::{channel, sends};
 use crate::channel::{Consumers, Grow, Meter, Origins};
 use crate::error::Error;
@@ -114,6 +115,8 @@ pub(crate) struct Liveness {
     pub(crate) growths: Mutex<Vec<Growth>>,
     /// Starved loops end instead of failing the run: see [`starve`](crate::liveness::starve).
     pub(crate) closes_loops: bool,
+    /// The channels that operators have added.
+    pub(crate) operators: OperatorChannels,
 }
 
 impl std::ops::Deref for Net<'_> {
@@ -162,6 +165,7 @@ impl<'env> Net<'env> {
                 granted: AtomicUsize::new(0),
                 growths: Mutex::new(Vec::new()),
                 closes_loops: false,
+                operators: OperatorChannels::default(),
             },
             cells: Cells { nodes, meters, rings, wide: Vec::new() },
             topology: Topology::new(graph, plan),
@@ -297,7 +301,8 @@ impl<'env> Net<'env> {
             return None;
         }
         // A node whose consumers have all left, or that is cancelled, ends at its next activation, whatever it lacks.
-        let (mut missing, mut has_consumer) = (None, self.outputs(node).is_empty());
+        let is_kept = self.outputs(node).is_empty() || cell.state.drains();
+        let (mut missing, mut has_consumer) = (None, is_kept);
         for need in &cell.needs {
             let lacks = match *need {
                 Need::Items(channel, count) => {

@@ -59,6 +59,9 @@ pub(crate) struct NodeState {
     pub(crate) done: AtomicBool,
     /// No live end of the graph can be reached from the node any more. Never cleared.
     pub(crate) cancelled: AtomicBool,
+    /// Its loop has been ended: the node goes on until its inputs have ended, also if no consumer is left. Never cleared. See
+    /// [`starve`](crate::liveness::starve).
+    pub(crate) drains: AtomicBool,
     /// The node was live, and its component's count no longer includes it: see [`dead`](crate::liveness::dead).
     pub(crate) counted_dead: AtomicBool,
     /// A neighbour has ended, or a foreign future has woken the process: the node must be activated, whatever it waits
@@ -154,6 +157,7 @@ impl NodeState {
             wait: Wait::new(),
             done: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
+            drains: AtomicBool::new(false),
             counted_dead: AtomicBool::new(false),
             alert: AtomicBool::new(false),
             suspected: AtomicBool::new(false),
@@ -249,6 +253,13 @@ impl NodeState {
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Whether the loop of the node has been ended. Set while no thread activates the node, and before any node or reader
+    /// of the loop can end by that, so `Relaxed` suffices for both.
+    #[inline]
+    pub(crate) fn drains(&self) -> bool {
+        self.drains.load(Ordering::Relaxed)
     }
 
     /// Clears the alert; true if it was set. Called by the thread that activates, before the body reads its channels.

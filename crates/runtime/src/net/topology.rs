@@ -31,6 +31,8 @@ pub(crate) struct Topology {
     ends: Box<[NodeId]>,
     /// Computed by the first caller that needs it.
     components: OnceLock<Components>,
+    /// Computed by the first caller that needs it: see [`Topology::closed_loops`].
+    closed_loops: OnceLock<Box<[usize]>>,
     /// Whether the graph has feedback channels.
     pub(crate) has_loops: bool,
 }
@@ -44,6 +46,7 @@ impl Topology {
             ports_at,
             ends: graph.channels().iter().flat_map(|channel| [channel.from.0, channel.to.0]).collect(),
             components: OnceLock::new(),
+            closed_loops: OnceLock::new(),
             has_loops: has_loops(&graph),
             graph: Arc::new(graph),
             plan: Arc::new(plan),
@@ -53,6 +56,23 @@ impl Topology {
     /// The graph's strongly connected components.
     pub(crate) fn components(&self) -> &Components {
         self.components.get_or_init(|| thalweg_analysis::components(&self.graph))
+    }
+
+    /// The numbers, in ascending order, of the components that are loops without outside inputs: their nodes have inputs,
+    /// all of them from nodes of the same component.
+    pub(crate) fn closed_loops(&self) -> &[usize] {
+        self.closed_loops.get_or_init(|| match self.has_loops {
+            false => Box::default(),
+            true => {
+                (0..self.components().len()).filter(|component| self.is_closed_loop(*component)).collect()
+            }
+        })
+    }
+
+    fn is_closed_loop(&self, component: usize) -> bool {
+        let components = self.components();
+        let inputs = || components.members(component).iter().flat_map(|member| self.inputs(*member));
+        inputs().next().is_some() && inputs().all(|id| components.of(self.ends(*id).0) == component)
     }
 
     /// The channels of a node's inputs, in order of its ports.

@@ -89,7 +89,8 @@ where
             // a node is active, so once under the claim suffices.
             front.ins.refresh();
         }
-        if (front.outs.all_gone() && front.tallies.all_gone()) || cx.state().is_cancelled() {
+        let is_unheard = front.outs.all_gone() && front.tallies.all_gone() && !cx.state().drains();
+        if is_unheard || cx.state().is_cancelled() {
             return Err(self.end_when_retired(front, cx));
         }
         let room = self.claimable(front, cx)?;

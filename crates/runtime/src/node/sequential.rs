@@ -174,9 +174,11 @@ where
                 if std::mem::take(&mut core.interrupted) {
                     core.code.abandon();
                 }
-                core.finish = None;
-                core.phase = Phase::Ending;
-                continue;
+                if !cx.state().drains() || cx.state().is_cancelled() {
+                    core.finish = None;
+                    core.phase = Phase::Ending;
+                    continue;
+                }
             }
             if cx.net.draining() && core.ins.count() == 0 {
                 self.begin_end(core);

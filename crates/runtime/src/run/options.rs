@@ -215,7 +215,13 @@ impl Options {
     }
 
     /// Ends a loop that starves, and discards the present and future items of its inputs from outside, where the
-    /// run would otherwise fail with [`Error::Deadlock`]: for loops whose nodes drop items on purpose.
+    /// run would otherwise fail with [`Error::Deadlock`]: for loops whose nodes drop items on purpose. A loop without an
+    /// input from outside ends too if items are left in it or a process waits in it. Items that are left in a loop are
+    /// counted in the report ([`ChannelReport::leftover`](thalweg_trace::ChannelReport::leftover)).
+    ///
+    /// Without this option a loop ends if its inputs from outside have ended and hold less than a firing needs; and one
+    /// without such inputs if it consists of kernels, all of which wait for items, and all its channels are empty.
+    ///
     /// The loop ends when no node can make progress, even if full channels grow within the budget. So the same items
     /// are discarded at any thread count and capacity, and the loop does not end while an endless source that does not
     /// feed it runs.

@@ -91,6 +91,7 @@ impl<'env> Network<'env> {
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
         net.liveness.closes_loops = options.closes_loops;
+        net.liveness.operators = std::mem::take(&mut self.operators);
         net.cells.wide = wide;
         net.connect_pieces();
         Ok(Prepared { number: self.number, net: Arc::new(net), options: options.clone() })

@@ -9,6 +9,7 @@
 //! | `item` | items: plain numbers, and counted boxes |
 //! | `gate` | a future that is not a channel operation |
 //! | `case` | a graph with its options and the disturbances of its run |
+//! | `loops` | random work-lists: as data, by a sequential reference, and for the engine |
 //! | `network` | random networks of processes: a reference executor, and the engine |
 //! | `planning` | random legal plans |
 //! | `realised` | a model of the virtual host as a graph for the engine |
@@ -25,6 +26,7 @@ pub mod case;
 pub mod gate;
 pub mod inject;
 pub mod item;
+pub mod loops;
 pub mod network;
 pub mod planning;
 pub mod realised;

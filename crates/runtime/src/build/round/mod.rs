@@ -146,6 +146,7 @@ where
     let graph = stream.graph();
     let items = stream.cell.clone();
     let (back, verdicts) = graph.feedback::<Verdict<T, R>>([]);
+    graph.shared.draft().set_rounds(verdicts.edge);
     let ins = (input("in", stream), input("back", verdicts.capacity(in_flight)));
     let mut kernel = graph.kernel(&format!("{name}.gate"), ins, (output("round"), output("out")));
     // Only the framing function and the firing access the count. Both run under the gate's claim, which orders their
