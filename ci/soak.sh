@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 minutes="${1:-60}"
 export THALWEG_CASES="${THALWEG_CASES:-50000}"
 tests=(cargo test -q -p thalweg --release --test all)
-modules=(random_processes:: random_graphs:: failures:: local_deadlocks:: deadlocks:: processes::)
+modules=(random_processes:: random_graphs:: random_loops:: failures:: local_deadlocks:: deadlocks:: processes::)
 "${tests[@]}" --no-run
 rounds=0
 while [ "$SECONDS" -lt "$((minutes * 60))" ]; do

@@ -22,7 +22,7 @@
 //! | flag of a node | set by | ordering | so that |
 //! |---|---|---|---|
 //! | `counted_dead` | the first thread that finds a live node to be no longer live, by `swap` | `AcqRel` | each live node is subtracted once |
-//! | `cancelled` | the thread that decrements its component's count to 0, by `swap` | `Relaxed`, before `alert` | the node ends at its next activation |
+//! | `cancelled` | the thread that decrements its component's count to 0, by `swap` | `Relaxed`, before `alert` | the node ends at its next activation, unless it drains |
 //! | `alert` | that thread, after `cancelled` | `Release`; `take_alert` acquires | an activation that takes the alert sees `cancelled` |
 //!
 //! The counts are decremented with `AcqRel`. After all flags are set, the thread fences and makes the cancelled nodes
@@ -39,6 +39,7 @@
 //!   component that is not. So when a node is cancelled, every consumer of its outputs has been
 //!   cancelled by the same call, or ends by itself, or has left. Each cancelled consumer has its alert set
 //!   after its flag, and ends at its next activation, whatever it waits for.
+//! - *A loop that drains is not cancelled*, all of it or none ([`starve`](crate::liveness::starve)): its nodes ignore the flag.
 //! - That a cancelled node *leaves* its inputs cannot be observed: a send to it succeeds and discards.
 
 use crate::net::Net;
@@ -78,10 +79,10 @@ fn cancel_dead_nodes(net: &Net<'_>, node: NodeId) {
     }
 }
 
-/// Cancels a node, unless its loop drains. True if it was neither done nor cancelled.
+/// Cancels a node. True if it was neither done nor cancelled.
 fn cancel(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
-    let running = !state.is_done() && !state.drains() && !state.cancelled.swap(true, Ordering::Relaxed);
+    let running = !state.is_done() && !state.cancelled.swap(true, Ordering::Relaxed);
     if running {
         // After `cancelled`: see the flags.
         state.alert.store(true, Ordering::Release);

@@ -91,7 +91,12 @@
 //! and a node that no live end needs is cancelled. A node that drains does neither (`NodeState::drains`): whether its
 //! finishing function is called would depend on which of them comes first. It drains in finite time, since it has no
 //! items but those in its channels. Only a firing of a `flat_map`, whose iterator may be endless, ends early once no
-//! consumer is left, as elsewhere; what it would still push is not counted. Processes have no finishing functions, and are cancelled as everywhere.
+//! consumer is left, as elsewhere; what it would still push is not counted.
+//!
+//! *No node waits for a cancelled one.* A cancelled node does not end its streams, so either all nodes of a loop ignore a
+//! cancellation or none ([`may_drain`]). None does if one has ended by it, or if a process has not ended, which may send
+//! for ever and must be cancelled. A flag `cancelled` that another thread sets while the loop is closed has not been acted
+//! on by any node that has not ended, since `close` excludes activations; from then on all ignore it.
 //!
 //! *Nested loops of operators end by themselves.* The gate of `par_round` ends when its input has ended and no item is
 //! under way. Its feedback channel (`OperatorChannels::rounds`) stays open, so what a finishing function pushes into
@@ -158,15 +163,14 @@ pub(crate) fn close_cycle(net: &Net<'_>, cycle: &Cycle, discard: bool) -> bool {
 }
 
 /// Ends the feedback channels of a loop, given by its nodes, and alerts their consumers; false if all of them have ended
-/// before. Its nodes drain from now on.
+/// before. Its nodes drain from now on, if all of them can.
 ///
 /// The caller excludes activations of these nodes: it does what only the producing side may otherwise do.
 fn close(net: &Net<'_>, members: &[NodeId]) -> bool {
     let is_open = |id: &ChannelId| is_feedback(net, *id) && is_inside(net, *id) && !net.meter(*id).ended();
     let inputs = members.iter().flat_map(|member| net.inputs(*member)).copied();
     let open: Vec<ChannelId> = inputs.filter(is_open).collect();
-    if !open.is_empty() {
-        // Before the streams end, and so before any of these nodes, or a reader of their results, can end by that.
+    if !open.is_empty() && may_drain(net, members) {
         members.iter().for_each(|member| net.node(*member).state.drains.store(true, Ordering::Relaxed));
     }
     for id in &open {
@@ -174,6 +178,17 @@ fn close(net: &Net<'_>, members: &[NodeId]) -> bool {
         alert_consumer(net, *id);
     }
     !open.is_empty()
+}
+
+/// Whether the nodes of a loop call their finishing functions whatever ends first: see the module.
+fn may_drain(net: &Net<'_>, members: &[NodeId]) -> bool {
+    members.iter().all(|member| {
+        let cell = net.node(*member);
+        match cell.state.is_done() {
+            true => !cell.state.is_cancelled(),
+            false => cell.kind != Kind::Process,
+        }
+    })
 }
 
 /// Whether the channel is a feedback channel of the user. Those of operators end by themselves: see the module.

@@ -59,8 +59,8 @@ pub(crate) struct NodeState {
     pub(crate) done: AtomicBool,
     /// No live end of the graph can be reached from the node any more. Never cleared.
     pub(crate) cancelled: AtomicBool,
-    /// Its loop has been ended: the node goes on until its inputs have ended, also if no consumer is left. Never cleared. See
-    /// [`starve`](crate::liveness::starve).
+    /// Its loop has been ended: the node goes on until its inputs have ended, also if it is cancelled or no consumer is left.
+    /// Never cleared. See [`starve`](crate::liveness::starve).
     pub(crate) drains: AtomicBool,
     /// The node was live, and its component's count no longer includes it: see [`dead`](crate::liveness::dead).
     pub(crate) counted_dead: AtomicBool,
@@ -248,15 +248,15 @@ impl NodeState {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Whether the node is cancelled. An activation that has taken the alert that follows the flag sees it; another
+    /// Whether the node is cancelled, and does not drain. An activation that has taken the alert that follows the flag sees it; another
     /// reader may see it late.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Relaxed)
+        self.cancelled.load(Ordering::Relaxed) && !self.drains()
     }
 
-    /// Whether the loop of the node has been ended. Set while no thread activates the node, and before any node or reader
-    /// of the loop can end by that, so `Relaxed` suffices for both.
+    /// Whether the loop of the node has been ended, and the node drains. Set while no thread activates a node of the loop, so
+    /// `Relaxed` suffices.
     #[inline]
     pub(crate) fn drains(&self) -> bool {
         self.drains.load(Ordering::Relaxed)

@@ -174,7 +174,7 @@ where
                 if std::mem::take(&mut core.interrupted) {
                     core.code.abandon();
                 }
-                if !cx.state().drains() || cx.state().is_cancelled() {
+                if !cx.state().drains() {
                     core.finish = None;
                     core.phase = Phase::Ending;
                     continue;

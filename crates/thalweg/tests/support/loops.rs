@@ -433,7 +433,7 @@ fn chunk(items: Stream<'static, Work>, size: usize) -> Stream<'static, Work> {
         let mut state = state.lock().unwrap();
         state.push(items.pop());
         if state.len() == size {
-            out.push(digest(&std::mem::take(&mut state)));
+            out.push(digest(&std::mem::take(&mut *state)));
         }
     })
 }
