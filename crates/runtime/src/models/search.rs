@@ -344,8 +344,6 @@ fn work_list() -> (Arc<Net<'static>>, Vec<Arc<Slots>>) {
 }
 
 /// One thread activates the nodes of a work-list while another searches. The loop ends, and only after its work is done.
-///
-/// Mutations that fail: `open` without `close_held`.
 #[test]
 fn loom_search_ends_a_work_list_that_is_done() {
     check(|| {
