@@ -39,8 +39,8 @@ for target in "${targets[@]}"; do
         cp fuzz/seeds/"$target"/* "fuzz/corpus/$target/"
     fi
     case "$target" in
-        report) example=crates/trace/tests/example.json ;;
-        timeline) example=crates/trace/tests/timeline.json ;;
+        report) example=crates/report/tests/example.json ;;
+        timeline) example=crates/report/tests/timeline.json ;;
         *) example='' ;;
     esac
     if [ -n "$example" ]; then

@@ -3,7 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use thalweg_trace::{Comparison, Report};
+use thalweg_report::{Comparison, ReportExt};
+use thalweg_trace::Report;
 
 fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);

@@ -4,10 +4,11 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
+use thalweg_report::{ReportExt, TimelineExt};
 use thalweg_trace::{Report, Timeline};
 
 static EXAMPLE: LazyLock<Report> = LazyLock::new(|| {
-    Report::from_json(include_str!("../../crates/trace/tests/example.json")).expect("the example is a report")
+    Report::from_json(include_str!("../../crates/report/tests/example.json")).expect("the example is a report")
 });
 
 fuzz_target!(|bytes: &[u8]| {

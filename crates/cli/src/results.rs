@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::graph::shown;
 use thalweg::plan::Plan;
-use thalweg::trace::Timeline;
+use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 use thalweg::{Options, Report};
 use thalweg_files::OutFile;
 
@@ -100,7 +100,7 @@ impl Results {
         interrupt: &Interrupt,
     ) -> Result<()> {
         if self.report {
-            standard::eprint(&format!("{}\n\n{report}", counts()));
+            standard::eprint(&format!("{}\n\n{}", counts(), text(report)));
         }
         self.save(report, None, interrupt)
     }
@@ -131,6 +131,11 @@ impl Results {
         }
         Ok(())
     }
+}
+
+/// A report as text, with advice.
+pub(crate) fn text(report: &Report) -> String {
+    format!("{report}\n{}\n", report.advice())
 }
 
 /// `report.json` becomes `report-pack.json` for the part `pack`.

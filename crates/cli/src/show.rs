@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::graph::shown;
-use thalweg::trace::{Comparison, Report, Timeline};
+use thalweg::trace::{Comparison, Report, ReportExt, Timeline, TimelineExt};
 
 use crate::interrupt::Interrupt;
-use crate::{outputs, standard, text};
+use crate::{outputs, results, standard, text};
 
 /// Show the report of a run, compare two, or draw one as a page.
 ///
@@ -92,7 +92,7 @@ impl Show {
             None if self.plan || self.next_plan => {
                 standard::print(&standard::harmless(&self.plan_text(&report)?))
             }
-            None => standard::print(&report.to_string()),
+            None => standard::print(&results::text(&report)),
         }
     }
 

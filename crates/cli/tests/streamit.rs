@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::{TempDir, tempdir};
+use thalweg::trace::ReportExt;
 
 const SCALE: &str = "void->void pipeline Scale {
     add FileReader<int>(\"given\"); add int->int filter { work pop 1 push 1 { push(pop() * 2); } };

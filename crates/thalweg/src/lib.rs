@@ -31,7 +31,7 @@
 //!
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
-//! **Features**: `report` (JSON, pages, comparison; graphs, plans and machines as text), `coroutines`, `tasks`, `policies`
+//! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `coroutines`, `tasks`, `policies`
 //! (those of the papers), and `full` for all. None is on by default.
 //! `cargo doc --all-features` documents everything.
 //!
@@ -187,15 +187,19 @@ pub mod team {
     };
 }
 
-/// The report of a run, its form in files, the comparison of two reports, and snapshots of a run that goes on.
+/// The report of a run, and snapshots of a run that goes on. With the feature `report` also advice, files, pages and the
+/// comparison of two reports.
 pub mod trace {
-    pub use thalweg_trace::{
-        Cause, ChannelReport, ChannelSnapshot, Counts, Distribution, Ended, Event, Finding, FindingKind,
-        Growth, Limit, MemberCounts, NodeRate, NodeReport, NodeSnapshot, NodeStatus, NodeWaits, Rates,
-        Report, Service, Snapshot, Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
-    };
     #[cfg(feature = "report")]
-    pub use thalweg_trace::{Change, ChannelChange, Comparison, NodeChange, ReadError, ReadErrorKind};
+    pub use thalweg_report::{
+        Change, ChannelChange, Comparison, Finding, FindingKind, NodeChange, ReadError, ReadErrorKind,
+        ReportExt, TimelineExt,
+    };
+    pub use thalweg_trace::{
+        Cause, ChannelReport, ChannelSnapshot, Counts, Distribution, Ended, Event, Growth, Limit,
+        MemberCounts, NodeRate, NodeReport, NodeSnapshot, NodeStatus, NodeWaits, Rates, Report, Service,
+        Snapshot, Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
+    };
 }
 
 #[cfg(doctest)]

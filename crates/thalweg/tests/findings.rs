@@ -7,7 +7,7 @@ use crate::support;
 use std::time::Duration;
 use support::watchdog::watch;
 use thalweg::graph::NodeId;
-use thalweg::trace::{Cause, Finding, FindingKind};
+use thalweg::trace::{Cause, Finding, FindingKind, ReportExt};
 use thalweg::{Graph, Options, Report, input, output};
 
 fn work() {
@@ -26,7 +26,7 @@ fn nodes(report: &Report, names: &[&str]) -> Vec<NodeId> {
 fn find(report: &Report, kind: FindingKind) -> Finding {
     let found = report.findings().into_iter().find(|finding| finding.kind == kind);
     let found = found.unwrap_or_else(|| panic!("no {kind:?} in\n{report}"));
-    assert!(report.to_string().contains(&found.what), "{report}");
+    assert!(report.advice().contains(&found.what), "{report}");
     // Markup stands for the backticks and the `>` of names.
     let words =
         |text: &str| text.replace(['`', '>'], " ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();

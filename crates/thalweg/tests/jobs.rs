@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use support::watchdog::watch;
 use thalweg::machine::Machine;
 use thalweg::tasks::{Colour, OnDemand, Options as TaskOptions, StaticGraph, TaskGraph};
-use thalweg::trace::{Counts, MemberCounts, Report, What};
+use thalweg::trace::{Counts, MemberCounts, Report, ReportExt, TimelineExt, What};
 use thalweg::{Error, Graph, Handle, Loop, Options, Schedule, count_jobs};
 
 /// The report of a graph whose node `work` calls `fire` for each of some items.

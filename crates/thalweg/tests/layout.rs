@@ -19,7 +19,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
     ("thalweg-sim", &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy"]),
-    ("thalweg-trace", &["thalweg-graph", "thalweg-files", "thalweg-analysis", "thalweg-plan"]),
+    ("thalweg-trace", &["thalweg-graph", "thalweg-plan"]),
+    (
+        "thalweg-report",
+        &["thalweg-graph", "thalweg-analysis", "thalweg-files", "thalweg-plan", "thalweg-trace"],
+    ),
     (
         "thalweg-runtime",
         &[
@@ -44,6 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "thalweg-plan",
             "thalweg-policy",
             "thalweg-trace",
+            "thalweg-report",
             "thalweg-runtime",
             "thalweg-tasks",
             "thalweg-sim",

@@ -1,13 +1,13 @@
 //! Timelines in the trace event form: every event is checked against what viewers demand of it.
 //!
 //! The rules are those of the Trace Event Format, and of Perfetto's importer where it demands more:
-//! `crates/trace/src/json/timeline/mod.rs` has the list.
+//! `crates/report/src/json/timeline/mod.rs` has the list.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use thalweg::Options;
 use thalweg::graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort};
-use thalweg::trace::{Ended, Event, Timeline, Track, What};
+use thalweg::trace::{Ended, Event, Timeline, TimelineExt, Track, What};
 
 /// The phases of events, and the fields that each must have besides `ph`, `pid` and `name`.
 const PHASES: &[(&str, &[&str])] =

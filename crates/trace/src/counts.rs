@@ -21,7 +21,6 @@ use std::ops::Add;
 /// assert_eq!(counts.total().remote_share(), Some(0.025));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Counts {
     /// One for each member, by its number. A member that has not begun has zeros.
     pub members: Vec<MemberCounts>,
@@ -29,7 +28,6 @@ pub struct Counts {
 
 /// The counts of one member, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct MemberCounts {
     /// Loops that the member has called.
     pub loops: u64,
@@ -110,7 +108,7 @@ impl MemberCounts {
     }
 
     /// The counts with their names in files.
-    pub(crate) fn fields(&self) -> [(&'static str, u64); FIELDS] {
+    pub fn fields(&self) -> [(&'static str, u64); FIELDS] {
         let MemberCounts { loops, graphs, joins, iterations, nodes, .. } = *self;
         let MemberCounts { steals, coloured_steals, attempts, coloured_attempts, accesses, remote, .. } =
             *self;
@@ -130,7 +128,7 @@ impl MemberCounts {
     }
 
     /// The counts in the order of [`MemberCounts::fields`].
-    pub(crate) fn of(counts: [u64; FIELDS]) -> MemberCounts {
+    pub fn of(counts: [u64; FIELDS]) -> MemberCounts {
         let [loops, graphs, joins, iterations, nodes, steals, coloured_steals, ..] = counts;
         let [.., attempts, coloured_attempts, accesses, remote] = counts;
         MemberCounts {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The buckets of a histogram: 2^40 ns are 18 minutes, and longer times count in the last bucket.
-pub(crate) const BUCKETS: usize = 41;
+const BUCKETS: usize = 41;
 
 /// The longest time, in nanoseconds: 584 years. Sums of squares of such times stay finite.
 const LONGEST: f64 = u64::MAX as f64;
@@ -29,17 +29,56 @@ const LONGEST: f64 = u64::MAX as f64;
 /// ```
 #[derive(Clone, Default, Debug, PartialEq)]
 pub struct Distribution {
-    pub(crate) samples: u64,
-    pub(crate) count: u64,
+    samples: u64,
+    count: u64,
     /// The sum of the times, in nanoseconds.
-    pub(crate) sum: f64,
+    sum: f64,
     /// The sum of the squares of the times.
-    pub(crate) squares: f64,
+    squares: f64,
     /// By logarithm, up to the last bucket that is not empty.
-    pub(crate) buckets: Vec<u64>,
+    buckets: Vec<u64>,
 }
 
 impl Distribution {
+    /// The distribution with these numbers, as a file has them. The count is the sum of the buckets.
+    ///
+    /// # Errors
+    /// What the numbers contradict: a distribution has at most 41 buckets, of which the last is not empty; at least one
+    /// measurement if it counts anything, and at most as many as it counts; and sums that are finite, not negative, and 0
+    /// if nothing was measured.
+    ///
+    /// ```
+    /// use thalweg_trace::Distribution;
+    ///
+    /// let mut times = Distribution::default();
+    /// times.record(100.0, 3);
+    /// let (sum, squares) = (times.sum(), times.sum_of_squares());
+    /// assert_eq!(Distribution::of_parts(1, sum, squares, times.buckets().to_vec()), Ok(times));
+    /// assert!(Distribution::of_parts(4, sum, squares, vec![3]).is_err());
+    /// ```
+    pub fn of_parts(samples: u64, sum: f64, squares: f64, buckets: Vec<u64>) -> Result<Distribution, String> {
+        let count = buckets.iter().fold(0, |sum: u64, bucket| sum.saturating_add(*bucket));
+        let least = count.min(1);
+        if buckets.len() > BUCKETS {
+            return Err(format!("expected at most {BUCKETS} buckets, found {}", buckets.len()));
+        }
+        if buckets.last() == Some(&0) {
+            return Err("expected a last bucket that is not empty, found 0".to_owned());
+        }
+        if !(least..=count).contains(&samples) {
+            return Err(format!(
+                "expected from {least} to {count} samples, the sum of the buckets, found {samples}"
+            ));
+        }
+        for sum in [sum, squares] {
+            if !sum.is_finite() || sum < 0.0 || count == 0 && sum > 0.0 {
+                let expected = if count == 0 { "0, since nothing was measured" } else { "finite, from 0" };
+                return Err(format!("expected sums that are {expected}, found {sum}"));
+            }
+        }
+        Ok(Distribution { samples, count, sum, squares, buckets })
+    }
+
     /// Adds a time, in nanoseconds, that stands for `weight` events; nothing where these are none. A time that is
     /// negative or not finite counts as 0, and a time above 584 years as 2^64 ns.
     pub fn record(&mut self, ns: f64, weight: u64) {
@@ -89,6 +128,16 @@ impl Distribution {
     /// Whether nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.samples == 0
+    }
+
+    /// The sum of the times, in nanoseconds, each as often as it counts. At most `f64::MAX`.
+    pub fn sum(&self) -> f64 {
+        self.sum
+    }
+
+    /// The sum of the squares of the times, in square nanoseconds. At most `f64::MAX`.
+    pub fn sum_of_squares(&self) -> f64 {
+        self.squares
     }
 
     /// The mean, as a number of nanoseconds with a fraction; 0 if nothing was measured.

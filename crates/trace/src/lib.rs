@@ -1,9 +1,8 @@
 //! The report of a run: plain data about where time and items went.
 //!
 //! The runtime, or any other executor of a plan, makes a [`Report`] with [`Report::new`] and fills in its
-//! measurements. A report prints as three tables (workers, nodes, channels) and advice about what bounded the run;
-//! [`Report::to_html`] draws it as a page. [`Report::to_json`] and [`Report::from_json`] keep it in a file, and a
-//! [`Comparison`] says what differs between two reports.
+//! measurements. A report prints as three tables: workers, nodes, channels. Advice, files and pages are made of it by
+//! `thalweg-report`.
 //!
 //! ```
 //! use std::time::Duration;
@@ -20,36 +19,21 @@
 //! assert!(report.to_string().contains("worker"));
 //! ```
 
-// Without it some helpers have no caller.
-#![cfg_attr(not(feature = "files"), allow(dead_code))]
-
-mod advice;
-#[cfg(feature = "files")]
-mod compare;
 mod counts;
 mod distribution;
-#[cfg(feature = "files")]
-mod json;
-#[cfg(feature = "files")]
-mod page;
 mod parts;
 mod profile;
 mod rates;
 mod report;
 mod show;
 mod snapshot;
-mod table;
+pub mod table;
 mod timeline;
-mod units;
+pub mod units;
 mod waits;
 
-pub use advice::{Finding, FindingKind};
-#[cfg(feature = "files")]
-pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use counts::{Counts, MemberCounts};
 pub use distribution::Distribution;
-#[cfg(feature = "files")]
-pub use json::{ReadError, ReadErrorKind};
 pub use parts::{ChannelReport, Growth, Limit, NodeReport, Service, WorkerReport};
 pub use report::Report;
 pub use snapshot::{ChannelSnapshot, NodeRate, NodeSnapshot, NodeStatus, Rates, Snapshot};

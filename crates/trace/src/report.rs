@@ -8,7 +8,6 @@ use thalweg_plan::Plan;
 
 /// The measurements of one run.
 #[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Report {
     /// The graph that was run.
     pub graph: GraphData,
@@ -62,23 +61,13 @@ impl Report {
         }
     }
 
-    /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
-    /// none. For a compiled program it is the program's plan.
-    #[cfg(feature = "files")]
-    pub fn plan_text(&self) -> String {
-        if let Some(plan) = &self.program_plan {
-            return plan.clone();
-        }
-        self.plan.as_ref().map_or_else(String::new, |plan| plan.on(&self.graph).to_string())
-    }
-
     /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.
     pub fn busiest_node(&self) -> Option<NodeId> {
         self.busiest(|_| true)
     }
 
     /// The busiest of the nodes for which `counts` returns true, if one was busy.
-    pub(crate) fn busiest(&self, counts: impl Fn(NodeId) -> bool) -> Option<NodeId> {
+    pub fn busiest(&self, counts: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         let busy = |id: &NodeId| self.nodes.get(id.index()).map_or(Duration::ZERO, |n| n.busy);
         let ids = self.graph.node_ids().filter(|id| counts(*id) && !busy(id).is_zero());
         // Reversed, because `max_by_key` returns the last of several maxima.

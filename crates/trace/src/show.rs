@@ -14,13 +14,10 @@ impl fmt::Display for Report {
         self.write_danbi(f)?;
         writeln!(f, "{}", self.node_table())?;
         self.write_jobs(f)?;
-        writeln!(f, "{}", self.channel_table())?;
+        write!(f, "{}", self.channel_table())?;
         self.write_held(f)?;
         self.write_growths(f)?;
-        for note in &self.notes {
-            writeln!(f, "note: {}", shown(note))?;
-        }
-        writeln!(f, "{}", self.advice())
+        self.write_notes(f)
     }
 }
 
@@ -39,7 +36,7 @@ impl Report {
     }
 
     /// The counts of all workers, without times.
-    pub(crate) fn all_counts(&self) -> WorkerReport {
+    pub fn all_counts(&self) -> WorkerReport {
         let mut all = WorkerReport::default();
         for worker in &self.workers {
             all.activations = all.activations.saturating_add(worker.activations);
@@ -192,24 +189,33 @@ impl Report {
     fn write_held(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let held = |(_, stats): &(ChannelId, &ChannelReport)| stats.peak_bytes > 0;
         let mut channels = self.graph.channel_ids().zip(&self.channels).filter(held).peekable();
-        let is_any = channels.peek().is_some();
+        if channels.peek().is_some() {
+            writeln!(f)?;
+        }
         for (id, stats) in channels {
             let name = self.graph.channel_name(id);
             writeln!(f, "{} held at most {}", shown(name), units::format_bytes(stats.peak_bytes))?;
         }
-        if is_any { writeln!(f) } else { Ok(()) }
+        Ok(())
     }
 
     fn write_growths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.growths.is_empty() {
+            writeln!(f)?;
+        }
         for growth in &self.growths {
             let name = self.graph.channel_name(growth.channel);
             let (name, from, to) = (shown(name), growth.from, growth.to);
             writeln!(f, "grew {name} from {from} to {to} {} after {}", growth.limit, units::time(growth.at))?;
         }
-        if !self.growths.is_empty() {
+        Ok(())
+    }
+
+    fn write_notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.notes.is_empty() {
             writeln!(f)?;
         }
-        Ok(())
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", shown(note)))
     }
 }
 

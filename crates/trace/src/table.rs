@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// A header row and rows of cells. The first column is aligned left, the others right.
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
     /// The last column is text, aligned left.
     text_last: bool,
@@ -11,18 +11,18 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table with only its header row.
-    pub(crate) fn new(head: &[&str]) -> Table {
+    pub fn new(head: &[&str]) -> Table {
         Table { rows: vec![head.iter().map(|cell| (*cell).to_owned()).collect()], text_last: false }
     }
 
     /// The same table with its last column aligned left.
-    pub(crate) fn text_last(mut self) -> Table {
+    pub fn text_last(mut self) -> Table {
         self.text_last = true;
         self
     }
 
     /// Adds a row. It must have as many cells as the header.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.rows[0].len());
         self.rows.push(cells);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Formats a duration in ns, us, ms or s.
-pub(crate) fn time(duration: Duration) -> String {
+pub fn time(duration: Duration) -> String {
     scaled(duration.as_nanos() as f64, 1000.0, &["ns", "us", "ms", "s"])
 }
 
@@ -36,22 +36,22 @@ pub fn format_bytes_exactly(count: u64) -> String {
 }
 
 /// Formats a number of items per second.
-pub(crate) fn rate(per_second: f64) -> String {
+pub fn rate(per_second: f64) -> String {
     scaled(per_second, 1000.0, &["/s", "k/s", "M/s", "G/s"])
 }
 
 /// Formats a fraction as a percentage.
-pub(crate) fn percent(fraction: f64) -> String {
+pub fn percent(fraction: f64) -> String {
     format!("{:.1} %", 100.0 * fraction)
 }
 
 /// Formats a number of items, which may be a mean, with one decimal place.
-pub(crate) fn items(count: f64) -> String {
+pub fn items(count: f64) -> String {
     format!("{count:.1}")
 }
 
 /// Formats a ratio with about three significant digits.
-pub(crate) fn ratio(ratio: f64) -> String {
+pub fn ratio(ratio: f64) -> String {
     match ratio {
         r if r >= 99.95 => format!("{r:.0}"),
         r if r >= 9.995 => format!("{r:.1}"),

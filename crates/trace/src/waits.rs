@@ -6,7 +6,6 @@ use thalweg_graph::{ChannelId, GraphData, NodeId, shown};
 
 /// What a node waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum Cause {
     /// Items on an input channel. The channel's producer blocks the node.
     Items(ChannelId),
@@ -44,7 +43,7 @@ impl Cause {
     }
 
     /// [`Cause::describe`], with the names of ports as `show` writes them.
-    pub(crate) fn describe_with(&self, graph: &GraphData, show: impl Fn(&str) -> String) -> String {
+    pub fn describe_with(&self, graph: &GraphData, show: impl Fn(&str) -> String) -> String {
         let port = |id: ChannelId, name: &dyn Fn(ChannelId) -> String| match id.index() {
             index if index < graph.channels().len() => show(&name(id)),
             index => format!("channel {index}"),
@@ -62,7 +61,7 @@ impl Cause {
     }
 
     /// The node at the other end of the channel, if a channel of the graph is the cause.
-    pub(crate) fn other_end(&self, graph: &GraphData) -> Option<NodeId> {
+    pub fn other_end(&self, graph: &GraphData) -> Option<NodeId> {
         match *self {
             Cause::Items(id) => graph.channels().get(id.index()).map(|channel| channel.from.0),
             Cause::Room(id) => graph.channels().get(id.index()).map(|channel| channel.to.0),
@@ -74,7 +73,6 @@ impl Cause {
 /// The times for which a node waited for something other than one channel. The times for which it waited for a channel
 /// are in the channel's [`ChannelReport`](crate::ChannelReport).
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct NodeWaits {
     /// See [`Cause::AnyInput`].
     pub any_input: Duration,
@@ -112,7 +110,7 @@ impl Report {
     }
 
     /// [`Report::waits`], or nothing where the report lacks channels of its graph.
-    pub(crate) fn known_waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
+    pub fn known_waits(&self, node: NodeId) -> Vec<(Cause, Duration)> {
         let whole = self.channels.len() == self.graph.channels().len();
         if whole && node.index() < self.nodes.len() { self.waits(node) } else { Vec::new() }
     }

@@ -1,12 +1,3 @@
-//! Reports: their text form, their file format, and comparisons; timelines.
+//! Reports: their text form.
 
-mod bad_documents;
-mod browser;
-mod common;
-mod compare;
-mod details;
-mod findings;
-mod json;
-mod page;
 mod report;
-mod timeline;

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use thalweg::graph::{BYTE_ORDER_MARK, GraphData, shown};
-use thalweg::trace::Report;
+use thalweg::trace::{Report, ReportExt};
 use thalweg_lang::Compiled;
 use thalweg_lang::picture::{Form, draw};
 

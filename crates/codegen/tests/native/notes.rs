@@ -1,6 +1,7 @@
 //! The report of a native run says why one thread ran the program.
 
 use crate::common::{compiled, has_compiler};
+use thalweg::trace::ReportExt;
 use thalweg_codegen::{Cache, Config, Native, Threads, build};
 use thalweg_lang::files::Disk;
 use thalweg_lang::interpret::{Options, Surroundings};

@@ -1,0 +1,118 @@
+//! Reports as JSON: what is written, and that it reads back as it was.
+
+use crate::common::{any_report, example};
+use proptest::prelude::*;
+use std::time::Duration;
+use thalweg_graph::GraphData;
+use thalweg_report::ReportExt;
+use thalweg_trace::{Report, WorkerReport};
+
+/// The document of the example. Other programs read such files: a change of them needs another version. With
+/// `THALWEG_BLESS=1` in the environment the test writes it anew.
+const DOCUMENT: &str = include_str!("example.json");
+
+#[test]
+fn the_document_of_the_example_is_as_it_was() {
+    let text = example().to_json();
+    if std::env::var_os("THALWEG_BLESS").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/example.json"), &text).unwrap();
+    }
+    for (line, (written, expected)) in text.lines().zip(DOCUMENT.lines()).enumerate() {
+        assert_eq!(written, expected, "line {} of tests/example.json", line + 1);
+    }
+    assert_eq!(text, DOCUMENT);
+}
+
+#[test]
+fn the_example_reads_back_as_it_was() {
+    assert_eq!(Report::from_json(DOCUMENT).unwrap(), example());
+}
+
+#[test]
+fn an_empty_report_reads_back() {
+    let report = Report::default();
+    assert!(report.to_json().contains("\"workers\": [],\n"));
+    assert_eq!(Report::from_json(&report.to_json()).unwrap(), report);
+}
+
+#[test]
+fn layout_and_order_are_free() {
+    let squeezed: String = DOCUMENT.lines().map(str::trim_start).collect();
+    assert_eq!(Report::from_json(&squeezed).unwrap(), example());
+    let header = "\"format\": \"thalweg-report\",\n  \"version\": 2,\n";
+    let mut moved = DOCUMENT.replace(header, "").trim_end().trim_end_matches('}').trim_end().to_owned();
+    moved += &format!(",{}\r\n\t}}", header.trim_end_matches([',', '\n']));
+    assert_eq!(Report::from_json(&moved).unwrap(), example());
+}
+
+#[test]
+fn fields_of_later_writers_are_ignored() {
+    let later = DOCUMENT.replace('{', "{\"later\": [1, {\"null\": null}, 2e9, [], true], ");
+    assert_eq!(Report::from_json(&later).unwrap(), example());
+}
+
+#[test]
+fn settings_may_be_false_or_null() {
+    let settings = "\"blocking\": false, \"workers\": null, \"name\": \"last\"";
+    let spelled = DOCUMENT.replace("\"name\": \"last\"", settings);
+    assert_ne!(spelled, DOCUMENT);
+    assert_eq!(Report::from_json(&spelled).unwrap(), example());
+}
+
+#[test]
+fn escapes_of_other_writers_are_read() {
+    let policy = |text: &str| {
+        let document = DOCUMENT.replace("\"prs:C=1000\"", &format!("\"{text}\""));
+        Report::from_json(&document).map(|report| report.policy)
+    };
+    assert_eq!(policy(r#"\"\\\/\b\f\n\r\tA\u00e9\ud83D\uDE00é😀"#).unwrap(), "\"\\/\u{8}\u{c}\n\r\tAé😀é😀");
+    for half in [r"\ud83d", r"\ud83dx", r"\ud83d\n", r"\ude00", r"\ud83d\ud83d", r"\u12g4", r"\u+123", r"\x"]
+    {
+        let error = policy(half).unwrap_err();
+        assert_eq!((error.line, error.path.as_str()), (4, "policy"), "{half}: {error}");
+    }
+}
+
+/// A terminal shows a document without obeying any of it.
+#[test]
+fn control_characters_are_escaped() {
+    let report = Report::new(GraphData::new(), "a\u{1b}[1m\u{9b}\u{7f}", 0);
+    assert!(report.to_json().chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+#[test]
+fn what_a_report_must_not_have_is_refused() {
+    let refused = |change: fn(&mut Report)| {
+        let mut report = example();
+        change(&mut report);
+        Report::from_json(&report.to_json()).unwrap_err().to_string()
+    };
+    let place = |error: &str| error.split_once(": ").unwrap().1.to_owned();
+    let error = refused(|report| report.channels[1].mean = f64::NAN);
+    assert_eq!(place(&error), "expected a finite number from 0, found `null`");
+    let error = refused(|report| report.workers.push(WorkerReport::default()));
+    assert_eq!(place(&error), "expected 2 entries, one for each thread, found 3 entries");
+    let error = refused(|report| _ = report.nodes.pop());
+    assert_eq!(place(&error), "expected 4 entries, one for each node of the graph, found 3 entries");
+    let error = refused(|report| report.channels.clear());
+    assert_eq!(place(&error), "expected 4 entries, one for each channel of the graph, found 0 entries");
+}
+
+#[test]
+fn a_time_of_centuries_is_cut() {
+    let mut report = Report::default();
+    report.wall = Duration::MAX;
+    let wall = Report::from_json(&report.to_json()).unwrap().wall;
+    assert_eq!(wall, Duration::from_nanos(u64::MAX));
+}
+
+proptest! {
+    #[test]
+    fn reports_read_back_as_they_were(report in any_report()) {
+        let text = report.to_json();
+        let again = Report::from_json(&text).map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert_eq!(&again, &report);
+        prop_assert_eq!(again.to_json(), text);
+        prop_assert_eq!(again.to_string(), report.to_string());
+    }
+}

@@ -1,0 +1,11 @@
+//! The format of files, comparisons, findings and pages; timelines.
+
+mod bad_documents;
+mod browser;
+mod common;
+mod compare;
+mod details;
+mod findings;
+mod json;
+mod page;
+mod timeline;
