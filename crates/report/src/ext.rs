@@ -39,7 +39,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     ///
     /// | field | what |
     /// |---|---|
-    /// | `format`, `version` | `"thalweg-report"`, 2 |
+    /// | `format`, `version` | `"thalweg-report"`, 3 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
     /// | `program_plan`, `notes` | likewise, where they exist |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
@@ -50,6 +50,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | `graph.channels` | `from` and `to`, each `[node, port]` by index, and the settings of the channel |
     /// | `workers` | an entry for each worker: the fields of [`WorkerReport`](thalweg_trace::WorkerReport) |
     /// | `nodes` | an entry for each node of the graph: its name as `node`, and the fields of [`NodeReport`](thalweg_trace::NodeReport) |
+    /// | of a node, where they exist | `waits`, the fields of [`NodeWaits`](thalweg_trace::NodeWaits); `service`, the distributions `activation` and `firing`, each with its samples, its sums in ns and ns² and its buckets |
     /// | of a node that executed loops or task graphs | `jobs`, an entry for each member: the fields of [`MemberCounts`](thalweg_trace::MemberCounts) |
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](thalweg_trace::ChannelReport) |
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
@@ -96,9 +97,9 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// use thalweg_report::ReportExt;
     /// use thalweg_trace::Report;
     ///
-    /// let newer = Report::default().to_json().replace("\"version\": 2", "\"version\": 3");
+    /// let newer = Report::default().to_json().replace("\"version\": 3", "\"version\": 4");
     /// let error = Report::from_json(&newer).unwrap_err().to_string();
-    /// assert!(error.contains("the file has version 3, this thalweg reads version 2"));
+    /// assert!(error.contains("the file has version 4, this thalweg reads version 3"));
     /// ```
     fn from_json(text: &str) -> Result<Self, ReadError>;
 
@@ -245,7 +246,7 @@ pub trait TimelineExt: Sized + sealed::Sealed {
     /// use thalweg_trace::Timeline;
     ///
     /// let error = Timeline::from_json(r#"{"traceEvents": []}"#, &GraphData::new()).unwrap_err();
-    /// assert_eq!(error.to_string(), "line 1, column 1, `otherData`: the field is missing");
+    /// assert_eq!(error.to_string(), "line 1, column 1: missing field `otherData`");
     /// ```
     fn from_json(text: &str, graph: &GraphData) -> Result<Self, ReadError>;
 

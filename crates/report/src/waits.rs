@@ -135,12 +135,12 @@ mod tests {
     }
 
     fn timeline(tracks: &[(&[Event], u64)]) -> Timeline {
-        let track = |(events, lost): &(&[Event], u64)| Track {
-            name: String::new(),
-            events: events.to_vec(),
-            lost: *lost,
+        let track = |(events, lost): &(&[Event], u64)| {
+            let mut track = Track::new("");
+            (track.events, track.lost) = (events.to_vec(), *lost);
+            track
         };
-        Timeline { tracks: tracks.iter().map(track).collect() }
+        Timeline::new(tracks.iter().map(track).collect())
     }
 
     fn shown(timeline: &Timeline) -> Vec<(u32, [u64; 2])> {

@@ -65,7 +65,7 @@ fn details_that_contradict_the_graph_are_refused() {
         (r#""split": [3, 0]"#, r#""join": [3, 0]"#, "weights that agree with the ports and their rates"),
         (r#""split": [3, 0]"#, r#""split": [3, 0], "join": [3, 0]"#, "a splitter or a joiner"),
         (r#""join": [3, 0]"#, r#""join": 3"#, "an array of weights, or `duplicate`"),
-        (r#""span": [1, 20, 32]"#, r#""span": [1, 20]"#, "a file, a start and an end"),
+        (r#""span": [1, 20, 32]"#, r#""span": [1, 20]"#, "invalid length 2, expected a tuple of size 3"),
         (r#""pop": 2, "peek": 4"#, r#""pop": 2, "peek": 1"#, "at least the pop rate, which is 2"),
         (r#"{"from": 4, "to": 0}"#, r#"{"from": 5, "to": 0}"#, "the index of one of 5 nodes"),
     ] {

@@ -39,7 +39,7 @@ fn an_empty_report_reads_back() {
 fn layout_and_order_are_free() {
     let squeezed: String = DOCUMENT.lines().map(str::trim_start).collect();
     assert_eq!(Report::from_json(&squeezed).unwrap(), example());
-    let header = "\"format\": \"thalweg-report\",\n  \"version\": 2,\n";
+    let header = "\"format\": \"thalweg-report\",\n  \"version\": 3,\n";
     let mut moved = DOCUMENT.replace(header, "").trim_end().trim_end_matches('}').trim_end().to_owned();
     moved += &format!(",{}\r\n\t}}", header.trim_end_matches([',', '\n']));
     assert_eq!(Report::from_json(&moved).unwrap(), example());
@@ -89,7 +89,7 @@ fn what_a_report_must_not_have_is_refused() {
     };
     let place = |error: &str| error.split_once(": ").unwrap().1.to_owned();
     let error = refused(|report| report.channels[1].mean = f64::NAN);
-    assert_eq!(place(&error), "expected a finite number from 0, found `null`");
+    assert_eq!(place(&error), "invalid type: null, expected f64");
     let error = refused(|report| report.workers.push(WorkerReport::default()));
     assert_eq!(place(&error), "expected 2 entries, one for each thread, found 3 entries");
     let error = refused(|report| _ = report.nodes.pop());

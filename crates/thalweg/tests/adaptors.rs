@@ -269,7 +269,7 @@ fn a_panic_comes_at_its_position_and_ends_the_results() {
                 assert_eq!(ordered.next().unwrap(), work(item));
             }
             let (more, panic) = until_panic(&mut ordered);
-            assert_eq!(more, []);
+            assert!(more.is_empty());
             assert_eq!(text(&*panic), format!("{INJECTED} {at}"));
             assert!(ordered.next().is_none());
             assert!(ordered.next().is_none());
@@ -327,7 +327,7 @@ fn refused_options_are_the_only_result() {
 
     let mut ordered = (0..3).par_map(|item: u64| item).options(Options::new().policy("fifo"));
     let (results, panic) = until_panic(&mut ordered);
-    assert_eq!(results, []);
+    assert!(results.is_empty());
     assert_eq!(text(&*panic), refused);
     assert!(ordered.next().is_none());
 }

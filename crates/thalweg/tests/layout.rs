@@ -116,9 +116,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The crates for tests: only `dev-dependencies` may name them, and the bench, which records what they count.
 const FOR_TESTS: &[&str] = &["thalweg-sim", "thalweg-lang-testgen"];
 
-/// The crates that no program must get with the engine: their implementations of `PartialEq` for the standard types keep
-/// the compiler from inferring types there.
+/// The crates that no program must get with the engine unless it asks for [`MAY_USE_THEM`]: their implementations of
+/// `PartialEq` for the standard types keep the compiler from inferring types there.
 const NOT_IN_THE_ENGINE: &[&str] = &["serde_json"];
+
+/// The crate that uses them, which is an optional dependency of the facade.
+const MAY_USE_THEM: &str = "thalweg-report";
 
 /// The folders in which unsafe code is allowed.
 const MAY_BE_UNSAFE: &[&str] =
@@ -207,13 +210,19 @@ fn only_tests_depend_on_crates_for_tests() {
 #[test]
 fn the_engine_breaks_no_type_inference() {
     let (_, parts) = MAY_USE.iter().find(|(name, _)| *name == "thalweg").expect("the facade has a row");
-    let in_engine = |name: &str| name == "thalweg" || parts.contains(&name) && !FOR_TESTS.contains(&name);
+    let in_engine = |name: &str| {
+        name == "thalweg" || parts.contains(&name) && !FOR_TESTS.contains(&name) && name != MAY_USE_THEM
+    };
     for package in packages().iter().filter(|package| in_engine(&text(&package["name"]))) {
         for dependency in dependencies_of(package).iter().filter(|dependency| dependency["kind"].is_null()) {
             let name = text(&dependency["name"]);
             assert!(!NOT_IN_THE_ENGINE.contains(&name.as_str()), "{} depends on {name}", package["name"]);
+            let is_optional = package["name"] == "thalweg" && dependency["optional"] == true;
+            assert!(name != MAY_USE_THEM || is_optional, "{} always depends on {name}", package["name"]);
         }
     }
+    let facade = packages().into_iter().find(|package| package["name"] == "thalweg").expect("the facade");
+    assert_eq!(facade["features"]["default"], Value::Array(Vec::new()), "the facade has no default features");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn all_items_arrive_in_the_order_of_their_stream() {
                     items.iter().filter(|(from, _)| *from == stream).map(|(_, i)| *i).collect();
                 assert!(of.iter().copied().eq(0..stream * 7), "stream {stream}: {of:?}");
             }
-            assert_eq!(items.len() as u64, (0..streams).map(|stream| stream * 7).sum());
+            assert_eq!(items.len() as u64, (0..streams).map(|stream| stream * 7).sum::<u64>());
         }
     });
 }

@@ -428,7 +428,7 @@ fn a_graph_is_built_by_several_threads() {
         });
         let run = watch("built by threads", || graph.run(&Options::new().threads(2)).unwrap());
         for (i, sum) in (0u64..).zip(sums) {
-            assert_eq!(run.take(sum).unwrap(), (0..i * 10).map(|item| item + i).sum());
+            assert_eq!(run.take(sum).unwrap(), (0..i * 10).map(|item| item + i).sum::<u64>());
         }
     }
 }

@@ -21,6 +21,7 @@ use std::ops::Add;
 /// assert_eq!(counts.total().remote_share(), Some(0.025));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// One for each member, by its number. A member that has not begun has zeros.
     pub members: Vec<MemberCounts>,
@@ -28,6 +29,7 @@ pub struct Counts {
 
 /// The counts of one member, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MemberCounts {
     /// Loops that the member has called.
     pub loops: u64,
@@ -103,32 +105,32 @@ impl MemberCounts {
 
     fn with(self, other: MemberCounts, combine: impl Fn(u64, u64) -> u64) -> MemberCounts {
         let (mut all, others) = (self.fields(), other.fields());
-        all.iter_mut().zip(others).for_each(|(one, other)| one.1 = combine(one.1, other.1));
-        MemberCounts::of(all.map(|(_, count)| count))
+        all.iter_mut().zip(others).for_each(|(one, other)| *one = combine(*one, other));
+        MemberCounts::of(all)
     }
 
-    /// The counts with their names in files.
-    pub fn fields(&self) -> [(&'static str, u64); FIELDS] {
+    /// All counts, in one order.
+    fn fields(&self) -> [u64; FIELDS] {
         let MemberCounts { loops, graphs, joins, iterations, nodes, .. } = *self;
         let MemberCounts { steals, coloured_steals, attempts, coloured_attempts, accesses, remote, .. } =
             *self;
         [
-            ("loops", loops),
-            ("graphs", graphs),
-            ("joins", joins),
-            ("iterations", iterations),
-            ("nodes", nodes),
-            ("steals", steals),
-            ("coloured_steals", coloured_steals),
-            ("attempts", attempts),
-            ("coloured_attempts", coloured_attempts),
-            ("accesses", accesses),
-            ("remote", remote),
+            loops,
+            graphs,
+            joins,
+            iterations,
+            nodes,
+            steals,
+            coloured_steals,
+            attempts,
+            coloured_attempts,
+            accesses,
+            remote,
         ]
     }
 
     /// The counts in the order of [`MemberCounts::fields`].
-    pub fn of(counts: [u64; FIELDS]) -> MemberCounts {
+    fn of(counts: [u64; FIELDS]) -> MemberCounts {
         let [loops, graphs, joins, iterations, nodes, steals, coloured_steals, ..] = counts;
         let [.., attempts, coloured_attempts, accesses, remote] = counts;
         MemberCounts {

@@ -11,6 +11,7 @@ use thalweg_graph::ChannelId;
 ///
 /// [`WorkerReport::danbi`] has the categories of DANBI's Figure 4, which differ.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WorkerReport {
     /// Time in the code of nodes.
     pub application: Duration,
@@ -72,6 +73,7 @@ impl WorkerReport {
 
 /// The measurements of one node over the whole run.
 #[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct NodeReport {
     /// Firings done.
     pub firings: u64,
@@ -96,6 +98,7 @@ pub struct NodeReport {
 
 /// The service times of a node.
 #[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Service {
     /// The time of an activation. All long activations are measured, and a sample of the short ones.
     pub activation: Distribution,
@@ -114,6 +117,7 @@ impl NodeReport {
 
 /// The measurements of one channel over the whole run.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ChannelReport {
     /// Items pushed to the channel, without initial items.
     pub items: u64,

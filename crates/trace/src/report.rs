@@ -8,6 +8,7 @@ use thalweg_plan::Plan;
 
 /// The measurements of one run.
 #[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The graph that was run.
     pub graph: GraphData,

@@ -7,6 +7,7 @@ use thalweg_graph::{ChannelId, NodeId};
 ///
 /// A track keeps its latest events only, so memory is bounded however long the run is.
 #[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// The threads: the workers by index, then the threads of single nodes, the threads of the pool that helped these with
     /// loops and task graphs, and last the growths of channels.
@@ -15,6 +16,7 @@ pub struct Timeline {
 
 /// The events of one thread.
 #[derive(Clone, Default, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Track {
     /// Name of the thread.
     pub name: String,

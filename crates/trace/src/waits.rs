@@ -73,6 +73,7 @@ impl Cause {
 /// The times for which a node waited for something other than one channel. The times for which it waited for a channel
 /// are in the channel's [`ChannelReport`](crate::ChannelReport).
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NodeWaits {
     /// See [`Cause::AnyInput`].
     pub any_input: Duration,

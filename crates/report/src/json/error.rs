@@ -3,8 +3,8 @@
 use super::place::{self, Step};
 use std::fmt;
 
-/// The reason why [`ReportExt::from_json`](crate::ReportExt::from_json) or [`TimelineExt::from_json`](crate::TimelineExt::from_json)
-/// refuses a document, and the place.
+/// The reason why [`ReportExt::from_json`](crate::ReportExt::from_json) or
+/// [`TimelineExt::from_json`](crate::TimelineExt::from_json) refuses a document, and the place.
 ///
 /// ```
 /// use thalweg_report::{ReadErrorKind, ReportExt};
@@ -13,10 +13,10 @@ use std::fmt;
 /// let text = Report::default().to_json().replace("\"threads\": 0", "\"threads\": -1");
 /// let error = Report::from_json(&text).unwrap_err();
 /// assert_eq!((error.line, error.path.as_str()), (5, "threads"));
-/// assert!(matches!(error.kind, ReadErrorKind::Unexpected { .. }));
+/// assert!(matches!(error.kind, ReadErrorKind::Content(_)));
 /// assert_eq!(
 ///     error.to_string(),
-///     "line 5, column 14, `threads`: expected an integer from 0 to 2^64 - 1, found `-1`"
+///     "line 5, column 14, `threads`: invalid value: integer `-1`, expected usize"
 /// );
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,23 +26,21 @@ pub struct ReadError {
     pub line: usize,
     /// The column, in characters, counted from 1.
     pub column: usize,
-    /// The path of the value, such as `nodes[3].busy_ns`. Empty for the document as a whole.
+    /// The path of the value, such as `nodes[3].busy_ns`, or of the array or object that lacks one. Empty for the document
+    /// as a whole.
     pub path: String,
     /// The reason.
     pub kind: ReadErrorKind,
 }
 
-/// What is wrong with a document. Messages quote at most 40 characters of it, without control characters.
+/// What is wrong with a document. Messages quote a short part of it, without control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The text is not JSON, or nests deeper than the reader goes.
-    Syntax {
-        /// What JSON has here.
-        expected: String,
-        /// What the text has.
-        found: String,
-    },
+    /// The text ends before the document does.
+    Incomplete,
+    /// The text is not JSON, or nests deeper than the reader goes: what the reader of JSON says.
+    Syntax(String),
     /// The document has another version of the format.
     Version {
         /// Its version.
@@ -50,34 +48,21 @@ pub enum ReadErrorKind {
         /// The version that this program reads.
         supported: u64,
     },
-    /// The field that the path names is missing.
-    Missing,
-    /// A value has the wrong type, is out of range, or contradicts another part of the document.
-    Unexpected {
-        /// What the format has here.
-        expected: String,
-        /// What the document has.
-        found: String,
-    },
+    /// A field is missing, or twice there; a value has the wrong type, is out of range, or contradicts another part of the
+    /// document.
+    Content(String),
 }
 
-/// What is found behind the last character.
-const END: &str = "the end of the text";
-
 impl ReadError {
-    pub(super) fn new(document: &str, at: usize, path: &[Step<'_>], kind: ReadErrorKind) -> ReadError {
-        let (line, column) = place::position(document, at);
+    pub(super) fn new((line, column): (usize, usize), path: &[Step], kind: ReadErrorKind) -> ReadError {
         ReadError { line, column, path: place::show(path), kind }
     }
+}
 
-    /// A syntax error at the character that begins at `at`.
-    pub(super) fn syntax(document: &str, at: usize, path: &[Step<'_>], expected: &str) -> ReadError {
-        let found = match document[at..].chars().next() {
-            Some(c) => format!("`{}`", place::excerpt(c.encode_utf8(&mut [0; 4]))),
-            None => END.to_owned(),
-        };
-        let kind = ReadErrorKind::Syntax { expected: expected.to_owned(), found };
-        ReadError::new(document, at, path, kind)
+impl ReadErrorKind {
+    /// Whether the text is not JSON.
+    pub(super) fn is_syntax(&self) -> bool {
+        matches!(self, ReadErrorKind::Incomplete | ReadErrorKind::Syntax(_))
     }
 }
 
@@ -94,13 +79,10 @@ impl fmt::Display for ReadError {
 impl fmt::Display for ReadErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadErrorKind::Syntax { expected, found } => {
-                write!(f, "invalid JSON: expected {expected}, found {found}")?;
-                if found == END {
-                    write!(f, "\n  help: the document is incomplete; copy or write it again")?;
-                }
-                Ok(())
+            ReadErrorKind::Incomplete => {
+                write!(f, "the text ends here\n  help: the document is incomplete; copy or write it again")
             }
+            ReadErrorKind::Syntax(reason) => write!(f, "invalid JSON: {reason}"),
             ReadErrorKind::Version { found, supported } => {
                 let help = if found > supported {
                     "read it with a thalweg as new as the one that wrote it"
@@ -113,8 +95,7 @@ impl fmt::Display for ReadErrorKind {
                      {supported}\n  help: {help}"
                 )
             }
-            ReadErrorKind::Missing => write!(f, "the field is missing"),
-            ReadErrorKind::Unexpected { expected, found } => write!(f, "expected {expected}, found {found}"),
+            ReadErrorKind::Content(reason) => f.write_str(reason),
         }
     }
 }

@@ -1,131 +1,329 @@
-//! The graph of a report: its nodes and its channels.
+//! The graph of a report: its nodes, its channels, and the nodes that send messages.
 
-use super::details;
+use super::forms::{Each, is_default};
 use super::place::excerpt;
-use super::port::{self, TypeNames};
-use super::value::{Read, Value};
-use super::write::{Fields, lines};
-use thalweg_graph::{Channel, Fault, GraphData, Kind, Link, Node, NodeId, Port};
+use super::port::{InputEntry, OutputEntry, TypeNames, ports};
+use super::problem::{Check, Problem, index};
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
+use thalweg_graph::{
+    Channel, Fault, GraphData, Kind, Link, Messages, Node, NodeId, Port, Router, Span, Weights,
+};
 
-/// Writes the graph as an object of several lines, which begins on a line of the depth 1.
-pub(super) fn write(graph: &GraphData, out: &mut String) {
-    out.push_str("{\n    \"nodes\": ");
-    lines(out, 2, graph.node_ids(), |id, to| {
-        write_node(graph.node(id), to);
-        details::write(graph, id, to);
-    });
-    out.push_str(",\n    \"channels\": ");
-    lines(out, 2, graph.channels().iter(), write_channel);
-    if !graph.messages().is_empty() {
-        out.push_str(",\n    \"messages\": ");
-        lines(out, 2, graph.messages().iter(), details::write_messages);
-    }
-    out.push_str("\n  }");
-}
+/// A graph as it is written, one entry after the other.
+pub(super) struct GraphLines<'g>(pub(super) &'g GraphData);
 
-/// Reads a graph. It may have unconnected ports, and other faults that [`GraphData::check`] finds.
-pub(super) fn read(value: &Value<'_>) -> Read<GraphData> {
-    let (nodes, channels) = (value.field("nodes")?.array()?, value.field("channels")?.array()?);
-    let (mut graph, mut types) = (GraphData::new(), TypeNames::default());
-    for value in nodes.iter() {
-        let id = graph.add(read_node(&value, &mut types)?);
-        let name = value.field("name")?;
-        if graph.node(id).name != name.string()? {
-            return Err(name.misfit("a name that no node before has"));
+impl Serialize for GraphLines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let GraphLines(graph) = self;
+        let mut fields = serializer.serialize_struct("graph", 3)?;
+        fields.serialize_field("nodes", &Each(|| graph.node_ids().map(|id| GraphNode::of(graph, id))))?;
+        fields.serialize_field("channels", &Each(|| graph.channels().iter().map(GraphChannel::from)))?;
+        if !graph.messages().is_empty() {
+            fields.serialize_field("messages", &Each(|| graph.messages().iter().map(MessagesEntry::from)))?;
         }
-        details::read(&value, &mut graph, id)?;
-    }
-    for value in channels.iter() {
-        read_channel(&value, &mut graph)?;
-    }
-    details::read_messages(value, &mut graph)?;
-    Ok(graph)
-}
-
-fn write_node(node: &Node, to: &mut Fields<'_>) {
-    to.string("name", &node.name);
-    to.string("kind", &node.kind.to_string());
-    to.flag("blocking", node.blocking);
-    to.flag("starting", node.starting);
-    to.flag("merge", node.merge);
-    to.flag("unordered", node.unordered);
-    to.flag("returns", node.returns);
-    to.limit("workers", node.workers);
-    to.list("inputs", &node.inputs, port::write_input);
-    to.list("outputs", &node.outputs, port::write_output);
-}
-
-fn read_node(value: &Value<'_>, types: &mut TypeNames) -> Read<Node> {
-    let mut node = Node::sequential(value.field("name")?.string()?);
-    node.kind = read_kind(value.field("kind")?)?;
-    node.blocking = value.flag("blocking")?;
-    node.starting = value.flag("starting")?;
-    node.merge = value.flag("merge")?;
-    node.unordered = value.flag("unordered")?;
-    node.returns = value.flag("returns")?;
-    node.workers = value.limit("workers")?;
-    for input in value.field("inputs")?.array()?.iter() {
-        node = node.input(port::read_input(&input, types)?);
-    }
-    for output in value.field("outputs")?.array()?.iter() {
-        node = node.output(port::read_output(&output, types)?);
-    }
-    Ok(node)
-}
-
-fn read_kind(value: &Value<'_>) -> Read<Kind> {
-    match value.string()? {
-        "sequential" => Ok(Kind::Sequential),
-        "parallel" => Ok(Kind::Parallel),
-        "process" => Ok(Kind::Process),
-        _ => Err(value.misfit("`sequential`, `parallel` or `process`")),
+        fields.end()
     }
 }
 
-fn write_channel(channel: &Channel, to: &mut Fields<'_>) {
-    let Link { capacity, initial, feedback, weighed, limits, owns } = channel.link;
-    let port = |(node, port): Port| format!("[{}, {port}]", node.0);
-    to.count("from", port(channel.from));
-    to.count("to", port(channel.to));
-    to.limit("capacity", capacity);
-    to.limit("initial", Some(initial).filter(|initial| *initial > 0));
-    to.flag("feedback", feedback);
-    to.flag("weighed", weighed);
-    to.flag("limits", limits);
-    to.flag("owns", owns);
+/// A graph as it is read.
+#[derive(Deserialize)]
+#[serde(expecting = "the object of a graph")]
+pub(super) struct GraphEntries {
+    nodes: Nodes,
+    channels: Vec<GraphChannel>,
+    #[serde(default)]
+    messages: Vec<MessagesEntry>,
 }
 
-/// Reads a channel and connects its ports.
-fn read_channel(value: &Value<'_>, graph: &mut GraphData) -> Read<()> {
-    let (from, to) = (value.field("from")?, value.field("to")?);
-    let ports =
-        (read_port(from, graph, |node| node.outputs.len())?, read_port(to, graph, |node| node.inputs.len())?);
-    let link = Link {
-        capacity: value.limit("capacity")?,
-        initial: value.limit("initial")?.unwrap_or(0),
-        feedback: value.flag("feedback")?,
-        weighed: value.flag("weighed")?,
-        limits: value.flag("limits")?,
-        owns: value.flag("owns")?,
-    };
-    let connected = graph.connect(ports.0, ports.1, link);
-    connected.map(|_| ()).map_err(|fault| match fault {
-        Fault::SecondConsumer { .. } => from.misfit("an output without a channel"),
-        Fault::SecondProducer { .. } => to.misfit("an input without a channel"),
-        Fault::Types { pushes, pops, .. } => {
-            let (pushes, pops) = (excerpt(pushes), excerpt(pops));
-            to.mismatch(format!("an input of the output's type `{pushes}`"), format!("the type `{pops}`"))
+impl GraphEntries {
+    /// The graph. It may have unconnected ports, and other faults that [`GraphData::check`] finds.
+    pub(super) fn build(self) -> Check<GraphData> {
+        let mut graph = self.nodes.0.map_err(|problem| problem.within("nodes"))?;
+        for (i, channel) in self.channels.into_iter().enumerate() {
+            channel.connect(&mut graph).map_err(|problem| problem.within(i).within("channels"))?;
         }
-        other => value.mismatch("a channel that the graph can have", other.to_string()),
-    })
+        for (i, messages) in self.messages.into_iter().enumerate() {
+            messages.add(&mut graph).map_err(|problem| problem.within(i).within("messages"))?;
+        }
+        Ok(graph)
+    }
 }
 
-/// Reads a node and one of its ports, of which it has as many as `ports` returns.
-fn read_port(value: &Value<'_>, graph: &GraphData, ports: impl Fn(&Node) -> usize) -> Read<Port> {
-    let mut entries = value.array()?.iter();
-    let (Some(node), Some(port), None) = (entries.next(), entries.next(), entries.next()) else {
-        return Err(value.misfit("a node and a port"));
+/// A graph of the nodes alone, or the first problem with them. The graph grows while its entries are read, since it shares
+/// what they have in common.
+struct Nodes(Check<GraphData>);
+
+impl<'d> Deserialize<'d> for Nodes {
+    fn deserialize<D: Deserializer<'d>>(from: D) -> Result<Nodes, D::Error> {
+        from.deserialize_seq(NodesVisitor)
+    }
+}
+
+struct NodesVisitor;
+
+impl<'d> Visitor<'d> for NodesVisitor {
+    type Value = Nodes;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array of nodes")
+    }
+
+    fn visit_seq<A: SeqAccess<'d>>(self, mut entries: A) -> Result<Nodes, A::Error> {
+        let (mut graph, mut types, mut count) = (GraphData::new(), TypeNames::default(), 0);
+        while let Some(entry) = entries.next_element::<GraphNode<'d>>()? {
+            if let Err(problem) = entry.add(&mut graph, &mut types) {
+                while entries.next_element::<IgnoredAny>()?.is_some() {}
+                return Ok(Nodes(Err(problem.within(count))));
+            }
+            count += 1;
+        }
+        Ok(Nodes(Ok(graph)))
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct GraphNode<'d> {
+    #[serde(borrow)]
+    name: Cow<'d, str>,
+    #[serde(with = "KindForm")]
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "is_default")]
+    blocking: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    starting: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    merge: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    unordered: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    returns: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workers: Option<u32>,
+    #[serde(borrow)]
+    inputs: Vec<InputEntry<'d>>,
+    #[serde(borrow)]
+    outputs: Vec<OutputEntry<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    split: Option<WeightsEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    join: Option<WeightsEntry>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    prework: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span: Option<(u32, u32, u32)>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Kind", rename_all = "lowercase")]
+enum KindForm {
+    Sequential,
+    Parallel,
+    Process,
+}
+
+impl<'g> GraphNode<'g> {
+    fn of(graph: &'g GraphData, id: NodeId) -> GraphNode<'g> {
+        let Node { name, kind, inputs, outputs, blocking, starting, merge, unordered, returns, workers } =
+            graph.node(id);
+        let (split, join) = match graph.router(id) {
+            Some(Router::Split(weights)) => (Some(weights.into()), None),
+            Some(Router::Join(weights)) => (None, Some(weights.into())),
+            None => (None, None),
+        };
+        GraphNode {
+            name: (&**name).into(),
+            kind: *kind,
+            blocking: *blocking,
+            starting: *starting,
+            merge: *merge,
+            unordered: *unordered,
+            returns: *returns,
+            workers: *workers,
+            inputs: inputs.iter().map(InputEntry::from).collect(),
+            outputs: outputs.iter().map(OutputEntry::from).collect(),
+            split,
+            join,
+            prework: graph.is_set_prework(id),
+            span: graph.span(id).map(|Span { file, start, end }| (file, start, end)),
+        }
+    }
+
+    /// Adds the node to a graph that has those before it.
+    fn add(self, graph: &mut GraphData, types: &mut TypeNames) -> Check<()> {
+        let node = Node {
+            name: (&*self.name).into(),
+            kind: self.kind,
+            inputs: ports(self.inputs, "inputs", |entry| entry.port(types))?,
+            outputs: ports(self.outputs, "outputs", |entry| entry.port(types))?,
+            blocking: self.blocking,
+            starting: self.starting,
+            merge: self.merge,
+            unordered: self.unordered,
+            returns: self.returns,
+            workers: self.workers,
+        };
+        let id = graph.add(node);
+        if graph.node(id).name != *self.name {
+            return Err(Problem::new("a name that no node before has").within("name"));
+        }
+        if let Some((file, start, end)) = self.span {
+            graph.set_span(id, Span { file, start, end });
+        }
+        if self.prework {
+            graph.set_prework(id);
+        }
+        let (field, router) = match (self.split, self.join) {
+            (Some(weights), None) => ("split", Router::Split(weights.into())),
+            (None, Some(weights)) => ("join", Router::Join(weights.into())),
+            (None, None) => return Ok(()),
+            (Some(_), Some(_)) => return Err(Problem::new("a splitter or a joiner").within("join")),
+        };
+        if !fits(graph, id, &router) {
+            return Err(Problem::new("weights that agree with the ports and their rates").within(field));
+        }
+        graph.set_router(id, router);
+        Ok(())
+    }
+}
+
+/// Whether the node, which has no channels yet, has the ports that [`Router::node`] makes.
+fn fits(graph: &GraphData, node: NodeId, router: &Router) -> bool {
+    let node = graph.node(node);
+    let inputs: Vec<_> = node.inputs.iter().map(|port| port.item).collect();
+    let outputs: Vec<_> = node.outputs.iter().map(|port| port.item).collect();
+    let (outer, branches, weights) = match router {
+        Router::Split(weights) => (inputs, outputs, weights),
+        Router::Join(weights) => (outputs, inputs, weights),
     };
-    let node = NodeId(node.index(graph.nodes().len(), "nodes")? as u32);
-    Ok((node, port.index(ports(graph.node(node)), "ports")?))
+    let count = match weights {
+        Weights::Duplicate => branches.len(),
+        Weights::RoundRobin(weights) => weights.len(),
+    };
+    let made = router.node("", outer.first().copied(), &branches);
+    outer.len() <= 1 && count == branches.len() && made.inputs == node.inputs && made.outputs == node.outputs
+}
+
+/// The weights of a splitter or joiner.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected an array of weights, or `duplicate`")]
+enum WeightsEntry {
+    RoundRobin(Vec<u32>),
+    Duplicate(DuplicateForm),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DuplicateForm {
+    Duplicate,
+}
+
+impl From<&Weights> for WeightsEntry {
+    fn from(weights: &Weights) -> WeightsEntry {
+        match weights {
+            Weights::RoundRobin(weights) => WeightsEntry::RoundRobin(weights.clone()),
+            Weights::Duplicate => WeightsEntry::Duplicate(DuplicateForm::Duplicate),
+        }
+    }
+}
+
+impl From<WeightsEntry> for Weights {
+    fn from(entry: WeightsEntry) -> Weights {
+        match entry {
+            WeightsEntry::RoundRobin(weights) => Weights::RoundRobin(weights),
+            WeightsEntry::Duplicate(DuplicateForm::Duplicate) => Weights::Duplicate,
+        }
+    }
+}
+
+/// A node and one of its ports, by index.
+type PortEntry = (u32, usize);
+
+#[derive(Serialize, Deserialize)]
+struct GraphChannel {
+    from: PortEntry,
+    to: PortEntry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    capacity: Option<usize>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    initial: usize,
+    #[serde(default, skip_serializing_if = "is_default")]
+    feedback: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    weighed: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    limits: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    owns: bool,
+}
+
+impl From<&Channel> for GraphChannel {
+    fn from(channel: &Channel) -> GraphChannel {
+        let Link { capacity, initial, feedback, weighed, limits, owns } = channel.link;
+        let port = |(node, port): Port| (node.0, port);
+        GraphChannel {
+            from: port(channel.from),
+            to: port(channel.to),
+            capacity,
+            initial,
+            feedback,
+            weighed,
+            limits,
+            owns,
+        }
+    }
+}
+
+impl GraphChannel {
+    /// Connects the channel's ports.
+    fn connect(self, graph: &mut GraphData) -> Check<()> {
+        let GraphChannel { from, to, capacity, initial, feedback, weighed, limits, owns } = self;
+        let from = port(from, graph, |node| node.outputs.len()).map_err(|problem| problem.within("from"))?;
+        let to = port(to, graph, |node| node.inputs.len()).map_err(|problem| problem.within("to"))?;
+        let connected = graph.connect(from, to, Link { capacity, initial, feedback, weighed, limits, owns });
+        connected.map(drop).map_err(|fault| match fault {
+            Fault::SecondConsumer { .. } => Problem::new("an output without a channel").within("from"),
+            Fault::SecondProducer { .. } => Problem::new("an input without a channel").within("to"),
+            Fault::Types { pushes, pops, .. } => {
+                let (pushes, pops) = (excerpt(pushes), excerpt(pops));
+                let expected = format!("an input of the output's type `{pushes}`");
+                Problem::found(expected, format!("the type `{pops}`")).within("to")
+            }
+            other => Problem::found("a channel that the graph can have", other.to_string()),
+        })
+    }
+}
+
+/// Checks a node and one of its ports, of which it has as many as `ports` returns.
+fn port((node, port): PortEntry, graph: &GraphData, ports: impl Fn(&Node) -> usize) -> Check<Port> {
+    let id = NodeId(node);
+    index(id.index(), graph.nodes().len(), "nodes").map_err(|problem| problem.within(0))?;
+    index(port, ports(graph.node(id)), "ports").map_err(|problem| problem.within(1))?;
+    Ok((id, port))
+}
+
+/// A pair of nodes, by index, of which one sends messages to the other.
+#[derive(Serialize, Deserialize)]
+struct MessagesEntry {
+    from: u32,
+    to: u32,
+}
+
+impl From<&Messages> for MessagesEntry {
+    fn from(messages: &Messages) -> MessagesEntry {
+        MessagesEntry { from: messages.from.0, to: messages.to.0 }
+    }
+}
+
+impl MessagesEntry {
+    fn add(self, graph: &mut GraphData) -> Check<()> {
+        let (from, to) = (NodeId(self.from), NodeId(self.to));
+        for (field, node) in [("from", from), ("to", to)] {
+            index(node.index(), graph.nodes().len(), "nodes").map_err(|problem| problem.within(field))?;
+        }
+        graph.add_messages(Messages { from, to });
+        Ok(())
+    }
 }

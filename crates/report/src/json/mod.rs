@@ -1,157 +1,210 @@
-//! Reports as JSON, version 2. [`ReportExt::to_json`](crate::ReportExt::to_json) describes the format. `timeline` has that of timelines.
+//! Files of reports (JSON, version 3) and of timelines (`timeline`). [`ReportExt::to_json`](crate::ReportExt::to_json)
+//! describes the format of reports.
 //!
-//! Each of the modules `graph`, `port`, `worker`, `node` and `channel` writes and reads one kind of entry. Their
-//! functions name the fields of the format, which need not be those of the types: the format is not the interface.
-//! `details` has what few nodes have. `write` and `parse` know JSON alone; `value` is a parsed document, and `misfit`, `place` and `error` say where it
-//! is not a report.
+//! | module | has |
+//! |---|---|
+//! | `graph`, `port`, `measures` | the entries of the format as types of serde; its fields need not be those of the report |
+//! | `forms` | numbers and times as the format has them |
+//! | `lines` | the layout: an entry of an array is a line |
+//! | `mark` | the mark and the version of a file |
+//! | `parse` | reading by serde_json, with the path of what it refuses |
+//! | `problem`, `place`, `error` | what else is wrong with a document, and where |
+//!
+//! A document is read into these types first, and what they promise one by one is checked by serde: types, ranges, missing
+//! and repeated fields. What they promise each other is checked when the report is made of them: a [`Problem`] has the path
+//! of the value that contradicts another one.
 
-mod channel;
-mod details;
 mod error;
-mod format;
+mod forms;
 mod graph;
-mod jobs;
-mod misfit;
-mod node;
+mod lines;
+mod mark;
+mod measures;
 mod parse;
 mod place;
 mod port;
-mod service;
-mod string;
+mod problem;
 pub(crate) mod timeline;
-mod value;
-mod worker;
-mod write;
 
 pub use error::{ReadError, ReadErrorKind};
-pub(crate) use format::{is_report, is_timeline};
+pub(crate) use mark::{is_report, is_timeline};
 
-use misfit::Problem;
+use forms::{Each, nanos};
+use graph::{GraphEntries, GraphLines};
+use measures::{ChannelEntry, GrowthEntry, NodeEntry, WorkerEntry};
+use problem::{Check, Problem};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
-use thalweg_graph::GraphData;
-use thalweg_graph::without_mark;
+use std::time::Duration;
+use thalweg_graph::{GraphData, without_mark};
 use thalweg_plan::Plan;
-use thalweg_trace::Report;
-use value::{Read, Value};
-use write::{Quoted, lines, nanos, put};
+use thalweg_trace::{ChannelReport, Growth, NodeReport, Report};
 
 /// The mark of the format: it distinguishes a report from other JSON.
 const FORMAT: &str = "thalweg-report";
 
 /// The version of the format that this crate writes and reads.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
+
+/// A report as it is written.
+#[derive(Serialize)]
+struct Written<'r, Workers, Nodes, Channels, Growths> {
+    format: &'static str,
+    version: u64,
+    policy: &'r str,
+    threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program_plan: Option<&'r str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'r [String],
+    #[serde(rename = "wall_ns", with = "nanos")]
+    wall: Duration,
+    searches: u64,
+    partitions: u64,
+    graph: GraphLines<'r>,
+    workers: Workers,
+    nodes: Nodes,
+    channels: Channels,
+    growths: Growths,
+}
+
+/// A report as it is read.
+#[derive(Deserialize)]
+#[serde(expecting = "the object of a report")]
+struct File<'d> {
+    policy: String,
+    threads: usize,
+    plan: Option<String>,
+    program_plan: Option<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(rename = "wall_ns", with = "nanos")]
+    wall: Duration,
+    searches: u64,
+    partitions: u64,
+    graph: GraphEntries,
+    workers: Vec<WorkerEntry>,
+    #[serde(borrow)]
+    nodes: Vec<NodeEntry<'d>>,
+    #[serde(borrow)]
+    channels: Vec<ChannelEntry<'d>>,
+    growths: Vec<GrowthEntry>,
+}
 
 /// The report as JSON.
 pub(crate) fn write(report: &Report) -> String {
-    let mut out = String::new();
-    write_header(report, &mut out);
-    out.push_str(",\n  \"graph\": ");
-    graph::write(&report.graph, &mut out);
-    out.push_str(",\n  \"workers\": ");
-    lines(&mut out, 1, report.workers.iter(), worker::write);
-    write_counts(report, &mut out);
-    out.push_str(",\n  \"growths\": ");
-    lines(&mut out, 1, report.growths.iter(), channel::write_growth);
-    out.push_str("\n}\n");
-    out
-}
-
-fn write_header(report: &Report, out: &mut String) {
-    put(out, format_args!("{{\n  \"format\": {},\n  \"version\": {VERSION},\n", Quoted(FORMAT)));
-    put(out, format_args!("  \"policy\": {},\n  \"threads\": {},\n", Quoted(&report.policy), report.threads));
-    if let Some(plan) = &report.plan {
-        put(out, format_args!("  \"plan\": {},\n", Quoted(&plan.to_string())));
-    }
-    if let Some(plan) = &report.program_plan {
-        put(out, format_args!("  \"program_plan\": {},\n", Quoted(plan)));
-    }
-    if !report.notes.is_empty() {
-        let notes: Vec<String> = report.notes.iter().map(|note| Quoted(note).to_string()).collect();
-        put(out, format_args!("  \"notes\": [{}],\n", notes.join(", ")));
-    }
-    put(out, format_args!("  \"wall_ns\": {},\n", nanos(report.wall)));
-    put(out, format_args!("  \"searches\": {},\n  \"partitions\": {}", report.searches, report.partitions));
-}
-
-/// Writes the entries of nodes and channels, with the names that the graph has for them.
-fn write_counts(report: &Report, out: &mut String) {
-    out.push_str(",\n  \"nodes\": ");
-    lines(out, 1, report.nodes.iter().enumerate(), |(index, entry), to| {
-        let name = report.graph.nodes().get(index).map(|node| &*node.name);
-        node::write(name, entry, to);
-    });
-    let names = report.graph.channel_ids().map(|id| Some(report.graph.channel_name(id)));
-    let names = names.chain(std::iter::repeat(None));
-    out.push_str(",\n  \"channels\": ");
-    lines(out, 1, report.channels.iter().zip(names), |(entry, name), to| {
-        channel::write(name.as_deref(), entry, to);
-    });
+    let graph = &report.graph;
+    let node_names = || graph.nodes().iter().map(|node| Some(Cow::from(&*node.name)));
+    let channel_names = || graph.channel_ids().map(|id| Some(Cow::from(graph.channel_name(id))));
+    // A report that lacks nodes or channels of its graph, or has more, is written as it is. The reader refuses it.
+    let nodes = || report.nodes.iter().zip(node_names().chain(std::iter::repeat(None)));
+    let channels = || report.channels.iter().zip(channel_names().chain(std::iter::repeat(None)));
+    let written = Written {
+        format: FORMAT,
+        version: VERSION,
+        policy: &report.policy,
+        threads: report.threads,
+        plan: report.plan.as_ref().map(|plan| plan.to_string()),
+        program_plan: report.program_plan.as_deref(),
+        notes: &report.notes,
+        wall: report.wall,
+        searches: report.searches,
+        partitions: report.partitions,
+        graph: GraphLines(graph),
+        workers: Each(|| report.workers.iter().map(WorkerEntry::from)),
+        nodes: Each(|| nodes().map(|(entry, name)| NodeEntry::new(name.unwrap_or_default(), entry))),
+        channels: Each(|| channels().map(|(entry, name)| ChannelEntry::new(name.unwrap_or_default(), entry))),
+        growths: Each(|| report.growths.iter().map(|growth| GrowthEntry(*growth))),
+    };
+    let mut bytes = Vec::new();
+    lines::write(&written, &mut bytes).expect("writing to a Vec cannot fail");
+    String::from_utf8(bytes).expect("JSON is text")
 }
 
 /// Reads a report.
 pub(crate) fn read(text: &str) -> Result<Report, ReadError> {
     let text = without_mark(text);
-    let root = parse::parse(text)?;
-    read_report(&root).map_err(|misfit| misfit.located(text, &root))
+    let file: File<'_> = parse::parse_marked(text, mark::check_report(text))?;
+    file.report().map_err(|problem| problem.located(text))
 }
 
-fn read_report(root: &Value<'_>) -> Read<Report> {
-    check_version(root, FORMAT, VERSION)?;
-    let graph = graph::read(root.field("graph")?)?;
-    let threads = root.count("threads")?;
-    let workers = root.field("workers")?.entries(threads, "each thread")?;
-    let growths = root.field("growths")?.array()?.iter();
-    Ok(Report {
-        policy: root.field("policy")?.string()?.to_owned(),
-        threads,
-        plan: root.optional("plan")?.map(read_plan).transpose()?,
-        program_plan: root.optional("program_plan")?.map(|plan| Ok(plan.string()?.to_owned())).transpose()?,
-        notes: root.optional("notes")?.map(read_notes).transpose()?.unwrap_or_default(),
-        wall: root.nanos("wall_ns")?,
-        workers: workers.iter().map(|value| worker::read(&value)).collect::<Read<_>>()?,
-        nodes: read_nodes(root.field("nodes")?, &graph)?,
-        channels: read_channels(root.field("channels")?, &graph)?,
-        growths: growths
-            .map(|value| channel::read_growth(graph.channels().len(), &value))
-            .collect::<Read<_>>()?,
-        searches: root.count("searches")?,
-        partitions: root.count("partitions")?,
-        timeline: None,
-        graph,
+impl File<'_> {
+    /// The report, if the parts of the file agree.
+    fn report(self) -> Check<Report> {
+        let graph = self.graph.build().map_err(|problem| problem.within("graph"))?;
+        count(self.workers.len(), self.threads, "each thread")
+            .map_err(|problem| problem.within("workers"))?;
+        let mut report = Report::new(GraphData::new(), self.policy, self.threads);
+        report.plan = self.plan.as_deref().map(read_plan).transpose()?;
+        report.workers = self.workers.into_iter().map(Into::into).collect();
+        report.nodes = node_reports(self.nodes, &graph).map_err(|problem| problem.within("nodes"))?;
+        report.channels =
+            channel_reports(self.channels, &graph).map_err(|problem| problem.within("channels"))?;
+        report.growths = growths(self.growths, &graph).map_err(|problem| problem.within("growths"))?;
+        report.program_plan = self.program_plan;
+        report.notes = self.notes;
+        report.wall = self.wall;
+        report.searches = self.searches;
+        report.partitions = self.partitions;
+        report.graph = graph;
+        Ok(report)
+    }
+}
+
+fn read_plan(text: &str) -> Check<Arc<Plan>> {
+    text.parse().map(Arc::new).map_err(|error: thalweg_plan::ReadError| {
+        Problem::found("the text of a plan", error.to_string()).within("plan")
     })
 }
 
-/// Checks the mark and the version. All else may differ in other versions.
-fn check_version(root: &Value<'_>, expected: &str, supported: u64) -> Read<()> {
-    let format = root.field("format")?;
-    if format.string()? != expected {
-        return Err(format.misfit(format!("`{expected}`")));
+/// Checks the number of entries, of which there must be one for each of `count` others.
+fn count(found: usize, count: usize, one_for: &str) -> Check<()> {
+    if found == count {
+        return Ok(());
     }
-    let version = root.field("version")?;
-    match version.integer()? {
-        found if found == supported => Ok(()),
-        found => Err(version.problem(Problem::Version { found, supported })),
+    Err(Problem::found(format!("{count} entries, one for {one_for}"), format!("{found} entries")))
+}
+
+fn node_reports(entries: Vec<NodeEntry<'_>>, graph: &GraphData) -> Check<Vec<NodeReport>> {
+    count(entries.len(), graph.nodes().len(), "each node of the graph")?;
+    let pairs = entries.into_iter().zip(graph.nodes()).enumerate();
+    pairs
+        .map(|(i, (entry, node))| {
+            check_name("node", &entry.node, &node.name).map_err(|problem| problem.within(i))?;
+            Ok(entry.into())
+        })
+        .collect()
+}
+
+fn channel_reports(entries: Vec<ChannelEntry<'_>>, graph: &GraphData) -> Check<Vec<ChannelReport>> {
+    count(entries.len(), graph.channels().len(), "each channel of the graph")?;
+    let pairs = entries.into_iter().zip(graph.channel_ids()).enumerate();
+    pairs
+        .map(|(i, (entry, id))| {
+            check_name("channel", &entry.channel, &graph.channel_name(id))
+                .map_err(|problem| problem.within(i))?;
+            Ok(entry.into())
+        })
+        .collect()
+}
+
+/// Checks the name of the node or channel that an entry belongs to: the order of the entries is that of the graph.
+fn check_name(of: &'static str, found: &str, name: &str) -> Check<()> {
+    if found == name {
+        return Ok(());
     }
+    let name = place::excerpt(name);
+    Err(Problem::new(format!("`{name}`, the {of} of the graph with this index")).within(of))
 }
 
-fn read_notes(value: &Value<'_>) -> Read<Vec<String>> {
-    value.array()?.iter().map(|note| Ok(note.string()?.to_owned())).collect()
-}
-
-fn read_plan(value: &Value<'_>) -> Read<Arc<Plan>> {
-    let text = value.string()?;
-    text.parse()
-        .map(Arc::new)
-        .map_err(|error: thalweg_plan::ReadError| value.mismatch("the text of a plan", error.to_string()))
-}
-
-fn read_nodes(value: &Value<'_>, graph: &GraphData) -> Read<Vec<thalweg_trace::NodeReport>> {
-    let entries = value.entries(graph.nodes().len(), "each node of the graph")?;
-    entries.iter().zip(graph.nodes()).map(|(entry, node)| node::read(&node.name, &entry)).collect()
-}
-
-fn read_channels(value: &Value<'_>, graph: &GraphData) -> Read<Vec<thalweg_trace::ChannelReport>> {
-    let entries = value.entries(graph.channels().len(), "each channel of the graph")?;
-    let names = graph.channel_ids().map(|id| graph.channel_name(id));
-    entries.iter().zip(names).map(|(entry, name)| channel::read(&name, &entry)).collect()
+fn growths(entries: Vec<GrowthEntry>, graph: &GraphData) -> Check<Vec<Growth>> {
+    let known = |(i, GrowthEntry(growth)): (usize, GrowthEntry)| {
+        problem::index(growth.channel.index(), graph.channels().len(), "channels")
+            .map_err(|problem| problem.within("channel").within(i))?;
+        Ok(growth)
+    };
+    entries.into_iter().enumerate().map(known).collect()
 }

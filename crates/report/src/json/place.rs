@@ -1,56 +1,78 @@
 //! Where something is in a document: line, column and path.
 
-use super::value::{Form, Value};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt::Write;
 use thalweg_graph::beginning;
 
 /// A step of a path, from a value to one inside it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step<'a> {
-    Field(Cow<'a, str>),
+pub(super) enum Step {
+    Field(Cow<'static, str>),
     Entry(usize),
+}
+
+impl From<&'static str> for Step {
+    fn from(name: &'static str) -> Step {
+        Step::Field(name.into())
+    }
+}
+
+impl From<usize> for Step {
+    fn from(index: usize) -> Step {
+        Step::Entry(index)
+    }
 }
 
 /// Characters of a text from the document that a message shows.
 const SHOWN: usize = 40;
 
-/// The line and the column of a byte, both counted from 1, the column in characters.
+/// Characters of a message.
+const MESSAGE: usize = 240;
+
+/// The text of the value at the end of a path, or of the innermost one on the way that the document has.
+pub(super) fn find<'d>(document: &'d str, path: &[Step]) -> &'d str {
+    let mut value = document.trim_ascii();
+    for step in path {
+        let inner = match step {
+            Step::Entry(index) => {
+                parts::<Vec<&RawValue>>(value).and_then(|entries| entries.get(*index).copied())
+            }
+            Step::Field(name) => {
+                parts::<HashMap<String, &RawValue>>(value).and_then(|fields| fields.get(&**name).copied())
+            }
+        };
+        let Some(inner) = inner else { break };
+        value = inner.get();
+    }
+    value
+}
+
+fn parts<'d, T: serde::Deserialize<'d>>(value: &'d str) -> Option<T> {
+    serde_json::from_str(value).ok()
+}
+
+/// The line and the column where a part of the document begins, both counted from 1, the column in characters.
+pub(super) fn position_of(document: &str, part: &str) -> (usize, usize) {
+    position(document, part.as_ptr().addr().saturating_sub(document.as_ptr().addr()))
+}
+
+/// The line and the column of a byte.
 pub(super) fn position(document: &str, at: usize) -> (usize, usize) {
     let before = beginning(document, at);
     let line = before.rsplit('\n').next().unwrap_or_default();
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
-/// The steps from the root to the value that begins at `at`. Values that contain each other begin at different bytes.
-pub(super) fn path_to<'a>(root: &Value<'a>, at: usize) -> Vec<Step<'a>> {
-    let mut path = Vec::new();
-    let mut value = root.clone();
-    while let Some((step, inner)) = inside(value, at) {
-        path.push(step);
-        value = inner;
-    }
-    path
-}
-
-/// The field or entry of a value that contains the byte at `at`.
-fn inside<'a>(value: Value<'a>, at: usize) -> Option<(Step<'a>, Value<'a>)> {
-    let contains = |value: &Value<'_>| (value.start..value.end).contains(&at);
-    match value.form {
-        Form::Array(entries) => {
-            let (entry, value) = entries.iter().enumerate().find(|(_, value)| contains(value))?;
-            Some((Step::Entry(entry), value))
-        }
-        Form::Object(fields) => {
-            let (key, value) = fields.into_iter().find(|(_, value)| contains(value))?;
-            Some((Step::Field(key), value))
-        }
-        _ => None,
-    }
+/// A line and the number of its last byte that serde_json has read, as line and column in characters.
+pub(super) fn in_characters(document: &str, line: usize, bytes: usize) -> (usize, usize) {
+    let text = document.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    (line.max(1), beginning(text, bytes.saturating_sub(1)).chars().count() + 1)
 }
 
 /// A path as text: `graph.nodes[3].name`. Names of fields come from the document, so unusual ones are quoted.
-pub(super) fn show(path: &[Step<'_>]) -> String {
+pub(super) fn show(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
         match step {
@@ -73,16 +95,33 @@ fn field(name: &str) -> String {
 
 /// The beginning of a text from the document, which a terminal can show: no control characters, no line breaks.
 pub(super) fn excerpt(text: &str) -> String {
+    let mut shown = shown(text.chars().take(SHOWN));
+    if text.chars().nth(SHOWN).is_some() {
+        shown += "...";
+    }
+    shown
+}
+
+/// A message with texts from the document: without its middle if it is long, and as a terminal can show it.
+pub(super) fn shortened(message: &str) -> String {
+    let text = shown(message.chars());
+    let length = text.chars().count();
+    if length <= MESSAGE {
+        return text;
+    }
+    let half = MESSAGE / 2;
+    let [begin, end] = [0, length - half].map(|from| text.chars().skip(from).take(half).collect::<String>());
+    format!("{begin}...{end}")
+}
+
+fn shown(text: impl Iterator<Item = char>) -> String {
     let mut shown = String::new();
-    for c in text.chars().take(SHOWN) {
+    for c in text {
         // Quotes stay as they are, since JSON is full of them.
         match c {
             '"' | '\'' | '\\' => shown.push(c),
             c => shown.extend(c.escape_debug()),
         }
-    }
-    if text.chars().nth(SHOWN).is_some() {
-        shown += "...";
     }
     shown
 }
@@ -96,20 +135,37 @@ mod tests {
         assert_eq!(position("", 0), (1, 1));
         assert_eq!(position("a\n\"ö\" x", 7), (2, 5));
         assert_eq!(position("a\n", 2), (2, 1));
+        assert_eq!(in_characters("a\n\"ö\" x", 2, 6), (2, 5));
+        assert_eq!(in_characters("", 1, 0), (1, 1));
+    }
+
+    #[test]
+    fn values_are_found_by_their_paths() {
+        let document = " {\"a\": [1, {\"b c\": \"x\"}], \"d\": {}}\n";
+        let found = |path: &[Step]| find(document, path);
+        assert_eq!(found(&[Step::from("a"), Step::from(1), Step::from("b c")]), "\"x\"");
+        assert_eq!(found(&[Step::from("d"), Step::from("missing")]), "{}");
+        assert_eq!(found(&[Step::from(3)]), document.trim());
+        assert_eq!(position_of(document, found(&[Step::from("a"), Step::from(0)])), (1, 9));
     }
 
     #[test]
     fn paths_quote_unusual_fields() {
-        let path =
-            [Step::Field("a_1".into()), Step::Entry(2), Step::Field("x\ny".into()), Step::Field("".into())];
+        let path = [Step::from("a_1"), Step::from(2), Step::from("x\ny"), Step::from("")];
         assert_eq!(show(&path), "a_1[2].\"x\\ny\".\"\"");
         assert_eq!(show(&[]), "");
     }
 
     #[test]
-    fn excerpts_are_short() {
+    fn excerpts_and_messages_are_short() {
         assert_eq!(excerpt(&"x".repeat(SHOWN)), "x".repeat(SHOWN));
         assert_eq!(excerpt(&"x".repeat(SHOWN + 1)), format!("{}...", "x".repeat(SHOWN)));
         assert_eq!(excerpt("\"a\u{1b}[1m\""), "\"a\\u{1b}[1m\"");
+        assert_eq!(shortened(&"ä".repeat(MESSAGE)).chars().count(), MESSAGE);
+        let long = shortened(&format!("a{}\u{1b}z", "x".repeat(1000)));
+        assert!(
+            long.starts_with("axx") && long.ends_with("x\\u{1b}z") && long.len() < MESSAGE + 10,
+            "{long}"
+        );
     }
 }

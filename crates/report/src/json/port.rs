@@ -1,9 +1,11 @@
 //! The ports of a node: names, types of items, rates.
 
-use super::value::{Form, Read, Value};
-use super::write::{Fields, Quoted};
+use super::place::Step;
+use super::problem::{Check, Problem};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashSet;
-use thalweg_graph::{Bounds, InPort, Item, OutPort, Rate};
+use thalweg_graph::{Bounds, FirstPop, InPort, Item, OutPort, Rate};
 
 /// The most memory that the names of types in one document may take, since the process keeps them.
 const MAX_NAMES: usize = 10 << 20;
@@ -19,17 +21,15 @@ pub(super) struct TypeNames {
 }
 
 impl TypeNames {
-    /// The item type of a port.
-    fn item(&mut self, port: &Value<'_>) -> Read<Item> {
-        let (value, bytes) = (port.field("item")?, port.count("bytes")?);
-        let name = value.string()?;
+    fn item(&mut self, name: &str, bytes: usize) -> Check<Item> {
+        let problem = |expected: &str| Err(Problem::new(expected).within("item"));
         if !self.seen.contains(name) {
             if name.chars().any(char::is_control) {
-                return Err(value.misfit("the name of a type, without control characters"));
+                return problem("the name of a type, without control characters");
             }
             self.bytes = self.bytes.saturating_add(name.len() + PER_NAME);
             if self.bytes > MAX_NAMES {
-                return Err(value.misfit("at most 10 MiB of names of types"));
+                return problem("at most 10 MiB of names of types");
             }
         }
         let item = Item::named(name, bytes);
@@ -38,96 +38,157 @@ impl TypeNames {
     }
 }
 
-pub(super) fn write_input(port: &InPort, to: &mut Fields<'_>) {
-    to.string("name", &port.name);
-    write_item(port.item, to);
-    write_rate("pop", port.pop, to);
-    to.count("peek", port.peek);
-    write_bounds(port.bounds, to);
-    if let Some(first) = port.first {
-        to.object("first", |to| {
-            write_rate("pop", first.pop, to);
-            to.count("peek", first.peek);
-        });
+#[derive(Serialize, Deserialize)]
+pub(super) struct InputEntry<'d> {
+    #[serde(borrow)]
+    name: Cow<'d, str>,
+    #[serde(borrow)]
+    item: Cow<'d, str>,
+    bytes: usize,
+    #[serde(with = "RateForm")]
+    pop: Rate,
+    peek: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<BoundsEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<FirstInput>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct OutputEntry<'d> {
+    #[serde(borrow)]
+    name: Cow<'d, str>,
+    #[serde(borrow)]
+    item: Cow<'d, str>,
+    bytes: usize,
+    #[serde(with = "RateForm")]
+    push: Rate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<BoundsEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<FirstOutput>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FirstInput {
+    #[serde(with = "RateForm")]
+    pop: Rate,
+    peek: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct FirstOutput {
+    #[serde(with = "RateForm")]
+    push: Rate,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BoundsEntry(#[serde(with = "BoundsForm")] Bounds);
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Bounds")]
+struct BoundsForm {
+    least: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    average: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u64>,
+}
+
+/// A number of items, or `"dynamic"`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, remote = "Rate", expecting = "expected a number of items, or `dynamic`")]
+enum RateForm {
+    Static(u64),
+    #[serde(with = "dynamic")]
+    Dynamic,
+}
+
+mod dynamic {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Dynamic,
+    }
+
+    pub(super) fn serialize<S: Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+        Word::Dynamic.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<(), D::Error> {
+        Word::deserialize(from).map(|Word::Dynamic| ())
     }
 }
 
-pub(super) fn read_input(value: &Value<'_>, types: &mut TypeNames) -> Read<InPort> {
-    let port = InPort::new(value.field("name")?.string()?, types.item(value)?);
-    let (pop, peek) = read_window(value)?;
-    let mut port = port.pop(pop).peek(peek);
-    port.bounds = read_bounds(value)?;
-    if let Some(first) = value.optional("first")? {
-        let (pop, peek) = read_window(first)?;
-        port = port.first(pop, peek);
+impl<'g> From<&'g InPort> for InputEntry<'g> {
+    fn from(port: &'g InPort) -> InputEntry<'g> {
+        InputEntry {
+            name: (&*port.name).into(),
+            item: port.item.name.into(),
+            bytes: port.item.bytes,
+            pop: port.pop,
+            peek: port.peek,
+            bounds: port.bounds.map(BoundsEntry),
+            first: port.first.map(|FirstPop { pop, peek }| FirstInput { pop, peek }),
+        }
     }
-    Ok(port)
 }
 
-/// Items popped, and items that may be read.
-fn read_window(value: &Value<'_>) -> Read<(Rate, u64)> {
-    let (pop, peek) = (read_rate("pop", value)?, value.count("peek")?);
+impl InputEntry<'_> {
+    pub(super) fn port(self, types: &mut TypeNames) -> Check<InPort> {
+        let port = InPort::new(self.name, types.item(&self.item, self.bytes)?);
+        check_peek(self.pop, self.peek)?;
+        let mut port = port.pop(self.pop).peek(self.peek);
+        port.bounds = self.bounds.map(|BoundsEntry(bounds)| bounds);
+        let Some(FirstInput { pop, peek }) = self.first else { return Ok(port) };
+        check_peek(pop, peek).map_err(|problem| problem.within("first"))?;
+        Ok(port.first(pop, peek))
+    }
+}
+
+/// Checks that a port may read the items that it pops.
+fn check_peek(pop: Rate, peek: u64) -> Check<()> {
     let least = pop.fixed().unwrap_or(0);
-    if peek < least {
-        return Err(value.field("peek")?.misfit(format!("at least the pop rate, which is {least}")));
+    if peek >= least {
+        return Ok(());
     }
-    Ok((pop, peek))
+    Err(Problem::new(format!("at least the pop rate, which is {least}")).within("peek"))
 }
 
-pub(super) fn write_output(port: &OutPort, to: &mut Fields<'_>) {
-    to.string("name", &port.name);
-    write_item(port.item, to);
-    write_rate("push", port.push, to);
-    write_bounds(port.bounds, to);
-    if let Some(first) = port.first {
-        to.object("first", |to| write_rate("push", first, to));
-    }
-}
-
-pub(super) fn read_output(value: &Value<'_>, types: &mut TypeNames) -> Read<OutPort> {
-    let port = OutPort::new(value.field("name")?.string()?, types.item(value)?);
-    let mut port = port.push(read_rate("push", value)?);
-    port.bounds = read_bounds(value)?;
-    match value.optional("first")? {
-        Some(first) => Ok(port.first(read_rate("push", first)?)),
-        None => Ok(port),
+impl<'g> From<&'g OutPort> for OutputEntry<'g> {
+    fn from(port: &'g OutPort) -> OutputEntry<'g> {
+        OutputEntry {
+            name: (&*port.name).into(),
+            item: port.item.name.into(),
+            bytes: port.item.bytes,
+            push: port.push,
+            bounds: port.bounds.map(BoundsEntry),
+            first: port.first.map(|push| FirstOutput { push }),
+        }
     }
 }
 
-fn write_bounds(bounds: Option<Bounds>, to: &mut Fields<'_>) {
-    let Some(Bounds { least, average, most }) = bounds else { return };
-    to.object("bounds", |to| {
-        to.count("least", least);
-        to.limit("average", average);
-        to.limit("most", most);
-    });
-}
-
-fn read_bounds(port: &Value<'_>) -> Read<Option<Bounds>> {
-    let Some(value) = port.optional("bounds")? else { return Ok(None) };
-    let (least, average, most) = (value.count("least")?, value.limit("average")?, value.limit("most")?);
-    Ok(Some(Bounds { least, average, most }))
-}
-
-fn write_item(item: Item, to: &mut Fields<'_>) {
-    to.string("item", item.name);
-    to.count("bytes", item.bytes);
-}
-
-const DYNAMIC: &str = "dynamic";
-
-fn write_rate(name: &str, rate: Rate, to: &mut Fields<'_>) {
-    match rate {
-        Rate::Static(items) => to.count(name, items),
-        Rate::Dynamic => to.count(name, Quoted(DYNAMIC)),
+impl OutputEntry<'_> {
+    pub(super) fn port(self, types: &mut TypeNames) -> Check<OutPort> {
+        let mut port = OutPort::new(self.name, types.item(&self.item, self.bytes)?).push(self.push);
+        port.bounds = self.bounds.map(|BoundsEntry(bounds)| bounds);
+        match self.first {
+            Some(FirstOutput { push }) => Ok(port.first(push)),
+            None => Ok(port),
+        }
     }
 }
 
-fn read_rate(name: &'static str, port: &Value<'_>) -> Read<Rate> {
-    let value = port.field(name)?;
-    match &value.form {
-        Form::String(text) if text == DYNAMIC => Ok(Rate::Dynamic),
-        Form::Number(_) => value.integer().map(Rate::Static),
-        _ => Err(value.misfit("a number of items, or `dynamic`")),
-    }
+/// The ports that entries describe, with the path of a problem.
+pub(super) fn ports<E, P>(
+    entries: Vec<E>,
+    of: &'static str,
+    mut port: impl FnMut(E) -> Check<P>,
+) -> Check<Vec<P>> {
+    let numbered = entries.into_iter().enumerate();
+    numbered
+        .map(|(i, entry)| port(entry).map_err(|problem| problem.within(i).within(Step::from(of))))
+        .collect()
 }

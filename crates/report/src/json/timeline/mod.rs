@@ -1,6 +1,8 @@
-//! Timelines as JSON, version 1, in the trace event form of Chrome. [`TimelineExt::to_json`](crate::TimelineExt::to_json) describes the format.
+//! Timelines as JSON, version 1, in the trace event form of Chrome.
+//! [`TimelineExt::to_json`](crate::TimelineExt::to_json) describes the format.
 //!
-//! `event` writes and reads the events of threads, `wait` writes what follows from them, and `read` reads a document.
+//! `line` is an event as the file has it. `event` makes the lines of the events of threads, `wait` those that follow from
+//! them, and `read` reads a document.
 //!
 //! The form is that of the *Trace Event Format* of the Chromium project (Google Docs, 2016). What the files rely on, and
 //! what Perfetto's importer (`src/trace_processor/importers/json`) demands beyond it:
@@ -16,22 +18,26 @@
 //!   names. An event has no array as a field for the same reason.
 
 mod event;
+mod line;
 mod read;
 mod wait;
 
 pub(crate) use read::read;
 
-use super::write::{Fields, object};
-use crate::waits::complete_from;
-use std::io::{self, Write};
+use super::forms::Each;
+use super::lines;
+use crate::waits::{complete_from, waits};
+use line::{Arguments, Line};
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
 use thalweg_graph::GraphData;
-use thalweg_trace::Timeline;
+use thalweg_trace::{Timeline, Track};
 
 /// The mark of the format.
 pub(super) const FORMAT: &str = "thalweg-timeline";
 
 /// The version of the format that this crate writes and reads.
-const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 1;
 
 /// The process whose threads are those of the run.
 const THREADS: u32 = 1;
@@ -42,115 +48,74 @@ const WAITS: u32 = 2;
 /// Bytes of text that the writer collects before it passes them on.
 const PIECE: usize = 64 << 10;
 
+/// A timeline as it is written.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<Events> {
+    display_time_unit: &'static str,
+    other_data: Header,
+    trace_events: Events,
+}
+
+#[derive(Serialize)]
+struct Header {
+    format: &'static str,
+    version: u64,
+    threads: usize,
+    nodes: usize,
+    channels: usize,
+    kept: &'static str,
+    events: u64,
+    lost: u64,
+    complete_from_ns: u64,
+}
+
 /// Writes a timeline.
 pub(crate) fn write(timeline: &Timeline, graph: &GraphData, out: &mut dyn Write) -> io::Result<()> {
-    let mut lines = Lines { out, text: String::new(), separator: "" };
-    lines.text.push_str("{\n\"displayTimeUnit\": \"ns\",\n\"otherData\": ");
-    object(&mut lines.text, |to| write_header(timeline, graph, to));
-    lines.text.push_str(",\n\"traceEvents\": [");
-    write_names(timeline, &mut lines)?;
-    for (thread, track) in timeline.tracks.iter().enumerate() {
-        for event in &track.events {
-            lines.line(|to| event::write(event, tid(thread), graph, to))?;
-        }
-    }
-    wait::write(timeline, graph, &mut lines)?;
-    lines.text.push_str("\n]\n}\n");
-    lines.pass_on()
+    let waits = waits(timeline, graph);
+    let lines = || {
+        let names = timeline.tracks.iter().enumerate().flat_map(|(thread, track)| names(thread, track));
+        let events = timeline.tracks.iter().enumerate().flat_map(|(thread, track)| {
+            track.events.iter().map(move |event| event::line(event, tid(thread), graph))
+        });
+        let process = Line::process(THREADS, "threads");
+        [process].into_iter().chain(names).chain(events).chain(wait::lines(&waits, timeline, graph))
+    };
+    let written =
+        Written { display_time_unit: "ns", other_data: header(timeline, graph), trace_events: Each(lines) };
+    let mut pieces = BufWriter::with_capacity(PIECE, out);
+    lines::write(&written, &mut pieces)?;
+    pieces.flush()
 }
 
-fn write_header(timeline: &Timeline, graph: &GraphData, to: &mut Fields<'_>) {
-    let sum =
-        |of: fn(&thalweg_trace::Track) -> u64| timeline.tracks.iter().map(of).fold(0, u64::saturating_add);
-    to.string("format", FORMAT);
-    to.count("version", VERSION);
-    to.count("threads", timeline.tracks.len());
-    to.count("nodes", graph.nodes().len());
-    to.count("channels", graph.channels().len());
-    to.string("kept", "the latest events of each thread");
-    to.count("events", sum(|track| track.events.len() as u64));
-    to.count("lost", sum(|track| track.lost));
-    to.count("complete_from_ns", complete_from(timeline));
+fn header(timeline: &Timeline, graph: &GraphData) -> Header {
+    let sum = |of: fn(&Track) -> u64| timeline.tracks.iter().map(of).fold(0, u64::saturating_add);
+    Header {
+        format: FORMAT,
+        version: VERSION,
+        threads: timeline.tracks.len(),
+        nodes: graph.nodes().len(),
+        channels: graph.channels().len(),
+        kept: "the latest events of each thread",
+        events: sum(|track| track.events.len() as u64),
+        lost: sum(|track| track.lost),
+        complete_from_ns: complete_from(timeline),
+    }
 }
 
-/// Writes the names of the threads, and what each of them has lost.
-fn write_names(timeline: &Timeline, lines: &mut Lines<'_>) -> io::Result<()> {
-    lines.name(THREADS, None, |to| to.string("name", "threads"))?;
-    for (thread, track) in timeline.tracks.iter().enumerate() {
-        lines.name(THREADS, Some(tid(thread)), |to| {
-            to.string("name", &track.name);
-            to.count("events", track.events.len());
-            to.count("lost", track.lost);
-        })?;
-        lines.sort(THREADS, tid(thread), thread)?;
-    }
-    Ok(())
+/// The name of a thread, with what it has lost, and its place among the others.
+fn names(thread: usize, track: &Track) -> [Line<'_>; 2] {
+    let arguments = Arguments {
+        name: Some((&*track.name).into()),
+        events: Some(track.events.len()),
+        lost: Some(track.lost),
+        ..Arguments::default()
+    };
+    let tid = tid(thread);
+    [Line::metadata(THREADS, Some(tid), "thread_name", arguments), Line::sort_index(THREADS, tid, thread)]
 }
 
 /// The id of the thread with this index.
 fn tid(thread: usize) -> usize {
     thread + 1
-}
-
-/// Events on a line each.
-struct Lines<'o> {
-    out: &'o mut dyn Write,
-    text: String,
-    separator: &'static str,
-}
-
-impl Lines<'_> {
-    fn line(&mut self, fields: impl FnOnce(&mut Fields<'_>)) -> io::Result<()> {
-        self.text.push_str(self.separator);
-        self.text.push('\n');
-        self.separator = ",";
-        object(&mut self.text, fields);
-        if self.text.len() < PIECE { Ok(()) } else { self.pass_on() }
-    }
-
-    fn pass_on(&mut self) -> io::Result<()> {
-        self.out.write_all(self.text.as_bytes())?;
-        self.text.clear();
-        Ok(())
-    }
-
-    /// A metadata event that names a process, or a thread of it.
-    fn name(&mut self, pid: u32, tid: Option<usize>, name: impl FnOnce(&mut Fields<'_>)) -> io::Result<()> {
-        let what = if tid.is_some() { "thread_name" } else { "process_name" };
-        self.metadata(pid, tid, what, name)
-    }
-
-    /// A metadata event that orders the threads of a process.
-    fn sort(&mut self, pid: u32, tid: usize, index: usize) -> io::Result<()> {
-        self.metadata(pid, Some(tid), "thread_sort_index", |to| to.count("sort_index", index))
-    }
-
-    fn metadata(
-        &mut self,
-        pid: u32,
-        tid: Option<usize>,
-        what: &str,
-        arguments: impl FnOnce(&mut Fields<'_>),
-    ) -> io::Result<()> {
-        self.line(|to| {
-            to.string("ph", "M");
-            to.count("pid", pid);
-            to.limit("tid", tid);
-            to.string("name", what);
-            to.object("args", arguments);
-        })
-    }
-}
-
-/// Writes what all events of a thread have in common.
-fn write_place(phase: &str, pid: u32, tid: usize, at: u64, to: &mut Fields<'_>) {
-    to.string("ph", phase);
-    to.count("pid", pid);
-    to.count("tid", tid);
-    micros("ts", at, to);
-}
-
-/// A time, given in nanoseconds, in microseconds with three decimals: exact.
-fn micros(name: &str, ns: u64, to: &mut Fields<'_>) {
-    to.count(name, format_args!("{}.{:03}", ns / 1000, ns % 1000));
 }

@@ -1,88 +1,217 @@
 //! Reads a timeline.
 
-use super::super::value::{Read, Value};
-use super::super::{ReadError, check_version, parse};
-use super::{FORMAT, THREADS, VERSION, event, tid};
-use thalweg_graph::{GraphData, without_mark};
-use thalweg_trace::{Timeline, Track};
+use super::line::{Line, Micros};
+use super::{THREADS, tid};
+use crate::json::problem::{Check, Problem, index};
+use crate::json::{ReadError, mark, parse, place};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
+use thalweg_trace::{Ended, Event, Timeline, Track, What};
+
+/// A timeline as it is read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "the object of a timeline")]
+struct File<'d> {
+    other_data: Header,
+    #[serde(borrow)]
+    trace_events: Vec<Kept<'d>>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "an object about the timeline")]
+struct Header {
+    threads: usize,
+    nodes: usize,
+    channels: usize,
+}
+
+/// What a reader keeps of a line.
+enum Kept<'d> {
+    /// The name of a thread.
+    Thread { tid: usize, track: Track, events: usize },
+    /// An event of a thread. Of a node, its name behind a prefix.
+    Event { tid: usize, event: Event, name: Cow<'d, str> },
+    /// What follows from the rest, or of a kind that this version does not have.
+    Nothing,
+}
 
 /// Reads a timeline of a run of this graph.
 pub(crate) fn read(text: &str, graph: &GraphData) -> Result<Timeline, ReadError> {
     let text = without_mark(text);
-    let root = parse::parse(text)?;
-    read_timeline(&root, graph).map_err(|misfit| misfit.located(text, &root))
+    let file: File<'_> = parse::parse_marked(text, mark::check_timeline(text))?;
+    file.timeline(graph).map_err(|problem| problem.located(text))
 }
 
-fn read_timeline(root: &Value<'_>, graph: &GraphData) -> Read<Timeline> {
-    let header = root.field("otherData")?;
-    check_version(header, FORMAT, VERSION)?;
-    check_graph(header, "nodes", graph.nodes().len())?;
-    check_graph(header, "channels", graph.channels().len())?;
-    let threads: usize = header.count("threads")?;
-    let events = root.field("traceEvents")?;
-    let mut reader = Reader { graph, tracks: Vec::new(), expected: Vec::new() };
-    for value in events.array()?.iter() {
-        reader.read(&value)?;
+impl File<'_> {
+    /// The timeline, if it is one of this graph.
+    fn timeline(self, graph: &GraphData) -> Check<Timeline> {
+        let header = &self.other_data;
+        let counts = [
+            ("nodes", header.nodes, graph.nodes().len()),
+            ("channels", header.channels, graph.channels().len()),
+        ];
+        for (of, found, count) in counts {
+            if found != count {
+                let problem = Problem::new(format!("{count}, as many {of} as the graph has"));
+                return Err(problem.within(of).within("otherData"));
+            }
+        }
+        let threads = header.threads;
+        let (mut tracks, mut expected) = (Vec::new(), Vec::new());
+        for (i, kept) in self.trace_events.into_iter().enumerate() {
+            add(kept, graph, &mut tracks, &mut expected)
+                .map_err(|problem| problem.within(i).within("traceEvents"))?;
+        }
+        check_counts(threads, &tracks, &expected).map_err(|problem| problem.within("traceEvents"))?;
+        Ok(Timeline::new(tracks))
     }
-    if reader.tracks.len() != threads {
-        let found = format!("the names of {}", reader.tracks.len());
-        return Err(events.mismatch(format!("the names of {threads} threads"), found));
-    }
-    for (track, expected) in reader.tracks.iter().zip(&reader.expected) {
-        if track.events.len() != *expected {
-            let name = super::super::place::excerpt(&track.name);
-            let found = track.events.len().to_string();
-            return Err(events.mismatch(format!("{expected} events of `{name}`"), found));
+}
+
+/// Adds a line to the tracks of the threads that were named before it.
+fn add(kept: Kept<'_>, graph: &GraphData, tracks: &mut Vec<Track>, expected: &mut Vec<usize>) -> Check<()> {
+    match kept {
+        Kept::Nothing => {}
+        Kept::Thread { tid: id, track, events } => {
+            let next = tid(tracks.len());
+            if id != next {
+                return Err(Problem::new(format!("{next}, the id of the next thread")).within("tid"));
+            }
+            tracks.push(track);
+            expected.push(events);
+        }
+        Kept::Event { tid: id, event, name } => {
+            check_event(&event, &name, graph)?;
+            let track = id.checked_sub(tid(0)).and_then(|thread| tracks.get_mut(thread));
+            let Some(track) = track else {
+                return Err(Problem::new("the id of a thread named before").within("tid"));
+            };
+            track.events.push(event);
         }
     }
-    Ok(Timeline { tracks: reader.tracks })
+    Ok(())
 }
 
-/// Checks a number of nodes or channels.
-fn check_graph(header: &Value<'_>, of: &'static str, count: usize) -> Read<()> {
-    let value = header.field(of)?;
-    if value.integer::<usize>()? == count {
+/// Checks that all threads were named, and have as many events as their names say.
+fn check_counts(threads: usize, tracks: &[Track], expected: &[usize]) -> Check<()> {
+    if tracks.len() != threads {
+        let found = format!("the names of {}", tracks.len());
+        return Err(Problem::found(format!("the names of {threads} threads"), found));
+    }
+    for (track, expected) in tracks.iter().zip(expected) {
+        if track.events.len() != *expected {
+            let expected = format!("{expected} events of `{}`", place::excerpt(&track.name));
+            return Err(Problem::found(expected, track.events.len().to_string()));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the nodes and channels of an event, and the name of the node.
+fn check_event(event: &Event, name: &str, graph: &GraphData) -> Check<()> {
+    let channel = |id: ChannelId| {
+        index(id.index(), graph.channels().len(), "channels").map_err(|problem| problem.within("channel"))
+    };
+    let (node, prefix) = match event.what {
+        What::Activation { node, ended, .. } => {
+            if let Ended::Empty(id) | Ended::Full(id) = ended {
+                channel(id).map_err(|problem| problem.within("args"))?;
+            }
+            (node, "")
+        }
+        What::Loop { node, .. } => (node, "loop "),
+        What::TaskGraph { node, .. } => (node, "task graph "),
+        What::Steal { node, .. } => (node, "steal "),
+        What::Growth { channel: id, .. } => return channel(id).map_err(|problem| problem.within("args")),
+        What::Fill { channel: id, .. } => return channel(id),
+        What::Spin { .. } | What::Park { .. } => return Ok(()),
+    };
+    index(node.index(), graph.nodes().len(), "nodes")
+        .map_err(|problem| problem.within("node").within("args"))?;
+    let expected = &*graph.node(node).name;
+    if name.strip_prefix(prefix) == Some(expected) {
         return Ok(());
     }
-    Err(value.misfit(format!("{count}, as many {of} as the graph has")))
+    let expected = place::excerpt(expected);
+    Err(Problem::new(format!("`{prefix}{expected}`, the node of the graph with this index")).within("name"))
 }
 
-struct Reader<'g> {
-    graph: &'g GraphData,
-    tracks: Vec<Track>,
-    /// The number of events of each track.
-    expected: Vec<usize>,
+impl<'de: 'd, 'd> Deserialize<'de> for Kept<'d> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Kept<'d>, D::Error> {
+        Line::<'d>::deserialize(from)?.kept().map_err(serde::de::Error::custom)
+    }
 }
 
-impl Reader<'_> {
-    fn read(&mut self, value: &Value<'_>) -> Read<()> {
-        if value.field("pid")?.integer::<u32>()? != THREADS {
-            return Ok(());
+impl<'d> Line<'d> {
+    /// What is kept of the line, or what it lacks.
+    fn kept(self) -> Result<Kept<'d>, String> {
+        if self.pid != THREADS {
+            return Ok(Kept::Nothing);
         }
-        if value.field("ph")?.string()? == "M" {
-            return self.read_name(value);
+        if self.ph == "M" {
+            return self.kept_name();
         }
-        let Some(event) = event::read(value, self.graph)? else { return Ok(()) };
-        let id = value.field("tid")?;
-        let track = id.integer::<usize>()?.checked_sub(tid(0)).and_then(|thread| self.tracks.get_mut(thread));
-        let Some(track) = track else { return Err(id.misfit("the id of a thread named before")) };
-        track.events.push(event);
-        Ok(())
+        let Some(what) = self.what()? else { return Ok(Kept::Nothing) };
+        let Micros(at) = needed("ts", self.ts)?;
+        Ok(Kept::Event { tid: needed("tid", self.tid)?, event: Event { at, what }, name: self.name })
     }
 
-    /// Reads the name of the next thread.
-    fn read_name(&mut self, value: &Value<'_>) -> Read<()> {
-        if value.field("name")?.string()? != "thread_name" {
-            return Ok(());
+    fn kept_name(self) -> Result<Kept<'d>, String> {
+        if self.name != "thread_name" {
+            return Ok(Kept::Nothing);
         }
-        let (id, arguments) = (value.field("tid")?, value.field("args")?);
-        let next = tid(self.tracks.len());
-        if id.integer::<usize>()? != next {
-            return Err(id.misfit(format!("{next}, the id of the next thread")));
-        }
-        let name = arguments.field("name")?.string()?.to_owned();
-        self.tracks.push(Track { name, events: Vec::new(), lost: arguments.count("lost")? });
-        self.expected.push(arguments.count("events")?);
-        Ok(())
+        let mut track = Track::new(needed("name", self.args.name)?);
+        track.lost = needed("lost", self.args.lost)?;
+        Ok(Kept::Thread { tid: needed("tid", self.tid)?, track, events: needed("events", self.args.events)? })
     }
+
+    /// What happened; `None` for a kind that this version does not have.
+    fn what(&self) -> Result<Option<What>, String> {
+        let args = &self.args;
+        let ns = || needed("dur", self.dur).map(|Micros(ns)| ns);
+        let node = || needed("node", args.node).map(NodeId);
+        let channel = |channel| needed("channel", channel).map(ChannelId);
+        Ok(Some(match &*self.cat {
+            "activation" => What::Activation {
+                node: node()?,
+                firings: needed("firings", args.firings)?,
+                ns: ns()?,
+                ended: self.ended()?,
+            },
+            "loop" => What::Loop { node: node()?, steals: needed("steals", args.steals)?, ns: ns()? },
+            "task graph" => {
+                What::TaskGraph { node: node()?, steals: needed("steals", args.steals)?, ns: ns()? }
+            }
+            "spin" => What::Spin { ns: ns()? },
+            "park" => What::Park { ns: ns()? },
+            "steal" => What::Steal { node: node()?, from: needed("from", args.from)? },
+            "growth" => What::Growth { channel: channel(args.channel)?, to: needed("to", args.to)? },
+            "fill" => What::Fill { channel: channel(self.channel)?, items: needed("items", args.items)? },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn ended(&self) -> Result<Ended, String> {
+        let channel = || needed("channel", self.args.channel).map(ChannelId);
+        let text = &*self.args.ended;
+        match text.split_once(' ').map_or(text, |(word, _channel)| word) {
+            "empty" => Ok(Ended::Empty(channel()?)),
+            "full" => Ok(Ended::Full(channel()?)),
+            "waiting" => Ok(Ended::Waiting),
+            "budget" => Ok(Ended::Budget),
+            "done" => Ok(Ended::Done),
+            "refused" => Ok(Ended::Refused),
+            _ => {
+                let found = place::excerpt(text);
+                Err(format!(
+                    "expected an end `empty`, `full`, `waiting`, `budget`, `done` or `refused`, found `{found}`"
+                ))
+            }
+        }
+    }
+}
+
+/// A field that events of a kind have.
+fn needed<T>(name: &str, field: Option<T>) -> Result<T, String> {
+    field.ok_or_else(|| format!("missing field `{name}`"))
 }
