@@ -35,6 +35,8 @@ fn main() -> Result<(), thalweg::Error> {
     reports(&report);
     #[cfg(feature = "tasks")]
     tasks();
+    #[cfg(feature = "timeline")]
+    timeline()?;
     Ok(())
 }
 
@@ -86,4 +88,14 @@ fn tasks() {
     let count = |_| _ = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     chain.run(&Options::new(), count).expect("no node fails");
     assert_eq!(done.into_inner(), 20);
+}
+
+#[cfg(feature = "timeline")]
+fn timeline() -> Result<(), thalweg::Error> {
+    let options = Options::new().threads(2).timeline(100);
+    let (_, report) = thalweg::from_iter(0..100u64).par_map(|n| n).collect().run(&options)?;
+    let timeline = report.timeline.as_ref().expect("the options ask for one");
+    let text = timeline.to_json(&report.graph);
+    assert_eq!(thalweg::trace::Timeline::from_json(&text, &report.graph).as_ref(), Ok(&**timeline));
+    Ok(())
 }

@@ -226,18 +226,9 @@ fn other_texts_are_refused() {
         let message = error(text).to_string();
         assert!(message.starts_with(expected), "{text}: {message}");
     }
-    for text in [
-        "\u{feff}\u{feff}{}",
-        "nul1",
-        "{]",
-        "[\"a\",]",
-        "{\"a\" 1}",
-        "-x",
-        "1.x",
-        "1ex",
-        ".5",
-        "\"\\x\"",
-    ] {
+    for text in
+        ["\u{feff}\u{feff}{}", "nul1", "{]", "[\"a\",]", "{\"a\" 1}", "-x", "1.x", "1ex", ".5", "\"\\x\""]
+    {
         assert!(matches!(error(text).kind, ReadErrorKind::Syntax(_)), "{text}: {}", error(text));
     }
     assert!(matches!(error(&format!("{DOCUMENT} {{}}")).kind, ReadErrorKind::Syntax(_)));

@@ -31,8 +31,8 @@
 //!
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
-//! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `coroutines`, `tasks`, `policies`
-//! (those of the papers), and `full` for all. None is on by default.
+//! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `timeline`, `coroutines`, `tasks`,
+//! `policies` (those of the papers), and `full` for all. None is on by default.
 //! `cargo doc --all-features` documents everything.
 //!
 //! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,

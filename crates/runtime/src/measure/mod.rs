@@ -12,6 +12,10 @@
 pub(crate) mod account;
 pub(crate) mod clock;
 pub(crate) mod cpu_time;
+#[cfg(feature = "timeline")]
+pub(crate) mod recorder;
+#[cfg(not(feature = "timeline"))]
+#[path = "absent.rs"]
 pub(crate) mod recorder;
 pub(crate) mod sampler;
 pub(crate) mod service;

@@ -190,7 +190,8 @@ impl Options {
 
     /// Records what each thread does, and when: the latest `events` of each thread, which take 32 bytes each. The
     /// timeline is in the report ([`Report::timeline`](thalweg_trace::Report::timeline)). 0 records nothing, as by
-    /// default.
+    /// default. The facade has it with the feature `timeline`.
+    #[cfg(feature = "timeline")]
     pub fn timeline(mut self, events: usize) -> Self {
         self.timeline = events;
         self
