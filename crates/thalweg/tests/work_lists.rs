@@ -509,7 +509,7 @@ fn run_beside_load(options: &Options, sleeps: bool) {
     let kernel = kernel.finish(move |()| over.store(true, Ordering::Relaxed));
     kernel.sequential(move |tasks, ()| _ = total.fetch_add(tasks.pop(), Ordering::Relaxed));
     let report = graph.run(options).unwrap().into_report();
-    assert_eq!(sum.load(Ordering::Relaxed), done(TASKS).iter().sum());
+    assert_eq!(sum.load(Ordering::Relaxed), done(TASKS).iter().sum::<u64>());
     assert_eq!(left_over(&report), 3);
 }
 

@@ -201,7 +201,7 @@ pub(super) struct ChannelEntry<'d> {
     #[serde(deserialize_with = "measure")]
     mean: f64,
     #[serde(default, skip_serializing_if = "is_default")]
-    peak_bytes: usize,
+    peak_bytes: u64,
     leftover: u64,
     remote: u64,
     #[serde(rename = "consumer_waited_ns", with = "nanos", default, skip_serializing_if = "is_default")]
