@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use thalweg_lang::elaborate::Limits;
 use thalweg_lang::files::{Files, Layout, Sink, Source};
-use thalweg_lang::interpret::{Options, RunLimits, Surroundings, interpret_within};
+use thalweg_lang::interpret::{BUDGET, Options, RunLimits, Surroundings, interpret_within};
 use thalweg_lang::{Compiled, Sources, compile_within};
 use thalweg_lang_testgen::mutate::mutated;
 use thalweg_lang_testgen::{Choices, generate};
@@ -50,7 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
         interrupted: Box::new(|| false),
         progress: &mut |_| {},
     };
-    let run_limits = RunLimits { steps: 10_000, ..RunLimits::default() };
+    let run_limits = RunLimits { steps: 10_000, bytes: BUDGET / 8 };
     let run = Options { iterations: Some(3), repeat_input: false };
     let ended = interpret_within(&compiled, run, run_limits, around);
     assert!(!valid || ended.is_ok(), "a valid program failed: {ended:?}");

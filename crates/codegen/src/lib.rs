@@ -145,7 +145,7 @@ pub struct Native {
     mode: Mode,
     /// Steady states in a batch, where the caller has set it.
     batch: Option<u64>,
-    /// The byte budget of all queues.
+    /// The byte budget of the items in all queues between regions.
     budget: usize,
     level: Level,
     library: build::Library,
@@ -177,8 +177,10 @@ impl Native {
         self
     }
 
-    /// Sets the byte budget of all queues between regions together; the default is a gigabyte. A program
-    /// fails if its queues must grow beyond the budget.
+    /// Sets the byte budget of the items in all queues between regions together; the default is a gigabyte. Twice what
+    /// [`interpret_measured`](thalweg_lang::interpret::interpret_measured) measures suffices at any number of threads and any
+    /// batch. A program fails if its queues hold more than the budget in the interpreter's order, one steady state of the
+    /// sources at a time; where they hold much only while batches are long, it may succeed.
     pub fn within(mut self, bytes: usize) -> Native {
         self.budget = bytes;
         self

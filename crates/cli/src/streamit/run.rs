@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thalweg_codegen::{Config, Level, Mode, Native, Refusal, Split, Threads, build_until};
 use thalweg_lang::files::{Form, STANDARD};
-use thalweg_lang::interpret::{BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_within};
+use thalweg_lang::interpret::{BUDGET, Options, Outcome, RunLimits, Stop, Surroundings, interpret_measured};
 use thalweg_lang::tree::Code;
 use thalweg_lang::{Compiled, Sources};
 
@@ -170,19 +170,27 @@ impl Run {
                 }
             },
         };
+        let mut held = None;
         let (outcome, report) = match native {
             Some(native) => native.run_reported(&threads, options, around),
-            None => (interpret_within(&compiled, options, limits, around), None),
+            None => {
+                let (outcome, bytes) = interpret_measured(&compiled, options, limits, around);
+                held = self.on.results.prints().then_some(bytes);
+                (outcome, None)
+            }
         };
         progress.end(&outcome);
         // The output before a failure is printed before the error.
         _ = out.clone().flush();
+        let counts = || match &outcome {
+            Ok(Outcome { iterations, firings }) => format!("{iterations} iterations, {firings} firings"),
+            Err(Stop::Interrupted) => "interrupted".to_owned(),
+            Err(_) => "failed".to_owned(),
+        };
+        if let Some(bytes) = held {
+            standard::eprint(&format!("{}\nqueues between regions held at most {bytes} bytes", counts()));
+        }
         if let (Some(report), Ok(_) | Err(Stop::Interrupted | Stop::Fault(_))) = (&report, &outcome) {
-            let counts = || match &outcome {
-                Ok(Outcome { iterations, firings }) => format!("{iterations} iterations, {firings} firings"),
-                Err(Stop::Interrupted) => "interrupted".to_owned(),
-                Err(_) => "failed".to_owned(),
-            };
             self.on.results.finish(report, counts, interrupt)?;
         }
         match outcome {

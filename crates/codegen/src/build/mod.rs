@@ -13,7 +13,8 @@ pub use cache::Cache;
 pub(crate) use cache::Kept;
 pub(crate) use from_bytes::from_bytes;
 pub(crate) use load::{
-    Address, BatchesEnd, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Sent, State,
+    Address, BatchesEnd, Env, Fibers, Flowed, Host, Inbox, LENDERS, Lent, Library, Memory, Queue, Room, Sent,
+    State,
 };
 
 use crate::Refusal;

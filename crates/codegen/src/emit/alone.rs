@@ -70,12 +70,18 @@ impl Writer<'_> {
             );
             out.push_str("        if (can > there)\n            can = there;\n");
         }
-        out.push_str("        if (can > 0) {\n");
+        out.push_str("        while (can > 0) {\n            int64_t now = can;\n");
         if let (Some(ChannelId(at)), true) = (to, push > 0) {
             let _ = writeln!(out, "            struct queue *const to = &state->queues[{at}];");
-            let _ = writeln!(out, "            if (to->mask + 1 - to->written < can * {push})");
-            let _ = writeln!(out, "                if (state->env.more(&state->env, to, can * {push}))");
-            let _ = writeln!(out, "                    fail(&state->env, {node}, 0, UINT32_MAX, 0, 0, 0);");
+            let _ = writeln!(out, "            if (to->mask + 1 - to->written < now * {push}) {{");
+            let _ = writeln!(out, "                if (to->mask + 1 - to->written < {push})");
+            let _ = writeln!(out, "                    if (state->env.more(&state->env, to, {push}))");
+            let _ =
+                writeln!(out, "                        fail(&state->env, {node}, 0, UINT32_MAX, 0, 0, 0);");
+            let _ =
+                writeln!(out, "                const int64_t room = (to->mask + 1 - to->written) / {push};");
+            let _ = writeln!(out, "                now = state->env.full ? 1 : now < room ? now : room;");
+            let _ = writeln!(out, "            }}");
         }
         let side = |channel: Option<ChannelId>, items: &Items, end: &str| match channel {
             None => "0".to_owned(),
@@ -88,18 +94,19 @@ impl Writer<'_> {
         let (source, target) = (side(from, &input, "read"), side(to, &output, "written"));
         let _ = writeln!(
             out,
-            "            {name}(&state->env, {node}, &state->node_{node}, {source}, {target}, 0, can);"
+            "            {name}(&state->env, {node}, &state->node_{node}, {source}, {target}, 0, now);"
         );
-        self.advance(out, from.as_ref(), "read", &format!("can * {pop}"), "            ");
+        self.advance(out, from.as_ref(), "read", &format!("now * {pop}"), "            ");
         if from.is_some() {
             // An empty queue starts again at its beginning, which stays in the cache.
             out.push_str("            if (from->read == from->written)\n");
             out.push_str("                from->read = from->written = 0;\n");
         }
-        self.advance(out, to.as_ref(), "written", &format!("can * {push}"), "            ");
+        self.advance(out, to.as_ref(), "written", &format!("now * {push}"), "            ");
         let _ = writeln!(
             out,
-            "            state->node_{node}.fired += can;\n            state->env.done += can;"
+            "            state->node_{node}.fired += now;\n            state->env.done += now;\n            can = state->env.full \
+             ? 0 : can - now;"
         );
         out.push_str("        }\n    }\n");
         Ok(())

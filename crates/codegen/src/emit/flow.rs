@@ -128,7 +128,9 @@ impl Writer<'_> {
             self.line("int32_t *out = 0;");
             self.line("int64_t room = INT64_MAX;");
         }
-        self.line("(void)in, (void)have, (void)out, (void)room;");
+        // Items that the firing has popped and that have left its queue.
+        self.line("int64_t gone = 0;");
+        self.line("(void)in, (void)have, (void)out, (void)room, (void)gone;");
     }
 
     /// Saves the fields in variables as they are when a firing begins; declares the saved values, or sets
@@ -234,8 +236,13 @@ impl Writer<'_> {
     fn grow(&mut self, given: &str, more: u32) {
         self.line(format!("    to->written = to->mask + 1 - room + {given};"));
         let which = self.which;
+        // The budget does not count what earlier firings have popped, or this one before it waited.
+        self.line("    if (from)");
+        self.line("        from->read = from->written - have + gone;");
         self.line(format!("    if ({given} > {MOST} || env->more(env, to, {more}))"));
         self.line(format!("        fail(env, node, {which}, UINT32_MAX, fields->fired + f + 1, 0, 0);"));
+        self.line("    if (env->full)");
+        self.line("        most = f + 1;");
         self.find_out(given);
     }
 
@@ -272,6 +279,7 @@ impl Writer<'_> {
         self.line(format!("    while (from->written - from->read + {gone} < {upto});"));
         self.line(format!("    in = (const {ty} *)from->items + (from->read - {gone}) * {cells};"));
         self.line(format!("    have = from->written - from->read + {gone};"));
+        self.line(format!("    gone = {gone};"));
         self.line("    if (to) {");
         self.depth += 1;
         self.find_out(&given);
@@ -292,6 +300,7 @@ impl Writer<'_> {
         if may_idle(self.code) {
             self.line(format!("moved = {taken} | {given};"));
         }
+        self.line("gone = 0;");
         for (side, count, items, left) in
             [("in", &taken, self.input, "have"), ("out", &given, self.output, "room")]
         {

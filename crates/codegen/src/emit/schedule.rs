@@ -56,6 +56,7 @@ impl Writer<'_> {
             let most = if takes { "INT64_MAX" } else { "n" };
             let _ = writeln!(body, "        fire_{}(state, {most});", node.0);
         }
+        let _ = writeln!(body, "        if (state->env.full)\n            STOP({region});");
         Ok(())
     }
 

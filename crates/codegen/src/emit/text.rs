@@ -30,12 +30,14 @@ struct env {
     uint32_t patient;
     int64_t firing, args[2];
     /* `wait` returns when `items` items are in the queue of a node that has fired `fired` times in this call;
-       `more` makes room for further items, and returns a non-zero value on failure. */
+       `more` makes room for further items, and returns a non-zero value on failure. It sets `full` where the firing is
+       to be the last one of the call, since queues are near their budget. */
     void (*wait)(struct env *env, uint32_t node, int64_t items, int64_t fired);
     int32_t (*more)(struct env *env, struct queue *queue, int64_t items);
     /* Firings of dynamic rates in this call. */
     int64_t done;
     void *fiber;
+    int64_t full;
     /* By node; null where there are no messages. */
     struct mail *mail;
     int64_t nodes;

@@ -36,21 +36,30 @@ impl Run<'_> {
             let n = self.next_batch(sources)?;
             let start = Instant::now();
             self.batches(0..self.regions.len(), n, 1)?;
-            sources.grow(1, self.around.queues.budget());
+            self.resize(sources);
             many.0 = if start.elapsed() < LONG / 2 { 2 } else { 1 };
             return Ok(());
         }
         let (count, start) = (whole.min(many.0), Instant::now());
         sources.done += count * size;
         self.batches(0..self.regions.len(), size, count)?;
-        sources.grow(1, self.around.queues.budget());
+        self.resize(sources);
         many.0 = if start.elapsed() < LONG / 2 { many.0.saturating_mul(2) } else { many.0.div_ceil(2) };
         sources.over = sources.done == sources.most;
         Ok(())
     }
 
+    /// Makes the next batch longer if the queues have room for it, and short if the last one has come to their limit.
+    pub(super) fn resize(&mut self, sources: &mut Sources) {
+        if std::mem::take(&mut self.relieved) {
+            sources.shrink();
+        } else {
+            sources.grow(1, self.around.queues.budget());
+        }
+    }
+
     /// Whether generated code schedules a region.
-    fn hands_over(&self, region: usize) -> bool {
+    pub(super) fn hands_over(&self, region: usize) -> bool {
         self.native.mode == Mode::Hybrid && self.native.direct[region]
     }
 
@@ -62,6 +71,11 @@ impl Run<'_> {
 
     /// Runs `count` batches of a range of regions; of all regions, if `count` is more than one.
     pub(super) fn batches(&mut self, regions: Range<usize>, n: u64, count: u64) -> Result<(), Stop> {
+        self.choose_rule(n);
+        if self.has_left() {
+            return self.sources_of_batch(regions, n);
+        }
+        let before = self.direct_sources(&regions);
         let (mut left, mut from) = (count, regions.start);
         while left > 0 {
             let to = self.next_here(from..regions.end);
@@ -80,8 +94,10 @@ impl Run<'_> {
                     from = region;
                 }
             }
-            self.region_of_batch(from, n)?;
-            from += 1;
+            if !self.around.queues.is_stopped() {
+                self.region_of_batch(from, n)?;
+            }
+            from = self.relieve(from..regions.end, n, (&before, n * (count - left + 1)))?;
             if from == regions.end {
                 left -= 1;
                 from = regions.start;
@@ -102,7 +118,7 @@ impl Run<'_> {
     }
 
     /// Runs a region's part of a batch.
-    fn region_of_batch(&mut self, region: usize, n: u64) -> Result<(), Stop> {
+    pub(super) fn region_of_batch(&mut self, region: usize, n: u64) -> Result<(), Stop> {
         if self.hands_over(region) {
             let node = self.native.compiled.schedule.regions[region].nodes[0];
             return self.fire_some(node, u64::MAX).map(|_| ());

@@ -58,6 +58,15 @@ impl Run<'_> {
         }
     }
 
+    /// The bytes of a part's steady state that other regions take.
+    pub(super) fn bytes_between(&self, stage: usize) -> usize {
+        let (flat, part) = (&self.native.compiled.flat, &self.native.parts[stage]);
+        let outputs = part.region.nodes.iter().flat_map(|node| flat.outputs(*node));
+        let counted = outputs.filter(|output| self.around.queues.is_counted(output.index()));
+        let charge = |output| self.through(stage, output) as usize * self.item_bytes(output);
+        counted.map(|output| self.around.queues.charge_of(output.index(), charge(output))).sum()
+    }
+
     /// Ensures room for the output of `n` steady states, node by node.
     fn room_between(&mut self, stage: usize, n: u64) {
         if self.native.rings() {

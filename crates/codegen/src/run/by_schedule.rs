@@ -1,6 +1,7 @@
 //! Regions by their schedules, node by node.
 
 use super::Run;
+use super::queues::Rule;
 use crate::Mode;
 use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
@@ -17,6 +18,7 @@ pub(super) enum Pause {
 impl Run<'_> {
     /// Continues all regions node by node by their schedules, from where they are.
     pub(super) fn by_schedule(&mut self) {
+        self.around.queues.set_rule(Rule::Refuse);
         if self.native.mode == Mode::Hybrid {
             self.count_direct();
         }

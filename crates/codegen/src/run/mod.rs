@@ -37,11 +37,12 @@ mod parallel;
 mod parts;
 mod print;
 mod queues;
+mod relief;
 mod single;
 mod trial;
 mod units;
 
-use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Sent, State};
+use crate::build::{Env, Fibers, Host, Inbox, Memory, Queue, Room, Sent, State};
 use crate::files::{Ends, SHORT, There};
 use crate::ir::Code;
 use crate::lower::NodeCode;
@@ -55,7 +56,7 @@ use lend::Gates;
 use messages::RunMessages;
 use parallel::Segments;
 use print::{Printer, print};
-use queues::{Budget, Queues};
+use queues::Queues;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thalweg::{Error, Report};
@@ -86,6 +87,8 @@ pub(crate) struct Run<'a> {
     sources: Option<parts::Sources>,
     /// Whether anything has fired.
     moved: bool,
+    /// Whether a batch has come to the limit of queues.
+    relieved: bool,
     /// If batches of several regions have failed: the steady states of the sources that were complete before,
     /// with all that follows from them; and the steady states that were to be done.
     failed: Option<(u64, u64)>,
@@ -140,6 +143,8 @@ struct Stage<'a> {
     memories: Vec<Memory>,
     /// The channels it takes from: the items of a steady state, and those that must be there besides.
     inputs: Vec<(ChannelId, u64, u64)>,
+    /// The bytes of a steady state that other regions take.
+    output: usize,
     gates: Gates,
 }
 
@@ -252,7 +257,7 @@ impl<'a> Run<'a> {
         let stage = |part: &'a Part| {
             let facts = Facts::new(&native.compiled, &part.region);
             let inputs = entries(&facts);
-            Stage { part, inputs, facts, memories: Vec::new(), gates: Gates::default() }
+            Stage { part, inputs, output: 0, facts, memories: Vec::new(), gates: Gates::default() }
         };
         // Channels of unsupported types have been refused before a run begins.
         let item = |at: usize| item(&native.compiled, ChannelId(at as u32));
@@ -274,15 +279,19 @@ impl<'a> Run<'a> {
             iterations: 0,
             sources: None,
             moved: false,
+            relieved: false,
             failed: None,
             notes: Vec::new(),
             around: Around {
                 printer: Printer { codes: &native.codes, out, error: None, interrupted: interrupted.clone() },
-                queues: Queues::new(bytes.collect(), native.rings(), Budget::new(native.budget)),
+                queues: Queues::new(native, bytes.collect()),
                 messages: native.has_messages().then(|| RunMessages::new(&native.compiled)),
                 interrupted,
             },
         };
+        for stage in 0..run.stages.len() {
+            run.stages[stage].output = run.bytes_between(stage);
+        }
         run.fill_queues();
         run
     }
@@ -645,8 +654,12 @@ impl Host for Around<'_> {
         self.printer.print(node, which, format, args)
     }
 
-    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) -> bool {
-        self.queues.make_room_within(channel, queue, items)
+    fn queues(&self) -> usize {
+        self.queues.channels()
+    }
+
+    fn more(&mut self, channel: usize, queues: &mut [Queue], items: u64) -> Room {
+        self.queues.more(channel, queues, items)
     }
 
     fn send(&mut self, sent: Sent, args: &dyn Fn(usize) -> Vec<i32>, inboxes: &mut [Inbox]) -> bool {

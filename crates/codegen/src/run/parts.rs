@@ -1,8 +1,9 @@
 //! Runs of programs of several regions, with growing queues between them.
 //!
 //! **Batches.** The first batch is one steady state of the sources. Longer ones follow as far as the queues use a quarter of
-//! their budget ([`Sources::grow`]), so a program that fits into its budget steady state by steady state does not fail for
-//! the length of batches, if filters with dynamic rates push about as much in one as in another.
+//! their budget ([`Sources::grow`]). A batch that comes to half of the budget all the same is finished firing by firing, and
+//! batches are one steady state again ([`relief`](super::relief)). So a program that fits into its budget steady state by
+//! steady state does not fail for the length of batches.
 //!
 //! **Order.** The *sources*, the regions that take from no other, do a batch of steady states; then each
 //! other region, in data-flow order, runs until it lacks input. So all items reach the sinks before the
@@ -71,6 +72,11 @@ impl Sources {
     pub(super) fn grow(&mut self, members: u64, budget: &Budget) {
         let room = budget.room_to_grow() / members.max(1);
         self.may = self.size().saturating_mul(room.clamp(1, GROWTH));
+    }
+
+    /// Makes the next batches one steady state long, after one that has come to the limit of queues.
+    pub(super) fn shrink(&mut self) {
+        self.may = 1;
     }
 
     /// The same before the first batch for `members` threads, each of which may need as much as one has needed so far. Batches
@@ -292,6 +298,7 @@ impl<'a> Run<'a> {
                 self.batches(region..region + 1, 0, 1)?;
             }
         }
+        self.relieved = false;
         Ok(())
     }
 
@@ -343,8 +350,9 @@ impl<'a> Run<'a> {
         Ok(true)
     }
 
-    /// Runs a region until it lacks input, or for `steady` steady states; returns whether anything fired.
-    pub(super) fn advance(&mut self, region: usize, steady: Option<u64>) -> Result<bool, Stop> {
+    /// Runs a region until it lacks input or stops at the limit of queues, or for `steady` steady states; returns whether
+    /// anything fired.
+    pub(super) fn advance(&mut self, region: usize, mut steady: Option<u64>) -> Result<bool, Stop> {
         self.moved = false;
         if !self.begin(region)? {
             return Ok(self.moved);
@@ -353,7 +361,13 @@ impl<'a> Run<'a> {
         loop {
             let (any, more) = self.advance_some(region, steady)?;
             moved |= any;
-            if !more || (self.around.interrupted)() {
+            steady = steady.map(|_| 0);
+            let stopped = self.around.queues.take_stopped();
+            if stopped && self.around.queues.rule().yields() {
+                self.around.queues.stop();
+                return Ok(moved);
+            }
+            if !(more || stopped) || (self.around.interrupted)() {
                 return Ok(moved);
             }
         }
@@ -383,7 +397,11 @@ impl<'a> Run<'a> {
                 if let Some(taken) = self.taken(region) {
                     n = n.min(taken.saturating_sub(before));
                 }
-                self.ends.available(&self.stages[stage].facts, n)?
+                let fits = self.fitting(stage);
+                if fits < n {
+                    self.around.queues.stop();
+                }
+                self.ends.available(&self.stages[stage].facts, n.min(fits))?
             }
             (None, None) => self.taken(region).unwrap_or(0).saturating_sub(before),
         };
@@ -404,6 +422,12 @@ impl<'a> Run<'a> {
         }
         self.within_budget()?;
         Ok((moved || n > 0, more))
+    }
+
+    /// The steady states of a part whose output fits into the queues; at least one.
+    fn fitting(&mut self, stage: usize) -> u64 {
+        let bytes = self.stages[stage].output;
+        if bytes == 0 { u64::MAX } else { self.around.queues.fitting(self.state.queues(), bytes) }
     }
 
     /// Whole steady states that takers have done, if there are takers.

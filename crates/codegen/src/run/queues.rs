@@ -1,46 +1,111 @@
 //! The memory of queues, within a budget.
+//!
+//! **The budget** counts the items that the queues between regions hold, and those in packets between threads: each item
+//! once, as the interpreter does (`lang/src/interpret/room.rs`). Queues inside a region are bounded by its schedule and not
+//! counted. The memory of a queue is up to twice what it holds at most, plus a copy while it moves to larger memory.
+//!
+//! **Exactness.** Generated code asks for room ([`Queues::more`]) where `mask` says that a queue has none. A request counts
+//! the items of all queues, takes back the room that other queues have not used, and grants no more than the limit leaves.
+//! So no queue passes the limit without a request, but for the room that a queue had before nodes of static rates, which
+//! request none, have filled others: at most what one firing has popped, in the interpreter's order.
+//!
+//! **Rules** ([`Rule`]) for a request beyond a limit:
+//!
+//! | rule | where | limit | beyond it |
+//! |---|---|---|---|
+//! | `Refuse` | one steady state of the sources at a time, in the interpreter's order | the budget | the run fails |
+//! | `Stop` | longer batches | half of the budget | the filter stops after its firing, and the filters behind it continue first |
+//! | `Leave` | batches on several threads | half of the budget | likewise, and the driver takes over all regions |
+//! | `Exceed` | a copy of a region, whose packets have been dealt out | half of the budget | the copy counts after each firing, and the driver takes over |
+//!
+//! Beyond half of the budget, what firings hold comes on top of half of the budget: the items of one firing on each thread.
 
-use crate::build::{Memory, Queue};
+use crate::Native;
+use crate::build::{Memory, Queue, Room};
 use crate::plan::BEYOND;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use thalweg_lang::flat::ChannelId;
 
 /// The most items of a queue: firings count positions in 32 bits.
 const MOST: u64 = 1 << 29;
 
+/// The items that a request is granted at least, if the limit is far.
+const FEW: u64 = 64;
+
+/// What happens where queues reach their limit; see the module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rule {
+    Refuse,
+    Stop,
+    Leave,
+    Exceed,
+}
+
+impl Rule {
+    /// Whether a filter ends after its firing at the limit, with input left.
+    pub(super) fn yields(self) -> bool {
+        matches!(self, Rule::Stop | Rule::Leave)
+    }
+}
+
 /// The byte budget of all queues of a program, shared by the runs of its threads.
 ///
-/// `used` is a counter that publishes no other data, so its accesses are relaxed. The check (`has`) and the
-/// addition (`take`) are separate: threads that grow queues at the same time may both pass the check, and
-/// then exceed the budget by the size of one growth each.
+/// The counters publish no other data, so their accesses are relaxed. A check and the addition after it are separate:
+/// threads that grow queues at the same time may both pass the check, and then exceed the limit by one request each.
 #[derive(Clone)]
 pub(super) struct Budget {
     most: usize,
-    used: Arc<AtomicUsize>,
+    /// Bytes of the memory of queues.
+    memory: Arc<AtomicUsize>,
+    /// Bytes of the items that are counted.
+    held: Arc<AtomicUsize>,
+    /// Whether a filter of several threads has come to the limit.
+    full: Arc<AtomicBool>,
 }
 
 impl Budget {
     pub(super) fn new(most: usize) -> Budget {
-        Budget { most, used: Arc::default() }
+        Budget { most, memory: Arc::default(), held: Arc::default(), full: Arc::default() }
     }
 
-    /// Whether this many further bytes are within the budget.
-    fn has(&self, more: usize) -> bool {
-        self.used.load(Ordering::Relaxed).saturating_add(more) <= self.most
+    fn limit(&self, rule: Rule) -> usize {
+        if rule == Rule::Refuse { self.most } else { self.most / 2 }
     }
 
-    /// How many times the bytes in use are within a quarter of the budget. The rest is for queues that grow: they round up to
-    /// powers of two, and exist twice while they move.
+    /// How many times the memory of queues is within a quarter of the budget.
     pub(super) fn room_to_grow(&self) -> u64 {
-        (self.most / 4 / self.used.load(Ordering::Relaxed).max(1)) as u64
+        (self.under_way() / self.memory.load(Ordering::Relaxed).max(1)) as u64
     }
 
-    fn take(&self, bytes: usize) {
-        self.used.fetch_add(bytes, Ordering::Relaxed);
+    /// The bytes that packets between threads may hold: a quarter of the budget. With as much for queues, that is the limit
+    /// of half.
+    pub(super) fn under_way(&self) -> usize {
+        self.most / 4
     }
 
-    fn give_back(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    /// Bytes that the rule's limit leaves.
+    fn left(&self, rule: Rule) -> usize {
+        self.limit(rule).saturating_sub(self.held.load(Ordering::Relaxed))
+    }
+
+    /// Counts items that leave a queue for a packet.
+    pub(super) fn hold(&self, bytes: usize) {
+        self.held.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts items no longer.
+    pub(super) fn release(&self, bytes: usize) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether a filter of several threads has come to the limit.
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::Relaxed);
     }
 }
 
@@ -49,10 +114,22 @@ pub(super) struct Queues {
     memories: Vec<Memory>,
     /// Bytes of an item.
     bytes: Vec<usize>,
+    /// By channel: the bytes that the budget counts for an item ([`charge`](thalweg_lang::Compiled::charge)).
+    charges: Vec<usize>,
+    /// By channel: whether the budget counts its queue, since it is between regions; and those channels.
+    is_counted: Vec<bool>,
+    counted: Vec<usize>,
     /// Whether they are ring buffers.
     rings: bool,
     budget: Budget,
-    /// A queue that has exceeded the budget, or would have, and the number of its items.
+    rule: Rule,
+    /// Bytes of items that these queues have added to the budget's count.
+    held: usize,
+    /// The same before the call under way.
+    counted_before: usize,
+    /// Whether a filter has stopped at the limit since this was asked.
+    stopped: bool,
+    /// The largest queue when the budget was exceeded, and the number of its items.
     over: Option<(usize, u64)>,
 }
 
@@ -65,21 +142,71 @@ pub(super) struct Held {
 }
 
 impl Queues {
-    pub(super) fn new(bytes: Vec<usize>, rings: bool, budget: Budget) -> Queues {
+    /// The queues of a program, with items of these sizes.
+    pub(super) fn new(native: &Native, bytes: Vec<usize>) -> Queues {
+        let (compiled, budget) = (&native.compiled, Budget::new(native.budget));
+        let counted: Vec<usize> = compiled.between_regions().map(ChannelId::index).collect();
+        let (mut is_counted, mut charges) = (vec![false; bytes.len()], vec![0; bytes.len()]);
+        for channel in compiled.between_regions() {
+            is_counted[channel.index()] = true;
+            charges[channel.index()] = usize::try_from(compiled.charge(channel)).unwrap_or(usize::MAX);
+        }
         let memories = bytes.iter().map(|_| Memory::default()).collect();
-        Queues { memories, bytes, rings, budget, over: None }
+        Queues {
+            memories,
+            bytes,
+            charges,
+            is_counted,
+            counted,
+            rings: native.rings(),
+            budget,
+            rule: Rule::Refuse,
+            held: 0,
+            counted_before: 0,
+            stopped: false,
+            over: None,
+        }
+    }
+
+    /// The number of channels.
+    pub(super) fn channels(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
     }
 
+    pub(super) fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    pub(super) fn set_rule(&mut self, rule: Rule) {
+        self.rule = rule;
+    }
+
+    /// Whether a filter has stopped at the limit since [`Queues::take_stopped`] was called.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Whether a filter has stopped at the limit since the last call.
+    pub(super) fn take_stopped(&mut self) -> bool {
+        std::mem::take(&mut self.stopped)
+    }
+
     /// Charges the queues to a budget shared with other runs from now on.
     pub(super) fn share(&mut self, budget: Budget) {
-        let own = self.memories.iter().map(|memory| memory.bytes().len()).sum();
-        self.budget.give_back(own);
-        budget.take(own);
+        let own = self.memory();
+        self.budget.memory.fetch_sub(own, Ordering::Relaxed);
+        budget.memory.fetch_add(own, Ordering::Relaxed);
+        self.budget.release(self.held);
+        budget.hold(self.held);
         self.budget = budget;
+    }
+
+    fn memory(&self) -> usize {
+        self.memories.iter().map(|memory| memory.bytes().len()).sum()
     }
 
     /// The queue that has exceeded the budget, or would have, with the number of its items, and the budget.
@@ -92,17 +219,102 @@ impl Queues {
         self.over = None;
     }
 
-    /// Like [`Queues::make_room`], within the budget; returns whether it was possible.
-    pub(super) fn make_room_within(&mut self, channel: usize, queue: &mut Queue, more: u64) -> bool {
-        let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
-        let grows = held + more > room || (queue.read as u64) < held;
-        let bytes = (2 * (held + more)).next_power_of_two() as usize * self.bytes[channel];
-        if grows && (!self.budget.has(bytes) || held + more > MOST) {
-            self.over = Some((channel, held));
-            return false;
+    /// Counts the items of all queues; fails where the rule is to refuse and they exceed the budget.
+    pub(super) fn count(&mut self, queues: &[Queue]) {
+        let total = self.recount(queues);
+        self.counted_before = self.held;
+        if self.rule == Rule::Refuse && total > self.budget.most {
+            self.exceed(queues);
         }
-        self.make_room(channel, queue, more);
-        true
+    }
+
+    /// Counts the items of all queues; returns the bytes that the budget counts, those of other threads included.
+    fn recount(&mut self, queues: &[Queue]) -> usize {
+        let own = self.counted.iter().map(|at| self.bytes_of(*at, &queues[*at])).sum::<usize>();
+        self.budget.hold(own);
+        self.budget.release(self.held);
+        self.held = own;
+        self.budget.held.load(Ordering::Relaxed)
+    }
+
+    fn bytes_of(&self, channel: usize, queue: &Queue) -> usize {
+        (queue.written - queue.read) as usize * self.charges[channel]
+    }
+
+    /// The bytes that the budget counts for items of a channel that take these bytes.
+    pub(super) fn charge_of(&self, channel: usize, bytes: usize) -> usize {
+        bytes / self.bytes[channel].max(1) * self.charges[channel]
+    }
+
+    /// Records that the budget is exceeded, and by which queue: the largest.
+    fn exceed(&mut self, queues: &[Queue]) {
+        let largest = self.counted.iter().max_by_key(|at| self.bytes_of(**at, &queues[**at]));
+        self.over = largest.map(|at| (*at, (queues[*at].written - queues[*at].read) as u64));
+    }
+
+    /// Makes room for further items in the queue of a channel, at the request of generated code.
+    pub(super) fn more(&mut self, channel: usize, queues: &mut [Queue], items: u64) -> Room {
+        let held = (queues[channel].written - queues[channel].read) as u64;
+        if held + items > MOST {
+            self.over = Some((channel, held));
+            return Room::Refused;
+        }
+        if !self.is_counted[channel] {
+            self.make_room(channel, &mut queues[channel], items);
+            return Room::Granted;
+        }
+        let (total, need) = (self.recount(queues), items as usize * self.charges[channel]);
+        let is_over = total.saturating_add(need) > self.budget.limit(self.rule)
+            || self.rule == Rule::Leave && self.budget.is_full();
+        // Several items may be more than the firing pushes, so they are counted when it ends.
+        let refuse = is_over && (items == 1 || total > self.budget.most) && self.refuses();
+        if refuse {
+            self.exceed(queues);
+            return Room::Refused;
+        }
+        self.take_back(queues);
+        let left = self.budget.left(self.rule) / self.charges[channel].max(1);
+        let twice = held.max(FEW);
+        let most = if is_over && self.rule != Rule::Refuse { twice } else { twice.min(left as u64) };
+        self.provide(channel, &mut queues[channel], items, most.max(items));
+        if !is_over {
+            return Room::Granted;
+        }
+        self.stopped = true;
+        if matches!(self.rule, Rule::Leave | Rule::Exceed) {
+            self.budget.set_full(true);
+        }
+        Room::Last
+    }
+
+    /// Whether a request beyond the limit fails. Where filters stop after a firing, one that pushes more than the budget by
+    /// itself fails: calls that began below the limit have pushed as much as that before it.
+    fn refuses(&self) -> bool {
+        let beyond = self.budget.most.saturating_add(self.budget.limit(self.rule));
+        self.rule == Rule::Refuse || self.held.saturating_sub(self.counted_before) > beyond
+    }
+
+    /// Takes back the room that counted queues have and do not use. Their next item needs a request.
+    fn take_back(&self, queues: &mut [Queue]) {
+        for at in &self.counted {
+            queues[*at].mask = queues[*at].written - 1;
+        }
+    }
+
+    /// How often as many bytes fit behind the limit of a rule; at least once.
+    pub(super) fn fitting(&mut self, queues: &[Queue], bytes: usize) -> u64 {
+        self.recount(queues);
+        (self.budget.left(self.rule) / bytes.max(1)).max(1) as u64
+    }
+
+    /// Whether the budget counts a queue.
+    pub(super) fn is_counted(&self, channel: usize) -> bool {
+        self.is_counted[channel]
+    }
+
+    /// Records that a region has stopped at the limit.
+    pub(super) fn stop(&mut self) {
+        self.stopped = true;
     }
 
     /// Bytes of an item of a channel.
@@ -118,40 +330,70 @@ impl Queues {
         if self.rings { (item & queue.mask) as usize } else { item as usize }
     }
 
-    /// Ensures room for further items. A queue that must grow at least doubles.
+    /// The items that the memory of a queue has room for.
+    fn capacity(&self, channel: usize) -> u64 {
+        match self.bytes[channel] {
+            0 => MOST,
+            bytes => (self.memories[channel].bytes().len() / bytes).saturating_sub(BEYOND as usize) as u64,
+        }
+    }
+
+    /// Ensures room for further items.
     pub(super) fn make_room(&mut self, channel: usize, queue: &mut Queue, more: u64) {
-        let (room, held) = ((queue.mask + 1) as u64, (queue.written - queue.read) as u64);
+        let held = (queue.written - queue.read) as u64;
         if self.rings {
-            if held + more > room {
+            if held + more > (queue.mask + 1) as u64 {
                 self.widen(channel, queue, held + more);
             }
-        } else if queue.written as u64 + more > room {
-            if held + more <= room && queue.read as u64 >= held {
+        } else if (queue.written as u64) + more > (queue.mask + 1) as u64 {
+            self.provide(channel, queue, more, held + more);
+        }
+    }
+
+    /// Ensures room for `least` further items of a queue that is no ring buffer, and lets generated code use that of `most`.
+    /// A queue that moves gets memory for `most`, so it doubles unless a limit is near.
+    fn provide(&mut self, channel: usize, queue: &mut Queue, least: u64, most: u64) {
+        let held = (queue.written - queue.read) as u64;
+        if queue.written as u64 + least > self.capacity(channel) {
+            if held + least <= self.capacity(channel) && queue.read as u64 >= held {
                 let bytes = self.bytes[channel];
                 let memory = self.memories[channel].bytes_mut();
                 memory.copy_within(queue.read as usize * bytes..queue.written as usize * bytes, 0);
                 (queue.read, queue.written) = (0, held as i64);
             } else {
-                self.widen(channel, queue, 2 * (held + more));
+                self.widen(channel, queue, held + most);
             }
         }
+        let asked = if self.is_counted[channel] { queue.written as u64 + most } else { MOST };
+        queue.mask = asked.min(self.capacity(channel)) as i64 - 1;
     }
 
     /// Moves a queue to larger memory.
     pub(super) fn widen(&mut self, channel: usize, queue: &mut Queue, room: u64) {
-        let room = room.next_power_of_two();
+        let room = if self.rings { room.next_power_of_two() } else { room };
         let mut memory = Memory::new((room + BEYOND) as usize * self.bytes[channel]);
         self.copy_all(channel, queue, memory.bytes_mut());
         let pointer = memory.pointer();
-        let bytes = memory.bytes().len();
-        if !self.budget.has(bytes) {
-            self.over = Some((channel, (queue.written - queue.read) as u64));
-        }
-        self.budget.take(bytes);
-        self.budget.give_back(self.memories[channel].bytes().len());
-        self.memories[channel] = memory;
+        self.replace(channel, memory);
         let held = queue.written - queue.read;
         *queue = Queue { items: pointer.cast(), read: 0, written: held, mask: room as i64 - 1 };
+    }
+
+    fn replace(&mut self, channel: usize, memory: Memory) {
+        let (new, old) = (memory.bytes().len(), self.memories[channel].bytes().len());
+        self.budget.memory.fetch_add(new, Ordering::Relaxed);
+        self.budget.memory.fetch_sub(old, Ordering::Relaxed);
+        self.memories[channel] = memory;
+    }
+
+    /// Gives back the memory of counted queues that hold nothing.
+    pub(super) fn shrink(&mut self, queues: &mut [Queue]) {
+        for at in self.counted.clone() {
+            if queues[at].written == queues[at].read {
+                (queues[at].read, queues[at].written) = (0, 0);
+                self.widen(at, &mut queues[at], 1);
+            }
+        }
     }
 
     /// The items of a queue as bytes.
@@ -201,7 +443,8 @@ impl Queues {
     /// Installs a queue.
     pub(super) fn put_in(&mut self, channel: usize, queue: &mut Queue, held: Held) {
         let Held { mut memory, read, written, mask } = held;
-        self.budget.give_back(self.memories[channel].bytes().len());
+        let own = self.memories[channel].bytes().len();
+        self.budget.memory.fetch_sub(own, Ordering::Relaxed);
         *queue = Queue { items: memory.pointer().cast(), read, written, mask };
         self.memories[channel] = memory;
     }
@@ -211,11 +454,16 @@ impl Queues {
         let (bytes, memory) = (self.bytes[channel], self.memories[channel].bytes());
         into.extend_from_slice(&memory[queue.read as usize * bytes..queue.written as usize * bytes]);
         (queue.read, queue.written) = (0, 0);
+        if self.is_counted[channel] {
+            // The budget still counts the items, so their room is not free.
+            queue.mask = -1;
+        }
     }
 }
 
 impl Drop for Queues {
     fn drop(&mut self) {
-        self.budget.give_back(self.memories.iter().map(|memory| memory.bytes().len()).sum());
+        self.budget.memory.fetch_sub(self.memory(), Ordering::Relaxed);
+        self.budget.release(self.held);
     }
 }

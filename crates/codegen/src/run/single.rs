@@ -148,12 +148,16 @@ impl Run<'_> {
             }
         }
         self.fired[node.0 as usize] += able;
-        self.within_budget()?;
+        let flat = &self.native.compiled.flat;
+        if flat.inputs(node).chain(flat.outputs(node)).any(|at| self.around.queues.is_counted(at.index())) {
+            self.within_budget()?;
+        }
         Ok(able)
     }
 
-    /// Fails where queues have exceeded the budget.
-    pub(super) fn within_budget(&self) -> Result<(), Stop> {
+    /// Counts the items of queues; fails where they exceed the budget.
+    pub(super) fn within_budget(&mut self) -> Result<(), Stop> {
+        self.around.queues.count(self.state.queues());
         self.around.over(self.native).map_or(Ok(()), Err)
     }
 
@@ -185,10 +189,10 @@ impl Run<'_> {
         }
         self.fired[at] += fired;
         if flowed == Flowed::Failed {
-            Err(failed(self.native, &mut self.state, &mut self.around))
-        } else {
-            Ok(fired)
+            return Err(failed(self.native, &mut self.state, &mut self.around));
         }
+        self.within_budget()?;
+        Ok(fired)
     }
 
     fn room_for(&mut self, node: NodeId, firings: u64) {

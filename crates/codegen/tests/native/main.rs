@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bounded;
 mod budget;
 mod cache;
 mod complex;

@@ -47,6 +47,7 @@ impl FilterHost<'_> {
         while self.world.items(input) < items && self.rates.decides_input() {
             let awaited = &self.world.awaited[self.node.0 as usize];
             awaited.set(items);
+            self.world.room.holds(input, self.world.items(input));
             (self.wait)();
             awaited.set(0);
         }

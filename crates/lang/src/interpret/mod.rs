@@ -63,7 +63,7 @@ pub struct Options {
 pub struct RunLimits {
     /// Statements and loop iterations of each firing.
     pub steps: u64,
-    /// Bytes in all queues between regions together.
+    /// Bytes of the items in all queues between regions together.
     pub bytes: u64,
 }
 
@@ -129,12 +129,36 @@ pub fn interpret_within(
     limits: RunLimits,
     around: Surroundings<'_>,
 ) -> Result<Outcome, Stop> {
-    let world =
-        World::new(compiled.clone(), (options, limits), around.files, around.out, around.interrupted)?;
-    let world = Rc::new(world);
+    interpret_measured(compiled, options, limits, around).0
+}
+
+/// As [`interpret_within`]; also returns the most bytes that the queues between regions have held at once, the items that
+/// a firing has popped included until it ends or waits. A budget ([`RunLimits::bytes`]) below that fails.
+pub fn interpret_measured(
+    compiled: &Arc<Compiled>,
+    options: Options,
+    limits: RunLimits,
+    around: Surroundings<'_>,
+) -> (Result<Outcome, Stop>, u64) {
+    let Surroundings { files, out, interrupted, progress } = around;
+    match World::new(compiled.clone(), (options, limits), files, out, interrupted) {
+        Err(stop) => (Err(stop), 0),
+        Ok(world) => {
+            let world = Rc::new(world);
+            (run(&world, options, progress), world.room.peak())
+        }
+    }
+}
+
+fn run(
+    world: &Rc<World>,
+    options: Options,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Outcome, Stop> {
+    let compiled = &world.compiled;
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
     // An interrupt within a firing ends the run like one between firings.
-    let iterations = match drive::drive(&world, options, around.progress) {
+    let iterations = match drive::drive(world, options, progress) {
         Err(Stop::Interrupted) => 0,
         // A failure after an interruption may follow from a write that it has ended.
         Err(_) if world.interrupted() => 0,

@@ -3,7 +3,6 @@
 use crate::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::flat::{ChannelId, Flat};
-use crate::value::WORD;
 use std::cell::Cell;
 
 impl Compiled {
@@ -16,6 +15,12 @@ impl Compiled {
             region_of[channel.from.0.index()] != region_of[channel.to.0.index()]
         })
     }
+
+    /// The bytes that the budget counts for an item of a channel: 4 for each number in it and 1 for each bit or boolean, as
+    /// in native code. The interpreter's own values take up to eight times as much.
+    pub fn charge(&self, channel: ChannelId) -> u64 {
+        self.flat.shape(channel).item_bytes(&self.tree.structs)
+    }
 }
 
 /// The default limit of bytes in all queues between regions: a gigabyte.
@@ -25,6 +30,8 @@ pub const BUDGET: u64 = 1 << 30;
 pub(super) struct Room {
     most: u64,
     used: Cell<u64>,
+    /// The largest value of `used` so far.
+    peak: Cell<u64>,
     /// By channel: bytes of an item; 0 within regions, where the schedule bounds queues.
     bytes: Vec<u64>,
     /// By channel: items included in `used`.
@@ -36,11 +43,10 @@ impl Room {
         let flat = &compiled.flat;
         let mut bytes = vec![0; flat.channels().len()];
         for id in compiled.between_regions() {
-            let words = flat.shape(id).words(&compiled.tree.structs, u64::MAX >> 8);
-            bytes[id.index()] = words.unwrap_or(1).saturating_mul(WORD);
+            bytes[id.index()] = compiled.charge(id);
         }
         let counted = flat.channels().iter().map(|_| Cell::new(0)).collect();
-        Room { most, used: Cell::new(0), bytes, counted }
+        Room { most, used: Cell::new(0), peak: Cell::new(0), bytes, counted }
     }
 
     /// Records the length of a queue; returns whether the budget holds.
@@ -52,7 +58,13 @@ impl Room {
         let before = self.counted[channel.0 as usize].replace(items);
         let used = self.used.get() - before * bytes + items * bytes;
         self.used.set(used);
+        self.peak.set(self.peak.get().max(used));
         used <= self.most || items <= before
+    }
+
+    /// The most bytes that all queues between regions have held at once.
+    pub(super) fn peak(&self) -> u64 {
+        self.peak.get()
     }
 
     /// The error for an exceeded budget, which names the largest queue.

@@ -51,6 +51,22 @@ impl Shape {
 }
 
 impl Shape {
+    /// The bytes of an item in a queue of native code: 4 for each number, and 1 for each bit or boolean.
+    pub fn item_bytes(&self, structs: &[Vec<Shape>]) -> u64 {
+        match self {
+            Shape::Scalar(Type::Void) => 0,
+            Shape::Scalar(Type::Bit | Type::Boolean) => 1,
+            Shape::Scalar(Type::Complex) => 8,
+            Shape::Scalar(Type::Vector(numbers)) => 4 * u64::from(*numbers),
+            Shape::Scalar(_) => 4,
+            Shape::Array(element, length) => element.item_bytes(structs).saturating_mul(*length as u64),
+            Shape::Struct(id) => {
+                let fields = structs.get(id.0 as usize).map_or(&[][..], Vec::as_slice);
+                fields.iter().map(|field| field.item_bytes(structs)).fold(0, u64::saturating_add)
+            }
+        }
+    }
+
     /// The number of 4-byte words that a value of this shape takes in memory, or `None` above `most`. Unboxed
     /// elements of arrays are contiguous; everything else is a separate [`Value`]. The time is proportional to the
     /// result.

@@ -82,7 +82,9 @@ impl Run {
         let level = self.optimise.map(|level| format!("-O {level}"));
         let batch = self.batch.map(|batch| format!("--batch {batch}"));
         let own = self.mode_given().into_iter().chain(level).chain(batch);
-        let given = self.on.given().into_iter().map(str::to_owned).chain(own);
+        // The interpreter's report has counts and the memory of queues.
+        let given = self.on.given().into_iter().filter(|option| *option != "--report");
+        let given = given.map(str::to_owned).chain(own);
         notes.extend(given.map(|option| unused(&option, INTERPRETER)));
         notes
     }

@@ -22,6 +22,7 @@ pub(crate) struct Env {
     pub(crate) more: Option<More>,
     pub(crate) done: i64,
     pub(crate) fiber: *const c_void,
+    pub(crate) full: i64,
     pub(crate) mail: *mut Inbox,
     pub(crate) nodes: i64,
     pub(crate) send: Option<Send>,

@@ -9,8 +9,11 @@ pub(crate) trait Host {
     /// succeeded.
     fn print(&mut self, node: u32, which: u32, format: u32, args: &dyn Fn(usize) -> Vec<i32>) -> bool;
 
-    /// Makes room for further items in a queue; returns whether it succeeded.
-    fn more(&mut self, channel: usize, queue: &mut Queue, items: u64) -> bool;
+    /// The number of queues of the program.
+    fn queues(&self) -> usize;
+
+    /// Makes room for further items in the queue of a channel.
+    fn more(&mut self, channel: usize, queues: &mut [Queue], items: u64) -> Room;
 
     /// Sends a message; `args` reads the given number of scalars, `inboxes` has the inbox headers of all nodes.
     /// Returns whether it succeeded.
@@ -22,6 +25,15 @@ pub(crate) trait Host {
 
     /// Whether the program is to stop where it is.
     fn stops(&mut self) -> bool;
+}
+
+/// The answer to a request for room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    Granted,
+    /// Granted, for the firing that requests it and no other in this call.
+    Last,
+    Refused,
 }
 
 /// A message that is sent: its index among those of a node's code, and when.
@@ -58,13 +70,18 @@ pub(super) unsafe extern "C" fn print(
 /// Called by the program where a queue has no room.
 ///
 /// # Safety
-/// The environment is a state's, and the queue one of those that come right after it.
+/// The environment is a state's in a call, the host's queues come right after it, and the queue is one of them.
 pub(super) unsafe extern "C" fn more(env: *mut Env, queue: *mut Queue, items: i64) -> i32 {
     // SAFETY: the host lives until the call into the program returns, and that call is running.
     let host = unsafe { &mut *(*env).host.cast::<&mut dyn Host>() };
     let channel = (queue.addr() - env.addr() - size_of::<Env>()) / size_of::<Queue>();
-    // SAFETY: only the program uses the queue, and it waits for this function.
-    i32::from(!host.more(channel, unsafe { &mut *queue }, items as u64))
+    // SAFETY: the queues follow the environment without padding, and only the program uses them, which waits for this
+    // function.
+    let queues = unsafe { std::slice::from_raw_parts_mut(env.add(1).cast::<Queue>(), host.queues()) };
+    let room = host.more(channel, queues, items as u64);
+    // SAFETY: the environment is that of a call, which waits for this function.
+    unsafe { (*env).full |= i64::from(room == Room::Last) };
+    i32::from(room == Room::Refused)
 }
 
 /// Called by the program to send a message; returns a non-zero value on failure.

@@ -16,7 +16,7 @@ mod memory;
 pub(super) use abi::Fire;
 pub(crate) use abi::{Block, Env, Inbox, Queue};
 pub(crate) use fibers::Fibers;
-pub(crate) use host::{Host, Sent};
+pub(crate) use host::{Host, Room, Sent};
 pub(crate) use library::Library;
 use library::Parts;
 pub(crate) use memory::{Address, LENDERS, Lent, Memory};
@@ -231,7 +231,7 @@ impl<'a> State<'a> {
         env.print = Some(host::print);
         env.wait = Some(super::fiber::wait);
         env.more = Some(host::more);
-        (env.mail, env.nodes) = (mail, nodes);
+        (env.mail, env.nodes, env.full) = (mail, nodes, 0);
         env.send = Some(host::send);
         env.take = Some(host::take);
         env.ask = Some(host::ask);

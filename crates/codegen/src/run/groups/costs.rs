@@ -111,7 +111,7 @@ pub(super) fn costs(
                 }
             }
         }
-        sources.grow(1, run.around.queues.budget());
+        run.resize(sources);
         costs.states += if round >= BEFORE { n } else { 0 };
         round += 1;
         (around.progress)(sources.done);

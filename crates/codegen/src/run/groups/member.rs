@@ -7,6 +7,7 @@ use super::ports::Ports;
 use super::share::Share;
 use crate::Native;
 use crate::files::Ends;
+use crate::run::queues::Rule;
 use crate::run::{Interrupted, Run};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,11 +41,13 @@ impl<'a> Member<'a> {
         run.adopt(share);
         let group = &cut.groups[at];
         let base = group.takes.is_some().then(|| run.base(group.regions.start));
+        run.around.queues.set_rule(if base.is_some() { Rule::Exceed } else { Rule::Leave });
         if base.is_some() {
             run.fill_own_buffers(group.regions.start);
         }
         let mut member = Member { run, cut: cut.clone(), at, ports, base, failure: None };
         member.empty(&cut.groups[at].outputs);
+        member.run.within_budget()?;
         Ok(member)
     }
 
@@ -113,13 +116,24 @@ impl<'a> Member<'a> {
         let group = &cut.groups[self.at];
         for round in 0..packet.rounds.len() {
             for at in &group.inputs {
-                self.run.put(cut.crossing[*at], packet.crossing[*at].of(round));
+                let items = packet.crossing[*at].of(round);
+                self.run.put(cut.crossing[*at], items);
+                let queues = &self.run.around.queues;
+                packet
+                    .charged
+                    .release(queues.charge_of(cut.crossing[*at].index(), items.len()), queues.budget());
             }
+            self.run.within_budget()?;
             self.run.batches(group.regions.clone(), packet.rounds[round], 1)?;
             for at in &group.outputs {
-                self.run.move_out(cut.crossing[*at], &mut packet.crossing[*at].bytes);
-                packet.crossing[*at].end();
+                let items = &mut packet.crossing[*at];
+                let before = items.bytes.len();
+                self.run.move_out(cut.crossing[*at], &mut items.bytes);
+                items.end();
+                let (queues, more) = (&self.run.around.queues, items.bytes.len() - before);
+                packet.charged.hold(queues.charge_of(cut.crossing[*at].index(), more), queues.budget());
             }
+            self.run.within_budget()?;
         }
         Ok(())
     }

@@ -123,7 +123,13 @@ pub(super) fn cut<'a>(
     if let (Some(alone), true) = (alone, is_free) {
         sources.batch = costs::batch(near, alone);
     }
-    let costs = if by_thread { Costs::default() } else { costs(run, sources, alone, around)? };
+    let costs = if by_thread {
+        // One steady state shows whether the queues fit into their budget.
+        run.some_batches(sources, &mut Many::default())?;
+        Costs::default()
+    } else {
+        costs(run, sources, alone, around)?
+    };
     let mut takes: Vec<_> = (0..run.regions.len()).map(|_| None).collect();
     if !by_region && (given.is_some() || threads.division() == Division::Copies) {
         run.count_direct();
@@ -202,7 +208,9 @@ impl<'a> Groups<'a> {
         alone: Option<f64>,
     ) -> Result<Groups<'a>, Stop> {
         let cut = Arc::new(Cut::new(run, stretches));
-        Ok(Groups { crew: Crew::new(run, &cut)?, cut, packets, alone })
+        let crew = Crew::new(run, &cut)?;
+        run.within_budget()?;
+        Ok(Groups { crew, cut, packets, alone })
     }
 
     /// The most packets under way.
@@ -234,6 +242,7 @@ impl<'a> Groups<'a> {
         feeder.feed(&mut feed, link, around)?;
         sources.batch = near;
         self.crew.give_back(run);
+        run.take_over(sources)?;
         if !feeder.is_worth_it {
             run.note_slow(sources.done);
         }

@@ -1,5 +1,6 @@
 //! The data that goes from thread to thread.
 
+use crate::run::queues::Budget;
 use thalweg_lang::interpret::Stop;
 
 /// Several batches, with the items between groups. Only its holder accesses its memory.
@@ -19,9 +20,28 @@ pub(in crate::run) struct Packet {
     pub(super) crossing: Vec<Items>,
     /// The output of all batches, by writer.
     pub(super) written: Vec<Vec<u8>>,
+    /// The part of `crossing` that no group has taken into its queues, as the budget counts it.
+    pub(super) charged: Charged,
     /// The text that has been printed.
     pub(super) text: Vec<u8>,
     pub(super) failure: Option<Stop>,
+}
+
+/// Bytes that the budget of queues counts for a packet.
+#[derive(Default)]
+pub(super) struct Charged(usize);
+
+impl Charged {
+    pub(super) fn hold(&mut self, bytes: usize, budget: &Budget) {
+        self.0 += bytes;
+        budget.hold(bytes);
+    }
+
+    pub(super) fn release(&mut self, bytes: usize, budget: &Budget) {
+        let bytes = bytes.min(self.0);
+        self.0 -= bytes;
+        budget.release(bytes);
+    }
 }
 
 /// Items of a channel, and the end of each batch's items.

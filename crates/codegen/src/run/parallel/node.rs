@@ -12,7 +12,7 @@
 
 use super::layout::Layout;
 use super::memory::BatchMemory;
-use crate::build::{Address, Host, Inbox, Queue, Sent, State};
+use crate::build::{Address, Host, Inbox, Queue, Room, Sent, State};
 use crate::run::{Interrupted, fault, locked, print};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -129,7 +129,11 @@ impl Host for Lines<'_, '_> {
         text.is_some()
     }
 
-    fn more(&mut self, _channel: usize, _queue: &mut Queue, _items: u64) -> bool {
+    fn queues(&self) -> usize {
+        0
+    }
+
+    fn more(&mut self, _channel: usize, _queues: &mut [Queue], _items: u64) -> Room {
         unreachable!("steady states use no queues")
     }
 
