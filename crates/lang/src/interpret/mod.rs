@@ -150,11 +150,7 @@ pub fn interpret_measured(
     }
 }
 
-fn run(
-    world: &Rc<World>,
-    options: Options,
-    progress: &mut (dyn FnMut(u64) + Send),
-) -> Result<Outcome, Stop> {
+fn run(world: &Rc<World>, options: Options, progress: &mut (dyn FnMut(u64) + Send)) -> Result<Outcome, Stop> {
     let compiled = &world.compiled;
     world.print(&compiled.tree.printed).map_err(Stop::Output)?;
     // An interrupt within a firing ends the run like one between firings.
