@@ -230,6 +230,11 @@ impl Queues {
 
     /// Counts the items of all queues; returns the bytes that the budget counts, those of other threads included.
     fn recount(&mut self, queues: &[Queue]) -> usize {
+        // What `take_back` has taken from a node of static rates, which requests no room, is still there.
+        debug_assert!(
+            self.rings || self.counted.iter().all(|at| queues[*at].written as u64 <= self.capacity(*at)),
+            "items behind the memory of a queue"
+        );
         let own = self.counted.iter().map(|at| self.bytes_of(*at, &queues[*at])).sum::<usize>();
         self.budget.hold(own);
         self.budget.release(self.held);
