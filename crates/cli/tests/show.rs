@@ -73,8 +73,8 @@ fn the_graph_of_a_report_is_printed_in_the_forms_of_graphs() {
 fn a_report_is_printed_as_it_was() {
     let folder = folder();
     let text = fs::read_to_string(folder.path().join("a.json")).unwrap();
-    let expected = Report::from_json(&text).unwrap().to_string();
-    assert_eq!(stdout(&show(folder.path(), &["a.json"])), expected);
+    let report = Report::from_json(&text).unwrap();
+    assert_eq!(stdout(&show(folder.path(), &["a.json"])), format!("{report}\n{}\n", report.advice()));
     let plan = stdout(&show(folder.path(), &["a.json", "--plan"]));
     let next = stdout(&show(folder.path(), &["b.json", "--next-plan"]));
     assert!(next.starts_with("thalweg-plan 2") && next.contains("\nsegment 0"), "{next}");

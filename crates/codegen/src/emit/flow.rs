@@ -283,6 +283,13 @@ impl Writer<'_> {
         self.line("    if (to) {");
         self.depth += 1;
         self.find_out(&given);
+        let begins = self.code.begins.room;
+        if begins > 0 {
+            // The firing does not look again at the room with which it began, and the queue may be another now.
+            self.line(format!("if (__builtin_expect(room < {begins}, 0)) {{"));
+            self.grow(&given, begins);
+            self.line("}");
+        }
         self.depth -= 1;
         self.line("    }");
         self.line("}");

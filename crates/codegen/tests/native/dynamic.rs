@@ -289,6 +289,21 @@ fn the_suite_agrees_on_inputs_of_any_length() {
     }
 }
 
+/// A filter that waits in the middle of a firing has room for the rest of it, also if its queue is another one meanwhile.
+#[test]
+fn filters_that_wait_with_much_to_push() {
+    if !has_compiler("filters_that_wait_with_much_to_push") {
+        return;
+    }
+    let text = around(
+        "int->int pipeline Middle { add Wide(1); add Wide(3); add Narrow(); }
+         int->int filter Wide(int by) { work pop [1, *] push 700 { int n = pop(); push(n); int s = n * by + pop(); if (n & 1) s = s + pop(); for (int i = 0; i < 699; i++) push(s + i); } }
+         int->int filter Narrow { work pop [1, *] push 1 { int s = pop(); for (int i = 0; i < 900; i++) s = s * 3 + pop(); push(s); } }",
+    );
+    let runs: Vec<_> = [7, 50].map(|count| (ints("in", count), None)).into();
+    agree_runs(&[Level::Plain, Level::Vectors], &compiled(&text), &text, &runs);
+}
+
 /// Large locals are not shared with other filters while a filter waits in the middle of a firing.
 #[test]
 fn large_locals_of_waiting_filters() {
