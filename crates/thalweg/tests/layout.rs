@@ -13,6 +13,7 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-machine", &[]),
     ("thalweg-graph", &[]),
+    ("thalweg-queueing", &[]),
     ("thalweg-files", &["thalweg-graph"]),
     ("thalweg-inputs", &["thalweg-graph"]),
     ("thalweg-analysis", &["thalweg-graph"]),

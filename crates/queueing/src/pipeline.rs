@@ -1,0 +1,284 @@
+//! What a model reads: stages, edges, and how threads are given to them.
+//!
+//! A pipeline is an acyclic graph of stages in topological order. Times are in seconds. The *firings* of a stage are
+//! counted per item of the source: a stage behind one that makes four items of one fires four times ([`Pipeline::firings`]).
+
+use crate::error::{MAX_ITEMS, MAX_VARIATION, items, positive, threads, within};
+use crate::{Error, PipelineFault};
+
+/// One stage: a node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Stage {
+    /// The mean time of a firing, in seconds.
+    pub service: f64,
+    /// The coefficient of variation of a firing's time: standard deviation over mean.
+    pub variation: f64,
+    /// The maximum number of firings at once: 1 where the node is sequential, `None` where nothing limits it.
+    pub limit: Option<u32>,
+    /// The number of tickets that may be out, finished ones that wait for their turn included. `None` where a
+    /// parallel stage's output has no order; then a thread keeps its result until the output has room.
+    pub window: Option<u64>,
+    /// How often the stage fires for what arrives on several inputs.
+    pub join: Join,
+}
+
+/// How a stage with several inputs fires.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Join {
+    /// A firing takes from every input.
+    #[default]
+    All,
+    /// A firing takes from any one input, so the inputs' rates add (equation 5).
+    Each,
+}
+
+impl Join {
+    /// The firings for what arrives on two inputs.
+    pub(crate) fn merge(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::All => a.min(b),
+            Self::Each => a + b,
+        }
+    }
+}
+
+impl Stage {
+    /// A sequential stage: one firing at a time.
+    pub fn sequential(service: f64, variation: f64) -> Self {
+        Self { limit: Some(1), ..Self::parallel(service, variation) }
+    }
+
+    /// A parallel stage, with output in any order.
+    pub fn parallel(service: f64, variation: f64) -> Self {
+        Self { service, variation, limit: None, window: None, join: Join::All }
+    }
+
+    /// The same stage with its output in order, through a window of `tickets`.
+    #[must_use]
+    pub fn ordered(self, tickets: u64) -> Self {
+        Self { window: Some(tickets), ..self }
+    }
+
+    /// The same stage with a firing for each item that arrives on any input.
+    #[must_use]
+    pub fn merging(self) -> Self {
+        Self { join: Join::Each, ..self }
+    }
+
+    /// The threads that can work at this stage, of `offered` threads.
+    pub(crate) fn usable(&self, offered: u32) -> u32 {
+        let window = self.window.map_or(u32::MAX, |tickets| u32::try_from(tickets).unwrap_or(u32::MAX));
+        offered.min(self.limit.unwrap_or(u32::MAX)).min(window)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        positive("service time", self.service)?;
+        within("coefficient of variation", self.variation, 0.0, MAX_VARIATION)?;
+        self.limit.map_or(Ok(1), threads)?;
+        self.window.map_or(Ok(1), |window| items("reorder window", window))?;
+        Ok(())
+    }
+}
+
+/// A channel between two stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Edge {
+    /// The producing stage.
+    pub from: usize,
+    /// The consuming stage, after `from`.
+    pub to: usize,
+    /// The mean number of items that a firing of `from` pushes. Below 1: a share of the firings push one item.
+    pub pushes: f64,
+    /// The number of items that a firing of `to` pops.
+    pub pops: f64,
+    /// The number of items that the channel holds, those in service excluded; `None` without a limit.
+    pub capacity: Option<u64>,
+}
+
+impl Edge {
+    /// A channel of `capacity` items on which each firing pushes and pops one item.
+    pub fn new(from: usize, to: usize, capacity: u64) -> Self {
+        Self { from, to, pushes: 1.0, pops: 1.0, capacity: Some(capacity) }
+    }
+
+    /// The same channel with other mean rates.
+    #[must_use]
+    pub fn rates(self, pushes: f64, pops: f64) -> Self {
+        Self { pushes, pops, ..self }
+    }
+
+    /// The same channel without a limit.
+    #[must_use]
+    pub fn unbounded(self) -> Self {
+        Self { capacity: None, ..self }
+    }
+
+    /// Equation 5's `p_ji`: firings of the consumer that a firing of the producer causes. May exceed 1.
+    pub fn branching(&self) -> f64 {
+        self.pushes / self.pops
+    }
+
+    fn check(&self, index: usize, stages: usize) -> Result<(), Error> {
+        if self.from >= self.to || self.to >= stages {
+            return Err(Error::Pipeline(PipelineFault::Order { edge: index }));
+        }
+        within("items pushed by a firing", self.pushes, 0.0, MAX_ITEMS as f64)?;
+        within("items popped by a firing", self.pops, 1.0, MAX_ITEMS as f64)?;
+        within("capacity", self.capacity.unwrap_or(0) as f64, 0.0, MAX_ITEMS as f64)?;
+        Ok(())
+    }
+}
+
+/// A checked description: numbers in range, edges to later stages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pipeline {
+    stages: Vec<Stage>,
+    edges: Vec<Edge>,
+    firings: Vec<f64>,
+}
+
+impl Pipeline {
+    /// Checks stages and edges.
+    ///
+    /// # Errors
+    /// A number out of range, no stage, an edge that does not lead to a later stage.
+    pub fn new(stages: Vec<Stage>, edges: Vec<Edge>) -> Result<Self, Error> {
+        if stages.is_empty() {
+            return Err(Error::Pipeline(PipelineFault::Empty));
+        }
+        for stage in &stages {
+            stage.check()?;
+        }
+        for (index, edge) in edges.iter().enumerate() {
+            edge.check(index, stages.len())?;
+        }
+        let firings = firings(&stages, &edges);
+        for count in &firings {
+            within("firings per item of the source", *count, 0.0, MAX_ITEMS as f64)?;
+        }
+        Ok(Self { stages, edges, firings })
+    }
+
+    /// Stages in a row, with one item a firing and `capacity` items in each channel.
+    ///
+    /// # Errors
+    /// A number out of range, no stage.
+    pub fn chain(stages: Vec<Stage>, capacity: u64) -> Result<Self, Error> {
+        let edges = (1..stages.len()).map(|to| Edge::new(to - 1, to, capacity)).collect();
+        Self::new(stages, edges)
+    }
+
+    /// The stages.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// The edges.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The firings of each stage per item of the source; 1 for stages without input.
+    pub fn firings(&self) -> &[f64] {
+        &self.firings
+    }
+
+    /// The mean time of an item of the source in each stage, in seconds: firings times service time.
+    pub fn demands(&self) -> impl Iterator<Item = f64> + '_ {
+        self.stages.iter().zip(&self.firings).map(|(stage, firings)| stage.service * firings)
+    }
+
+    /// The mean time of an item of the source in all stages together, in seconds.
+    pub fn work(&self) -> f64 {
+        self.demands().sum()
+    }
+
+    /// The same pipeline with no reorder window of more than `tickets`.
+    pub(crate) fn with_windows(&self, tickets: u64) -> Result<Self, Error> {
+        let window =
+            |stage: &Stage| Stage { window: stage.window.map(|window| window.min(tickets)), ..*stage };
+        Self::new(self.stages.iter().map(window).collect(), self.edges.clone())
+    }
+
+    /// The same pipeline with other capacities: `change` maps each limited capacity.
+    ///
+    /// # Errors
+    /// A capacity out of range.
+    pub fn with_capacities(&self, change: impl Fn(u64) -> u64) -> Result<Self, Error> {
+        let edge = |edge: &Edge| Edge { capacity: edge.capacity.map(&change), ..*edge };
+        Self::new(self.stages.clone(), self.edges.iter().map(edge).collect())
+    }
+}
+
+/// Visits by the edges, which come in any order: sums or minima over the inputs of each stage.
+fn firings(stages: &[Stage], edges: &[Edge]) -> Vec<f64> {
+    let mut order: Vec<&Edge> = edges.iter().collect();
+    order.sort_by_key(|edge| edge.from);
+    let mut caused: Vec<Option<f64>> = vec![None; stages.len()];
+    for edge in order {
+        // All edges into `from` come from earlier stages, so its count is complete.
+        let more = caused[edge.from].unwrap_or(1.0) * edge.branching();
+        let join = stages[edge.to].join;
+        caused[edge.to] = Some(caused[edge.to].map_or(more, |sum| join.merge(sum, more)));
+    }
+    caused.into_iter().map(|count| count.unwrap_or(1.0)).collect()
+}
+
+/// How threads are given to stages.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Workers {
+    /// Each stage has threads of its own. A stage uses no more than its limit and its window allow.
+    Pools(Vec<u32>),
+    /// All threads work at all stages.
+    Shared(u32),
+}
+
+/// How a pipeline runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The threads.
+    pub workers: Workers,
+    /// The maximum number of items of the source under way at once; `None` without a limit.
+    pub tokens: Option<u64>,
+}
+
+impl Settings {
+    /// A pool for each stage, without a limit of tokens.
+    pub fn pools(threads: impl Into<Vec<u32>>) -> Self {
+        Self { workers: Workers::Pools(threads.into()), tokens: None }
+    }
+
+    /// Threads for all stages together, without a limit of tokens.
+    pub fn shared(threads: u32) -> Self {
+        Self { workers: Workers::Shared(threads), tokens: None }
+    }
+
+    /// The same settings with at most `tokens` items under way.
+    #[must_use]
+    pub fn tokens(self, tokens: u64) -> Self {
+        Self { tokens: Some(tokens), ..self }
+    }
+
+    /// The threads that each stage can use.
+    ///
+    /// # Errors
+    /// A number out of range, a wrong number of pools.
+    pub(crate) fn threads(&self, pipeline: &Pipeline) -> Result<Vec<u32>, Error> {
+        self.tokens.map_or(Ok(1), |tokens| items("number of tokens", tokens))?;
+        let stages = pipeline.stages();
+        match &self.workers {
+            Workers::Pools(pools) if pools.len() != stages.len() => {
+                Err(Error::Pipeline(PipelineFault::Pools { stages: stages.len(), pools: pools.len() }))
+            }
+            Workers::Pools(pools) => {
+                stages.iter().zip(pools).map(|(stage, c)| Ok(stage.usable(threads(*c)?))).collect()
+            }
+            Workers::Shared(p) => {
+                let p = threads(*p)?;
+                Ok(stages.iter().map(|stage| stage.usable(p)).collect())
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! A pipeline as stations and buffers in the units that the decomposition uses.
+//!
+//! Times are a stage's per item of the source. Where the firings of two neighbours differ, one *unit* of the buffer between
+//! them is a firing of the rarer one: a stage that fires eight times for it counts as one service of eight times the length,
+//! with an eighth of the squared variation, by an eighth of the threads each eight times as fast.
+
+use super::window;
+use crate::{Edge, Error, Pipeline, Stage};
+
+/// A stage with its threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Station {
+    /// The threads that work at it.
+    pub threads: f64,
+    /// The mean thread time for an item of the source, in seconds, without waits; loss by a full reorder window included.
+    pub demand: f64,
+    /// The squared coefficient of variation of a firing's time.
+    pub squared: f64,
+    /// Firings per item of the source.
+    pub firings: f64,
+    /// The results that may wait in the reorder window while all threads work.
+    pub spare: f64,
+}
+
+impl Station {
+    /// The highest throughput, in items of the source per second.
+    pub fn rate(&self) -> f64 {
+        self.threads / self.demand
+    }
+}
+
+/// A channel, between stations by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// The producing station.
+    pub from: usize,
+    /// The consuming station.
+    pub to: usize,
+    /// Units per item of the source.
+    pub units: f64,
+    /// The places, in units; those of the reorder window before it included.
+    pub room: f64,
+    /// What random choice of the firings that push adds to the squared variation of a unit's time upstream.
+    pub choice: f64,
+}
+
+/// Stations, and buffers in order of their producers.
+pub struct Line {
+    /// One for each stage.
+    pub stations: Vec<Station>,
+    /// Those of the channels that carry items.
+    pub buffers: Vec<Buffer>,
+}
+
+/// The items that a channel without a limit holds for the models, far above what a queue reaches.
+pub const NO_LIMIT: f64 = 1e15;
+
+impl Line {
+    /// Stations and buffers of `pipeline`, where stage `i` has `threads[i]` threads.
+    ///
+    /// # Errors
+    /// A number that leaves the accepted range where times and firings are multiplied.
+    pub fn new(pipeline: &Pipeline, threads: &[u32]) -> Result<Self, Error> {
+        let stages = pipeline.stages().iter().zip(pipeline.firings()).zip(threads);
+        let stations: Vec<Station> =
+            stages.map(|((stage, firings), c)| station(stage, *firings, *c)).collect();
+        for station in stations.iter().filter(|station| station.firings > 0.0) {
+            crate::error::positive("time of an item in a stage", station.demand)?;
+        }
+        let mut edges: Vec<&Edge> = pipeline.edges().iter().filter(|edge| carries(&stations, edge)).collect();
+        edges.sort_by_key(|edge| edge.from);
+        let buffers = edges.into_iter().map(|edge| buffer(&stations, edge)).collect();
+        Ok(Self { stations, buffers })
+    }
+
+    /// The stations that fire at all, and their numbers.
+    pub fn active(&self) -> impl Iterator<Item = (usize, &Station)> {
+        self.stations.iter().enumerate().filter(|(_, station)| station.firings > 0.0)
+    }
+}
+
+fn station(stage: &Stage, firings: f64, c: u32) -> Station {
+    let squared = stage.variation.powi(2);
+    let kept = window::kept_throughput(stage, c);
+    let spare = stage.window.map_or(0.0, |tickets| tickets as f64 - f64::from(c));
+    Station {
+        threads: c.into(),
+        demand: stage.service * firings / kept,
+        squared,
+        firings,
+        spare: spare.max(0.0),
+    }
+}
+
+fn carries(stations: &[Station], edge: &Edge) -> bool {
+    edge.pushes > 0.0 && stations[edge.from].firings > 0.0 && stations[edge.to].firings > 0.0
+}
+
+fn buffer(stations: &[Station], edge: &Edge) -> Buffer {
+    let producer = &stations[edge.from];
+    let items = producer.firings * edge.pushes;
+    let units = producer.firings.min(items / edge.pops);
+    let room = edge.capacity.map_or(NO_LIMIT, |capacity| capacity as f64) * units / items
+        + producer.spare * units / producer.firings;
+    let choice = if edge.pushes < 1.0 { 1.0 - edge.pushes } else { 0.0 };
+    Buffer { from: edge.from, to: edge.to, units, room, choice }
+}
