@@ -195,13 +195,6 @@ impl Pipeline {
         self.demands().sum()
     }
 
-    /// The same pipeline with no reorder window of more than `tickets`.
-    pub(crate) fn with_windows(&self, tickets: u64) -> Result<Self, Error> {
-        let window =
-            |stage: &Stage| Stage { window: stage.window.map(|window| window.min(tickets)), ..*stage };
-        Self::new(self.stages.iter().map(window).collect(), self.edges.clone())
-    }
-
     /// The same pipeline with other capacities: `change` maps each limited capacity.
     ///
     /// # Errors

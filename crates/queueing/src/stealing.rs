@@ -75,7 +75,7 @@ impl Stealing {
         }
         let ideal = ideal::ideal(self.service, self.threads, self.tokens)?.throughput;
         state.throughput = state.unclamped.min(ideal).min(p / self.service);
-        state.utilisation = state.throughput * self.service / p;
+        state.utilisation = (state.throughput * self.service / p).min(1.0);
         Ok(state)
     }
 

@@ -34,9 +34,8 @@ fn stationary<S: Copy + Eq + Hash>(start: S, moves: impl Fn(S) -> Vec<(S, f64)>)
         leaves[last] = q[last][..last].iter().sum();
         for i in 0..last {
             let factor = q[i][last] / leaves[last];
-            for j in 0..last {
-                q[i][j] += factor * q[last][j];
-            }
+            let row = q[last].clone();
+            q[i][..last].iter_mut().zip(&row).for_each(|(to, from)| *to += factor * from);
         }
     }
     let mut p = vec![1.0; n];
@@ -135,7 +134,7 @@ fn two_exponential_stations_with_threads_are_their_chain() {
         let down = Side { threads: cd, time: td, squared: 1.0 };
         let state = pair::solve(&up, &down, room as f64);
         assert_near(state.throughput, throughput, 1e-12);
-        assert!((state.queue - queue).abs() < 0.15 * (room as f64 + 0.1), "{} {queue}", state.queue);
+        assert!((state.queue - queue).abs() < 0.05 * room as f64 + 1e-9, "{} {queue}", state.queue);
     }
 }
 
@@ -236,6 +235,6 @@ fn three_exponential_stations_are_near_their_chain() {
             vec![thalweg_queueing::Edge::new(0, 1, rooms[0]), thalweg_queueing::Edge::new(1, 2, rooms[1])];
         let chain = Pipeline::new(stages, edges).unwrap();
         let found = predict(&chain, &Settings::pools([1; 3])).unwrap().throughput;
-        assert_near(found, throughput, 0.02);
+        assert_near(found, throughput, 0.035);
     }
 }

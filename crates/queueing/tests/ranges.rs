@@ -110,7 +110,7 @@ fn check_all(stages: Vec<Stage>, edges: Vec<Edge>, pools: Vec<u32>, p: u32, toke
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_number_gives_a_finite_result_or_an_error(a in number(), b in number(), c in number(), n in count(), p in small_count()) {

@@ -182,7 +182,7 @@ impl Simulation<'_> {
         loop {
             let ready = self.stations[i].tickets.front() == Some(&true) || self.stations[i].held > 0;
             // A channel without places passes items on to free threads.
-            if !ready || !self.has_room(i) && !(self.chain.capacities[i] == 0 && self.can_take(i + 1)) {
+            if !ready || !(self.has_room(i) || self.chain.capacities[i] == 0 && self.can_take(i + 1)) {
                 return;
             }
             let station = &mut self.stations[i];
@@ -221,8 +221,10 @@ impl Simulation<'_> {
 
     fn has_reserve(&self, i: usize) -> bool {
         let station = &self.stations[i];
-        let out = if self.chain.stages[i].window.is_some() { 0 } else { station.busy + station.held };
-        i + 1 == self.chain.stages.len() || self.channels[i + 1] + out < self.chain.capacities[i]
+        let reserved = station.busy + station.held;
+        self.chain.stages[i].window.is_some()
+            || i + 1 == self.chain.stages.len()
+            || self.channels[i + 1] + reserved < self.chain.capacities[i]
     }
 
     fn can_start(&self, i: usize) -> bool {

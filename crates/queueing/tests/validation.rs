@@ -92,7 +92,7 @@ impl Errors {
     }
 }
 
-const ITEMS: usize = 8_000;
+const ITEMS: usize = 6_000;
 
 #[test]
 fn validation_of_pools() {
@@ -135,9 +135,6 @@ fn validation_of_shared_threads() {
         let predicted = tandem::predict(&pipeline, &settings).unwrap();
         ours.add(predicted.throughput, measured);
         bound.add(predicted.bound, measured);
-        if std::env::var("SHOW").is_ok() && (predicted.throughput / measured - 1.0).abs() > 0.12 {
-            eprintln!("{seed} {:.3} {measured:.3} {:.3} {chain:?}", predicted.throughput, predicted.bound);
-        }
         if chain.tokens.is_some() {
             stealing.add(paper::stealing(&pipeline, &settings).unwrap().throughput, measured);
             central.add(paper::central(&pipeline, &settings).unwrap().throughput, measured);

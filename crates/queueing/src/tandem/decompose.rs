@@ -17,8 +17,8 @@ use super::pair::{self, Side};
 
 /// The relative difference of throughputs at which the sweeps end.
 const TOLERANCE: f64 = 1e-7;
-/// The maximum number of solved pairs, which bounds the time where a line does not settle.
-const MAX_PAIRS: usize = 4_000_000;
+/// The maximum number of levels visited, which bounds the time where a line does not settle.
+const MAX_LEVELS: f64 = 12e6;
 /// The maximum number of pairs of sweeps.
 const MAX_SWEEPS: usize = 400;
 
@@ -38,7 +38,7 @@ pub struct Flow {
 pub fn solve(line: &Line) -> Flow {
     let mut state = State::new(line);
     let count = line.buffers.len();
-    let sweeps = (MAX_PAIRS / (2 * count)).clamp(4, MAX_SWEEPS);
+    let sweeps = state.max_sweeps();
     for _ in 0..sweeps {
         (0..count).for_each(|e| state.update(e, End::Up));
         (0..count).rev().for_each(|e| state.update(e, End::Down));
@@ -146,6 +146,12 @@ impl<'a> State<'a> {
             time: total / buffer.units * threads / station.threads,
             squared: share * served + (1.0 - share) * waited,
         }
+    }
+
+    /// The number of pairs of sweeps that the limit of levels allows.
+    fn max_sweeps(&self) -> usize {
+        let levels: f64 = self.up.iter().chain(&self.down).map(|side| f64::from(side.threads) + 0.5).sum();
+        ((MAX_LEVELS / (2.0 * levels)) as usize).clamp(4, MAX_SWEEPS)
     }
 
     /// The relative difference between the throughputs of the lines.

@@ -31,7 +31,7 @@ struct Chain<'a> {
 impl Chain<'_> {
     /// The numbers of upstream and downstream phases of a level; an idle or blocked thread has one.
     fn shape(&self, n: usize) -> (usize, usize) {
-        (if n == self.top { 1 } else { self.up.len() }, if n == 0 { 1 } else { self.down.len() })
+        (if n == self.top { 1 } else { self.up.count() }, if n == 0 { 1 } else { self.down.count() })
     }
 
     fn size(&self, n: usize) -> usize {

@@ -12,14 +12,18 @@ use crate::{Edge, Error, Pipeline, Stage};
 pub struct Station {
     /// The threads that work at it.
     pub threads: f64,
-    /// The mean thread time for an item of the source, in seconds, without waits; loss by a full reorder window included.
+    /// The mean thread time for an item of the source, in seconds, without waits; with the loss by a full reorder window.
     pub demand: f64,
+    /// The same time without that loss.
+    pub work: f64,
     /// The squared coefficient of variation of a firing's time.
     pub squared: f64,
     /// Firings per item of the source.
     pub firings: f64,
     /// The results that may wait in the reorder window while all threads work.
     pub spare: f64,
+    /// Whether the stage has a reorder window.
+    pub ordered: bool,
 }
 
 impl Station {
@@ -80,15 +84,16 @@ impl Line {
 }
 
 fn station(stage: &Stage, firings: f64, c: u32) -> Station {
-    let squared = stage.variation.powi(2);
-    let kept = window::kept_throughput(stage, c);
+    let work = stage.service * firings;
     let spare = stage.window.map_or(0.0, |tickets| tickets as f64 - f64::from(c));
     Station {
         threads: c.into(),
-        demand: stage.service * firings / kept,
-        squared,
+        demand: work / window::kept_throughput(stage, c),
+        work,
+        squared: stage.variation.powi(2),
         firings,
         spare: spare.max(0.0),
+        ordered: stage.window.is_some(),
     }
 }
 

@@ -34,9 +34,6 @@ const MAX_EXACT: (u64, usize) = (64, 6);
 /// A number out of range, a wrong number of pools.
 pub fn predict(pipeline: &Pipeline, settings: &Settings) -> Result<Prediction, Error> {
     let threads = settings.threads(pipeline)?;
-    // No more tickets are out than tokens.
-    let limited = settings.tokens.map(|tokens| pipeline.with_windows(tokens)).transpose()?;
-    let pipeline = limited.as_ref().unwrap_or(pipeline);
     let line = Line::new(pipeline, &threads)?;
     let mut prediction = match settings.workers {
         Workers::Pools(_) => pools(pipeline, settings, &threads, &line),

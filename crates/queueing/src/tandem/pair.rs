@@ -84,7 +84,7 @@ impl Sums {
         Self { weight: 0.0, scale: 0.0, mass: 1.0, flow: 0.0, items: 0.0 }
     }
 
-    /// Goes up by one level, which counts as `steps` levels; the buffer then holds from `low` to `high` items.
+    /// Goes up by one level, which counts as `steps` levels; the buffer holds `low` items before and `high` after it.
     fn step(&mut self, up: f64, down: f64, steps: f64, low: f64, high: f64) {
         let log = (up / down).ln();
         let growth = steps * log;
@@ -98,7 +98,8 @@ impl Sums {
         let mass = (largest - self.scale).exp() * series(log, steps);
         self.mass += mass;
         self.flow += mass * down;
-        self.items += mass * (low + (high - low) * centre(growth));
+        // The states of the level hold 1 to all of its items, so their mean lies half an item above the centre.
+        self.items += mass * (low + (high - low) * centre(growth) + 0.5).min(high);
         self.weight += growth;
     }
 }

@@ -42,13 +42,13 @@ fn erlang_mixture(mean: f64, squared: f64) -> Phases {
 
 impl Phases {
     /// The number of phases.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rates.len()
     }
 
     /// The phase that begins when phase `i` ends; `None` where the time ends.
     pub fn after(&self, i: usize) -> Option<usize> {
-        (self.chained && i + 1 < self.len()).then_some(i + 1)
+        (self.chained && i + 1 < self.count()).then_some(i + 1)
     }
 
     /// The mean of the part of the time above `limit`.
@@ -60,7 +60,7 @@ impl Phases {
     /// The excess of a walk that begins in phase `i`: exponential, or Erlang with equal rates.
     fn excess_from(&self, i: usize, limit: f64) -> f64 {
         let rate = self.rates[i];
-        let left = if self.chained { self.len() - i } else { 1 };
+        let left = if self.chained { self.count() - i } else { 1 };
         let (mut poisson, mut sum) = ((-rate * limit).exp(), 0.0);
         for done in 0..left {
             sum += poisson * (left - done) as f64 / rate;
@@ -76,8 +76,8 @@ mod tests {
 
     /// Mean and squared coefficient of variation, by the backward recursion over the phases.
     fn moments(phases: &Phases) -> (f64, f64) {
-        let (mut first, mut second) = (vec![0.0; phases.len()], vec![0.0; phases.len()]);
-        for i in (0..phases.len()).rev() {
+        let (mut first, mut second) = (vec![0.0; phases.count()], vec![0.0; phases.count()]);
+        for i in (0..phases.count()).rev() {
             let (m, s) = phases.after(i).map_or((0.0, 0.0), |next| (first[next], second[next]));
             let t = 1.0 / phases.rates[i];
             first[i] = t + m;

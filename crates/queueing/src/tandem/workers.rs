@@ -21,7 +21,7 @@ pub fn throughput(pipeline: &Pipeline, p: u32, usable: &[u32]) -> Result<f64, Er
     let places: f64 = line.buffers.iter().map(|buffer| buffer.room / buffer.units).sum();
     for buffer in &mut line.buffers {
         let producer = &line.stations[buffer.from];
-        if producer.spare == 0.0 {
+        if !producer.ordered {
             buffer.room = (buffer.room - producer.threads * buffer.units / producer.firings).max(0.0);
         }
     }
@@ -51,8 +51,8 @@ fn reserve(pipeline: &Pipeline, usable: &[u32]) -> Vec<u32> {
 fn item(line: &Line) -> (f64, f64) {
     let (mut mean, mut variance) = (0.0, 0.0);
     for (_, station) in line.active() {
-        mean += station.demand;
-        variance += station.demand.powi(2) * station.squared / station.firings;
+        mean += station.work;
+        variance += station.work.powi(2) * station.squared / station.firings;
     }
     (mean, variance / mean / mean)
 }
