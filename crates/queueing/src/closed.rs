@@ -51,7 +51,13 @@ impl Closed {
         let throughput = sums.away / sums.mass / self.arrival;
         let (at_stage, busy) = (sums.present / sums.mass, sums.busy / sums.mass);
         let waiting = (at_stage - busy).max(0.0) / throughput;
-        Ok(ClosedState { throughput, busy, utilisation: (busy / self.threads).min(1.0), items: at_stage, waiting })
+        Ok(ClosedState {
+            throughput,
+            busy,
+            utilisation: (busy / self.threads).min(1.0),
+            items: at_stage,
+            waiting,
+        })
     }
 
     fn check(&self) -> Result<(), Error> {

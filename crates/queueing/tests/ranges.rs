@@ -173,6 +173,17 @@ fn a_hundred_thousand_stages_take_linear_time() {
 }
 
 #[test]
+fn a_long_line_is_little_slower_than_a_shorter_one() {
+    let predict = |count: usize| {
+        let pipeline = Pipeline::chain(vec![Stage::sequential(1.0, 1.0); count], 4).unwrap();
+        tandem::predict(&pipeline, &Settings::pools(vec![1; count])).unwrap().throughput
+    };
+    // The simulation of 100 stages gives 0.70.
+    let found = [100, 1_000, 30_000].map(predict);
+    assert!(found.iter().all(|x| (0.65..0.73).contains(x)), "{found:?}");
+}
+
+#[test]
 fn huge_populations_take_little_time() {
     let begin = Instant::now();
     for (service, arrival, threads) in [(1.0, 1.0, 1.0), (1.0, 1e9, 65_536.0), (1e-3, 1.0, 2.5)] {
