@@ -147,6 +147,31 @@ fn validation_of_shared_threads() {
     assert!(median < 0.05 && high < 0.25, "{median} {high}");
 }
 
+/// The paper's own domain: exponential times, stages without order, channels of 20 to 100 items.
+#[test]
+fn validation_of_equation_4_in_its_domain() {
+    let mut random = Random(19);
+    let [mut ours, mut closed, mut bound] = [(); 3].map(|()| Errors::default());
+    for seed in 0..40 {
+        let mut chain = pools(&mut random);
+        for stage in &mut chain.stages {
+            (stage.variation, stage.window) = (1.0, None);
+        }
+        let count = chain.stages.len();
+        chain.capacities = (1..count).map(|_| 20 + random.below(81) as usize).chain([usize::MAX]).collect();
+        let measured = run(&chain, ITEMS, seed).throughput;
+        let (pipeline, settings) = (pipeline(&chain), settings(&chain));
+        let predicted = tandem::predict(&pipeline, &settings).unwrap();
+        ours.add(predicted.throughput, measured);
+        closed.add(paper::closed(&pipeline, &settings).unwrap().throughput, measured);
+        bound.add(predicted.bound, measured);
+    }
+    let (median, high) = ours.report("exponential, capacities of 20 to 100: ours");
+    closed.report("the same: equation 4");
+    bound.report("the same: min(c / T)");
+    assert!(median < 0.03 && high < 0.1, "{median} {high}");
+}
+
 /// The paper's own domain: exponential times, parallel stages whose channels never fill, and tokens for each thread.
 #[test]
 fn validation_of_work_stealing_in_its_domain() {
