@@ -106,6 +106,17 @@ fn a_stage_behind_a_gain_is_overloaded_in_items_of_the_source() {
 }
 
 #[test]
+fn stages_behind_an_overloaded_one_see_its_capacity() {
+    // Equation 6 alone would pass 4 items a second on to the third stage, more than its threads can do.
+    let stages = vec![Stage::sequential(0.5, 1.0), Stage::parallel(1.0, 1.0), Stage::parallel(1.0, 1.0)];
+    let edges = vec![Edge::new(0, 1, 20).rates(4.0, 1.0), Edge::new(1, 2, 20)];
+    let pipeline = Pipeline::new(stages, edges).unwrap();
+    let open = paper::open(&pipeline, &Settings::pools([1, 2, 3]), 1.0).unwrap();
+    assert_near(open.stages[2].rate, 2.0, 1e-12);
+    assert!(open.stages[2].waiting.is_some(), "2 of 3 threads are busy");
+}
+
+#[test]
 fn rates_add_where_a_stage_merges() {
     // dedup: half of the blocks skip compression.
     let half = |from, to| Edge::new(from, to, 20).rates(0.5, 1.0);

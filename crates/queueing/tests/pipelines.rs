@@ -39,6 +39,8 @@ fn a_collapsed_gain_keeps_the_items_of_the_source() {
     let collapsed = collapse(&pipeline).unwrap();
     assert_eq!(collapsed.firings(), [1.0, 4.0]);
     assert_near(collapsed.stages()[0].service, 3.0, 1e-12);
+    // Variances add: 0.25 and four times 0.25.
+    assert_near(collapsed.stages()[0].variation, 1.25f64.sqrt() / 3.0, 1e-12);
     assert_near(collapsed.work(), pipeline.work(), 1e-12);
 }
 
