@@ -12,6 +12,8 @@ pub const TOLERANCE: f64 = 0.01;
 
 /// Equation 9: the highest throughput of a stage of `c` threads, in items per second.
 ///
+/// The bound holds for open stages too, where the last paragraph of section 3.4 prints `c / Tarr` for `c / Tser` (errata, F7).
+///
 /// # Errors
 /// A number out of range.
 pub fn upper_bound(service: f64, c: u32) -> Result<f64, Error> {
