@@ -11,7 +11,7 @@
 use super::check;
 use crate::channel::Lack;
 use crate::channel::{In, InputRates, Layout, MarkRef, Marks, Meter, Ring, Sizes, Slots};
-use crate::port::{Input, PopPort, PushPort};
+use crate::port::{Input, InputCursor, PopPort, PushPort};
 use crate::sync::UnsafeCell;
 use loom::thread;
 use std::collections::VecDeque;
@@ -105,9 +105,9 @@ impl Consumer {
         // SAFETY: as in `PopPort::open`: `firings` has granted the items `[start, start + count)`, and `next` has moved
         // past them, so only this cursor has them.
         unsafe { self.cursor.open(self.slots, start, start + count) };
-        PopPort::<Item>::step(&mut self.cursor, (count, count));
+        self.cursor.begin((count, count));
         let numbers = (0..count).map(|_| self.cursor.pop().number).collect();
-        PopPort::<Item>::finish(&mut self.cursor);
+        self.cursor.end();
         self.ring.release(self.cursor.at());
         Ok(numbers)
     }
