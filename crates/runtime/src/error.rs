@@ -334,7 +334,8 @@ impl fmt::Display for Deadlock {
             Some(Remains::Items { channel, items }) => {
                 write!(
                     f,
-                    "; their loop has no input from outside, and `{channel}` still holds {items} items"
+                    "; their loop has no input from outside, and `{channel}` still holds {items} item{}",
+                    if *items == 1 { "" } else { "s" }
                 )?;
             }
             None => {}

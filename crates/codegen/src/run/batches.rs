@@ -79,12 +79,12 @@ impl Run<'_> {
         let (mut left, mut from) = (count, regions.start);
         while left > 0 {
             let to = self.next_here(from..regions.end);
-            let count = if to == regions.end && regions.start == 0 { left } else { 1 };
+            let here = if to == regions.end && regions.start == 0 { left } else { 1 };
             let nothing = to == from && to < regions.end;
-            match if nothing { BatchesEnd::Done } else { self.run_batches((from, to), n, count) } {
+            match if nothing { BatchesEnd::Done } else { self.run_batches((from, to), n, here) } {
                 BatchesEnd::Failed => return Err(failed(self.native, &mut self.state, &mut self.around)),
                 BatchesEnd::Done if to == regions.end => {
-                    left -= count;
+                    left -= here;
                     from = regions.start;
                     continue;
                 }

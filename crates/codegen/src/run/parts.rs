@@ -398,10 +398,12 @@ impl<'a> Run<'a> {
                     n = n.min(taken.saturating_sub(before));
                 }
                 let fits = self.fitting(stage);
-                if fits < n {
+                let there = self.ends.available(&self.stages[stage].facts, n.min(fits))?;
+                // At the end of a file no room would help.
+                if fits < n && there == fits {
                     self.around.queues.stop();
                 }
-                self.ends.available(&self.stages[stage].facts, n.min(fits))?
+                there
             }
             (None, None) => self.taken(region).unwrap_or(0).saturating_sub(before),
         };

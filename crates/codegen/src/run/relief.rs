@@ -47,11 +47,16 @@ impl Run<'_> {
         let before = self.direct_sources(&regions);
         for region in regions {
             if self.regions[region].is_source() {
-                self.region_of_batch(region, n)?;
+                self.source_of_batch(region, n)?;
                 self.finish(region, (&before, n))?;
             }
         }
         Ok(())
+    }
+
+    /// Runs a source's part of a batch, unless generated code schedules it: [`Run::finish`] fires it as often as is due.
+    fn source_of_batch(&mut self, region: usize, n: u64) -> Result<(), Stop> {
+        if self.hands_over(region) { Ok(()) } else { self.region_of_batch(region, n) }
     }
 
     /// Continues a batch of `n` steady states after the first of `regions`, which may have stopped at the limit of queues;
@@ -80,7 +85,7 @@ impl Run<'_> {
                 self.drain()?;
             }
             if region > first {
-                self.region_of_batch(region, n)?;
+                self.source_of_batch(region, n)?;
             }
             self.finish(region, (before, due))?;
         }

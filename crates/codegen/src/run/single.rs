@@ -176,10 +176,8 @@ impl Run<'_> {
             Some(0) | None => self.state.flow(node.0, count, &mut self.around),
             Some(stack) => {
                 let flat = &self.native.compiled.flat;
-                let channels: Vec<ChannelId> = flat.inputs(node).chain(flat.outputs(node)).collect();
-                let apart = (&mut self.fibers, stack, &channels[..]);
                 self.state
-                    .flow_apart(node.0, count, apart, &mut self.around)
+                    .flow_apart(node.0, count, (&mut self.fibers, stack), &mut self.around)
                     .map_err(|why| Stop::Output(format!("`{}`: {why}", flat.node(node).name)))?
             }
         };

@@ -316,9 +316,9 @@ impl Meter {
         self.capacity.load(Ordering::Relaxed)
     }
 
-    /// Raises the capacity; it is never lowered. The ring must have that many slots.
-    pub(crate) fn raise_capacity(&self, capacity: usize) {
-        self.capacity.fetch_max(capacity, Ordering::Relaxed);
+    /// Raises the capacity; it is never lowered. The ring must have that many slots. True if it was less.
+    pub(crate) fn raise_capacity(&self, capacity: usize) -> bool {
+        self.capacity.fetch_max(capacity, Ordering::Relaxed) < capacity
     }
 
     /// Items in the channel. A snapshot: either counter may have moved on.

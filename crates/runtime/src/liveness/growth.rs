@@ -78,14 +78,22 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
     channels
 }
 
-/// The bytes that doubling a channel adds: its slots, or its byte limit if that is what stops the producer. A budget counts
-/// the slots that it may widen to from the start.
+/// The capacity to which a channel of this capacity grows, and the bytes that this adds. A budget counts all the slots that
+/// the channel may widen to from the start, so up to these it grows for nothing, however far it has widened.
+fn larger(net: &Net<'_>, channel: ChannelId, capacity: usize) -> (usize, usize) {
+    let (plan, item) = (&net.topology.plan, net.topology.graph.channel(channel).item.bytes.max(1));
+    let slots = plan.slots_of(channel);
+    match plan.budget.is_some() && capacity < slots {
+        true => (capacity.saturating_mul(2).min(slots), 0),
+        false => (capacity.saturating_mul(2), capacity.saturating_mul(item)),
+    }
+}
+
+/// The bytes that growing a channel adds: its slots, or its byte limit if that is what stops the producer.
 fn cost(net: &Net<'_>, channel: ChannelId) -> usize {
-    let (meter, plan) = (net.meter(channel), &net.topology.plan);
-    let is_counted = plan.budget.is_some() && meter.capacity().saturating_mul(2) <= plan.slots_of(channel);
+    let meter = net.meter(channel);
     match meter.is_below_byte_limit() {
-        true if is_counted => 0,
-        true => meter.capacity().saturating_mul(net.topology.graph.channel(channel).item.bytes.max(1)),
+        true => larger(net, channel, meter.capacity()).1,
         false => meter.byte_limit(),
     }
 }
@@ -111,9 +119,12 @@ fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
 /// and the caller has the claims of both or is the last thread awake.
 unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let meter = net.meter(channel);
-    let (from, over_bytes, cost) = (meter.capacity(), !meter.is_below_byte_limit(), cost(net, channel));
+    // Another thread may widen the channel meanwhile, without a claim: the capacity is read once.
+    let (from, over_bytes) = (meter.capacity(), !meter.is_below_byte_limit());
+    let (to, slots) = larger(net, channel, from);
+    let cost = if over_bytes { meter.byte_limit() } else { slots };
     if !charge(&net.liveness.spent, cost, net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)) {
-        return false;
+        return meter.capacity() > from;
     }
     let (producer, consumer) = net.ends(channel);
     if over_bytes {
@@ -129,7 +140,7 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
         // SAFETY: by this function's contract no other thread accesses the slots, and slot pointers are read anew at
         // each claim. Only a process can have a lent message, and `keep` leaves that where it is.
-        if !unsafe { net.cells.rings[channel.index()].grow(from.saturating_mul(2), keep) } {
+        if !unsafe { net.cells.rings[channel.index()].grow(to, keep) } {
             net.liveness.spent.fetch_sub(cost, Ordering::Relaxed);
             return false;
         }
@@ -137,7 +148,7 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
             channel,
             limit: Limit::Items,
             from,
-            to: from * 2,
+            to,
             at: since_began(net),
         });
     }

@@ -90,8 +90,8 @@
 //! drained, and the readers of the loop's results may end. Elsewhere a node whose consumers have all left ends at once,
 //! and a node that no live end needs is cancelled. A node that drains does neither (`NodeState::drains`): whether its
 //! finishing function is called would depend on which of them comes first. It drains in finite time, since it has no
-//! items but those in its channels. Only a firing of a `flat_map`, whose iterator may be endless, ends early once no
-//! consumer is left, as elsewhere; what it would still push is not counted.
+//! items but those in its channels. Only firings of a `flat_map`, whose iterators may be endless, end early once no
+//! consumer is left, as elsewhere: of a `par_flat_map` all those of the claim. What they would still push is not counted.
 //!
 //! *No node waits for a cancelled one.* A cancelled node does not end its streams, so either all nodes of a loop ignore a
 //! cancellation or none ([`may_drain`]). None does if one has ended by it, or if a process has not ended, which may send

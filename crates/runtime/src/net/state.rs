@@ -248,8 +248,8 @@ impl NodeState {
         self.done.load(Ordering::Acquire)
     }
 
-    /// Whether the node is cancelled, and does not drain. An activation that has taken the alert that follows the flag sees it; another
-    /// reader may see it late.
+    /// Whether the node is cancelled, and does not drain. An activation that has taken the alert that follows the flag sees it;
+    /// another reader may see it late.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed) && !self.drains()

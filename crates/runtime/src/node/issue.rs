@@ -17,8 +17,8 @@
 //! # Bytes
 //!
 //! A claim is granted only while the bytes of completed tickets (the weights of weighed items; for others, the memory
-//! of their chunks) are below the node's share of the budget, below the slots of the channel if items own memory, and, if an output is weighed, below its channel's byte
-//! limit together with the bytes in that channel. If an estimate for the firings under way (for each, twice the mean of
+//! of their chunks) are below the node's share of the budget, below what the channel's capacity takes if items own memory, and,
+//! if an output is weighed, below its channel's byte limit together with the bytes in that channel. If an estimate for the firings under way (for each, twice the mean of
 //! the heaviest ticket) would exceed the limit, a claim has one firing. So a node exceeds its limit by at most one
 //! firing of each worker, however large. The bytes of later tickets never stop the oldest one: it needs no claim, and
 //! its publication waits for slots only.
@@ -237,7 +237,7 @@ where
     }
 
     /// The bytes that completed tickets may hold: the node's share of the budget; of items that own memory also no more than
-    /// the slots of their channel take, since nothing counts the memory itself.
+    /// their channel's capacity takes, since nothing counts the memory itself.
     pub(super) fn held_most(&self, net: &Net<'_>) -> usize {
         let slots =
             |(channel, bytes): (ChannelId, usize)| net.meter(channel).capacity().saturating_mul(bytes.max(1));

@@ -117,8 +117,9 @@ pub(crate) struct NodeLimits {
     pub(crate) weighed: Option<ChannelId>,
     /// Bytes that completed tickets may hold: the node's share of the budget.
     pub(crate) held: usize,
-    /// An output channel whose items own memory, if the node has one, and the size of an item. Completed tickets hold at
-    /// most as many items as the channel has room for ([`Parallel::held_most`]).
+    /// An output channel whose items own memory, if the node has one, and the size of an item of each output together.
+    /// Completed tickets hold about as many items as the channel has room for, and those of one claim of each worker beyond
+    /// ([`Parallel::held_most`]).
     pub(crate) owned: Option<(ChannelId, usize)>,
     /// Workers that may fire it at the same time; `None` for any number.
     pub(crate) workers: Option<u32>,

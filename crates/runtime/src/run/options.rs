@@ -88,8 +88,8 @@ impl Options {
     }
 
     /// The most bytes that channels take: slots, weights of [weighed](crate::Stream::weigh) items, and growth. A
-    /// parallel node may exceed it by one firing of each worker. Without a budget all
-    /// weighed channels together hold at most 64 MiB ahead of need, and channels grow while all of them take at most 1 GiB
+    /// parallel node may exceed it by one firing of each worker. Without a budget all weighed channels together hold at most
+    /// 64 MiB, and more only where the graph cannot go on without. Then channels grow while all of them take at most 1 GiB
     /// (16 MiB into a loop that starves).
     pub fn budget(mut self, bytes: usize) -> Self {
         self.budget = Some(bytes);

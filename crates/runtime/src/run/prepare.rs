@@ -24,7 +24,7 @@ use crate::sched::widen::Wide;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use thalweg_graph::{ChannelId, GraphData, Kind, Node, NodeId};
+use thalweg_graph::{Channel, ChannelId, GraphData, Kind, Node, NodeId};
 use thalweg_plan::{MAX_CARRIED, Plan, PlanError};
 
 /// A network with its plan, rings and nodes, ready to run.
@@ -87,7 +87,8 @@ impl<'env> Network<'env> {
         let maker =
             NodeMaker { graph: &self.graph, plan: &plan, stacks: &stacks, signals: &signals, own, workers };
         maker.make_all(&mut self.nodes, std::mem::take(&mut self.tallies), &mut made.nodes)?;
-        let wide = widening(&self.graph, &plan);
+        // A counted run reads no clock.
+        let wide = if options.counted { Vec::new() } else { widening(&self.graph, &plan) };
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
         net.liveness.closes_loops = options.closes_loops;
@@ -192,13 +193,15 @@ impl NodeMaker<'_> {
             _ => NodeState::single(),
         };
         let weighed = outputs(data).find(|channel| self.graph.channel(*channel).link.weighed);
-        let owned = outputs(data).map(|id| (id, self.graph.channel(id)));
-        let owned = owned.filter(|(_, channel)| channel.link.owns && !channel.link.weighed);
+        let owns = |channel: &Channel| channel.link.owns && !channel.link.weighed;
+        let owned = outputs(data).find(|id| owns(self.graph.channel(*id)));
+        // The bytes of completed tickets are those of all outputs.
+        let bytes = outputs(data).map(|id| self.graph.channel(id).item.bytes).sum();
         let make = MakeNode {
             tickets: self.plan.window,
             retired: state.retired().cloned(),
             weighed,
-            owned: owned.map(|(id, channel)| (id, channel.item.bytes)).next(),
+            owned: owned.map(|id| (id, bytes)),
             held: self.plan.held,
             kept: self.plan.kept,
             unordered: data.unordered,

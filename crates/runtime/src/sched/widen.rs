@@ -12,8 +12,11 @@
 //! The slower end counts: it is the one that the items would wait for. A measurement also limits the capacity to twice the
 //! items that it is based on, so a first item that is short by chance raises it little.
 //!
-//! The capacity only rises, and no storage moves: both ends may be active. A condition that a node waits for was computed
-//! from a smaller capacity, so a counter that meets it meets it with the greater one.
+//! The capacity only rises, and no storage moves: both ends may be active. A wait word was computed from a smaller capacity,
+//! so a counter that meets it meets it with the greater one. Other conditions read the capacity itself: a suspended ticket
+//! resumes where its channel has room ([`Meter::has_room`](crate::channel::Meter)), and a static rate needs that much of it.
+//! So the thread that raises a capacity fences and makes the producer ready, as after any other change that a node may wait
+//! for.
 //!
 //! # Fields
 //!
@@ -23,7 +26,8 @@
 
 use crate::measure::clock::{Scale, Ticks};
 use crate::net::{Net, NodeCell};
-use crate::sync::Ordering;
+use crate::sched::make_ready::make_ready;
+use crate::sync::{Ordering, fence};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use thalweg_graph::{ChannelId, Kind, NodeId};
 
@@ -167,16 +171,21 @@ pub(crate) fn note_consumer(net: &Net<'_>, channel: ChannelId, busy: Ticks) {
 fn raise(net: &Net<'_>, channel: ChannelId, wide: &Wide) {
     let workers = if net.is_shared(channel) { net.threads() as f64 } else { 0.0 };
     let wanted = wide.wanted(Scale::now().ticks(AHEAD_NS.max(AHEAD_OF_WORKER_NS * workers)));
-    if wanted > 0 {
-        net.meter(channel).raise_capacity(wanted);
+    raise_to(net, channel, wanted);
+}
+
+/// Raises the capacity of a channel, and makes its producer ready, which may be claimable by that.
+fn raise_to(net: &Net<'_>, channel: ChannelId, capacity: usize) {
+    if net.meter(channel).raise_capacity(capacity) {
+        fence(Ordering::SeqCst);
+        make_ready(net, net.ends(channel).0);
     }
 }
 
 /// Doubles a channel's capacity, if it may widen.
 pub(crate) fn double(net: &Net<'_>, channel: ChannelId) {
     if let Some(wide) = net.narrow(channel) {
-        let meter = net.meter(channel);
-        meter.raise_capacity((meter.capacity() * 2).min(wide.slots));
+        raise_to(net, channel, net.meter(channel).capacity().saturating_mul(2).min(wide.slots));
     }
 }
 

@@ -405,8 +405,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
     }
 
-    /// Notes that the node waits for room, and widens the channel if it may. Where the policy is notified, the caller has fenced (in `notify`) since the
-    /// wait word was written; where it scans, [`suspects`](crate::liveness::suspects) says how a missed node is found.
+    /// Notes that the node waits for room, and widens the channel if it may. Where the policy is notified, the caller has fenced
+    /// (in `notify`) since the wait word was written; where it scans, [`suspects`](crate::liveness::suspects) says how a missed node is found.
     #[inline]
     pub(crate) fn suspect(&mut self, node: NodeId, cell: &NodeCell<'_>, full: ChannelId) {
         widen::note_full(self.host.net, full, cell);

@@ -5,7 +5,7 @@ use super::{Flowed, State};
 use crate::build::fiber::Fiber;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use thalweg_lang::flat::{ChannelId, NodeId};
+use thalweg_lang::flat::NodeId;
 
 /// The fibers of a program's state, by node. Each has a stack, and a state of its own in which only the data
 /// of its node is meaningful. So fibers can move from one thread to another, and from one state to another.
@@ -35,13 +35,13 @@ impl<'a> Fibers<'a> {
 
 impl<'a> State<'a> {
     /// Like [`State::flow`], for a node that may wait in the middle of a firing: runs it on a stack of
-    /// `stack` bytes, with `channels` as its queues. Where a firing waits, the call continues it, and then
+    /// `stack` bytes. Where a firing waits, the call continues it, and then
     /// goes on with further firings, up to the number requested when the waiting call began.
     pub(crate) fn flow_apart(
         &mut self,
         node: u32,
         n: u64,
-        (fibers, stack, channels): (&mut Fibers<'a>, usize, &[ChannelId]),
+        (fibers, stack): (&mut Fibers<'a>, usize),
         host: &mut dyn Host,
     ) -> Result<(Flowed, u64), String> {
         let Apart { fiber, state } = match fibers.all.entry(node) {
@@ -51,9 +51,8 @@ impl<'a> State<'a> {
                 entry.insert(Apart { fiber, state: self.fork() })
             }
         };
-        for channel in channels {
-            state.queues()[channel.0 as usize] = self.queues()[channel.0 as usize];
-        }
+        // All of them: where the fiber asks for room, the host counts what they hold.
+        state.queues().copy_from_slice(self.queues());
         if !fiber.waits() {
             state.join(self, node);
         }
@@ -63,15 +62,13 @@ impl<'a> State<'a> {
         state.call(host, |state| {
             // SAFETY: the fiber's stack outlives the call, and the state is the one that it has been resumed
             // with before, since it is the fiber's own. Its library is that of `fire`, and `call` completes
-            // its environment. Its queues of these channels are copies of this state's, which uses none
+            // its environment. Its queues are copies of this state's, which uses none
             // meanwhile.
             came = Some(unsafe { fiber.resume(state, n as i64) });
             0
         });
         std::mem::swap(&mut self.mail, &mut state.mail);
-        for channel in channels {
-            self.queues()[channel.0 as usize] = state.queues()[channel.0 as usize];
-        }
+        self.queues().copy_from_slice(state.queues());
         if !fiber.waits() {
             self.join(state, node);
         }
