@@ -243,7 +243,7 @@ fn items_left_in_a_work_list_are_a_deadlock() {
                             Some(Box::new(Remains::Items { channel, items: 1 })),
                             "{text}"
                         );
-                        assert!(text.contains("`work.next -> pairs.in` still holds 1 items"), "{text}");
+                        assert!(text.contains("`work.next -> pairs.in` still holds 1 item\n"), "{text}");
                         assert!(text.contains("`Graph::source`"), "{text}");
                         // The option ends the loop all the same.
                         let (left, all) = run(&options.clone().close_starved_loops()).unwrap();
