@@ -123,7 +123,7 @@ pub struct ChannelReport {
     pub items: u64,
     /// Bytes of these items, by the user's weight function if there is one, otherwise by the size of the type.
     pub bytes: u64,
-    /// The most bytes that the channel has held, by the user's weight function; 0 if the items are not weighed.
+    /// Maximum number of bytes that the channel has held, by the user's weight function; 0 if the items are not weighed.
     pub peak_bytes: u64,
     /// Capacity at the end of the run, in items.
     pub capacity: usize,

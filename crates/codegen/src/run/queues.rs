@@ -230,7 +230,7 @@ impl Queues {
 
     /// Counts the items of all queues; returns the bytes that the budget counts, those of other threads included.
     fn recount(&mut self, queues: &[Queue]) -> usize {
-        // What `take_back` has taken from a node of static rates, which requests no room, is still there.
+        // `take_back` lowers the `mask` of queues for which room was reserved before a call; their memory remains.
         debug_assert!(
             self.rings || self.counted.iter().all(|at| queues[*at].written as u64 <= self.capacity(*at)),
             "items behind the memory of a queue"

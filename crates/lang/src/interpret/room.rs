@@ -62,7 +62,7 @@ impl Room {
         used <= self.most || items <= before
     }
 
-    /// The most bytes that all queues between regions have held at once.
+    /// Maximum number of bytes that all queues between regions have held at once.
     pub(super) fn peak(&self) -> u64 {
         self.peak.get()
     }

@@ -15,7 +15,7 @@
 //! exact one. Beside the exact chain of [`exact`](super::exact), single threads with `s` up to 1 are within 2 %, up to
 //! 4 within 5 %.
 
-/// The least squared coefficient of variation that the chain tells from 0.
+/// Minimum squared coefficient of variation that the chain tells from 0.
 const MIN_SQUARED: f64 = 1e-6;
 
 /// A station as its neighbour sees it.

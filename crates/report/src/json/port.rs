@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use thalweg_graph::{Bounds, FirstPop, InPort, Item, OutPort, Rate};
 
-/// The most memory that the names of types in one document may take, since the process keeps them.
+/// Maximum number of bytes that the names of types in one document may take, since the process keeps them.
 const MAX_NAMES: usize = 10 << 20;
 
 /// What the process keeps of a name besides its characters, about.

@@ -64,7 +64,7 @@ struct Weights {
     released: AtomicUsize,
     /// Bytes from which on the producer starts no firing.
     limit: AtomicUsize,
-    /// The most bytes that were in the channel.
+    /// Maximum number of bytes that were in the channel.
     peak: AtomicUsize,
 }
 
@@ -352,7 +352,7 @@ impl Meter {
         })
     }
 
-    /// The most bytes that were in the channel; 0 where items are not weighed.
+    /// Maximum number of bytes that were in the channel; 0 where items are not weighed.
     pub(crate) fn peak_bytes(&self) -> usize {
         self.weights.as_ref().map_or(0, |weights| weights.peak.load(Ordering::Relaxed))
     }

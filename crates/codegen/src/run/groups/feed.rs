@@ -24,7 +24,7 @@ pub(super) struct Feed<'f, 'a> {
     under_way: u64,
     /// Steady states of the packets that are back.
     back: u64,
-    /// The most bytes between groups for a steady state, in packets that are back.
+    /// Maximum number of bytes between groups for a steady state, in packets that are back.
     each: Option<usize>,
     /// For each reader: its node, and that node's firings in a steady state.
     readers: Vec<(NodeId, u64)>,
