@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use thalweg::trace::Snapshot;
 use thalweg::{
-    Error, Graph, Handle, Options, ParallelExt, Report, Rx, Sender, Tx, channel, from_iter, input, output,
+    Error, Graph, Handle, Options, ParallelExt, Report, Run, Rx, Sender, Tx, channel, from_iter, input,
+    output,
 };
 
 use crate::jobs::{Chain, Farm, Small};
@@ -122,7 +123,7 @@ pub fn snapshots(nodes: u64) -> Outcome {
         _ = to.send(median_of(times, time));
         run.cancel();
     });
-    _ = graph.run(&options);
+    _ = graph.run_with(&options);
     from.try_recv().map(Some).map_err(|error| error.to_string())
 }
 
@@ -141,7 +142,11 @@ fn chain_with(job: &Chain, options: &Options) -> Outcome {
         for _ in 0..job.stages - 2 {
             chain = chain.map(move |x| stage.run(x));
         }
-        chain.fold(0, move |sum, x| fold(sum, stage.run(x))).run(options)
+        chain
+            .fold(0, move |sum, x| fold(sum, stage.run(x)))
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
     })
 }
 
@@ -157,7 +162,14 @@ pub fn farm_unpinned(job: &Farm) -> Outcome {
 
 fn farm_with(job: &Farm, options: &Options) -> Outcome {
     let work = &*job.work;
-    run(options, |options| from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold).run(options))
+    run(options, |options| {
+        from_iter(0..job.items)
+            .par_map(|i| work.run(i))
+            .fold(0, fold)
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
+    })
 }
 
 /// The ordered farm as an iterator adaptor: the caller reads the results, and the iterator has a thread of its own.
@@ -190,7 +202,7 @@ fn small_chains(job: &Small, threads: usize, count: impl Fn(Duration, Duration) 
         let sum = from_iter(0..job.farm.items).par_map(|i| work.run(i)).fold(0, fold);
         let built = sum.graph().build();
         let before = start.elapsed();
-        let ran = built.map_err(Error::from).and_then(|graph| graph.run(&options));
+        let ran = built.map_err(Error::from).and_then(|graph| graph.run_with(&options).map_err(Error::from));
         let time = count(before, start.elapsed());
         let sum = ran.and_then(|run| run.take(sum)).map_err(|error| outcome = Err(error.to_string()));
         (time, sum.unwrap_or_default())
@@ -239,7 +251,12 @@ fn drop_all(results: impl Iterator) -> u64 {
 pub fn farm_outputs(job: &Farm) -> Outcome {
     let work = &*job.work;
     run(&pinned(job.threads), |options| {
-        from_iter(0..job.items).par_flat_map(|i| outputs(work, i)).fold(0, fold).run(options)
+        from_iter(0..job.items)
+            .par_flat_map(|i| outputs(work, i))
+            .fold(0, fold)
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
     })
 }
 
@@ -251,7 +268,12 @@ pub fn farm_rounds(job: &Farm) -> Outcome {
             done if done.left == 0 => ControlFlow::Break(done.value),
             item => ControlFlow::Continue(item),
         };
-        from_iter((0..job.items).map(first_round)).par_round(IN_FLIGHT, once).fold(0, fold).run(options)
+        from_iter((0..job.items).map(first_round))
+            .par_round(IN_FLIGHT, once)
+            .fold(0, fold)
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
     })
 }
 
@@ -262,7 +284,9 @@ pub fn farm_peek(job: &Farm) -> Outcome {
         from_iter(0..job.items)
             .par_windows(WINDOW as u32, 1, |window| peek(work, window.as_slice()))
             .fold(0, fold)
-            .run(options)
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
     })
 }
 
@@ -272,7 +296,9 @@ pub fn idle(seconds: f64, threads: usize) -> Outcome {
         from_iter(std::iter::once_with(move || thread::sleep(Duration::from_secs_f64(seconds))))
             .blocking()
             .fold(0, |_, ()| 1)
-            .run(options)
+            .run_with(options)
+            .map(Run::into_parts)
+            .map_err(Error::from)
     })
 }
 

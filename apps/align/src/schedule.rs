@@ -1,7 +1,7 @@
 //! How the blocks of a pair are executed.
 
 use thalweg::machine::Places;
-use thalweg::tasks::{Colour, MemberCounts, Options, SearchSettings, StaticGraph};
+use thalweg::tasks::{Colour, MemberCounts, SearchSettings, StaticGraph, TaskOptions};
 
 /// How the blocks of a pair are executed by several threads. No schedule changes a result.
 ///
@@ -12,7 +12,7 @@ use thalweg::tasks::{Colour, MemberCounts, Options, SearchSettings, StaticGraph}
 /// let (query, target) = (b"ACGTACGTAC", b"TTACGTCGTACTT");
 /// assert_eq!(aligner.clone().schedule(Schedule::Loops).score(query, target)?, 13);
 /// assert_eq!(aligner.schedule(Schedule::RandomTasks).score(query, target)?, 13);
-/// # Ok::<(), thalweg_align::Error>(())
+/// # Ok::<(), thalweg_align::TaskError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -84,8 +84,8 @@ impl Blocks {
 }
 
 /// The options of a run of a graph.
-pub(crate) fn options(schedule: Schedule, members: usize, places: Option<&Places>) -> Options {
-    let options = Options::new().members(members);
+pub(crate) fn options(schedule: Schedule, members: usize, places: Option<&Places>) -> TaskOptions {
+    let options = TaskOptions::new().members(members);
     let options = match places {
         Some(places) => options.places(places),
         None => options,

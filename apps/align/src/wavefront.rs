@@ -82,15 +82,15 @@ impl Wavefront<'_> {
     /// A graph of tasks.
     fn tasks(self, blocks: Blocks, one: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
         let options = options(self.schedule, blocks.members, self.places);
-        let run = blocks
-            .graph()
-            .try_run(&options, |node| one(node as usize / blocks.columns, node as usize % blocks.columns));
+        let run = blocks.graph().try_run_with(&options, |node| {
+            one(node as usize / blocks.columns, node as usize % blocks.columns)
+        });
         match run {
             Ok(counts) => {
                 self.places.iter().for_each(|_| self.watch.counts(counts.total()));
                 Ok(())
             }
-            Err(tasks::Error::Failed { cause, .. }) => Err(cause),
+            Err(tasks::TaskError::Failed { cause, .. }) => Err(cause),
             Err(error) => panic!("{error}"),
         }
     }

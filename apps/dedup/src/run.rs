@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use thalweg::{Finished, Handle, Options, Output, Report, Stream};
+use thalweg::{Handle, Options, Output, Report, Stream};
 
 use crate::{Error, Result};
 
@@ -112,7 +112,7 @@ impl Run {
         self.stop.attach(prepared.handle());
         let ran = prepared.run();
         self.stop.detach();
-        ran.map(Finished::into_report).map_err(cause)
+        ran.map(thalweg::Run::into_report).map_err(|failed| cause(failed.into()))
     }
 }
 

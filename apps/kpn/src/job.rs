@@ -1,6 +1,6 @@
 //! A network and its expected result.
 
-use thalweg::{Error, Finished, Network, Options, Output, Report};
+use thalweg::{Error, Failed, Network, Options, Output, Report, Run};
 
 /// A network that is ready to run, and its expected result.
 pub struct Job {
@@ -30,7 +30,7 @@ impl Job {
     /// # Errors
     /// The error that ended the run early.
     pub fn run(self, options: &Options) -> Result<(u64, Report), Error> {
-        self.result.run(options)
+        self.result.run_with(options).map(Run::into_parts).map_err(Error::from)
     }
 
     /// Runs the network by `run`, which can use its own policy, for example. Returns the result and the report.
@@ -39,7 +39,7 @@ impl Job {
     /// The error that ended the run early.
     pub fn run_by(
         self,
-        run: impl FnOnce(Network<'static>) -> Result<Finished, Error>,
+        run: impl FnOnce(Network<'static>) -> Result<Run, Failed>,
     ) -> Result<(u64, Report), Error> {
         let run = run(self.result.graph().build()?)?;
         Ok((run.take(self.result)?, run.into_report()))

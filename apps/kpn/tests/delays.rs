@@ -5,7 +5,7 @@ use std::time::Duration;
 use thalweg::graph::{GraphData, NodeId};
 use thalweg::policy::registry::{self, Visit};
 use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
-use thalweg::{Error, Finished, Network, Options};
+use thalweg::{Failed, Network, Options};
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline, ring,
     scatter_gather,
@@ -65,7 +65,7 @@ struct Run<'a> {
 }
 
 impl Visit for Run<'_> {
-    type Out = Result<Finished, Error>;
+    type Out = Result<thalweg::Run, Failed>;
 
     fn visit<P: Policy>(self, policy: &P) -> Self::Out {
         let state = AtomicU64::new(self.seed << 32);

@@ -18,7 +18,7 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering::Relaxed};
 
-use thalweg::tasks::{Colour, Context, Options, SearchSettings, TaskGraph};
+use thalweg::tasks::{Colour, Context, SearchSettings, TaskGraph, TaskOptions};
 
 use crate::kernel::Share;
 use crate::neighbours::Neighbours;
@@ -37,14 +37,14 @@ const EDGES: usize = 1 << 24;
 /// The settings of the graphs.
 pub(crate) struct Tasks<'a> {
     settings: &'a PageRank,
-    options: Options,
+    options: TaskOptions,
     /// The blocks that a task waits for; `None` if iterations have ends.
     neighbours: Option<Vec<Vec<u32>>>,
 }
 
 impl<'a> Tasks<'a> {
     pub fn new(settings: &'a PageRank, state: &State<'_>) -> Tasks<'a> {
-        let options = Options::new().members(settings.members());
+        let options = TaskOptions::new().members(settings.members());
         let options = match &settings.places {
             Some(places) => options.places(places),
             None => options,
@@ -79,7 +79,7 @@ impl<'a> Tasks<'a> {
             recorded,
         };
         let sink = (count as u32, blocks as u32);
-        let finished = graph.run(sink, &self.options).unwrap_or_else(|error| panic!("{error}"));
+        let finished = graph.run_with(sink, &self.options).unwrap_or_else(|error| panic!("{error}"));
         let sums_of = |iteration| match self.neighbours {
             None => finished[&(iteration, blocks as u32)],
             Some(_) => (0..blocks as u32)

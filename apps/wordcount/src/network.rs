@@ -75,7 +75,7 @@ fn count_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
         })
     };
     let parts: Vec<_> = all.into_iter().enumerate().map(merge).collect();
-    let run = graph.run(options)?;
+    let run = graph.run_with(options)?;
     Ok((Ranking::merge(run.take_all(parts)?), run.into_report()))
 }
 

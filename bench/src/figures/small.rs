@@ -170,7 +170,7 @@ pub fn child(what: &str, threads: &str) -> Result<(), String> {
         "spawn" => thread::spawn(|| ()).join().map_err(|_| "the thread panicked".to_owned())?,
         _ => {
             let chain = from_iter(0..1u64).par_map(|x| x).for_each(|_| ());
-            chain.run(&thalweg::Options::new().threads(threads)).map_err(|error| error.to_string())?;
+            chain.run_with(&thalweg::Options::new().threads(threads)).map_err(|error| error.to_string())?;
         }
     }
     println!("{}", start.elapsed().as_secs_f64());

@@ -1,6 +1,6 @@
 //! The jobs on this engine.
 
-use thalweg::{Options, ParallelExt, Rx, Tx, from_iter, input, output};
+use thalweg::{Error, Options, ParallelExt, Rx, Tx, from_iter, input, output};
 
 use super::jobs::{Upper, capital, length, underscored};
 use super::{Job, Size, Sum, source, total};
@@ -17,7 +17,7 @@ pub fn farm<J: Job>(job: J, size: Size, blocks: bool) -> Outcome {
             job.add(&mut sum, result);
             sum
         });
-        sum.run(options).map(|(sum, report)| (sum.checksum(), report))
+        sum.run_with(options).map(|run| (run.checksum(), run.into_report())).map_err(Error::from)
     })
 }
 
@@ -31,7 +31,11 @@ pub fn adaptor<J: Job>(job: J, size: Size) -> Row {
 pub fn chain(size: Size) -> Outcome {
     run(&options(size), |options| {
         let lengths = from_iter(source(Upper, size)).map(capital).map(underscored).map(length);
-        lengths.fold(Sum::default(), add).run(options).map(|(sum, report)| (sum.checksum(), report))
+        lengths
+            .fold(Sum::default(), add)
+            .run_with(options)
+            .map(|run| (run.checksum(), run.into_report()))
+            .map_err(Error::from)
     })
 }
 
@@ -47,7 +51,11 @@ pub fn processes(size: Size) -> Outcome {
         });
         let lengths =
             graph.process("length", input("in", words), output("out"), |from, to| each(from, to, length));
-        lengths.fold(Sum::default(), add).run(options).map(|(sum, report)| (sum.checksum(), report))
+        lengths
+            .fold(Sum::default(), add)
+            .run_with(options)
+            .map(|run| (run.checksum(), run.into_report()))
+            .map_err(Error::from)
     })
 }
 

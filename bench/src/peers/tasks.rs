@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-use thalweg::tasks::{Finished, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg::tasks::{OnDemand, StaticGraph, TaskGraph, TaskOptions, TaskResults};
 use thalweg::{Graph, join};
 
 use crate::row::{Row, median_of, once};
@@ -50,9 +50,9 @@ pub fn rayon_fib(n: u64, threads: usize) -> Row {
 /// counts what each member does, or not.
 pub fn wavefront(side: u32, threads: usize, counts: bool) -> Row {
     let mut graph = grid(side);
-    let options = Options::new().members(threads);
+    let options = TaskOptions::new().members(threads);
     in_a_firing(threads, counts, || {
-        median_of(RUNS, || once(|| graph.run(&options, |node| _ = black_box(node)).map_or(1, |_| 0)))
+        median_of(RUNS, || once(|| graph.run_with(&options, |node| _ = black_box(node)).map_or(1, |_| 0)))
     })
 }
 
@@ -75,7 +75,7 @@ pub fn keyed_bytes(side: u32, threads: usize) -> Result<f64, String> {
 }
 
 /// A run of the grid on demand: its results by key.
-fn keyed(side: u32, threads: usize) -> Finished<u64, u32> {
+fn keyed(side: u32, threads: usize) -> TaskResults<u64, u32> {
     let needs_of = |&key: &u64, needs: &mut Vec<u64>| {
         needs.extend((key >> 32 > 0).then(|| key - (1 << 32)));
         needs.extend((key & 0xFFFF_FFFF > 0).then(|| key - 1));
@@ -84,7 +84,7 @@ fn keyed(side: u32, threads: usize) -> Finished<u64, u32> {
         context.inputs().fold(1u32, |sum, input| sum.wrapping_add(*input))
     });
     let last = u64::from(side - 1);
-    graph.run(last << 32 | last, &Options::new().members(threads)).expect("the grid has no cycle")
+    graph.run_with(last << 32 | last, &TaskOptions::new().members(threads)).expect("the grid has no cycle")
 }
 
 /// The peak of this process's resident memory, in bytes.
@@ -168,7 +168,7 @@ fn in_a_firing(threads: usize, counts: bool, mut job: impl FnMut() -> Row + Send
     graph.source(0..1u8).for_each(|_| row = Some(job()));
     let options = thalweg::Options::new().threads(threads);
     let options = if counts { options } else { options.unaccounted() };
-    graph.run(&options).expect("the run has one item");
+    graph.run_with(&options).expect("the run has one item");
     row.expect("a firing")
 }
 

@@ -7,7 +7,7 @@ fn main() -> Result<(), thalweg::Error> {
     assert_eq!(lengths, [1, 2, 3]);
 
     let evens = thalweg::from_iter(0..100u64).par_map(|n| n * n).filter(|n| n % 2 == 0).named("even");
-    let (evens, report) = evens.collect().run(&Options::new().threads(2))?;
+    let (evens, report) = evens.collect().run_with(&Options::new().threads(2))?.into_parts();
     assert_eq!(evens[..3], [0, 4, 16]);
     assert!(report.to_string().contains("even"), "a report prints as text");
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), thalweg::Error> {
         }
     });
     let sum = pairs.fold(0, |sum, product| sum + product);
-    assert_eq!(graph.run(&Options::new())?.take(sum)?, 6 + 20 + 42 + 72);
+    assert_eq!(graph.run()?.take(sum)?, 6 + 20 + 42 + 72);
 
     let (sum, all) = (std::sync::atomic::AtomicU64::new(0), std::sync::atomic::Ordering::Relaxed);
     par_for(0..100, |n| _ = sum.fetch_add(n as u64, all));
@@ -47,7 +47,7 @@ trait DiscardUnder {
 
 impl DiscardUnder for Stream<'static, i32> {
     fn discard_under(self, policy: &str) -> String {
-        let ended = self.for_each(drop).run(&Options::new().policy(policy));
+        let ended = self.for_each(drop).run_with(&Options::new().policy(policy));
         ended.map(drop).expect_err("no such policy").to_string()
     }
 }
@@ -59,7 +59,7 @@ fn coroutines() -> Result<(), thalweg::Error> {
         (0..10).for_each(|n| out.send(n));
     });
     let sum = numbers.fold(0, |sum, n| sum + n);
-    assert_eq!(graph.run(&Options::new())?.take(sum)?, 45);
+    assert_eq!(graph.run()?.take(sum)?, 45);
     Ok(())
 }
 
@@ -67,7 +67,7 @@ fn coroutines() -> Result<(), thalweg::Error> {
 fn policies() -> Result<(), thalweg::Error> {
     for policy in thalweg::policy::registry::names() {
         let options = Options::new().policy(policy).threads(2);
-        let (count, _) = thalweg::from_iter(0..100u64).par_map(|n| n).fold(0, |n, _| n + 1).run(&options)?;
+        let count = thalweg::from_iter(0..100u64).par_map(|n| n).fold(0, |n, _| n + 1).run_with(&options)?.into_value();
         assert_eq!(count, 100);
     }
     Ok(())
@@ -82,18 +82,18 @@ fn reports(report: &Report) {
 
 #[cfg(feature = "tasks")]
 fn tasks() {
-    use thalweg::tasks::{Options, StaticGraph};
+    use thalweg::tasks::StaticGraph;
     let done = std::sync::atomic::AtomicU32::new(0);
     let mut chain = StaticGraph::from_edges(20, (1..20).map(|n| (n - 1, n)));
     let count = |_| _ = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    chain.run(&Options::new(), count).expect("no node fails");
+    chain.run(count).expect("no node fails");
     assert_eq!(done.into_inner(), 20);
 }
 
 #[cfg(feature = "timeline")]
 fn timeline() -> Result<(), thalweg::Error> {
     let options = Options::new().threads(2).timeline(100);
-    let (_, report) = thalweg::from_iter(0..100u64).par_map(|n| n).collect().run(&options)?;
+    let report = thalweg::from_iter(0..100u64).par_map(|n| n).collect().run_with(&options)?.into_report();
     let timeline = report.timeline.as_ref().expect("the options ask for one");
     let text = timeline.to_json(&report.graph);
     assert_eq!(thalweg::trace::Timeline::from_json(&text, &report.graph).as_ref(), Ok(&**timeline));

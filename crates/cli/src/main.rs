@@ -173,8 +173,17 @@ fn exit_code(result: anyhow::Result<()>, interrupt: &Interrupt) -> ExitCode {
     }
 }
 
+/// What the engine says to do about its error, which prints without it.
+fn help(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| match cause.downcast_ref::<thalweg_dedup::Error>() {
+        Some(thalweg_dedup::Error::Engine(engine)) => engine.help(),
+        _ => cause.downcast_ref::<thalweg::Error>()?.help(),
+    })
+}
+
 fn failure(error: &anyhow::Error) -> ExitCode {
-    standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}"))));
+    let help = help(error).map_or_else(String::new, |help| format!("\nhelp: {help}"));
+    standard::eprint(&format!("error: {}", standard::harmless(&format!("{error:#}{help}"))));
     if error.is::<Misuse>() {
         ExitCode::from(misuse::EXIT)
     } else if error.is::<dedup::Incomplete>() {

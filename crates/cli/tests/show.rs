@@ -31,7 +31,7 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 
 fn report(threads: usize) -> Report {
     let squares = thalweg::from_iter(0..1000_u64).named("count").par_map(|n| n * n).named("square").collect();
-    squares.run(&Options::new().threads(threads)).unwrap().1
+    squares.run_with(&Options::new().threads(threads)).unwrap().into_report()
 }
 
 /// A folder with the reports `a.json` and `b.json`, and the timeline `t.json` of the first.

@@ -5,23 +5,77 @@ use std::time::Duration;
 use thalweg_graph::Fault;
 
 /// A graph that cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// It prints on one line; [`BuildError::help`] says what to do.
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildError {
     /// All faults found, in order of nodes.
     pub faults: Vec<Fault>,
 }
 
+impl BuildError {
+    /// What to do about the faults.
+    pub fn help(&self) -> Option<String> {
+        let helps: Vec<_> = self.faults.iter().filter_map(|fault| Text::of(fault).help).collect();
+        (!helps.is_empty()).then(|| helps.join("; "))
+    }
+}
+
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the graph cannot be run")?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+        let faults: Vec<_> = self.faults.iter().map(|fault| Text::of(fault).what).collect();
+        write!(f, "the graph cannot be run: {}", faults.join("; "))
+    }
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_help(f, self, self.help())
     }
 }
 
 impl std::error::Error for BuildError {}
 
+/// A message that says what is wrong and, from a line `help: ` on, what to do.
+struct Text {
+    what: String,
+    help: Option<String>,
+}
+
+impl Text {
+    fn of(message: &impl fmt::Display) -> Text {
+        let text = message.to_string();
+        match text.split_once("\nhelp: ") {
+            Some((what, help)) => Text { what: what.to_owned(), help: Some(help.to_owned()) },
+            None => Text { what: text, help: None },
+        }
+    }
+}
+
+/// Prints an error as `main` shows it: its message, and its help on a line of its own.
+fn with_help(f: &mut fmt::Formatter<'_>, what: &impl fmt::Display, help: Option<String>) -> fmt::Result {
+    write!(f, "{what}")?;
+    help.map_or(Ok(()), |help| write!(f, "\nhelp: {help}"))
+}
+
 /// The reason why a run ended early. It names the node that is at fault, if there is one.
-#[derive(Debug)]
+///
+/// It prints on one line that says what happened; [`Error::help`] says what to do. `Debug` prints both, so a `main` that
+/// returns the error shows them. The error of a user's function comes back by [`downcast`](Error::downcast).
+///
+/// A run has one error: the first that a thread recorded. If several nodes fail at about the same time, it may be that of any
+/// of them, and may differ between two runs. What [`Failed::partial`](crate::Failed::partial) returns is a prefix in any
+/// case.
+///
+/// ```
+/// use thalweg_runtime::{Error, Graph};
+///
+/// let numbers = Graph::new().source(["1", "2", "x"]).par_map(str::parse::<u32>).try_map(|n| n).collect();
+/// let error: Error = numbers.run().unwrap_err().into();
+/// assert_eq!(error.to_string(), "node `try_map` failed: invalid digit found in string");
+/// let cause: std::num::ParseIntError = error.downcast().expect("the error of the function");
+/// assert_eq!(cause.kind(), &std::num::IntErrorKind::InvalidDigit);
+/// ```
 #[non_exhaustive]
 pub enum Error {
     /// The graph was refused.
@@ -41,7 +95,7 @@ pub enum Error {
     ///
     /// let graph = Graph::new();
     /// let sum = graph.source(1..=4u64).fold(0, |sum, n| sum + n);
-    /// let result = sum.run(&Options::new().capacity(usize::MAX));
+    /// let result = sum.run_with(&Options::new().capacity(usize::MAX));
     /// let Err(Error::Plan(why)) = result else { panic!("2^64 items fit into no memory") };
     /// let error = why.downcast_ref::<PlanError>().expect("a misfit");
     /// assert!(matches!(error.misfit, Misfit::Bytes { bytes: 8, .. }));
@@ -116,11 +170,71 @@ impl From<BuildError> for Error {
     }
 }
 
+impl Error {
+    /// What to do about it, if something can be said.
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Error::Build(error) => error.help(),
+            Error::Deadlock(deadlock) => Some(deadlock.help()),
+            _ => Text::of(&Message(self)).help,
+        }
+    }
+
+    /// The node that is at fault, if there is one.
+    pub fn node(&self) -> Option<&str> {
+        match self {
+            Error::Panic { node, .. }
+            | Error::Node { node, .. }
+            | Error::Rate { node, .. }
+            | Error::NoValue { node } => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The error that a user's function returned, if it is of this type: that of a node, or of a function of
+    /// [`Options::plan_with`](crate::Options::plan_with).
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Error::Node { cause, .. } | Error::Plan(cause) => cause.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// [`Error::downcast_ref`] by value.
+    ///
+    /// # Errors
+    /// This error, if it has no cause of this type.
+    pub fn downcast<E: std::error::Error + 'static>(self) -> Result<E, Error> {
+        match self {
+            Error::Node { node, cause } => {
+                cause.downcast().map(|cause| *cause).map_err(|cause| Error::Node { node, cause })
+            }
+            Error::Plan(cause) => cause.downcast().map(|cause| *cause).map_err(Error::Plan),
+            other => Err(other),
+        }
+    }
+}
+
 impl std::error::Error for Error {}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        with_help(f, self, self.help())
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        f.write_str(&Text::of(&Message(self)).what)
+    }
+}
+
+/// The message of an error, with its help.
+struct Message<'a>(&'a Error);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
             Error::Build(error) => error.fmt(f),
             Error::Options(what) => f.write_str(what),
             Error::Plan(error) => error.fmt(f),
@@ -198,8 +312,8 @@ impl fmt::Display for Stacks<'_> {
             ),
             false => write!(
                 f,
-                "the address space is exhausted (ulimit -v, vm.overcommit_memory): use smaller stacks, \
-                 or write processes as async blocks"
+                "the address space is exhausted (ulimit -v, vm.overcommit_memory): use smaller stacks, or write \
+                 processes as async blocks"
             ),
         }
     }
@@ -322,7 +436,7 @@ impl fmt::Display for Deadlock {
                 let before = if i == 0 { ", of which" } else { "," };
                 write!(f, "{before} `{channel}` has {bytes} ({items} items)")?;
             }
-            return write!(f, "\nhelp: raise it with `Options::budget`, or lower the rates of the nodes");
+            return Ok(());
         }
         if let Some(UnreadInput { node, channel }) = &self.unread {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;
@@ -340,19 +454,27 @@ impl fmt::Display for Deadlock {
             }
             None => {}
         }
-        write!(f, "\nhelp: add initial items to the cycle, or lower the rates of its nodes")?;
-        match (&self.unread, &self.remains) {
-            (Some(_), _) => write!(
-                f,
+        Ok(())
+    }
+}
+
+impl Deadlock {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        if self.over_budget.is_some() {
+            return "raise the limit with `Options::budget`, or lower the rates of the nodes".to_owned();
+        }
+        let more = match (&self.unread, &self.remains) {
+            (Some(_), _) => {
                 "; if a node of the cycle drops items on purpose, `Options::close_starved_loops` ends the loop and \
                  discards its input"
-            ),
-            (None, Some(_)) => write!(
-                f,
+            }
+            (None, Some(_)) => {
                 "; to end the loop there, push its first items from a `Graph::source`, whose end ends it, or set \
                  `Options::close_starved_loops`"
-            ),
-            (None, None) => Ok(()),
-        }
+            }
+            (None, None) => "",
+        };
+        format!("add initial items to the cycle, or lower the rates of its nodes{more}")
     }
 }

@@ -17,7 +17,7 @@
 //!         if number % 2 == 0 { even.push(number) } else { odd.push(number) }
 //!     });
 //! let sums = even.zip(odd).par_map(|(even, odd)| even + odd).collect();
-//! let run = graph.run(&Options::new().threads(2))?;
+//! let run = graph.run_with(&Options::new().threads(2))?;
 //! assert_eq!(run.take(sums)?, [1, 5, 9, 13, 17]);
 //! # Ok::<(), thalweg_runtime::Error>(())
 //! ```
@@ -68,7 +68,7 @@ pub use port::inputs::PopCounts;
 pub use port::shapes::Many;
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
-pub use run::{Finished, Handle, Options, Prepared};
+pub use run::{Failed, Handle, Options, Prepared, Run};
 pub use set_once::SetOnce;
 pub use team::deque;
 pub use team::spin_budget::SpinBudget;

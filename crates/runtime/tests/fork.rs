@@ -9,9 +9,9 @@ use thalweg_runtime::{Error, Graph, Options, Outlet, join, par_for};
 /// Uses what is shared by the process: threads of the pool for a run and for its nodes, the team of loops, the table of runs.
 fn work() {
     let numbers = || Graph::new().source(0..200u64).blocking().par_map(|x| x + 1);
-    let outlet = numbers().start(&Options::new().threads(2)).unwrap();
+    let outlet = numbers().start_with(&Options::new().threads(2)).unwrap();
     assert_eq!(outlet.sum::<u64>(), 20_100);
-    let (sum, _) = numbers().fold(0, |sum, x| sum + x).run(&Options::new().threads(2)).unwrap();
+    let sum = numbers().fold(0, |sum, x| sum + x).run_with(&Options::new().threads(2)).unwrap().into_value();
     assert_eq!(sum, 20_100);
     let count = AtomicUsize::new(0);
     par_for(0..500, |_| _ = count.fetch_add(1, Ordering::Relaxed));
@@ -72,7 +72,7 @@ fn a_child_of_a_busy_parent_waits_for_no_lock() {
 /// An endless run of this process, of which one item was read.
 fn begun() -> Outlet<'static, u64> {
     let mut outlet =
-        Graph::new().source(0u64..).par_map(|x| x + 1).start(&Options::new().threads(2)).unwrap();
+        Graph::new().source(0u64..).par_map(|x| x + 1).start_with(&Options::new().threads(2)).unwrap();
     assert_eq!(outlet.next(), Some(1));
     outlet
 }
@@ -93,7 +93,7 @@ fn an_outlet_of_the_parent_ends_with_an_error() {
                 outlet.by_ref().enumerate().map(|(at, item)| assert_eq!(item, first + at as u64)).count();
             assert!(arrived < 1 << 20 && outlet.next().is_none());
             assert!(is_forked(&outlet.take_failure().expect("it has failed")));
-            assert!(is_forked(&outlet.finish().expect_err("its threads are the parent's")));
+            assert!(is_forked(&outlet.finish().expect_err("its threads are the parent's").into_error()));
             work();
         }));
     }
@@ -101,7 +101,10 @@ fn an_outlet_of_the_parent_ends_with_an_error() {
         let mut outlet = begun();
         assert!(passes(|| drop(outlet)), "it was begun");
         outlet = begun();
-        assert!(passes(|| assert!(is_forked(&outlet.finish().unwrap_err()))), "it was not read in the child");
+        assert!(
+            passes(|| assert!(is_forked(&outlet.finish().unwrap_err().into_error()))),
+            "it was not read in the child"
+        );
     }
 }
 
@@ -117,7 +120,7 @@ fn an_outlet_of_a_scope_of_the_parent_ends_with_an_error() {
         let mut outlet = begin();
         assert!(passes(|| {
             while outlet.next().is_some() {}
-            assert!(is_forked(&outlet.finish().unwrap_err()));
+            assert!(is_forked(&outlet.finish().unwrap_err().into_error()));
         }));
         let outlet = begin();
         assert!(passes(|| drop(outlet)));
@@ -127,7 +130,7 @@ fn an_outlet_of_a_scope_of_the_parent_ends_with_an_error() {
 #[test]
 fn items_of_a_run_that_had_ended_are_read_in_the_child() {
     let mut numbers =
-        Graph::new().source(0..9u64).par_map(|x| x + 1).start(&Options::new().threads(2)).unwrap();
+        Graph::new().source(0..9u64).par_map(|x| x + 1).start_with(&Options::new().threads(2)).unwrap();
     assert_eq!(numbers.next(), Some(1));
     let handle = numbers.handle();
     while !handle.is_over() || handle.snapshot().is_some() {

@@ -6,7 +6,7 @@
 //!
 //! The default are 10^7 nodes, once as a wavefront and once as a chain, where all nodes wait at once.
 
-use thalweg_tasks::{OnDemand, Options, TaskGraph};
+use thalweg_tasks::{OnDemand, TaskGraph};
 
 fn main() {
     let nodes = std::env::args().nth(1).map_or(10_000_000, |nodes| nodes.parse().expect("a number of nodes"));
@@ -24,11 +24,11 @@ fn main() {
         context.inputs().fold(1_u32, |sum, input| sum.wrapping_add(*input))
     };
     let before = peak();
-    let finished = OnDemand::new(needs_of, compute).run(side * side - 1, &Options::new()).expect("no cycle");
+    let finished = OnDemand::new(needs_of, compute).run(side * side - 1).expect("no cycle");
     report("wavefront", finished.len(), before);
     drop(finished);
     let chain = OnDemand::new(|&key: &u64, needs: &mut Vec<u64>| needs.extend(key.checked_sub(1)), compute);
-    let finished = chain.run(nodes - 1, &Options::new()).expect("no cycle");
+    let finished = chain.run(nodes - 1).expect("no cycle");
     report("chain", finished.len(), before);
 }
 

@@ -10,7 +10,7 @@
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use thalweg_tasks::{Context, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{Context, OnDemand, StaticGraph, TaskGraph, TaskOptions};
 
 /// The wavefront has this number of rows and of columns.
 const SIDE: u32 = 1000;
@@ -83,7 +83,8 @@ fn build() -> f64 {
 
 fn explicit(graph: &mut StaticGraph, members: usize) -> f64 {
     let start = Instant::now();
-    let counts = graph.run(&Options::new().members(members), |node| _ = black_box(node)).expect("no cycle");
+    let counts =
+        graph.run_with(&TaskOptions::new().members(members), |node| _ = black_box(node)).expect("no cycle");
     assert_eq!(counts.total().nodes, graph.nodes().into());
     per_node(start.elapsed(), graph.nodes().into())
 }
@@ -102,7 +103,7 @@ fn keyed(members: usize) -> f64 {
         |_: &u64, context| context.inputs().fold(1_u32, |sum, input| sum.wrapping_add(*input)),
     );
     let (start, last) = (Instant::now(), u64::from(SIDE - 1));
-    let finished = graph.run(last << 32 | last, &Options::new().members(members)).expect("no cycle");
+    let finished = graph.run_with(last << 32 | last, &TaskOptions::new().members(members)).expect("no cycle");
     let time = start.elapsed();
     per_node(time, finished.len() as u64)
 }
@@ -133,7 +134,7 @@ impl TaskGraph for Calls {
 
 fn tree(members: usize) -> f64 {
     let start = Instant::now();
-    let finished = Calls.run((1, FIB), &Options::new().members(members)).expect("no cycle");
+    let finished = Calls.run_with((1, FIB), &TaskOptions::new().members(members)).expect("no cycle");
     let time = start.elapsed();
     per_node(time, finished.len() as u64)
 }

@@ -8,7 +8,7 @@ use std::fmt;
 /// `K` is the type of the keys that name nodes, and `E` that of the errors of the graph's own code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Error<K: fmt::Debug, E = Infallible> {
+pub enum TaskError<K: fmt::Debug, E = Infallible> {
     /// A node returned an error.
     Failed {
         /// The node.
@@ -39,17 +39,17 @@ pub enum Error<K: fmt::Debug, E = Infallible> {
     },
 }
 
-impl<K: fmt::Debug, E: fmt::Debug + fmt::Display> std::error::Error for Error<K, E> {}
+impl<K: fmt::Debug, E: fmt::Debug + fmt::Display> std::error::Error for TaskError<K, E> {}
 
-impl<K: fmt::Debug, E: fmt::Display> fmt::Display for Error<K, E> {
+impl<K: fmt::Debug, E: fmt::Display> fmt::Display for TaskError<K, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Failed { key, cause } => write!(f, "node {key:?} failed: {cause}"),
-            Error::Panicked { key, during, message } => {
+            TaskError::Failed { key, cause } => write!(f, "node {key:?} failed: {cause}"),
+            TaskError::Panicked { key, during, message } => {
                 write!(f, "{during} of node {key:?} panicked: {message}")
             }
-            Error::Cycle { keys } => write!(f, "the graph has a cycle: {}", Path(keys)),
-            Error::TooLarge { what, limit } => {
+            TaskError::Cycle { keys } => write!(f, "the graph has a cycle: {}", Path(keys)),
+            TaskError::TooLarge { what, limit } => {
                 write!(f, "the graph has more than {limit} {what}\nhelp: compute more in each node")
             }
         }

@@ -10,7 +10,7 @@
 //! Nodes are named by keys, and may [add](Context::also) nodes while the graph runs.
 //!
 //! ```
-//! use thalweg_tasks::{OnDemand, Options, TaskGraph};
+//! use thalweg_tasks::{OnDemand, TaskGraph};
 //!
 //! // The edit distance of two words: a cell of the table needs three others.
 //! let (a, b) = (b"kitten", b"sitting");
@@ -29,10 +29,10 @@
 //!         }
 //!     },
 //! );
-//! let finished = distance.run((a.len(), b.len()), &Options::new())?;
+//! let finished = distance.run((a.len(), b.len()))?;
 //! assert_eq!(finished.sink(), &3);
 //! assert_eq!(finished[&(1, 1)], 1); // k and s
-//! # Ok::<(), thalweg_tasks::Error<(usize, usize)>>(())
+//! # Ok::<(), thalweg_tasks::TaskError<(usize, usize)>>(())
 //! ```
 //!
 //! # Explicit graphs
@@ -42,16 +42,16 @@
 //!
 //! ```
 //! use std::sync::atomic::{AtomicU32, Ordering};
-//! use thalweg_tasks::{Options, StaticGraph};
+//! use thalweg_tasks::StaticGraph;
 //!
 //! let mut diamond = StaticGraph::from_edges(4, [(0, 1), (0, 2), (1, 3), (2, 3)]);
 //! let order = AtomicU32::new(0);
 //! let places: [AtomicU32; 4] = Default::default();
-//! diamond.run(&Options::new(), |node| {
+//! diamond.run(|node| {
 //!     places[node as usize].store(order.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
 //! })?;
 //! assert_eq!((places[0].load(Ordering::Relaxed), places[3].load(Ordering::Relaxed)), (0, 3));
-//! # Ok::<(), thalweg_tasks::Error<u32>>(())
+//! # Ok::<(), thalweg_tasks::TaskError<u32>>(())
 //! ```
 //!
 //! # Locality
@@ -59,7 +59,7 @@
 //! A [`Colour`] is a hint at where a node's data is: that of a member's number means "near this member". A list of tasks is
 //! executed by a member from its own colour on (*morphing continuations*), and a member that searches for work tries to
 //! steal tasks of its own colour, then of its memory domain's, before it takes any ([`SearchSettings`]). Wrong colours
-//! cost time and change no result. [`Options::domains`] describes which members share memory, and turns on the counts
+//! cost time and change no result. [`TaskOptions::domains`] describes which members share memory, and turns on the counts
 //! of remote accesses in [`Counts`].
 //!
 //! The algorithms are those of NabbitC, chapter 5 of *Locality-Aware Concurrency Platforms*, and each module says where it
@@ -67,7 +67,7 @@
 //!
 //! # Errors
 //!
-//! A node that fails, or any function that panics, ends the run with the key of the node ([`Error`]). Nodes that wait for
+//! A node that fails, or any function that panics, ends the run with the key of the node ([`TaskError`]). Nodes that wait for
 //! each other are an error that has the cycle.
 
 mod counts;
@@ -80,11 +80,11 @@ mod options;
 mod sync;
 mod team;
 
-pub use demand::{Context, Finished, OnDemand, Outcome, TaskGraph};
-pub use error::{During, Error};
+pub use demand::{Context, OnDemand, Outcome, TaskGraph, TaskResults};
+pub use error::{During, TaskError};
 #[cfg(not(loom))]
 pub use exec::time_per_steal;
 pub use fixed::StaticGraph;
-pub use options::Options;
+pub use options::TaskOptions;
 pub use thalweg_policy::tasks::{Colour, SearchSettings};
 pub use thalweg_runtime::{Counts, MemberCounts};

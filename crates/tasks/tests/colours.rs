@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use thalweg_tasks::{Colour, Counts, OnDemand, Options, SearchSettings, StaticGraph, TaskGraph};
+use thalweg_tasks::{Colour, Counts, OnDemand, SearchSettings, StaticGraph, TaskGraph, TaskOptions};
 
 /// Which of two members computes each of these nodes, which a sink needs, and which have the colours 0 and 1 in turns. No
 /// member gets ahead of the other by more than three nodes, unless the other does not come for seconds.
@@ -27,8 +27,8 @@ fn members_of(nodes: u32, search: SearchSettings) -> (Vec<usize>, Counts) {
         },
     )
     .colour(|n| (*n != u32::MAX).then(|| Colour(n % 2)));
-    let options = Options::new().members(2).search(search).domains([0, 1]);
-    let finished = graph.run(u32::MAX, &options).expect("no cycle");
+    let options = TaskOptions::new().members(2).search(search).domains([0, 1]);
+    let finished = graph.run_with(u32::MAX, &options).expect("no cycle");
     ((0..nodes).map(|node| finished[&node]).collect(), finished.counts().clone())
 }
 
@@ -67,13 +67,15 @@ fn one_member_counts_what_belongs_to_other_domains() {
         // Member 0 is in a domain with member 1. Nodes 0 to 7 have the colours 0 to 3, twice, and a chain of edges.
         let mut graph = StaticGraph::from_edges(8, (1..8).map(|node| (node - 1, node)))
             .colours(|node| Some(Colour(node / 2)));
-        let counts = graph.run(&Options::new().members(1).domains([5, 5, 6, 6]), |_| {}).expect("no cycle");
+        let counts =
+            graph.run_with(&TaskOptions::new().members(1).domains([5, 5, 6, 6]), |_| {}).expect("no cycle");
         // Nodes 4 to 7 are remote, and as predecessors 4 to 6.
         assert_eq!((counts.total().accesses, counts.total().remote), (15, 7));
         // One domain has no remote accesses, and without a description none are counted.
-        let counts = graph.run(&Options::new().members(1).domains([0; 4]), |_| {}).expect("no cycle");
+        let counts =
+            graph.run_with(&TaskOptions::new().members(1).domains([0; 4]), |_| {}).expect("no cycle");
         assert_eq!((counts.total().accesses, counts.total().remote), (15, 0));
-        let counts = graph.run(&Options::new().members(1), |_| {}).expect("no cycle");
+        let counts = graph.run_with(&TaskOptions::new().members(1), |_| {}).expect("no cycle");
         assert_eq!(counts.total().accesses, 0);
     });
 }
@@ -84,7 +86,7 @@ fn invalid_colours_change_no_result() {
         for members in 1..=3 {
             let mut graph = StaticGraph::from_edges(500, (1..500).map(|node| (node / 2, node)));
             graph = graph.colours(|_| Some(Colour(5000)));
-            let counts = graph.run(&Options::new().members(members), |_| {}).expect("no cycle");
+            let counts = graph.run_with(&TaskOptions::new().members(members), |_| {}).expect("no cycle");
             assert_eq!((counts.total().nodes, counts.total().coloured_steals), (500, 0));
         }
     });

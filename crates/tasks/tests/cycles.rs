@@ -1,14 +1,14 @@
 //! Graphs that cannot be computed: the error has the cycle.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use thalweg_tasks::{Error, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{OnDemand, StaticGraph, TaskError, TaskGraph, TaskOptions};
 
 /// Runs the graph in which each node has these predecessors, at several numbers of members. Returns the cycle.
 fn cycle(sink: u32, predecessors: impl Fn(u32) -> Vec<u32> + Sync) -> Vec<u32> {
     let graph =
         OnDemand::new(|&n: &u32, needs: &mut Vec<u32>| needs.extend(predecessors(n)), |_: &u32, _| ());
-    let find = |members: usize| match graph.run(sink, &Options::new().members(members)) {
-        Err(Error::Cycle { keys }) => keys,
+    let find = |members: usize| match graph.run_with(sink, &TaskOptions::new().members(members)) {
+        Err(TaskError::Cycle { keys }) => keys,
         other => panic!("{other:?}"),
     };
     let cycle = find(1);
@@ -31,13 +31,13 @@ fn a_node_that_needs_itself_is_a_cycle() {
 fn a_long_cycle_is_found_whole() {
     let keys = cycle(5, |n| vec![(n + 1) % 100_000]);
     assert_eq!(keys.len(), 100_000);
-    let error = Error::<u32>::Cycle { keys };
+    let error = TaskError::<u32>::Cycle { keys };
     assert_eq!(
         error.to_string(),
         "the graph has a cycle: 5 waits for 6 waits for 7 waits for 8 waits for 9 waits for 10 waits for 11 waits for \
          12 waits for 13 waits for 14 waits for 99990 others"
     );
-    let error = Error::<u32>::Cycle { keys: vec![1, 2] };
+    let error = TaskError::<u32>::Cycle { keys: vec![1, 2] };
     assert_eq!(error.to_string(), "the graph has a cycle: 1 waits for 2 waits for 1");
 }
 
@@ -66,8 +66,8 @@ fn nodes_outside_of_the_cycle_were_computed() {
             },
             |_: &u32, _| _ = computed.fetch_add(1, Ordering::Relaxed),
         );
-        let error = graph.run(0, &Options::new().members(2)).unwrap_err();
-        assert_eq!(error, Error::Cycle { keys: vec![1] });
+        let error = graph.run_with(0, &TaskOptions::new().members(2)).unwrap_err();
+        assert_eq!(error, TaskError::Cycle { keys: vec![1] });
         assert_eq!(computed.load(Ordering::Relaxed), 99);
     });
 }
@@ -89,8 +89,8 @@ fn a_cycle_among_added_nodes_is_an_error_though_the_sink_is_computed() {
             },
         );
         for members in 1..=3 {
-            let error = graph.run(0, &Options::new().members(members)).unwrap_err();
-            let Error::Cycle { mut keys } = error else { panic!("{error:?}") };
+            let error = graph.run_with(0, &TaskOptions::new().members(members)).unwrap_err();
+            let TaskError::Cycle { mut keys } = error else { panic!("{error:?}") };
             keys.sort_unstable();
             assert_eq!(keys, [10, 11]);
         }
@@ -104,13 +104,13 @@ fn explicit_graphs_name_the_cycle_and_can_be_run_again() {
         let mut graph = StaticGraph::from_edges(6, [(0, 1), (1, 2), (2, 3), (3, 1), (2, 4)]);
         for members in 1..=3 {
             let computed = AtomicU32::new(0);
-            let run = graph.run(&Options::new().members(members), |node| {
+            let run = graph.run_with(&TaskOptions::new().members(members), |node| {
                 _ = computed.fetch_or(1 << node, Ordering::Relaxed)
             });
-            assert_eq!(run, Err(Error::Cycle { keys: vec![1, 3, 2] }));
+            assert_eq!(run, Err(TaskError::Cycle { keys: vec![1, 3, 2] }));
             assert_eq!(computed.into_inner(), 0b10_0001);
         }
         let mut itself = StaticGraph::from_edges(2, [(1, 1)]);
-        assert_eq!(itself.run(&Options::new(), |_| {}), Err(Error::Cycle { keys: vec![1] }));
+        assert_eq!(itself.run(|_| {}), Err(TaskError::Cycle { keys: vec![1] }));
     });
 }

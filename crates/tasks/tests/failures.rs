@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use thalweg_tasks::{Colour, Context, During, Error, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{Colour, Context, During, OnDemand, StaticGraph, TaskError, TaskGraph, TaskOptions};
 
 /// The function that panics, for node 50.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -91,9 +91,9 @@ impl TaskGraph for Tree {
     }
 }
 
-fn panicked(error: Error<Key, &'static str>) -> (u32, During, String) {
+fn panicked(error: TaskError<Key, &'static str>) -> (u32, During, String) {
     match error {
-        Error::Panicked { key, during, message } => (key.n, during, message),
+        TaskError::Panicked { key, during, message } => (key.n, during, message),
         other => panic!("{other}"),
     }
 }
@@ -114,10 +114,11 @@ fn a_failure_ends_the_graph_with_the_key() {
             ] {
                 let alive = Arc::new(());
                 let tree = Tree { bad, alive: alive.clone() };
-                let result = tree.run(tree.key(1), &Options::new().members(members).domains([0, 1, 2]));
+                let result =
+                    tree.run_with(tree.key(1), &TaskOptions::new().members(members).domains([0, 1, 2]));
                 match (bad, result) {
                     (Bad::Nothing, Ok(finished)) => assert_eq!(finished.len(), 127),
-                    (Bad::Fails, Err(Error::Failed { key, cause })) => {
+                    (Bad::Fails, Err(TaskError::Failed { key, cause })) => {
                         assert_eq!((key.n, cause), (50, "it fails"))
                     }
                     (Bad::Predecessors, Err(error)) => {
@@ -155,7 +156,7 @@ fn a_sink_whose_hash_panics_is_an_error() {
     crate::in_team(|| {
         let alive = Arc::new(());
         let tree = Tree { bad: Bad::Hash, alive: alive.clone() };
-        let error = tree.run(tree.key(50), &Options::new()).unwrap_err();
+        let error = tree.run(tree.key(50)).unwrap_err();
         assert_eq!(error.to_string(), "`predecessors` of node 50 panicked: bad hash");
         drop((tree, error));
         assert_eq!(Arc::strong_count(&alive), 1);
@@ -180,8 +181,8 @@ fn other_members_stop_at_a_failure() {
             }
         }
         for members in 1..=3 {
-            match Endless(AtomicU32::new(0)).run(1, &Options::new().members(members)) {
-                Err(Error::Failed { key, cause }) => assert_eq!(key, cause),
+            match Endless(AtomicU32::new(0)).run_with(1, &TaskOptions::new().members(members)) {
+                Err(TaskError::Failed { key, cause }) => assert_eq!(key, cause),
                 other => panic!("{other:?}"),
             }
         }
@@ -194,12 +195,12 @@ fn an_explicit_graph_can_be_run_again_after_a_failure() {
         let edges = (1..200).flat_map(|node| [(node / 2, node), (node - 1, node)]);
         let mut graph = StaticGraph::from_edges(200, edges.collect::<Vec<_>>());
         for members in 1..=3 {
-            let options = Options::new().members(members);
-            let error = graph.try_run(&options, |node| if node == 77 { Err("bad") } else { Ok(()) });
-            assert_eq!(error, Err(Error::Failed { key: 77, cause: "bad" }));
-            let error = graph.run(&options, |node| assert!(node != 99, "bad node")).unwrap_err();
+            let options = TaskOptions::new().members(members);
+            let error = graph.try_run_with(&options, |node| if node == 77 { Err("bad") } else { Ok(()) });
+            assert_eq!(error, Err(TaskError::Failed { key: 77, cause: "bad" }));
+            let error = graph.run_with(&options, |node| assert!(node != 99, "bad node")).unwrap_err();
             assert_eq!(error.to_string(), "`compute` of node 99 panicked: bad node");
-            assert_eq!(graph.run(&options, |_| {}).expect("no cycle").total().nodes, 200);
+            assert_eq!(graph.run_with(&options, |_| {}).expect("no cycle").total().nodes, 200);
         }
     });
 }
@@ -214,7 +215,7 @@ fn a_payload_whose_drop_panics_does_no_harm() {
             }
         }
         let mut graph = StaticGraph::from_edges(1, []);
-        let error = graph.run(&Options::new(), |_| std::panic::panic_any(Payload)).unwrap_err();
+        let error = graph.run(|_| std::panic::panic_any(Payload)).unwrap_err();
         assert_eq!(error.to_string(), "`compute` of node 0 panicked: a value that is no text");
     });
 }
@@ -238,9 +239,9 @@ fn payloads_of_two_members_whose_drops_panic_do_no_harm() {
             }
             std::panic::panic_any(Payload)
         };
-        let options = Options::new().members(2);
+        let options = TaskOptions::new().members(2);
         let mut graph = StaticGraph::from_edges(2, []);
-        let error = graph.run(&options, |_| _ = both_panic()).unwrap_err();
+        let error = graph.run_with(&options, |_| _ = both_panic()).unwrap_err();
         assert!(error.to_string().ends_with("panicked: a value that is no text"), "{error}");
         failing.store(0, Ordering::Relaxed);
         // The sink needs two nodes.
@@ -248,7 +249,7 @@ fn payloads_of_two_members_whose_drops_panic_do_no_harm() {
             |&n: &u32, needs: &mut Vec<u32>| needs.extend((n == 0).then_some([1, 2]).into_iter().flatten()),
             |&n, _| if n == 0 { 0 } else { both_panic() },
         );
-        let error = graph.run(0, &options).expect_err("both panic");
+        let error = graph.run_with(0, &options).expect_err("both panic");
         assert!(error.to_string().ends_with("panicked: a value that is no text"), "{error}");
     });
 }
@@ -268,7 +269,7 @@ fn an_explicit_graph_can_be_run_again_after_a_panic_in_the_drop_of_an_error() {
         let mut graph = StaticGraph::from_edges(5, [(0, 3), (0, 1), (0, 2), (1, 4), (4, 3)]);
         let (failing, started) = (AtomicU32::new(0), Instant::now());
         let run = catch_unwind(AssertUnwindSafe(|| {
-            let result = graph.try_run(&Options::new().members(2), |node| {
+            let result = graph.try_run_with(&TaskOptions::new().members(2), |node| {
                 if !(1..=2).contains(&node) {
                     return Ok(());
                 }
@@ -284,7 +285,9 @@ fn an_explicit_graph_can_be_run_again_after_a_panic_in_the_drop_of_an_error() {
         let panic = run.expect_err("the second error is dropped");
         assert_eq!(thalweg_runtime::panic_message(&*panic), "in the drop of an error");
         let order = Mutex::new(Vec::new());
-        graph.run(&Options::new().members(1), |node| order.lock().unwrap().push(node)).expect("no cycle");
+        graph
+            .run_with(&TaskOptions::new().members(1), |node| order.lock().unwrap().push(node))
+            .expect("no cycle");
         let order = order.into_inner().unwrap();
         let at = |node| order.iter().position(|other| *other == node);
         assert!(order.len() == 5 && at(4) < at(3), "{order:?}");

@@ -1,7 +1,7 @@
 //! Nodes that are added while the graph runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use thalweg_tasks::{OnDemand, Options, TaskGraph};
+use thalweg_tasks::{OnDemand, TaskGraph, TaskOptions};
 
 #[test]
 fn added_nodes_are_computed_once_before_the_run_ends() {
@@ -24,7 +24,7 @@ fn added_nodes_are_computed_once_before_the_run_ends() {
         );
         let run = |members: usize| {
             computed.store(0, Ordering::Relaxed);
-            let finished = graph.run(2000, &Options::new().members(members)).expect("no cycle");
+            let finished = graph.run_with(2000, &TaskOptions::new().members(members)).expect("no cycle");
             assert_eq!(finished.len() as u64, computed.load(Ordering::Relaxed));
             let mut keys: Vec<u64> =
                 finished.iter().map(|(key, result)| (assert_eq!(key, result), *key).1).collect();
@@ -57,7 +57,7 @@ fn an_added_node_may_be_needed_by_others() {
             },
         );
         for members in 1..=4 {
-            let finished = graph.run(0, &Options::new().members(members)).expect("no cycle");
+            let finished = graph.run_with(0, &TaskOptions::new().members(members)).expect("no cycle");
             assert_eq!((finished.sink(), finished.len()), (&1000, 1001));
         }
     });

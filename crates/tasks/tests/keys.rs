@@ -1,7 +1,7 @@
 //! Keys of all kinds: bad hashes, no size, borrowed data; predecessors that come twice.
 
 use std::hash::{Hash, Hasher};
-use thalweg_tasks::{OnDemand, Options, TaskGraph};
+use thalweg_tasks::{OnDemand, TaskGraph, TaskOptions};
 
 /// A key whose hash is always the same.
 #[derive(PartialEq, Eq, Debug)]
@@ -25,7 +25,8 @@ fn keys_with_equal_hashes_are_different_nodes() {
         );
         let sink = if cfg!(miri) { 50 } else { 500 };
         for members in 1..=3 {
-            let finished = graph.run(Same(sink), &Options::new().members(members)).expect("no cycle");
+            let finished =
+                graph.run_with(Same(sink), &TaskOptions::new().members(members)).expect("no cycle");
             assert_eq!((finished.len(), finished[&Same(50)]), (sink as usize + 1, 12_586_269_025));
         }
     });
@@ -45,7 +46,7 @@ fn a_predecessor_that_comes_twice_is_computed_once_and_read_twice() {
             },
         );
         for members in 1..=3 {
-            let finished = graph.run(30, &Options::new().members(members)).expect("no cycle");
+            let finished = graph.run_with(30, &TaskOptions::new().members(members)).expect("no cycle");
             assert_eq!((finished.sink(), finished.len()), (&3_u64.pow(30), 31));
         }
     });
@@ -63,7 +64,7 @@ fn keys_and_results_may_borrow() {
                 if word.len() >= longest.len() { &end[..word.len()] } else { longest }
             },
         );
-        let finished = graph.run(&text[..], &Options::new().members(2)).expect("no cycle");
+        let finished = graph.run_with(&text[..], &TaskOptions::new().members(2)).expect("no cycle");
         assert_eq!(finished.sink(), &"nodes");
         assert_eq!(finished[&"a text"], "text");
     });
@@ -73,6 +74,6 @@ fn keys_and_results_may_borrow() {
 #[should_panic(expected = "the graph has no node with this key")]
 fn a_key_that_is_not_there_has_no_result() {
     let graph = OnDemand::new(|_: &u32, _: &mut Vec<u32>| {}, |_: &u32, _| 1);
-    let finished = graph.run(0, &Options::new().members(1)).expect("no cycle");
+    let finished = graph.run_with(0, &TaskOptions::new().members(1)).expect("no cycle");
     assert_eq!(finished[&1], 1);
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 use thalweg_runtime::{Graph, output};
-use thalweg_tasks::{Options, StaticGraph};
+use thalweg_tasks::{StaticGraph, TaskOptions};
 
 /// Waits until the condition holds; panics after a time that only a failure takes.
 fn wait_until(holds: impl Fn() -> bool, what: &str) {
@@ -52,8 +52,9 @@ fn a_worker_returns_to_its_run_and_comes_again() {
     graph.source(0..1).for_each(|_| {
         caller.set(std::thread::current().id()).expect("one firing");
         let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5)];
-        let counts =
-            StaticGraph::from_edges(6, edges).run(&Options::new().members(2), task).expect("no cycle");
+        let counts = StaticGraph::from_edges(6, edges)
+            .run_with(&TaskOptions::new().members(2), task)
+            .expect("no cycle");
         assert_eq!(counts.total().nodes, 6);
         event.store(true, Ordering::Release);
         wait_until(|| waker.lock().unwrap().is_some() || fired.load(Ordering::Relaxed), "the process waits");
@@ -71,6 +72,6 @@ fn a_worker_returns_to_its_run_and_comes_again() {
         }
     });
     waits.for_each(|_| fired.store(true, Ordering::Relaxed));
-    graph.run(&thalweg_runtime::Options::new().threads(2)).unwrap();
+    graph.run_with(&thalweg_runtime::Options::new().threads(2)).unwrap();
     assert!(fired.into_inner());
 }

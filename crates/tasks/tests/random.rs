@@ -1,7 +1,7 @@
 //! Random task graphs against a topological reference, at several numbers of members.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use thalweg_tasks::{Colour, During, Error, OnDemand, Options, StaticGraph, TaskGraph};
+use thalweg_tasks::{Colour, During, OnDemand, StaticGraph, TaskError, TaskGraph, TaskOptions};
 
 /// A sequence of numbers that depends on a seed.
 pub(crate) struct Random(pub(crate) u64);
@@ -87,8 +87,8 @@ fn graphs_on_demand_agree_with_the_reference() {
             .colour(|name| (number(name) % 3 > 0).then_some(Colour(number(name) % 5)));
             for members in 1..=4 {
                 for seed in 0..SEEDS {
-                    let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
-                    let finished = on_demand.run(key(sink), &options).expect("no cycle");
+                    let options = TaskOptions::new().members(members).seed(seed).domains([0, 0, 1, 1]);
+                    let finished = on_demand.run_with(key(sink), &options).expect("no cycle");
                     assert_eq!(finished.sink(), expected.last().unwrap());
                     assert_eq!(
                         finished.len(),
@@ -128,8 +128,8 @@ fn explicit_graphs_agree_with_the_reference() {
                 for members in 1..=4 {
                     for seed in 0..SEEDS {
                         results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
-                        let options = Options::new().members(members).seed(seed).domains([0, 0, 1, 1]);
-                        let counts = graph.run(&options, compute).expect("no cycle");
+                        let options = TaskOptions::new().members(members).seed(seed).domains([0, 0, 1, 1]);
+                        let counts = graph.run_with(&options, compute).expect("no cycle");
                         assert_eq!(counts.total().nodes, nodes as u64);
                         let found = results.iter().map(|result| result.load(Ordering::Relaxed));
                         assert!(found.eq(expected.iter().copied()), "{members} members, seed {seed}");
@@ -155,7 +155,9 @@ fn both_ways_to_build_make_the_same_graph() {
         assert_eq!((by_edges.nodes(), by_edges.edges()), (by_lists.nodes(), by_lists.edges()));
         let order = |graph: &mut StaticGraph| {
             let order = std::sync::Mutex::new(Vec::new());
-            graph.run(&Options::new().members(1), |node| order.lock().unwrap().push(node)).expect("no cycle");
+            graph
+                .run_with(&TaskOptions::new().members(1), |node| order.lock().unwrap().push(node))
+                .expect("no cycle");
             order.into_inner().unwrap()
         };
         assert_eq!(order(&mut by_edges), order(&mut by_lists));
@@ -173,22 +175,22 @@ fn random_graphs_end_with_their_failure() {
             let before = graph(seed, nodes, 1 + random.below(6), 1 + random.below(nodes));
             let edges = || (0..).zip(&before).flat_map(|(node, all)| all.iter().map(move |all| (*all, node)));
             let (sink, bad) = (nodes as u32 - 1, random.below(nodes) as u32);
-            let options = Options::new().members(1 + random.below(4)).seed(seed);
+            let options = TaskOptions::new().members(1 + random.below(4)).seed(seed);
 
             let mut explicit = StaticGraph::from_edges(nodes as u32, edges());
-            let error = explicit.try_run(&options, |node| if node == bad { Err(node) } else { Ok(()) });
-            assert_eq!(error, Err(Error::Failed { key: bad, cause: bad }));
-            let error = explicit.run(&options, |node| assert!(node != bad, "bad node"));
+            let error = explicit.try_run_with(&options, |node| if node == bad { Err(node) } else { Ok(()) });
+            assert_eq!(error, Err(TaskError::Failed { key: bad, cause: bad }));
+            let error = explicit.run_with(&options, |node| assert!(node != bad, "bad node"));
             let message = "bad node".to_owned();
-            assert_eq!(error, Err(Error::Panicked { key: bad, during: During::Compute, message }));
-            assert_eq!(explicit.run(&options, |_| {}).expect("no cycle").total().nodes, nodes as u64);
+            assert_eq!(error, Err(TaskError::Panicked { key: bad, during: During::Compute, message }));
+            assert_eq!(explicit.run_with(&options, |_| {}).expect("no cycle").total().nodes, nodes as u64);
 
             // An edge back from the last node closes a cycle through it, if it needs `bad`.
             let cyclic = needed(&before, sink)[bad as usize];
             let mut explicit = StaticGraph::from_edges(nodes as u32, edges().chain([(sink, bad)]));
-            match explicit.run(&options, |_| {}) {
+            match explicit.run_with(&options, |_| {}) {
                 Ok(counts) => assert_eq!((cyclic, counts.total().nodes), (false, nodes as u64)),
-                Err(Error::Cycle { keys }) => {
+                Err(TaskError::Cycle { keys }) => {
                     assert!(cyclic && keys.contains(&sink) && keys.contains(&bad), "{keys:?}");
                 }
                 Err(other) => panic!("{other}"),
@@ -200,9 +202,9 @@ fn random_graphs_end_with_their_failure() {
                 },
                 |node: &u32, _| assert!(*node != sink, "the sink of a cycle is computed"),
             );
-            match on_demand.run(sink, &options) {
-                Err(Error::Cycle { keys }) => assert!(cyclic && keys.contains(&bad), "{keys:?}"),
-                Err(Error::Panicked { key, .. }) => assert_eq!((cyclic, key), (false, sink)),
+            match on_demand.run_with(sink, &options) {
+                Err(TaskError::Cycle { keys }) => assert!(cyclic && keys.contains(&bad), "{keys:?}"),
+                Err(TaskError::Panicked { key, .. }) => assert_eq!((cyclic, key), (false, sink)),
                 other => panic!("{other:?}"),
             }
         }

@@ -61,7 +61,7 @@ fn crawl(first: PathBuf) -> Result<Vec<Page>, thalweg::Error> {
             links.push(next);
         });
     links.feed(back);
-    pages.collect().run(&Options::new()).map(|(pages, _report)| pages)
+    Ok(pages.collect().run()?.into_value())
 }
 
 /// The page, and the pages that it links to.

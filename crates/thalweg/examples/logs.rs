@@ -13,7 +13,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Cursor, Write};
-use thalweg::prelude::*;
+use thalweg::{Failed, Run};
 
 /// Lines of one item: a line alone is too little work to pass on.
 const LINES: usize = 256;
@@ -26,12 +26,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("-") => Box::new(BufReader::new(io::stdin())),
         Some(path) => Box::new(BufReader::new(File::open(path)?)),
     };
-    let (found, report) = search(log, &pattern, &mut BufWriter::new(io::stdout()))?;
+    let found = search(log, &pattern, &mut BufWriter::new(io::stdout()))?;
     eprintln!(
         "{} of {} lines contain {pattern:?}; by status: {:?}",
         found.matching, found.lines, found.by_status
     );
-    eprintln!("{report}");
+    eprintln!("{}", found.report());
     Ok(())
 }
 
@@ -49,7 +49,7 @@ fn search(
     log: impl BufRead + Send,
     pattern: &str,
     out: &mut (impl Write + Send),
-) -> Result<(Found, Report), thalweg::Error> {
+) -> Result<Run<Found>, Failed<Found>> {
     thalweg::from_try_iter(log.lines())
         .named("read")
         .blocking()
@@ -65,7 +65,7 @@ fn search(
             out.write_all(part.json.as_bytes())
         })
         .named("write")
-        .run(&Options::new())
+        .run()
 }
 
 fn grep(lines: &[String], pattern: &str) -> Found {

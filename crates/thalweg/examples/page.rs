@@ -13,7 +13,7 @@ use thalweg::{input, output, prelude::*};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let page = std::env::args().nth(1).unwrap_or_else(|| "page.html".to_owned());
-    let report = graph().run(&Options::new().timeline(20_000))?.report().clone();
+    let report = graph().run_with(&Options::new().timeline(20_000))?.report().clone();
     report.write_html(&page)?;
     println!("{}", report.advice());
     Ok(())

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::fs;
 
 use thalweg::machine::Machine;
-use thalweg::tasks::{Colour, OnDemand, Options, TaskGraph};
+use thalweg::tasks::{Colour, OnDemand, TaskGraph, TaskOptions};
 use thalweg::{Loop, Placed, Schedule, team_size};
 
 /// The levels of the tree, of which the last one has a leaf for each block.
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tree = tree.colour(|key| colour(&numbers, *key));
 
     let places = machine.places(team_size());
-    let finished = tree.run((0, 0), &Options::new().places(&places))?;
+    let finished = tree.run_with((0, 0), &TaskOptions::new().places(&places))?;
     let counts = finished.counts().total();
     println!("sum: {}", finished.sink());
     println!("remote accesses: {} of {}", counts.remote, counts.accesses);

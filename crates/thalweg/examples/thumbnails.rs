@@ -12,7 +12,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::{fs, io};
-use thalweg::prelude::*;
 
 /// Pictures in memory at a time.
 const PICTURES: usize = 6;
@@ -59,7 +58,8 @@ fn thumbnails(folder: &Path, out: &Path) -> Result<(Vec<String>, usize), Box<dyn
             Ok::<_, io::Error>(format!("{name}: {width}x{height} to {}x{}", to.0, to.1))
         })
         .collect()
-        .run(&Options::new())?;
+        .run()?
+        .into_parts();
     Ok((lines, most.load(Relaxed)))
 }
 

@@ -13,7 +13,7 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
-use thalweg::{NotYet, prelude::*};
+use thalweg::{NotYet, Run, prelude::*};
 
 /// Bytes of the channel that pictures are found in.
 const BYTES: usize = 4 << 20;
@@ -28,15 +28,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("-") => Box::new(io::stdin()),
         Some(path) => Box::new(File::open(path)?),
     };
-    let (cuts, report) = cuts(video)?;
+    let cuts = cuts(video)?;
     cuts.iter()
         .for_each(|(picture, change)| println!("cut at picture {picture}: brightness changes by {change}"));
-    println!("{} pictures, {} cuts", report.nodes[1].firings, cuts.len());
+    println!("{} pictures, {} cuts", cuts.report().nodes[1].firings, cuts.len());
     Ok(())
 }
 
 /// The numbers of pictures that begin a scene, each with the change of brightness.
-fn cuts(mut video: impl Read + Send) -> Result<(Vec<(usize, u32)>, Report), thalweg::Error> {
+fn cuts(mut video: impl Read + Send) -> Result<Run<Vec<(usize, u32)>>, thalweg::Error> {
     let graph = Graph::new();
     let mut block = vec![0; 1 << 16];
     let bytes = graph.kernel("read", (), output("bytes")).blocking().sequential(move |(), bytes| {
@@ -55,7 +55,7 @@ fn cuts(mut video: impl Read + Send) -> Result<(Vec<(usize, u32)>, Report), thal
         let change: u32 = before.iter().zip(after).map(|(a, b)| a.abs_diff(*b)).sum();
         (picture, change / (CELLS * CELLS) as u32)
     });
-    changes.filter(|(_, change)| *change >= CUT).collect().run(&Options::new())
+    changes.filter(|(_, change)| *change >= CUT).collect().run().map_err(thalweg::Error::from)
 }
 
 /// The header of a picture: `P6 WIDTH HEIGHT 255`, and one space or line feed.

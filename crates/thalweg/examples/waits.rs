@@ -58,7 +58,7 @@ fn first_result(threads: usize, parallel: bool) -> Result<Duration, thalweg::Err
     let seen = first.clone();
     let sink =
         stream.take(3).for_each(move |_| _ = seen.lock().unwrap().get_or_insert_with(|| start.elapsed()));
-    sink.run(&Options::new().threads(threads))?;
+    sink.run_with(&Options::new().threads(threads))?;
     Ok(first.lock().unwrap().expect("a result came"))
 }
 
@@ -107,7 +107,7 @@ fn longest_wait(node: Node) -> Result<Duration, thalweg::Error> {
         waits.insert(n, start.elapsed() - at);
         waits
     });
-    let (waits, _) = waits.run(&Options::new().threads(2))?;
+    let waits = waits.run_with(&Options::new().threads(2))?.into_value();
     Ok((0..ITEMS / 2).map(|n| waits[&n]).max().expect("items before the long one"))
 }
 
@@ -138,13 +138,13 @@ fn most_alive(bytes: usize, threads: usize) -> Result<f64, thalweg::Error> {
     };
     let results = thalweg::from_iter(0..1000u64).par_flat_map(endless).weigh(move |_| bytes);
     let sink = results.take(300).for_each(|_| sleep(Duration::from_micros(300)));
-    sink.run(&Options::new().threads(threads).budget(1 << 20))?;
+    sink.run_with(&Options::new().threads(threads).budget(1 << 20))?;
     Ok(alive.1.load(Relaxed) as f64 / f64::from(1 << 20))
 }
 
 fn integers(policy: &str, threads: usize) -> Result<Duration, thalweg::Error> {
     let start = Instant::now();
     let stages = thalweg::from_iter(0..200_000u64).map(|x| x ^ 1).par_map(|x| x * 3).map(|x| x + 1);
-    stages.fold(0u64, u64::wrapping_add).run(&Options::new().threads(threads).policy(policy))?;
+    stages.fold(0u64, u64::wrapping_add).run_with(&Options::new().threads(threads).policy(policy))?;
     Ok(start.elapsed())
 }

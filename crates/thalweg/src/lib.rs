@@ -13,7 +13,7 @@
 //!     .par_map(|x| x * x)                    // any number at a time, results in order
 //!     .filter(|x| x % 2 == 1)                // one at a time, may keep state
 //!     .collect()
-//!     .run(&Options::new().threads(2))?;
+//!     .run_with(&Options::new().threads(2))?.into_parts();
 //! assert_eq!(squares, [1, 9, 25]);
 //! assert_eq!(report.nodes[1].firings, 5);
 //! # Ok::<(), thalweg::Error>(())
@@ -49,12 +49,12 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Assignment, AssignmentError, BlockMut, BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Feedback,
-    Finished, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
+    Assignment, AssignmentError, BlockMut, BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Failed,
+    Feedback, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
     Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
-    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Remains, Report, Rx, Schedule,
-    SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team, input,
-    join, output, par_chunks, par_for, team_size, window,
+    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Remains, Report, Run, Rx,
+    Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team,
+    input, join, output, par_chunks, par_for, team_size, window,
 };
 
 #[cfg(feature = "coroutines")]
@@ -96,7 +96,7 @@ pub mod policy {
 ///
 /// // Claims of 8 firings instead of 512.
 /// let plan = Plan::read(&text.replace("node 1 claim 512", "node 1 claim 8"), &graph)?;
-/// let (items, _) = squares().run(&Options::new().plan(plan))?;
+/// let items = squares().run_with(&Options::new().plan(plan))?.into_value();
 /// assert_eq!(items[999], 998_001);
 ///
 /// // A plan that does not fit is refused, with the line.
@@ -104,9 +104,9 @@ pub mod policy {
 /// assert_eq!(error.line, 3);
 ///
 /// // What a run has measured makes the next plan better.
-/// let (_, report) = squares().run(&Options::new().threads(2))?;
+/// let report = squares().run_with(&Options::new().threads(2))?.into_report();
 /// let plan = Plan::with_profile(&report.graph, &report.profile(), &Default::default());
-/// squares().run(&Options::new().plan(plan))?;
+/// squares().run_with(&Options::new().plan(plan))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod plan {
@@ -146,20 +146,20 @@ pub mod machine {
 /// Task graphs with locality: on demand from a sink, or explicit.
 ///
 /// ```
-/// use thalweg::tasks::{OnDemand, Options, TaskGraph};
+/// use thalweg::tasks::{OnDemand, TaskGraph};
 ///
 /// let factorial = OnDemand::new(
 ///     |&n: &u64, needs: &mut Vec<u64>| needs.extend((n > 1).then(|| n - 1)),
 ///     |&n, context| n.max(1) * context.inputs().product::<u64>(),
 /// );
-/// assert_eq!(factorial.run(10, &Options::new())?.sink(), &3_628_800);
-/// # Ok::<(), thalweg::tasks::Error<u64>>(())
+/// assert_eq!(factorial.run(10)?.sink(), &3_628_800);
+/// # Ok::<(), thalweg::tasks::TaskError<u64>>(())
 /// ```
 #[cfg(feature = "tasks")]
 pub mod tasks {
     pub use thalweg_tasks::{
-        Colour, Context, Counts, During, Error, Finished, MemberCounts, OnDemand, Options, Outcome,
-        SearchSettings, StaticGraph, TaskGraph,
+        Colour, Context, Counts, During, MemberCounts, OnDemand, Outcome, SearchSettings, StaticGraph,
+        TaskError, TaskGraph, TaskOptions, TaskResults,
     };
 }
 

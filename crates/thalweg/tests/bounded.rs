@@ -29,7 +29,7 @@ const FIRST: usize = 4;
 fn channels_of_short_items_get_all_their_slots() {
     for threads in [1, 2] {
         let plan = strings(1, Duration::ZERO).graph().prepare(&on(threads)).unwrap().plan().clone();
-        let (_, report) = strings(300_000, Duration::ZERO).run(&on(threads)).unwrap();
+        let report = strings(300_000, Duration::ZERO).run_with(&on(threads)).unwrap().into_report();
         for (id, slots) in &plan.slots {
             assert_eq!(plan.capacities[id.index()], FIRST);
             let capacity = report.channels[id.index()].capacity;
@@ -43,7 +43,7 @@ fn channels_of_short_items_get_all_their_slots() {
 #[test]
 fn channels_of_slow_items_stay_narrow() {
     for threads in [1, 2] {
-        let (_, report) = strings(300, Duration::from_millis(1)).run(&on(threads)).unwrap();
+        let report = strings(300, Duration::from_millis(1)).run_with(&on(threads)).unwrap().into_report();
         let capacities: Vec<usize> = report.channels.iter().map(|channel| channel.capacity).collect();
         assert_eq!(capacities, [FIRST, FIRST], "{threads}");
     }
@@ -60,7 +60,7 @@ fn a_short_first_item_widens_nothing() {
         line
     };
     let flow = from_iter((0..200).map(|n: u32| n.to_string())).map(slow).for_each(drop);
-    let (_, report) = flow.run(&on(2)).unwrap();
+    let report = flow.run_with(&on(2)).unwrap().into_report();
     assert_eq!(report.channels[0].capacity, FIRST);
 }
 
@@ -89,7 +89,10 @@ fn a_plan_with_narrow_channels_is_replayed() {
     let read = Plan::read(&text, &graph).unwrap();
     assert_eq!(read, plan);
     let length: usize = (0..1000).map(|n: usize| n.to_string().len()).sum();
-    assert_eq!(strings(1000, Duration::ZERO).run(&Options::new().plan(read)).unwrap().0, length);
+    assert_eq!(
+        strings(1000, Duration::ZERO).run_with(&Options::new().plan(read)).unwrap().into_value(),
+        length
+    );
 }
 
 const MIB: usize = 1 << 20;
@@ -101,7 +104,7 @@ fn weighed_channels_together_hold_64_mib() {
         let items =
             from_iter(0..500u32).weigh(|_| MIB).capacity(1000).map(|n| n).weigh(|_| MIB).capacity(1000);
         let slow = items.for_each(|_| std::thread::sleep(Duration::from_micros(100)));
-        let (_, report) = watch(format!("{threads}"), || slow.run(&on(threads))).unwrap();
+        let report = watch(format!("{threads}"), || slow.run_with(&on(threads))).unwrap().into_report();
         for channel in &report.channels {
             assert!(channel.peak_bytes >= MIB as u64 && channel.peak_bytes <= 33 * MIB as u64, "{channel:?}");
         }
@@ -118,7 +121,7 @@ fn weighed_channels_grow_where_the_graph_needs_it() {
         .framed(|items| items.peek(199).map(|last| last.map(|_| 200)));
     let frames = frames.sequential(|items, out| out.push(std::iter::from_fn(|| items.try_pop()).count()));
     let flow = frames.fold(0, |sum, count: usize| sum + count);
-    let (sum, report) = watch("frames", || flow.run(&on(2))).unwrap();
+    let (sum, report) = watch("frames", || flow.run_with(&on(2))).unwrap().into_parts();
     assert_eq!(sum, 400);
     assert!(!report.growths.is_empty());
 }

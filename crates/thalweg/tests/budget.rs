@@ -67,7 +67,7 @@ fn stall(chain: Stream<'static, Heavy>, ledger: &Arc<Ledger>, options: &Options)
         }
         drop(item);
     });
-    watch(format!("{options:?}"), || flow.blocking().run(options).unwrap().1)
+    watch(format!("{options:?}"), || flow.blocking().run_with(options).unwrap().into_report())
 }
 
 /// The bytes by which a run may exceed its budget: a firing of each sequential node and, for each worker, one of each
@@ -177,10 +177,10 @@ fn a_long_firing_that_waits_for_bytes_is_part_of_a_deadlock() {
                 });
                 let frames = counts.fold(0, |sum, count: usize| sum + count);
                 let run = watch(format!("{options:?} {pops}"), || {
-                    frames.run(&options.clone().budget(BUDGET)).map(|(count, _)| count)
+                    frames.run_with(&options.clone().budget(BUDGET)).map(thalweg::Run::into_value)
                 });
                 assert_eq!(ledger.live(), 0);
-                match run {
+                match run.map_err(Error::from) {
                     Ok(count) => Some(count),
                     Err(Error::Deadlock(_)) => None,
                     Err(error) => panic!("{error}"),
@@ -211,7 +211,7 @@ fn a_farm_with_a_budget_stays_parallel() {
         f(item)
     });
     let flow = chain.weigh(weight).for_each(drop);
-    flow.run(&Options::new().threads(4).budget(BUDGET)).unwrap();
+    flow.run_with(&Options::new().threads(4).budget(BUDGET)).unwrap();
     assert!(most.load(Ordering::Relaxed) >= 3, "{most:?} firings at a time");
 }
 
@@ -245,11 +245,11 @@ fn growth_keeps_the_budget() {
                 },
             );
             let options = options.clone().budget(BUDGET);
-            let end = watch(format!("{options:?}"), || graph.run(&options));
+            let end = watch(format!("{options:?}"), || graph.run_with(&options));
             let most = BUDGET + excess(4, 0, 1, 1, 1);
             assert!(ledger.most() as usize <= most, "{hoard}: {} bytes of {most}", ledger.most());
             assert_eq!(ledger.live(), 0);
-            match end {
+            match end.map_err(Error::from) {
                 Ok(run) => {
                     assert!(hoard < 400, "400 items exceed the budget: they weigh about 800,000 bytes");
                     // The report lists the growth, with the limit that was raised.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Error, Finished, Graph, Options, Report, Stream, input, output, window};
+use thalweg::{Error, Graph, Options, Report, Run, Stream, input, output, window};
 
 /// How often each of a thousand items was dropped.
 #[derive(Clone)]
@@ -125,7 +125,7 @@ fn an_item_whose_drop_panics_after_its_consumer_has_left_is_dropped_once() {
             numbers.for_each(|_| ()).named("all");
             let options = Options::new().threads(threads);
             let what = format!("{producer:?}, {threads} threads, room for {capacity}");
-            let end = watch(what.clone(), || graph.run(&options));
+            let end = watch(what.clone(), || graph.run_with(&options));
             let error = end.expect_err(&what).to_string();
             assert!(error.contains("`split` panicked: a drop that fails"), "{what}: {error}");
             // The failed run may not have created the items after number 4.
@@ -145,7 +145,7 @@ fn items_whose_weighing_panics_are_dropped_once() {
             let heavy = items.weigh(|item| if item.number < 300 { 8 } else { panic!("no scale") });
             heavy.for_each(|_| ()).named("items");
             numbers.for_each(|_| ()).named("all");
-            let end = watch(format!("{producer:?}"), || graph.run(&Options::new().threads(threads)));
+            let end = watch(format!("{producer:?}"), || graph.run_with(&Options::new().threads(threads)));
             let error = end.unwrap_err().to_string();
             assert!(error.contains("no scale"), "{producer:?}: {error}");
             let optional = |number| number >= 300;
@@ -211,7 +211,7 @@ fn assert_exchange_fails<T: Send + 'static>(
         for (i, stream) in add(&graph, a, b).into_iter().enumerate() {
             stream.for_each(drop).named(&format!("sink{i}"));
         }
-        let end = watch(what.to_owned(), || graph.run(&options));
+        let end = watch(what.to_owned(), || graph.run_with(&options));
         let error = end.expect_err(what).to_string();
         assert!(error.contains("exchanged the cursors of two ports"), "{what}: {error}");
         assert_eq!(drops() - before, made.load(Ordering::SeqCst), "{what}, {options:?}");
@@ -385,7 +385,7 @@ fn a_zero_sized_value_of_another_place_is_not_sent() {
         tx.send_with(move |_| places.next().unwrap()).await;
     });
     items.for_each(|_| ()).named("sink");
-    let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
+    let error = graph.run_with(&Options::new().threads(1)).unwrap_err().to_string();
     assert!(error.contains("another reference"), "{error}");
 }
 
@@ -440,7 +440,7 @@ fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Re
         if seen > leave_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
     .named("some");
-    graph.run(options).map(Finished::into_report)
+    graph.run_with(options).map(Run::into_report).map_err(Error::from)
 }
 
 #[test]
@@ -485,10 +485,10 @@ fn swallowing(items: u64, capacity: usize, options: &Options) -> (u64, Result<Re
     round.feed(end);
     let count = got.clone();
     results.for_each(move |_| *count.lock().unwrap() += 1).named("end");
-    let end = watch(format!("{items}, {capacity}, {options:?}"), || graph.run(options));
-    let end = end.map(Finished::into_report);
+    let end = watch(format!("{items}, {capacity}, {options:?}"), || graph.run_with(options));
+    let end = end.map(Run::into_report);
     let got = *got.lock().unwrap();
-    (got, end)
+    (got, end.map_err(Error::from))
 }
 
 #[test]
@@ -546,7 +546,7 @@ fn pairing(items: u64, options: &Options) -> Result<Report, Error> {
     let round = graph.kernel("pass", input("in", round), output("out")).sequential(|i, o| o.push(i.pop()));
     round.feed(end);
     sums.for_each(|_: u64| ()).named("sums");
-    watch(format!("{items}"), || graph.run(options)).map(Finished::into_report)
+    watch(format!("{items}"), || graph.run_with(options)).map(Run::into_report).map_err(Error::from)
 }
 
 #[test]
@@ -642,7 +642,7 @@ fn fires_before_a_cut(budget: usize, popped: usize) {
         let options =
             Options::new().threads(2).run_length(1).policy(policy).budget(budget).close_starved_loops();
         let what = format!("{policy}, {budget} bytes");
-        let run = watch(&what, || graph.run(&options)).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let run = watch(&what, || graph.run_with(&options)).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(run.take(numbers).unwrap(), (0..popped).collect::<Vec<_>>(), "{what}");
         assert_eq!(drops.wrong(|_| true), BTreeMap::new(), "{what}");
     }
@@ -669,7 +669,7 @@ fn a_payload_that_panics_in_its_drop_is_an_error_of_the_run() {
             }
         }));
         items.for_each(|_| ());
-        let error = graph.run(&Options::new().threads(threads)).unwrap_err();
+        let error = graph.run_with(&Options::new().threads(threads)).unwrap_err().into_error();
         assert!(matches!(error, Error::Panic { .. }), "{error}");
     }
 }
@@ -682,6 +682,6 @@ fn an_operation_inside_another_is_refused() {
         tx.send_with(|place| place.write(rx.recv().unwrap()));
     });
     copies.for_each(|_| ());
-    let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
+    let error = graph.run_with(&Options::new().threads(1)).unwrap_err().to_string();
     assert!(error.contains("`copy` panicked: an operation of a channel began inside another one"), "{error}");
 }

@@ -60,7 +60,7 @@ fn processes_coroutines_and_kernels_mix() {
                 tx.send(a + b);
             }
         });
-        let items: Vec<u64> = pairs.start(options).unwrap().collect();
+        let items: Vec<u64> = pairs.start_with(options).unwrap().collect();
         let squares: Vec<u64> = (0..600u64).map(|i| 4 * i * i).collect();
         assert_eq!(items, squares.chunks(2).map(|pair| pair[0] + pair[1]).collect::<Vec<_>>());
     });
@@ -88,7 +88,7 @@ fn a_ring_passes_its_token() {
             });
         }
         stream.feed(end);
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
     });
 }
@@ -109,7 +109,7 @@ fn messages_are_written_and_read_in_place() {
                 tx.send(sum);
             }
         });
-        let items: Vec<u64> = sums.start(options).unwrap().collect();
+        let items: Vec<u64> = sums.start_with(options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
 }
@@ -175,7 +175,7 @@ fn a_value_that_is_not_send_stays_on_its_thread() {
     everywhere(|options| {
         let graph = Graph::new();
         let stream = pinned_sums(&graph);
-        assert_eq!(stream.start(options).unwrap().collect::<Vec<_>>(), expected_sums());
+        assert_eq!(stream.start_with(options).unwrap().collect::<Vec<_>>(), expected_sums());
     });
 }
 
@@ -259,7 +259,7 @@ fn a_sender_does_not_observe_that_its_receiver_left() {
         graph.coroutine("leave", input("in", items), (), |rx, ()| {
             rx.take(5).enumerate().for_each(|(i, item)| assert_eq!(item.value(), i as u64));
         });
-        let got: Vec<u64> = done.start(options).unwrap().collect();
+        let got: Vec<u64> = done.start_with(options).unwrap().collect();
         assert_eq!(got, [300]);
         assert_eq!(ledger.live(), 0);
     });
@@ -280,7 +280,7 @@ fn an_endless_closure_ends_with_its_last_receiver() {
         graph.coroutine("leave", input("in", endless), (), |rx, ()| {
             assert_eq!(rx.take(5).map(|item| item.value()).sum::<u64>(), 10);
         });
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(ledger.live(), 0);
     });
 }
@@ -299,7 +299,7 @@ fn a_deadlock_names_the_processes_of_its_cycle() {
         let hen = echo(&graph, "hen", back);
         let egg = echo(&graph, "egg", hen);
         egg.feed(end);
-        match graph.run(options) {
+        match graph.run_with(options).map_err(Error::from) {
             Err(Error::Deadlock(deadlock)) => {
                 let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
                 names.sort_unstable();
@@ -326,7 +326,7 @@ fn an_artificial_deadlock_is_resolved() {
         let sums = graph.coroutine("add", (input("b", b), input("a", a)), output("out"), |(b, a), mut tx| {
             b.zip(a).for_each(|(b, a)| tx.send(a + b));
         });
-        let items: Vec<u64> = sums.start(options).unwrap().collect();
+        let items: Vec<u64> = sums.start_with(options).unwrap().collect();
         assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
     });
 }
@@ -371,9 +371,9 @@ fn failing(options: &Options, end: fn() -> Result<(), String>) -> Error {
         assert_eq!(kept.len(), 10);
         end()
     });
-    let error = graph.run(options).expect_err("the run fails");
+    let error = graph.run_with(options).expect_err("the run fails");
     assert_eq!(ledger.live(), 0, "after {error}");
-    error
+    error.into_error()
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn a_panic_is_reported_once_although_drops_use_ends() {
             }
         });
         passed.for_each(drop).named("sink");
-        let error = watch("a panic", || graph.run(&options)).unwrap_err();
+        let error = watch("a panic", || graph.run_with(&options)).unwrap_err().into_error();
         assert!(matches!(&error, Error::Panic { message, .. } if message == "uncaught"), "{error}");
         assert_eq!(ledger.live(), 0);
     }
@@ -414,10 +414,10 @@ fn a_cancelled_run_drops_all_items() {
     everywhere(|options| {
         let (ledger, graph) = (Ledger::new(), Graph::new());
         let items = endless(&graph, &ledger);
-        let mut outlet = items.start(options).unwrap();
+        let mut outlet = items.start_with(options).unwrap();
         assert!(outlet.by_ref().take(20).map(|item| item.value()).eq(0..20));
         outlet.handle().cancel();
-        assert!(matches!(outlet.finish(), Err(Error::Cancelled)));
+        assert!(matches!(outlet.finish().map_err(Error::from), Err(Error::Cancelled)));
         assert_eq!(ledger.live(), 0);
     });
 }
@@ -450,7 +450,7 @@ fn a_caught_unwinding_is_repeated() {
     let run = std::thread::spawn(move || watch("stubborn", || prepared.run()));
     std::thread::sleep(std::time::Duration::from_millis(20));
     handle.cancel();
-    assert!(matches!(run.join().unwrap(), Err(Error::Cancelled)));
+    assert!(matches!(run.join().unwrap().map_err(Error::from), Err(Error::Cancelled)));
     assert_eq!((caught.load(Ordering::Relaxed), ledger.live()), (1, 0));
 }
 
@@ -470,12 +470,12 @@ fn ends_work_only_in_their_own_coroutine() {
         when.recv();
         LOST.take().expect("both coroutines run on one thread").recv();
     });
-    let error = watch("lost", || graph.run(&Options::new().threads(1))).unwrap_err();
+    let error = watch("lost", || graph.run_with(&Options::new().threads(1))).unwrap_err();
     assert!(error.to_string().contains("another process"), "{error}");
     let graph = Graph::new();
     let one = count(&graph, "one", 3);
     graph.coroutine("loses", input("in", one), (), |rx, ()| LOST.set(Some(rx)));
-    graph.run(&Options::new().threads(1)).unwrap();
+    graph.run_with(&Options::new().threads(1)).unwrap();
     let outside = std::panic::catch_unwind(|| LOST.take().expect("the run used this thread").recv());
     let message = text(outside.expect_err("an end outside of all coroutines panics"));
     assert!(message.contains("outside"), "{message}");
@@ -498,11 +498,11 @@ fn a_run_can_be_nested_in_a_coroutine() {
                 let sum = Arc::new(Mutex::new(0));
                 let result = sum.clone();
                 numbers.for_each(move |item| *result.lock().unwrap() += item).named("sum");
-                inner.run(&Options::new().threads(1)).unwrap();
+                inner.run_with(&Options::new().threads(1)).unwrap();
                 tx.send(*sum.lock().unwrap());
             }
         });
-    let got: Vec<u64> = watch("inner", || sums.start(&Options::new().threads(2)).unwrap().collect());
+    let got: Vec<u64> = watch("inner", || sums.start_with(&Options::new().threads(2)).unwrap().collect());
     assert_eq!(got, (0..20u64).map(|to| to * to.saturating_sub(1) / 2).collect::<Vec<_>>());
 }
 
@@ -516,7 +516,7 @@ fn ten_thousand_coroutines_wait_at_once() {
             stream = echo(&graph, &format!("p{i}"), stream);
         }
         let options = Options::new().threads(threads).capacity(1);
-        let got: Vec<u64> = watch("a chain", || stream.start(&options).unwrap().collect());
+        let got: Vec<u64> = watch("a chain", || stream.start_with(&options).unwrap().collect());
         assert_eq!(got, [0, 1, 2, 3, 4]);
     }
 }
@@ -525,7 +525,7 @@ fn ten_thousand_coroutines_wait_at_once() {
 #[test]
 fn an_operation_in_a_task_is_refused() {
     use std::cell::RefCell;
-    use thalweg::tasks::{Options as TaskOptions, StaticGraph};
+    use thalweg::tasks::{StaticGraph, TaskOptions};
     thread_local!(static HIDDEN: RefCell<Option<BlockingRx<u64>>> = const { RefCell::new(None) });
     silence();
     for (items, members) in [(0, 1), (9, 1), (0, 2), (9, 2)] {
@@ -535,11 +535,11 @@ fn an_operation_in_a_task_is_refused() {
             HIDDEN.set(Some(rx));
             let mut chain = StaticGraph::from_edges(20, (1..20).map(|n| (n - 1, n)));
             let receive = |_| HIDDEN.with_borrow_mut(|rx| _ = rx.as_mut().map(BlockingRx::recv));
-            let result = chain.run(&TaskOptions::new().members(members), receive);
+            let result = chain.run_with(&TaskOptions::new().members(members), receive);
             HIDDEN.take();
             result.map(drop).map_err(|error| error.to_string())
         });
-        let error = graph.run(&Options::new().threads(1)).unwrap_err().to_string();
+        let error = graph.run_with(&Options::new().threads(1)).unwrap_err().to_string();
         assert!(error.contains("began inside of a parallel loop, `join`, a task graph or a run"), "{error}");
     }
 }

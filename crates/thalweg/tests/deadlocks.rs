@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Deadlock, Error, Finished, Graph, Options, Report, Stream, Value, input, output};
+use thalweg::{Deadlock, Error, Failed, Graph, Options, Report, Run, Stream, Value, input, output};
 
 /// Every policy with one, two and four workers.
 fn everywhere(check: impl Fn(&Options)) {
@@ -24,9 +24,9 @@ fn everywhere(check: impl Fn(&Options)) {
 }
 
 /// The names in the cycle, in alphabetical order, the deadlock and its text.
-fn cycle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
-    let error = end.expect_err("the run ends in a deadlock");
-    let text = error.to_string();
+fn cycle(end: Result<Run, Failed>) -> (Vec<String>, Deadlock, String) {
+    let error = end.expect_err("the run ends in a deadlock").into_error();
+    let text = format!("{error:?}");
     let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
     let mut names: Vec<String> = deadlock.waits.iter().map(|wait| wait.node.clone()).collect();
     names.sort();
@@ -34,7 +34,7 @@ fn cycle(end: Result<Finished, Error>) -> (Vec<String>, Deadlock, String) {
 }
 
 /// The deadlock is between `names`, and its text names none of `others`.
-fn assert_between(end: Result<Finished, Error>, names: &[&str], others: &[&str]) {
+fn assert_between(end: Result<Run, Failed>, names: &[&str], others: &[&str]) {
     let (found, deadlock, text) = cycle(end);
     assert_eq!(found, names, "{text}");
     assert_eq!(deadlock.over_budget, None);
@@ -73,7 +73,7 @@ fn a_starving_loop_is_named() {
         let graph = Graph::new();
         let out = starving(&graph, 0..);
         out.for_each(|_| {}).named("drink");
-        let end = graph.run(&options.clone().budget(BUDGET));
+        let end = graph.run_with(&options.clone().budget(BUDGET));
         assert_between(end, &["meet", "part"], &["drink"]);
     });
 }
@@ -83,7 +83,7 @@ fn a_starving_loop_is_named_to_a_late_reader() {
     everywhere(|options| {
         let graph = Graph::new();
         let out = starving(&graph, 0..);
-        let mut outlet = out.start(&options.clone().budget(BUDGET)).unwrap();
+        let mut outlet = out.start_with(&options.clone().budget(BUDGET)).unwrap();
         std::thread::sleep(Duration::from_millis(5));
         assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
         assert_between(outlet.finish(), &["meet", "part"], &["outlet"]);
@@ -99,7 +99,7 @@ fn a_starving_loop_is_named_where_a_blocking_node_is_the_last_to_sleep() {
             items.pop();
             std::thread::sleep(Duration::from_millis(3));
         });
-        let end = graph.run(&options.clone().budget(BUDGET));
+        let end = graph.run_with(&options.clone().budget(BUDGET));
         assert_between(end, &["meet", "part"], &["drink"]);
     });
 }
@@ -112,7 +112,7 @@ fn a_starving_loop_ends_if_it_has_consumed_all_items_from_outside() {
         for (capacity, items) in [(1, 2), (3, 2), (100, 2), (1, 3), (3, 3), (100, 3), (1, 50), (100, 50)] {
             let graph = Graph::new();
             let out = starving(&graph, 0..items);
-            let mut outlet = out.start(&options.clone().capacity(capacity)).unwrap();
+            let mut outlet = out.start_with(&options.clone().capacity(capacity)).unwrap();
             assert_eq!(outlet.by_ref().collect::<Vec<_>>(), [2, 3]);
             match outlet.finish() {
                 Ok(_) => assert_eq!(items, 2),
@@ -146,7 +146,7 @@ fn a_cycle_without_a_source_is_named() {
             });
         pong.feed(end);
         out.for_each(|_| {}).named("never");
-        let end = graph.run(options);
+        let end = graph.run_with(options);
         assert_between(end, &["ping", "pong"], &["honest", "content", "never"]);
     });
 }
@@ -197,7 +197,7 @@ fn a_channel_that_is_too_small_grows_and_is_reported() {
         let got = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let to = got.clone();
         stream.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
-        let report = graph.run(&options.clone().capacity(4)).unwrap().into_report();
+        let report = graph.run_with(&options.clone().capacity(4)).unwrap().into_report();
         assert_eq!(*got.lock().unwrap(), sums(500));
         assert_grown(&report);
     });
@@ -207,7 +207,7 @@ fn a_channel_that_is_too_small_grows_and_is_reported() {
 fn a_channel_grows_for_a_late_reader() {
     everywhere(|options| {
         let (_graph, stream) = skewed(500);
-        let mut outlet = stream.start(&options.clone().capacity(4)).unwrap();
+        let mut outlet = stream.start_with(&options.clone().capacity(4)).unwrap();
         std::thread::sleep(Duration::from_millis(2));
         assert_eq!(outlet.by_ref().collect::<Vec<_>>(), sums(500));
         assert_grown(outlet.finish().unwrap().report());
@@ -232,7 +232,7 @@ fn a_channel_grows_after_the_reader_has_left() {
                 counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             })
             .named("count");
-        let outlet = second.start(&options.clone().capacity(4)).unwrap();
+        let outlet = second.start_with(&options.clone().capacity(4)).unwrap();
         let report = outlet.finish().unwrap().into_report();
         assert_eq!(count.load(std::sync::atomic::Ordering::Relaxed), 300);
         assert_grown(&report);
@@ -264,7 +264,7 @@ fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
             .kernel("meet", (input("late", late), input("soon", b)), output("out"))
             .sequential(|(a, b), out| out.push(a.pop() + b.pop()));
         sums.for_each(|_| {}).named("sums");
-        let report = graph.run(&options.clone().capacity(4)).unwrap().into_report();
+        let report = graph.run_with(&options.clone().capacity(4)).unwrap().into_report();
         assert_eq!(report.nodes[0].firings, 201);
     });
 }
@@ -299,7 +299,7 @@ fn two_channels_grow_where_the_source_ends_last() {
             let to = got.clone();
             sums.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
         }
-        let report = graph.run(&options.clone().capacity(2)).unwrap().into_report();
+        let report = graph.run_with(&options.clone().capacity(2)).unwrap().into_report();
         assert_eq!(*got.lock().unwrap(), [3, 3]);
         assert_eq!(report.growths.len(), 2, "{:?}", report.growths);
     });
@@ -324,7 +324,7 @@ fn two_channels_grow_where_the_reader_leaves_last() {
             })
             .named("sums");
         }
-        let mut outlet = own.start(&options.clone().capacity(2)).unwrap();
+        let mut outlet = own.start_with(&options.clone().capacity(2)).unwrap();
         assert_eq!(outlet.next(), Some(0));
         // By now the workers are expected to sleep.
         std::thread::sleep(Duration::from_millis(3));
@@ -338,7 +338,7 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
     everywhere(|options| {
         let (graph, stream) = skewed(500);
         stream.for_each(|_| {}).named("sums");
-        let end = graph.run(&options.clone().capacity(4).budget(400));
+        let end = graph.run_with(&options.clone().capacity(4).budget(400));
         let (names, deadlock, text) = cycle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
         assert_eq!(deadlock.over_budget, Some(400));
@@ -380,7 +380,7 @@ fn a_loop_whose_input_has_ended_is_no_deadlock() {
             },
         );
         round.feed(end);
-        let items: Vec<u64> = out.start(&options.clone().capacity(2)).unwrap().collect();
+        let items: Vec<u64> = out.start_with(&options.clone().capacity(2)).unwrap().collect();
         let odd_part = |item: u64| if item == 0 { 0 } else { item >> item.trailing_zeros() };
         let mut sorted = items.clone();
         sorted.sort_unstable();
@@ -435,7 +435,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
             assert_eq!((go, round), (item, item.next_multiple_of(5)));
             met += 1;
         });
-        graph.run(&options.clone().capacity(2)).unwrap().into_report();
+        graph.run_with(&options.clone().capacity(2)).unwrap().into_report();
         assert_eq!(met, 50);
     });
 }
@@ -444,13 +444,18 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
 #[test]
 fn endless_sources_end_with_their_last_reader() {
     everywhere(|options| {
-        let (items, _) = thalweg::from_iter(0u64..).take(5).collect().run(options).unwrap();
+        let items = thalweg::from_iter(0u64..).take(5).collect().run_with(options).unwrap().into_value();
         assert_eq!(items, [0, 1, 2, 3, 4]);
         let step = |item: u64| {
             if item.is_multiple_of(3) { ControlFlow::Break(item) } else { ControlFlow::Continue(item + 1) }
         };
-        let (items, _) =
-            thalweg::from_iter(0u64..).par_round(4, step).take(5).collect().run(options).unwrap();
+        let items = thalweg::from_iter(0u64..)
+            .par_round(4, step)
+            .take(5)
+            .collect()
+            .run_with(options)
+            .unwrap()
+            .into_value();
         assert_eq!(items, [0, 3, 3, 3, 6]);
     });
 }
@@ -470,7 +475,7 @@ fn an_endless_loop_ends_with_its_last_reader() {
                 back.push(sum);
             });
         round.feed(end);
-        let mut outlet = out.start(options).unwrap();
+        let mut outlet = out.start_with(options).unwrap();
         assert_eq!(outlet.by_ref().take(4).collect::<Vec<_>>(), [0, 1, 3, 6]);
         outlet.finish().unwrap();
     });
@@ -517,7 +522,7 @@ fn a_loop_starves_beside_a_process_that_returns_a_value() {
             );
             sent.map(|x| x).feed(own);
             let what = format!("{rounds} rounds, {threads} threads");
-            let run = watch(&what, || graph.run(&Options::new().threads(threads)));
+            let run = watch(&what, || graph.run_with(&Options::new().threads(threads)));
             assert_eq!(run.unwrap_or_else(|error| panic!("{what}: {error}")).take(value).unwrap(), 3);
         }
     }
@@ -549,6 +554,6 @@ fn loops_that_wait_for_a_timer_are_not_closed() {
         }
     });
     let done = ticks.par_round(4, ControlFlow::Break).collect();
-    let run = graph.run(&Options::new().threads(2).close_starved_loops()).unwrap();
+    let run = graph.run_with(&Options::new().threads(2).close_starved_loops()).unwrap();
     assert_eq!(run.take(done).unwrap(), [0, 1, 2]);
 }

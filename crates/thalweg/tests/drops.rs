@@ -78,7 +78,7 @@ macro_rules! self_feeding {
         let (back, last) = graph.feedback($tally.many(4));
         let next = graph.process("loop", last, output("next"), |mut $rx, mut $tx| async move { $body });
         next.feed(back);
-        graph.run($options).map(drop)
+        graph.run_with($options).map(drop).map_err(Error::from)
     }};
 }
 
@@ -114,7 +114,7 @@ fn cases() -> Vec<Case> {
                 }
             });
             next.feed(back);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a loop of two processes", |tally, options| {
             let graph = Graph::new();
@@ -127,14 +127,14 @@ fn cases() -> Vec<Case> {
                 })
             };
             pass("b", pass("a", last)).feed(back);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a sink that leaves", |tally, options| {
             let sink = from_iter(tally.many(50)).for_each(|bad| {
                 drop(bad);
                 ControlFlow::Break(())
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a sink that fails", |tally, options| {
             let mut count = 0;
@@ -143,14 +143,14 @@ fn cases() -> Vec<Case> {
                 count += 1;
                 if count == 5 { Err("five") } else { Ok(()) }
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a parallel stage that fails", |tally, options| {
             let count = AtomicUsize::new(0);
             let stage = from_iter(tally.many(50)).try_par_map(move |bad| {
                 if count.fetch_add(1, Ordering::Relaxed) == 9 { Err("nine") } else { Ok(bad) }
             });
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("a parallel stage with many results", |tally, options| {
             let stage = from_iter(0..20u64).capacity(2).par_flat_map({
@@ -163,7 +163,7 @@ fn cases() -> Vec<Case> {
                 left -= 1;
                 if left == 0 { Err("seven") } else { Ok(()) }
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a sequential stage with many results", |tally, options| {
             let stage = from_iter(0..20u64).capacity(2).flat_map({
@@ -176,27 +176,27 @@ fn cases() -> Vec<Case> {
                 left -= 1;
                 if left == 0 { Err("three") } else { Ok(()) }
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("iterators of a sequential stage", |tally, options| {
             let make = tally.clone();
             let stage = from_iter(0..5u64).flat_map(move |_| holding(make.make()));
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("an iterator of a sequential stage that has results left", |tally, options| {
             let make = tally.clone();
             let stage = from_iter(0..5u64).flat_map(move |_| holding(make.make())).capacity(2);
-            stage.for_each(fail_at(4)).run(options).map(drop)
+            stage.for_each(fail_at(4)).run_with(options).map(drop).map_err(Error::from)
         }),
         ("iterators of a parallel stage", |tally, options| {
             let make = tally.clone();
             let stage = from_iter(0..5u64).par_flat_map(move |_| holding(make.make()));
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("iterators of a parallel stage that have results left", |tally, options| {
             let make = tally.clone();
             let stage = from_iter(0..5u64).par_flat_map(move |_| holding(make.make())).capacity(2);
-            stage.for_each(fail_at(4)).run(options).map(drop)
+            stage.for_each(fail_at(4)).run_with(options).map(drop).map_err(Error::from)
         }),
         ("iterators of an adaptor", |tally, options| {
             let make = tally.clone();
@@ -216,14 +216,15 @@ fn cases() -> Vec<Case> {
                 left -= 1;
                 if left == 0 { Err("three") } else { Ok(()) }
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("parallel windows", |tally, options| {
             from_iter(tally.many(20))
                 .par_windows(4, 3, |window| window.len())
                 .for_each(drop)
-                .run(options)
+                .run_with(options)
                 .map(drop)
+                .map_err(Error::from)
         }),
         ("the state of closures", |tally, options| {
             let held = [(); 5].map(|()| tally.make());
@@ -235,7 +236,7 @@ fn cases() -> Vec<Case> {
                     8
                 },
             );
-            stages.for_each(move |_| _ = &e).run(options).map(drop)
+            stages.for_each(move |_| _ = &e).run_with(options).map(drop).map_err(Error::from)
         }),
         ("the state of a framed kernel", |tally, options| {
             let [a, b, c] = [(); 3].map(|()| tally.make());
@@ -247,7 +248,7 @@ fn cases() -> Vec<Case> {
                 });
             let kernel = kernel.finish(move |_| drop(b));
             kernel.sequential(move |items, out| (out.push(items.pop()), _ = &c).0).for_each(drop);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("the state of a framed parallel kernel", |tally, options| {
             let [a, b] = [(); 2].map(|()| tally.make());
@@ -258,7 +259,7 @@ fn cases() -> Vec<Case> {
                     Ok(items.peek(0)?.map(|_| 1))
                 });
             kernel.parallel(move |items, out| (out.push(items[0]), _ = &b).0).for_each(drop);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a finishing function that is not called", |tally, options| {
             let [a, b] = [(); 2].map(|()| tally.make());
@@ -272,7 +273,7 @@ fn cases() -> Vec<Case> {
                     Err::<(), _>("at once")
                 })
                 .for_each(drop);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("items and closures of one node", |tally, options| {
             let held = tally.make();
@@ -281,7 +282,7 @@ fn cases() -> Vec<Case> {
                 bad.forget();
                 Err::<(), _>("at once")
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a process that waits", |tally, options| {
             let graph = Graph::new();
@@ -296,10 +297,10 @@ fn cases() -> Vec<Case> {
                 })
                 .feed(back);
             graph.source([0u64]).for_each(|_| Err::<(), _>("at once"));
-            match graph.run(options) {
+            match graph.run_with(options).map_err(Error::from) {
                 // The process waits for itself, which a worker may find before the sink fails.
                 Err(Error::Deadlock(_)) => Err(Error::Cancelled),
-                run => run.map(drop),
+                run => run.map(drop).map_err(Error::from),
             }
         }),
         ("messages of a process that waits to send", |tally, options| {
@@ -313,7 +314,7 @@ fn cases() -> Vec<Case> {
                 }
             });
             bads.capacity(2).for_each(|bad| (drop(bad), Err::<(), _>("at once")).1);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a coroutine that waits to send", |tally, options| {
             unwound(tally, options, |bad, _, mut out| out.send(bad))
@@ -350,14 +351,14 @@ fn cases() -> Vec<Case> {
                     rx.for_each(|item| tx.send(item));
                 })
                 .feed(back);
-            graph.run(&options.clone().on_start(thalweg::Handle::cancel)).map(drop)
+            graph.run_with(&options.clone().on_start(thalweg::Handle::cancel)).map(drop).map_err(Error::from)
         }),
         ("an output that is not taken", |tally, options| {
             let graph = Graph::new();
             let held = tally.make();
             let output = graph.source([1u64]).fold(held, |held, _| held);
             graph.source([0u64]).for_each(|_| Err::<(), _>("at once"));
-            output.run(options).map(|(bad, _)| bad.forget())
+            output.run_with(options).map(|bad| bad.into_value().forget()).map_err(Error::from)
         }),
         ("a collection that is not taken", |tally, options| {
             let mut left = 3;
@@ -369,33 +370,34 @@ fn cases() -> Vec<Case> {
                 }
                 Ok(bad)
             });
-            bads.try_map(|bad| bad).collect().run(options).map(drop)
+            bads.try_map(|bad| bad).collect().run_with(options).map(drop).map_err(Error::from)
         }),
         ("a value of a process", |tally, options| {
             let graph = Graph::new();
             let held = tally.make();
             let value = graph.process("value", (), (), move |(), ()| async move { Value(held) });
             graph.source([0u64]).for_each(|_| Err::<(), _>("at once"));
-            value.run(options).map(|(bad, _)| bad.forget())
+            value.run_with(options).map(|bad| bad.into_value().forget()).map_err(Error::from)
         }),
         ("an outlet that is finished early", |tally, options| {
-            let mut outlet = from_iter(tally.many(50)).map(|bad| bad).start(options)?;
+            let mut outlet = from_iter(tally.many(50)).map(|bad| bad).start_with(options)?;
             let first = outlet.next();
             let result = outlet.finish().map(drop);
             _ = first.map(Bad::forget);
-            result
+            result.map_err(Error::from)
         }),
         ("an outlet that is finished at once", |tally, options| {
-            from_iter(tally.many(50)).start(options)?.finish().map(drop)
+            from_iter(tally.many(50)).start_with(options)?.finish().map(drop).map_err(Error::from)
         }),
         ("an outlet that is dropped", |tally, options| {
-            let mut outlet = from_iter(tally.many(50)).map(|bad| bad).start(options)?;
+            let mut outlet = from_iter(tally.many(50)).map(|bad| bad).start_with(options)?;
             _ = outlet.next().map(Bad::forget);
             drop(outlet);
             Err(Error::Cancelled)
         }),
         ("an outlet of a scope", |tally, options| {
             std::thread::scope(|scope| from_iter(tally.many(50)).start_in(scope, options)?.finish().map(drop))
+                .map_err(Error::from)
         }),
         ("an adaptor that is dropped", |tally, options| {
             let mut results = tally.many(50).par_map(|bad| bad).options(options.clone());
@@ -416,7 +418,7 @@ fn cases() -> Vec<Case> {
                 left -= 1;
                 if left == 0 { Err("three") } else { Ok(()) }
             });
-            sink.run(options).map(drop)
+            sink.run_with(options).map(drop).map_err(Error::from)
         }),
         ("results of rounds that wait for one before them", |tally, options| {
             let make = tally.clone();
@@ -425,7 +427,7 @@ fn cases() -> Vec<Case> {
                 0 => ControlFlow::Continue(0),
                 _ => ControlFlow::Break(make.make()),
             });
-            rounds.for_each(drop).run(options).map(drop)
+            rounds.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("parts of splits", |tally, options| {
             let make = tally.clone();
@@ -440,7 +442,7 @@ fn cases() -> Vec<Case> {
             };
             let joined = from_iter(tally.many(2))
                 .par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("four"));
-            joined.for_each(drop).run(options).map(drop)
+            joined.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("results of parts", |tally, options| {
             let make = tally.clone();
@@ -452,13 +454,13 @@ fn cases() -> Vec<Case> {
             };
             let joined =
                 from_iter([0u64]).par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("all"));
-            joined.for_each(drop).run(options).map(drop)
+            joined.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("functions of a fork-join", |tally, options| {
             let [a, b] = [(); 2].map(|()| tally.make());
             let step = move |n: u64| (Fork::Done(n), _ = &a).0;
             let joined = from_iter(0..5u64).par_fork_join(3, step, move |_| (0u64, _ = &b).0);
-            joined.for_each(drop).run(options).map(drop)
+            joined.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         // The function weighs the four parts together, and then each as it begins.
         ("parts whose weight panics", |tally, options| weigh_parts(tally, options, 2)),
@@ -472,7 +474,7 @@ fn cases() -> Vec<Case> {
             };
             let joined =
                 from_iter([0u64]).par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("all"));
-            joined.weigh(panic_after(3)).for_each(drop).run(options).map(drop)
+            joined.weigh(panic_after(3)).for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         // On one thread the endless item is called before the join, and fails.
         ("a join that has not begun", |tally, options| {
@@ -493,7 +495,12 @@ fn cases() -> Vec<Case> {
                 bads.drain(1..).for_each(Bad::forget);
                 bads.remove(0)
             };
-            from_iter([0u64, 9]).par_fork_join(8, step, join).for_each(drop).run(options).map(drop)
+            from_iter([0u64, 9])
+                .par_fork_join(8, step, join)
+                .for_each(drop)
+                .run_with(options)
+                .map(drop)
+                .map_err(Error::from)
         }),
         ("an iterator on a thread of its own", |tally, options| {
             let held = tally.make();
@@ -501,14 +508,15 @@ fn cases() -> Vec<Case> {
             from_iter(source)
                 .blocking()
                 .for_each(|bad| (drop(bad), Err::<(), _>("at once")).1)
-                .run(options)
+                .run_with(options)
                 .map(drop)
+                .map_err(Error::from)
         }),
         ("a merge", |tally, options| {
             let graph = Graph::new();
             let all = graph.merge([graph.source(tally.many(9)), graph.source(tally.many(9))]);
             all.for_each(|bad| (drop(bad), ControlFlow::Break(())).1);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("errors of several nodes", |tally, options| {
             #[derive(Debug)]
@@ -524,14 +532,14 @@ fn cases() -> Vec<Case> {
                 let tally = tally.clone();
                 graph.source(0..9u64).for_each(move |_| Err::<(), _>(Failure(tally.make())));
             }
-            match graph.run(options) {
+            match graph.run_with(options).map_err(Error::from) {
                 Err(Error::Node { node, cause }) => {
                     // The caller's own.
                     std::mem::forget(cause);
                     tally.live.fetch_sub(1, Ordering::Relaxed);
                     Err(Error::Panic { node, message: INJECTED.to_owned() })
                 }
-                other => other.map(drop),
+                other => other.map(drop).map_err(Error::from),
             }
         }),
         ("a graph that is refused", |tally, options| {
@@ -540,7 +548,7 @@ fn cases() -> Vec<Case> {
             let numbers = (0..9u64).inspect(move |_| _ = &a);
             graph.source(numbers).map(move |x| (x, _ = &b).0).capacity(usize::MAX).for_each(drop);
             graph.source(tally.many(0)).discard();
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
     ]
 }
@@ -566,7 +574,7 @@ fn unwound(
         bad.forget();
         Err::<(), _>("at once")
     });
-    graph.run(options).map(drop)
+    graph.run_with(options).map(drop).map_err(Error::from)
 }
 
 /// A sink that fails at the item after this many.
@@ -611,7 +619,7 @@ fn weigh_parts(tally: &Arc<Tally>, options: &Options, calls: usize) -> Result<()
     };
     let item = from_iter(tally.many(1)).weigh(panic_after(calls));
     let joined = item.par_fork_join(3, step, |mut bads: Vec<Bad>| bads.pop().expect("four"));
-    joined.for_each(drop).run(options).map(drop)
+    joined.for_each(drop).run_with(options).map(drop).map_err(Error::from)
 }
 
 /// Runs a case: no panic leaves it, every value is dropped once, and a panic is the run's failure.

@@ -15,7 +15,8 @@ use thalweg::{Error, Graph, In, Options, Out, from_iter, input, output};
 fn an_outlet_returns_the_last_items_of_a_run_that_has_ended() {
     for round in 0..2000u64 {
         let options = Options::new().threads(1 + round as usize % 3);
-        let outlet = watch("last items", || from_iter(0..round % 5).par_map(|x| x).start(&options).unwrap());
+        let outlet =
+            watch("last items", || from_iter(0..round % 5).par_map(|x| x).start_with(&options).unwrap());
         assert!(outlet.eq(0..round % 5), "round {round}");
     }
 }
@@ -25,7 +26,8 @@ fn a_deadline_ends_workers_that_never_rest() {
     for threads in [1, 2] {
         let options = Options::new().threads(threads).deadline(Duration::from_millis(30));
         let start = Instant::now();
-        let error = watch("busy", || from_iter(0u64..).for_each(|_| {}).run(&options).unwrap_err());
+        let error =
+            watch("busy", || from_iter(0u64..).for_each(|_| {}).run_with(&options).unwrap_err()).into_error();
         assert!(matches!(error, Error::Deadline(_)), "{error}");
         assert!(start.elapsed() < Duration::from_secs(5));
     }
@@ -35,14 +37,16 @@ fn a_deadline_ends_workers_that_never_rest() {
 fn a_deadline_ends_workers_that_sleep() {
     let options = Options::new().threads(2).deadline(Duration::from_millis(30));
     let slow = (0u64..).inspect(|_| std::thread::sleep(Duration::from_millis(20)));
-    let error = watch("asleep", || from_iter(slow).blocking().for_each(|_| {}).run(&options).unwrap_err());
+    let error =
+        watch("asleep", || from_iter(slow).blocking().for_each(|_| {}).run_with(&options).unwrap_err())
+            .into_error();
     assert!(matches!(error, Error::Deadline(_)), "{error}");
 }
 
 #[test]
 fn a_deadline_of_any_length_is_accepted() {
     let options = Options::new().deadline(Duration::MAX);
-    from_iter(0..10).for_each(|_: u64| {}).run(&options).unwrap();
+    from_iter(0..10).for_each(|_: u64| {}).run_with(&options).unwrap();
 }
 
 #[test]
@@ -52,7 +56,7 @@ fn a_run_cancelled_before_it_begins_fires_nothing() {
     let flow = from_iter(0..10u64).for_each(move |_| note.store(true, Ordering::Relaxed));
     let prepared = flow.graph().build().unwrap().prepare(&Options::new()).unwrap();
     prepared.handle().cancel();
-    assert!(matches!(watch("cancelled", || prepared.run()), Err(Error::Cancelled)));
+    assert!(matches!(watch("cancelled", || prepared.run()).map_err(Error::from), Err(Error::Cancelled)));
     assert!(!fired.load(Ordering::Relaxed));
 }
 
@@ -75,7 +79,7 @@ fn pass_and_finish(graph: &Graph<'static>, fails_at: Option<u64>) -> thalweg::St
 fn a_finishing_function_is_called_after_the_last_firing() {
     let graph = Graph::new();
     let stream = pass_and_finish(&graph, None);
-    let items: Vec<u64> = stream.start(&Options::new()).unwrap().collect();
+    let items: Vec<u64> = stream.start().unwrap().collect();
     assert_eq!(items, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1000]);
 }
 
@@ -84,7 +88,7 @@ fn a_finishing_function_is_not_called_after_a_failure() {
     for _ in 0..200 {
         let graph = Graph::new();
         let stream = pass_and_finish(&graph, Some(5));
-        let items: Vec<u64> = stream.start(&Options::new().threads(2)).unwrap().collect();
+        let items: Vec<u64> = stream.start_with(&Options::new().threads(2)).unwrap().collect();
         assert!(items.iter().copied().eq(0..items.len() as u64), "{items:?}");
     }
 }
@@ -99,7 +103,7 @@ fn a_drained_source_is_finished() {
             next += 1;
         },
     );
-    let mut outlet = numbers.start(&Options::new().threads(2)).unwrap();
+    let mut outlet = numbers.start_with(&Options::new().threads(2)).unwrap();
     let handle = outlet.handle();
     assert_eq!(outlet.next(), Some(0));
     handle.drain();
@@ -127,7 +131,7 @@ fn an_incomplete_last_group_is_left_over() {
         let got = Arc::new(Mutex::new(Vec::new()));
         let to = got.clone();
         sums.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
-        let report = watch("cut", || graph.run(&Options::new()).unwrap().into_report());
+        let report = watch("cut", || graph.run().unwrap().into_report());
         assert_eq!(*got.lock().unwrap(), [3, 12, 21]);
         assert_eq!(report.channels[0].leftover, 2);
         assert_eq!(ledger.live(), 0);
@@ -152,7 +156,7 @@ fn a_framing_function_keeps_static_rates() {
         sums.for_each(|sum| all += sum).named("sums");
         let network = graph.build().unwrap();
         assert!(network.graph().to_string().contains("size pop 1, item pop *"), "{}", network.graph());
-        match watch("static", || network.run(&Options::new())) {
+        match watch("static", || network.run()) {
             Ok(_) => assert_eq!((pops, all), (1, (0..45).sum())),
             Err(error) => {
                 assert_eq!(pops, 2);
@@ -168,7 +172,7 @@ fn a_panic_in_a_blocking_node_is_named() {
     silence();
     let error = watch("panic", || {
         let counted = from_iter(0u64..).blocking().map(|x| x).for_each(|x| assert!(x < 100, "{INJECTED}"));
-        counted.named("reader").blocking().run(&Options::new().threads(2)).unwrap_err()
+        counted.named("reader").blocking().run_with(&Options::new().threads(2)).unwrap_err().into_error()
     });
     let Error::Panic { node, message } = error else { panic!("{error}") };
     assert_eq!((node.as_str(), message.as_str()), ("reader", INJECTED));
@@ -185,7 +189,7 @@ fn no_item_outlives_a_failed_run() {
             .chunks(7)
             .for_each(move |chunk| if chunk[0].value() > round { Err("enough") } else { Ok(()) });
         let options = Options::new().threads(3).capacity(1 + round as usize % 20);
-        let error = watch("failed", || flow.named("sink").run(&options).unwrap_err());
+        let error = watch("failed", || flow.named("sink").run_with(&options).unwrap_err()).into_error();
         assert!(matches!(&error, Error::Node { node, .. } if node == "sink"), "{error}");
         assert_eq!(ledger.live(), 0, "round {round}");
     }
@@ -216,14 +220,14 @@ fn a_drop_that_panics_is_a_failure_of_its_node() {
     // The state of a source.
     let held = PanicOnDrop;
     let numbers = (0..3u64).inspect(move |_| _ = &held);
-    assert_injected(from_iter(numbers).for_each(|_| {}).run(&Options::new()).map(drop), "source");
+    assert_injected(from_iter(numbers).for_each(|_| {}).run().map(drop).map_err(Error::from), "source");
 
     // The state of a source, in a run with an outlet.
     let held = PanicOnDrop;
     let numbers = (0..3u64).inspect(move |_| _ = &held);
-    let mut outlet = from_iter(numbers).start(&Options::new()).unwrap();
+    let mut outlet = from_iter(numbers).start().unwrap();
     assert_eq!(outlet.by_ref().count(), 3);
-    assert_injected(outlet.finish().map(drop), "source");
+    assert_injected(outlet.finish().map(drop).map_err(Error::from), "source");
 
     // The items in channels when a run fails: the first failure is the one reported.
     let ended = from_iter((0..3).map(|_| PanicOnDrop))
@@ -231,14 +235,15 @@ fn a_drop_that_panics_is_a_failure_of_its_node() {
             std::mem::forget(item);
             Err::<(), _>(INJECTED)
         })
-        .run(&Options::new().threads(1).capacity(8));
+        .run_with(&Options::new().threads(1).capacity(8))
+        .map_err(Error::from);
     assert!(matches!(ended, Err(Error::Node { .. })), "{ended:?}");
 }
 
 #[test]
 fn options_of_zero_are_refused() {
     for options in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
-        let error = from_iter(0..3u64).collect().run(&options).unwrap_err();
+        let error = from_iter(0..3u64).collect().run_with(&options).unwrap_err().into_error();
         assert!(matches!(error, Error::Options(_)) && error.to_string().contains("at least 1"), "{error}");
     }
 }
@@ -246,13 +251,13 @@ fn options_of_zero_are_refused() {
 #[test]
 fn the_largest_weight_blocks_no_channel() {
     let heavy = from_iter(0..3u64).weigh(|_| usize::MAX).par_map(|x| x);
-    assert_eq!(heavy.collect().run(&Options::new().budget(1000)).unwrap().0, [0, 1, 2]);
+    assert_eq!(heavy.collect().run_with(&Options::new().budget(1000)).unwrap().into_value(), [0, 1, 2]);
 }
 
 #[test]
 fn an_unbounded_loop_is_refused_by_name() {
     let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
-    let error = all.collect().run(&Options::new()).unwrap_err();
+    let error = all.collect().run().unwrap_err().into_error();
     assert!(matches!(error, Error::Plan(_)) && error.to_string().contains("par_round"), "{error}");
 }
 
@@ -272,7 +277,7 @@ fn an_error_names_each_cause_once() {
         }
     }
     let failing = from_iter(0..3u64).for_each(|_| Err::<(), _>(Outer(std::io::Error::other("disk full"))));
-    let error = failing.run(&Options::new()).unwrap_err();
+    let error = failing.run().unwrap_err();
     assert!(error.to_string().ends_with("failed: writing the log: disk full"), "{error}");
     assert!(std::error::Error::source(&error).is_none());
 }

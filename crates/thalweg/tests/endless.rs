@@ -45,7 +45,7 @@ fn a_consumer_that_leaves_ends_endless_iterators() {
         8,
         |n| (0..).map(move |k| n * 1000 + k),
         |name, results, options| {
-            let (taken, _) = results.take(500).collect().run(&options).unwrap();
+            let taken = results.take(500).collect().run_with(&options).unwrap().into_value();
             if !name.starts_with("unordered") {
                 assert_eq!(taken, (0..500).collect::<Vec<_>>(), "{name}");
             }
@@ -59,7 +59,10 @@ fn a_deadline_ends_endless_iterators() {
         8,
         |n| n..,
         |name, results, options| {
-            let run = results.for_each(|_| ()).run(&options.deadline(Duration::from_millis(20)));
+            let run = results
+                .for_each(|_| ())
+                .run_with(&options.deadline(Duration::from_millis(20)))
+                .map_err(thalweg::Error::from);
             assert!(matches!(run, Err(thalweg::Error::Deadline(_))), "{name}: {run:?}");
         },
     );
@@ -69,10 +72,10 @@ fn a_deadline_ends_endless_iterators() {
 fn a_cancel_ends_endless_iterators() {
     for (name, results) in operators(8, |n| n..) {
         watch(name, || {
-            let outlet = results.start(&Options::new().threads(2)).unwrap();
+            let outlet = results.start_with(&Options::new().threads(2)).unwrap();
             std::thread::sleep(Duration::from_millis(5));
             outlet.handle().cancel();
-            assert!(matches!(outlet.finish(), Err(thalweg::Error::Cancelled)));
+            assert!(matches!(outlet.finish().map_err(thalweg::Error::from), Err(thalweg::Error::Cancelled)));
         });
     }
 }
@@ -97,7 +100,7 @@ fn a_consumer_that_leaves_ends_iterators_at_their_next_result() {
             let taken = results
                 .take(300_010)
                 .for_each(move |_| at_last.store(SLOW.load(Ordering::Relaxed), Ordering::Relaxed));
-            watch(name, || taken.run(&Options::new().threads(threads)).unwrap());
+            watch(name, || taken.run_with(&Options::new().threads(threads)).unwrap());
             // Each of three iterators has one result under way, and may see late that the consumer has left.
             let asked = SLOW.load(Ordering::Relaxed) - before.load(Ordering::Relaxed);
             assert!(asked < 100, "{name}, {threads} threads: {asked} more results");
@@ -112,7 +115,8 @@ fn a_deadline_ends_iterators_that_have_become_slow() {
         for (name, results) in operators(3, |n| fast_then_slow(n, &SLOW)) {
             SLOW.store(0, Ordering::Relaxed);
             let options = Options::new().threads(threads).deadline(Duration::from_millis(100));
-            let run = watch(name, || results.for_each(|_| ()).run(&options));
+            let run =
+                watch(name, || results.for_each(|_| ()).run_with(&options)).map_err(thalweg::Error::from);
             assert!(matches!(run, Err(thalweg::Error::Deadline(_))), "{name}: {run:?}");
             // On each of three threads a hundred before the deadline, and 256 until a busy worker looks at the clock.
             let asked = SLOW.load(Ordering::Relaxed);
@@ -127,7 +131,7 @@ fn a_cancel_ends_iterators_that_have_become_slow() {
     for (name, results) in operators(3, |n| fast_then_slow(n, &SLOW)) {
         SLOW.store(0, Ordering::Relaxed);
         let before = watch(name, || {
-            let outlet = results.start(&Options::new().threads(2)).unwrap();
+            let outlet = results.start_with(&Options::new().threads(2)).unwrap();
             let handle = outlet.handle();
             // The outlet reads all results, so that none waits for room.
             let reader = std::thread::spawn(move || outlet.count());
@@ -158,7 +162,7 @@ fn endless_iterators_are_held_by_the_room_of_their_channel() {
             std::thread::sleep(Duration::from_millis(3));
             most.store(ASKED.load(Ordering::Relaxed), Ordering::Relaxed);
         });
-        sink.run(&options).unwrap();
+        sink.run_with(&options).unwrap();
         // By item of the window at most a channel of 16 results and a piece, which grows from one result. Inside of a
         // section the channel has the capacity that the plan chooses. Without a bound there would be a million in that time.
         let (asked, limit) = (asked.load(Ordering::Relaxed), 40_000);
@@ -194,7 +198,12 @@ fn a_wrong_hint_of_an_iterator_loses_no_result() {
         let source = || thalweg::from_iter(0..3);
         let liar = |_| Liar(1000, Arc::default());
         for results in [source().flat_map(liar), source().par_flat_map(liar)] {
-            let (results, _) = results.capacity(capacity).collect().run(&Options::new().threads(2)).unwrap();
+            let results = results
+                .capacity(capacity)
+                .collect()
+                .run_with(&Options::new().threads(2))
+                .unwrap()
+                .into_value();
             assert_eq!(results.len(), 3000);
         }
     }
@@ -219,7 +228,7 @@ fn an_iterator_without_readers_is_dropped_before_the_run_ends() {
                 }
             });
         });
-        graph.run(&Options::new().threads(2)).unwrap();
+        graph.run_with(&Options::new().threads(2)).unwrap();
         assert_eq!(dropped.load(Ordering::SeqCst), 1);
     }
 }

@@ -53,7 +53,7 @@ fn a_planted_bottleneck_is_named() {
             n
         });
         let chain = chain.named("index").capacity(8).for_each(|_| {}).named("write");
-        chain.run(&Options::new().threads(2)).unwrap().1
+        chain.run_with(&Options::new().threads(2)).unwrap().into_report()
     });
     let finding = find(&report, FindingKind::SerialBound);
     let index = nodes(&report, &["index"])[0];
@@ -95,7 +95,7 @@ fn a_near_miss_of_a_deadlock_is_named() {
         let sums =
             graph.kernel("meet", ins, output("out")).sequential(|(a, b), out| out.push(a.pop() + b.pop()));
         sums.for_each(|_| {});
-        graph.run(&Options::new().threads(2).capacity(4)).unwrap().report().clone()
+        graph.run_with(&Options::new().threads(2).capacity(4)).unwrap().report().clone()
     });
     let finding = find(&report, FindingKind::GrownCycle);
     assert_eq!(finding.nodes, nodes(&report, &["fan", "hoard", "meet"]));
@@ -124,7 +124,7 @@ fn a_starving_loop_is_named() {
         });
         round.feed(end);
         out.for_each(|_| {}).named("write");
-        graph.run(&Options::new().threads(2)).unwrap().report().clone()
+        graph.run_with(&Options::new().threads(2)).unwrap().report().clone()
     });
     let finding = find(&report, FindingKind::StarvedLoop);
     assert_eq!(finding.nodes, nodes(&report, &["meet", "part"]));

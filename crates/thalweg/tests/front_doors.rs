@@ -37,7 +37,7 @@ fn operators_and_kernels_build_the_same_graph() {
     let options = Options::new().threads(2);
     let (chain, built) = (chain.prepare(&options).unwrap(), built.prepare(&options).unwrap());
     assert_eq!(chain.plan().to_string(), built.plan().to_string());
-    let items = |run: thalweg::Finished| run.report().channels.iter().map(|c| c.items).collect::<Vec<_>>();
+    let items = |run: thalweg::Run| run.report().channels.iter().map(|c| c.items).collect::<Vec<_>>();
     assert_eq!(items(chain.run().unwrap()), items(built.run().unwrap()));
 }
 
@@ -49,10 +49,10 @@ fn impossible_sizes_are_refused() {
         (from_iter(0..10u64).capacity(1 << 60).for_each(drop), Options::new()),
         (from_iter(0..10u64).for_each(drop), Options::new().capacity(usize::MAX)),
     ] {
-        let error = flow.run(&options).unwrap_err().to_string();
+        let error = flow.run_with(&options).unwrap_err().to_string();
         assert!(error.contains("items of 8 bytes") && error.contains(" -> "), "{error}");
     }
-    let error = from_iter(0..10u64).for_each(drop).run(&Options::new().threads(100_000)).unwrap_err();
+    let error = from_iter(0..10u64).for_each(drop).run_with(&Options::new().threads(100_000)).unwrap_err();
     assert!(error.to_string().contains("100000 threads"), "{error}");
 }
 
@@ -66,7 +66,7 @@ fn a_framing_function_cannot_spin() {
         .kernel("far", input("in", items), ())
         .framed(|items| items.peek(usize::MAX).map(|_| None))
         .sequential(|_, ()| {});
-    graph.run(&Options::new()).unwrap();
+    graph.run().unwrap();
 
     let graph = Graph::new();
     let (items, mut stale) = (graph.source(0..10u64).named("items"), None);
@@ -80,7 +80,7 @@ fn a_framing_function_cannot_spin() {
             }
         })
         .sequential(|_, ()| {});
-    let error = graph.run(&Options::new()).unwrap_err();
+    let error = graph.run().unwrap_err();
     assert!(error.to_string().contains("node `stale` panicked"), "{error}");
 }
 

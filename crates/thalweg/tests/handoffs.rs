@@ -78,7 +78,7 @@ fn a_pipeline_runs_beside_pairs_that_never_rest() {
             }
             stop.store(true, Ordering::Relaxed);
         });
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
     });
 }
 
@@ -106,7 +106,7 @@ fn a_process_woken_from_outside_runs_beside_a_pair_that_never_rests() {
             .await;
             stop.store(true, Ordering::Relaxed);
         });
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
     });
 }
 
@@ -116,7 +116,7 @@ fn a_pair_that_never_rests_ends_at_the_deadline() {
         let (graph, stop) = (Graph::new(), Arc::new(AtomicBool::new(false)));
         pair(&graph, "pair", &stop);
         let options = options.clone().deadline(Duration::from_millis(20));
-        let error = graph.run(&options).unwrap_err();
+        let error = graph.run_with(&options).unwrap_err().into_error();
         assert!(matches!(error, Error::Deadline(_)), "{error}");
     });
 }

@@ -27,13 +27,13 @@ fn alone() -> MutexGuard<'static, ()> {
 fn a_run_that_waits_a_second_uses_less_than_ten_milliseconds() {
     let _alone = alone();
     // The first run of a process starts its threads.
-    from_iter(0..1).blocking().for_each(|_| {}).run(&Options::new().threads(4)).unwrap();
+    from_iter(0..1).blocking().for_each(|_| {}).run_with(&Options::new().threads(4)).unwrap();
     for threads in [1, 4] {
         let options = Options::new().threads(threads);
         let slow = (0..2).inspect(|_| sleep(Duration::from_millis(500)));
         let before = cpu_time();
         let flow = from_iter(slow).blocking().par_map(|x: u64| x + 1).map(|x| x * 2).for_each(|_| {});
-        flow.run(&options).unwrap();
+        flow.run_with(&options).unwrap();
         let used = cpu_time() - before;
         assert!(used < MOST, "{threads} threads: {used:?}");
     }
@@ -55,7 +55,7 @@ fn a_roaming_source_that_waits_uses_no_processor_time() {
             report.send(cpu_time() - before).unwrap();
             item.to_string()
         });
-        from_iter(slow).blocking().par_map(|text| text + "!").for_each(drop).run(&options).unwrap();
+        from_iter(slow).blocking().par_map(|text| text + "!").for_each(drop).run_with(&options).unwrap();
         for used in used {
             assert!(used < MOST / 2, "{threads} threads: {used:?}");
         }
@@ -109,7 +109,7 @@ fn workers_of_a_run_sleep_after_their_jobs() {
             met.wait();
         }
     };
-    from_iter(source).blocking().map(work).for_each(|_| {}).run(&Options::new().threads(3)).unwrap();
+    from_iter(source).blocking().map(work).for_each(|_| {}).run_with(&Options::new().threads(3)).unwrap();
     let used = used.recv().unwrap();
     assert!(used < MOST, "{used:?}");
 }
@@ -126,7 +126,7 @@ fn workers_of_a_run_sleep_during_a_long_firing() {
             }
         };
         let options = Options::new().threads(16).policy(policy);
-        from_iter(0..4).map(work).par_map(|()| ()).for_each(|()| {}).run(&options).unwrap();
+        from_iter(0..4).map(work).par_map(|()| ()).for_each(|()| {}).run_with(&options).unwrap();
         let used = used.recv().unwrap();
         assert!(used < 2 * MOST, "{policy}: {used:?}");
     }

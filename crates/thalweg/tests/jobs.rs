@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
 use thalweg::machine::Machine;
-use thalweg::tasks::{Colour, OnDemand, Options as TaskOptions, StaticGraph, TaskGraph};
+use thalweg::tasks::{Colour, OnDemand, StaticGraph, TaskGraph, TaskOptions};
 use thalweg::trace::{Counts, MemberCounts, Report, ReportExt, TimelineExt, What};
 use thalweg::{Error, Graph, Handle, Loop, Options, Schedule, count_jobs};
 
@@ -16,7 +16,7 @@ use thalweg::{Error, Graph, Handle, Loop, Options, Schedule, count_jobs};
 fn report_of(items: u64, options: &Options, fire: impl FnMut(u64) + Send) -> Report {
     let graph = Graph::new();
     graph.source(0..items).named("numbers").for_each(fire).named("work");
-    let report = graph.run(options).unwrap().into_report();
+    let report = graph.run_with(options).unwrap().into_report();
     assert_eq!(Report::from_json(&report.to_json()).unwrap().nodes, report.nodes);
     report
 }
@@ -55,29 +55,30 @@ fn accesses_of_a_known_graph_are_those_computed_by_hand() {
         assert_eq!((all.loops, all.joins, all.steals, all.attempts), (0, times, 0, 0));
         assert_eq!(all.remote_share(), Some(0.375));
     };
-    let counts = diamond().run(&alone, |_| {}).unwrap();
+    let counts = diamond().run_with(&alone, |_| {}).unwrap();
     check(counts.total(), 1);
     let needs = |node: &u32, needs: &mut Vec<u32>| {
         let of: [&[u32]; 4] = [&[], &[0], &[0], &[1, 2]];
         needs.extend(of[*node as usize]);
     };
     let on_demand = OnDemand::new(needs, |_: &u32, _| ()).colour(|node| Some(Colour(node % 2)));
-    check(on_demand.run(3, &alone).unwrap().counts().total(), 1);
+    check(on_demand.run_with(3, &alone).unwrap().counts().total(), 1);
     for threads in [1, 2] {
         let report = report_of(7, &Options::new().threads(threads), |_| {
             let mut graph = diamond();
-            graph.run(&TaskOptions::new().members(1).domains([0; 2]), |_| {}).unwrap();
+            graph.run_with(&TaskOptions::new().members(1).domains([0; 2]), |_| {}).unwrap();
         });
         assert_eq!(jobs(&report).total().remote, 0);
     }
-    let report = report_of(7, &Options::new().threads(1), |_| _ = diamond().run(&alone, |_| {}).unwrap());
+    let report =
+        report_of(7, &Options::new().threads(1), |_| _ = diamond().run_with(&alone, |_| {}).unwrap());
     check(jobs(&report).total(), 7);
     let options = Options::new().threads(1).domains([0, 1]);
-    let of_run = report_of(7, &options, |_| _ = diamond().run(&TaskOptions::new(), |_| {}).unwrap());
+    let of_run = report_of(7, &options, |_| _ = diamond().run(|_| {}).unwrap());
     assert_eq!(jobs(&of_run), jobs(&report), "the domains of the run");
     let machine = Machine::read("thalweg-machine 1\ndomains 2\ncores 1\n").unwrap();
     let options = Options::new().threads(1).domains(machine.places(2).domains().to_vec());
-    let of_machine = report_of(7, &options, |_| _ = diamond().run(&TaskOptions::new(), |_| {}).unwrap());
+    let of_machine = report_of(7, &options, |_| _ = diamond().run(|_| {}).unwrap());
     assert_eq!(jobs(&of_machine), jobs(&report), "the domains of a described machine");
     assert_eq!((jobs(&report).members.len(), jobs(&report).helpers()), (1, 1));
     assert!(report.to_string().contains("loops, graphs"), "{report}");
@@ -99,7 +100,7 @@ fn sums_over_members_are_what_was_executed() {
                 let mut graph = StaticGraph::from_successors(500, |node, after| {
                     after.extend((1..3).map(|next| 2 * node + next).filter(|next| *next < 500));
                 });
-                graph.run(&TaskOptions::new(), |_| {}).unwrap();
+                graph.run(|_| {}).unwrap();
             });
             let (counts, all) = (jobs(&report), jobs(&report).total());
             assert_eq!((all.loops, all.iterations, all.graphs, all.nodes), (5, 5000, 5, 2500), "{report}");
@@ -118,7 +119,7 @@ fn a_scope_counts_as_a_report_does() {
     let ((), counts) = count_jobs(|| {
         // One iteration of the outer loop is one inner loop.
         Loop::new().members(1).for_each(0..3, |_| Loop::new().members(1).for_each(0..10, |_| ()));
-        diamond().run(&TaskOptions::new().members(1).domains([0, 1]), |_| {}).unwrap();
+        diamond().run_with(&TaskOptions::new().members(1).domains([0, 1]), |_| {}).unwrap();
     });
     let all = counts.total();
     assert_eq!((all.loops, all.iterations, all.graphs, all.nodes), (4, 33, 1, 4));
@@ -184,7 +185,7 @@ fn a_member_that_helps_is_in_the_counts_and_on_the_timeline() {
 /// Also: without a timeline there are no events.
 #[test]
 fn task_graphs_are_on_the_timeline_with_their_nodes() {
-    let fire = |_| _ = diamond().run(&TaskOptions::new().members(1), |_| {}).unwrap();
+    let fire = |_| _ = diamond().run_with(&TaskOptions::new().members(1), |_| {}).unwrap();
     let report = report_of(4, &Options::new().threads(1).timeline(1000), fire);
     let events = report.timeline.as_ref().unwrap().tracks.iter().flat_map(|track| &track.events);
     let graphs = events.filter(|event| matches!(event.what, What::TaskGraph { steals: 0, .. }));
@@ -197,7 +198,7 @@ fn a_node_with_a_thread_of_its_own_has_counts_and_a_timeline() {
     let graph = Graph::new();
     let fire = |_: u64| Loop::new().members(1).for_each(0..10, |_| ());
     graph.source(0..5u64).named("numbers").for_each(fire).named("work").blocking();
-    let report = graph.run(&Options::new().threads(2).timeline(100)).unwrap().into_report();
+    let report = graph.run_with(&Options::new().threads(2).timeline(100)).unwrap().into_report();
     let all = jobs(&report).total();
     assert_eq!((all.loops, all.iterations, jobs(&report).members[0].iterations), (5, 50, 50), "{report}");
     let tracks = &report.timeline.as_ref().unwrap().tracks;
@@ -216,7 +217,7 @@ fn counts_are_consistent_after_a_panic() {
             }));
             assert_eq!(ended.is_err(), item % 2 == 0);
             let compute = |node: u32| assert!(node != 3 || item % 2 == 1, "planted");
-            let result = diamond().run(&TaskOptions::new().domains([0]), compute);
+            let result = diamond().run_with(&TaskOptions::new().domains([0]), compute);
             assert_eq!(result.is_err(), item % 2 == 0);
         });
         let (counts, all) = (jobs(&report), jobs(&report).total());
@@ -260,9 +261,9 @@ fn loops_and_graphs_in_a_firing_go_on_after_a_cancel() {
                 }
                 execute();
             });
-            diamond().run(&TaskOptions::new(), |_| execute()).unwrap();
+            diamond().run(|_| execute()).unwrap();
         });
-        assert!(matches!(graph.run(&options), Err(Error::Cancelled)));
+        assert!(matches!(graph.run_with(&options).map_err(Error::from), Err(Error::Cancelled)));
         assert_eq!(executed.into_inner(), 204);
     });
 }

@@ -67,7 +67,7 @@ fn a_sender_that_waits_for_bytes_is_woken_when_there_are_enough() {
             f.store(true, Ordering::Relaxed);
         },
     );
-    let end = graph.run(&options().capacity(16).budget(100_000));
+    let end = graph.run_with(&options().capacity(16).budget(100_000));
     end.unwrap();
 }
 
@@ -108,7 +108,7 @@ fn forgotten_with(threads: usize) {
             f.store(true, Ordering::Relaxed);
         },
     );
-    let end = graph.run(&options().capacity(1).threads(threads));
+    let end = graph.run_with(&options().capacity(1).threads(threads));
     end.unwrap();
 }
 
@@ -143,11 +143,11 @@ fn a_nested_run_that_fails_does_not_affect_the_outer_process() {
                 panic!("inner");
             }
         });
-        let failed = inner.run(&Options::new().threads(1).policy("ws-cur"));
+        let failed = inner.run_with(&Options::new().threads(1).policy("ws-cur"));
         while rx.recv().await.is_some() {}
         assert!(failed.unwrap_err().to_string().contains("inner"));
     });
-    let end = graph.run(&options());
+    let end = graph.run_with(&options());
     end.unwrap();
 }
 
@@ -176,7 +176,7 @@ fn a_process_may_end_while_another_thread_has_its_message() {
             drop(guard);
         });
     });
-    let end = graph.run(&options().capacity(1).threads(2));
+    let end = graph.run_with(&options().capacity(1).threads(2));
     end.unwrap();
 }
 

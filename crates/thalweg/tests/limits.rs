@@ -109,7 +109,7 @@ fn the_limit_is_reached() {
             items.capacity(most).map(first_waits).capacity(1)
         });
         let start = Instant::now();
-        let (count, _) = section.fold(0, |count, _| count + 1).run(options).unwrap();
+        let count = section.fold(0, |count, _| count + 1).run_with(options).unwrap().into_value();
         assert_eq!(count, 3 * most);
         start.elapsed() < WAIT
     };
@@ -136,7 +136,7 @@ fn an_item_without_results_leaves() {
                 None::<u64>
             })
         });
-        let (nothing, report) = watch(config, || nothing.collect().run(&options).unwrap());
+        let (nothing, report) = watch(config, || nothing.collect().run_with(&options).unwrap()).into_parts();
         assert!(nothing.is_empty());
         assert_eq!(report.nodes[2].firings, 2000);
     }
@@ -165,7 +165,7 @@ fn other_channels_grow_before_a_limit_does() {
         });
         let late = b.capacity(8).filter(|x| *x >= 1000);
         let pairs = a.capacity(8).in_flight(5, |a| a.par_flat_map(|x| [x]).zip(late)).collect();
-        let run = watch(config.clone(), || graph.run(&options).unwrap());
+        let run = watch(config.clone(), || graph.run_with(&options).unwrap());
         let growths = &run.report().growths;
         assert!(!growths.is_empty(), "{config}");
         assert!(
@@ -181,7 +181,7 @@ fn the_section_may_end_before_its_input() {
     for (config, options) in configs() {
         let many = |items: Stream<'static, u64>| items.par_flat_map(|x| 0..x % 4);
         let first = thalweg::from_iter(0u64..).in_flight(4, many).take(50).collect();
-        let (first, _) = watch(format!("after, {config}"), || first.run(&options).unwrap());
+        let first = watch(format!("after, {config}"), || first.run_with(&options).unwrap()).into_value();
         assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(50).collect::<Vec<u64>>());
         let mut left = 20;
         let first = thalweg::from_iter(0u64..).in_flight(4, |items| {
@@ -192,7 +192,7 @@ fn the_section_may_end_before_its_input() {
             })
         });
         let first = first.collect();
-        let (first, _) = watch(format!("inside, {config}"), || first.run(&options).unwrap());
+        let first = watch(format!("inside, {config}"), || first.run_with(&options).unwrap()).into_value();
         assert_eq!(first, (0..).flat_map(|x| 0..x % 4).take(20).collect::<Vec<u64>>());
     }
 }
@@ -211,7 +211,7 @@ fn a_firing_goes_on_when_no_node_reads_its_tally() {
                 })
             })
         });
-        let (all, _) = watch(config, || all.collect().run(&options).unwrap());
+        let all = watch(config, || all.collect().run_with(&options).unwrap()).into_value();
         let expected = [0, 0, 1, 1, 2].into_iter().flat_map(|item| (0..5).map(move |i| 5 * item + i));
         assert_eq!(all, expected.collect::<Vec<u64>>());
     }
@@ -230,8 +230,9 @@ fn a_failure_in_a_section_drops_every_item_once() {
                 })
             })
             .collect()
-            .run(&options(threads))
-            .unwrap_err();
+            .run_with(&options(threads))
+            .unwrap_err()
+            .into_error();
         assert_eq!(failed.to_string(), "node `par_flat_map` panicked: at 700");
         assert_eq!(Arc::strong_count(&held), 1);
     }
@@ -264,7 +265,7 @@ fn a_section_may_lie_in_a_loop() {
         );
         round.feed(back);
         let out = out.collect();
-        let run = watch(config, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run_with(&options).unwrap());
         assert_eq!(run.take(out).unwrap(), expected);
     }
 }
@@ -286,7 +287,7 @@ fn a_loop_whose_section_drops_an_item_is_a_deadlock() {
         );
         round.feed(back);
         out.discard();
-        let failed = watch(config.clone(), || graph.run(&options).unwrap_err());
+        let failed = watch(config.clone(), || graph.run_with(&options).unwrap_err()).into_error();
         let Error::Deadlock(deadlock) = &failed else { panic!("{config}: {failed}") };
         let unread = deadlock.unread.as_ref().map(|unread| unread.channel.as_str());
         assert_eq!(unread, Some("source.out -> zip.in1"), "{config}: {failed}");
@@ -320,7 +321,7 @@ fn a_loop_with_a_section_ends_when_it_starves() {
             });
         round.feed(back);
         let zeros = out.fold(0, |zeros, ()| zeros + 1);
-        let run = watch(config, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run_with(&options).unwrap());
         fn count(x: u64) -> u64 {
             [x / 2, x / 3].into_iter().take(x as usize).map(|x| if x == 0 { 1 } else { count(x) }).sum()
         }
@@ -378,7 +379,7 @@ fn random_sections_keep_their_limits() {
 fn refused<U: Send + 'static>(section: impl FnOnce(Stream<'static, u64>) -> Stream<'static, U>) -> String {
     let limited = thalweg::from_iter(0..10u64).in_flight(3, section).named("limit");
     let refused = limited.discard_and_run();
-    let rest = refused.strip_prefix("the graph cannot be run\n  node `limit` cannot have `in_flight`: ");
+    let rest = refused.strip_prefix("the graph cannot be run: node `limit` cannot have `in_flight`: ");
     rest.unwrap_or_else(|| panic!("{refused}")).to_owned()
 }
 
@@ -388,7 +389,7 @@ trait Refused {
 
 impl<T: Send + 'static> Refused for Stream<'static, T> {
     fn discard_and_run(self) -> String {
-        self.for_each(drop).run(&options(1)).unwrap_err().to_string()
+        self.for_each(drop).run_with(&options(1)).unwrap_err().to_string()
     }
 }
 
@@ -496,7 +497,7 @@ fn a_node_with_a_tally_cannot_be_made_unordered_later() {
     });
     other.unwrap().unordered().discard();
     let error = "node `split` cannot have `unordered`: `in_flight` counts its items in order";
-    assert_eq!(limited.discard_and_run(), format!("the graph cannot be run\n  {error}"));
+    assert_eq!(limited.discard_and_run(), format!("the graph cannot be run: {error}"));
 }
 
 /// A node counted by the limit has an output that leads out of the section.
@@ -516,7 +517,7 @@ fn an_output_that_leaves_the_section_is_not_counted() {
             all
         });
         let (all, thirds) = (limited.collect(), other.unwrap().collect());
-        let run = watch(config, || graph.run(&options).unwrap());
+        let run = watch(config, || graph.run_with(&options).unwrap());
         assert_eq!(run.take(all).unwrap(), (0..1000).flat_map(|x| 0..x % 3).collect::<Vec<u64>>());
         assert_eq!(run.take(thirds).unwrap(), (0..1000).step_by(3).collect::<Vec<u64>>());
     }

@@ -112,7 +112,7 @@ fn run_beside_load(
         over.store(true, Ordering::Relaxed);
     })
     .named("sink");
-    graph.run(options).unwrap().into_report()
+    graph.run_with(options).unwrap().into_report()
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_full_cycle_is_opened_beside_a_long_ring() {
             sum.for_each(move |_| over.store(true, Ordering::Relaxed)).named("sink");
             let network = graph.build().unwrap();
             let start = Instant::now();
-            let report = network.run(&options).unwrap().into_report();
+            let report = network.run_with(&options).unwrap().into_report();
             assert_eq!(report.growths.len(), 6, "{:?}", report.growths);
             assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
         });
@@ -266,7 +266,7 @@ fn nothing_grows_without_a_cycle() {
             },
         );
         sum.for_each(|_| std::thread::sleep(Duration::from_micros(50))).named("slow");
-        let report = graph.run(&options.clone().capacity(1)).unwrap().into_report();
+        let report = graph.run_with(&options.clone().capacity(1)).unwrap().into_report();
         assert!(report.growths.is_empty(), "{:?}", report.growths);
     });
 }
@@ -279,7 +279,7 @@ fn growth_beyond_the_budget_names_the_cycle() {
         let sum = crossed_processes(&graph);
         sum.for_each(|_| ()).named("sink");
         let options = options.clone().capacity(2).budget(256);
-        let error = graph.run(&options).unwrap_err();
+        let error = graph.run_with(&options).unwrap_err().into_error();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         assert_eq!(deadlock.over_budget, Some(256));
         assert_eq!(deadlock.waits.len(), 2, "{error}");
@@ -336,7 +336,7 @@ fn a_true_deadlock_beside_a_load_is_named() {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
         add_load(&graph, load, over.clone());
         deadlocked_pair(&graph, true, None);
-        let error = graph.run(options).unwrap_err();
+        let error = graph.run_with(options).unwrap_err().into_error();
         let Error::Deadlock(deadlock) = &error else { panic!("{error}") };
         let mut names: Vec<&str> = deadlock.waits.iter().map(|wait| &*wait.node).collect();
         names.sort_unstable();
@@ -351,7 +351,7 @@ fn a_deadlock_of_dead_nodes_is_not_reported() {
         let (graph, over) = (Graph::new(), Arc::new(AtomicBool::new(false)));
         add_load(&graph, load, over.clone());
         deadlocked_pair(&graph, false, Some(over));
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
     });
 }
 
@@ -403,7 +403,7 @@ fn a_borrowed_message_outlives_the_growth_of_its_channel() {
                 }
             })
             .named("sink");
-        let report = graph.run(&options.clone().capacity(2)).unwrap().into_report();
+        let report = graph.run_with(&options.clone().capacity(2)).unwrap().into_report();
         assert!(report.growths.len() > 3, "{:?}", report.growths);
     });
 }

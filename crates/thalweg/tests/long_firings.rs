@@ -47,7 +47,7 @@ fn passes_on(name: &str, each: u64, stage: impl Fn(Items, Received) -> Items) {
             let count = received.count.clone();
             let results = stage(thalweg::from_iter(0..ITEMS), received);
             let sink = results.for_each(move |_| _ = count.fetch_add(1, Ordering::SeqCst));
-            sink.run(&Options::new().threads(threads).policy(policy)).unwrap();
+            sink.run_with(&Options::new().threads(threads).policy(policy)).unwrap();
         });
     }
 }

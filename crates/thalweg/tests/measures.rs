@@ -27,7 +27,7 @@ fn chain(items: u64, slow: Duration, options: &Options) -> Report {
         .named("slow")
         .for_each(drop)
         .named("sink");
-    graph.run(options).unwrap().into_report()
+    graph.run_with(options).unwrap().into_report()
 }
 
 fn node(report: &Report, name: &str) -> thalweg::graph::NodeId {
@@ -103,7 +103,7 @@ fn nodes_wait_for_the_only_worker() {
         let sink = graph.source(0..400).named(name).for_each(|_| spin(Duration::from_micros(50)));
         sink.named(&format!("{name}-sink"));
     }
-    let report = graph.run(&Options::new().threads(1)).unwrap().into_report();
+    let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
     let waits: Duration = ["one-sink", "two-sink", "three-sink"]
         .map(|name| report.nodes[node(&report, name).index()].other_waits.worker)
         .iter()
@@ -121,7 +121,7 @@ fn service_times_have_mean_and_variance() {
         spin(Duration::from_micros(if turn % 2 == 0 { 20 } else { 180 }));
     });
     work.named("work");
-    let report = graph.run(&Options::new().threads(1)).unwrap().into_report();
+    let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
     let service = report.nodes[node(&report, "work").index()].service.as_deref().unwrap();
     let firing = &service.firing;
     assert!(firing.samples() > 20, "{firing:?}");
@@ -193,7 +193,7 @@ fn a_parallel_node_waits_once() {
         number * number
     });
     squares.named("square").for_each(drop).named("sink");
-    let report = graph.run(&Options::new().threads(4)).unwrap().into_report();
+    let report = graph.run_with(&Options::new().threads(4)).unwrap().into_report();
     for (id, channel) in report.graph.channel_ids().zip(&report.channels) {
         let most = report.wall.mul_f64(1.02) + Duration::from_millis(1);
         assert!(channel.consumer_waited <= most, "{}: {report}", report.graph.channel_name(id));
@@ -208,7 +208,7 @@ fn a_parallel_node_waits_for_room() {
     let squares = graph.source(0..3000).named("numbers").par_map(|number: u64| number * number);
     let slow = |_| spin(Duration::from_micros(20));
     squares.named("square").capacity(64).for_each(slow).named("sink");
-    let report = graph.run(&Options::new().threads(2)).unwrap().into_report();
+    let report = graph.run_with(&Options::new().threads(2)).unwrap().into_report();
     let square = node(&report, "square");
     let output = report.graph.node(square).outputs[0].channel.unwrap();
     let waits = report.waits(square);
@@ -249,7 +249,7 @@ fn a_slow_source_is_seen_to_fire() {
         }
         most
     });
-    graph.run(&options).unwrap();
+    graph.run_with(&options).unwrap();
     assert!(most.join().unwrap() >= 16);
 }
 

@@ -54,7 +54,7 @@ fn takes_at_most(
             let stage = build(from_iter(0..FIRINGS));
             let stage = if unordered { stage.unordered() } else { stage };
             let flow = stage.fold(0u64, |count, _| count + 1);
-            let (count, _) = watch(format!("{options:?}"), || flow.run(&options)).unwrap();
+            let (count, _) = watch(format!("{options:?}"), || flow.run_with(&options)).unwrap().into_parts();
             assert_eq!(count, FIRINGS * ITEMS);
             let (peak, most) = (ALLOCATOR.peak_usage() - before, most(threads));
             assert!(peak <= most, "{threads} threads, unordered {unordered}: {peak} bytes, limit {most}");
@@ -104,15 +104,15 @@ fn tiny_tasks_need_107_bytes_each() {
         );
         let tasks = side * side;
         for members in [1, 2] {
-            let options = tasks::Options::new().members(members);
+            let options = tasks::TaskOptions::new().members(members);
             let peak = |run: &dyn Fn() -> usize| {
                 let before = ALLOCATOR.current_usage();
                 ALLOCATOR.reset_peak_usage();
                 assert_eq!(run() as u64, tasks);
                 (ALLOCATOR.peak_usage() - before) as u64
             };
-            let wide = peak(&|| wavefront.run(tasks - 1, &options).expect("no cycle").len());
-            let deep = peak(&|| chain.run(tasks - 1, &options).expect("no cycle").len());
+            let wide = peak(&|| wavefront.run_with(tasks - 1, &options).expect("no cycle").len());
+            let deep = peak(&|| chain.run_with(tasks - 1, &options).expect("no cycle").len());
             let most = 107 * tasks + (1 << 16);
             assert!(
                 wide <= most,

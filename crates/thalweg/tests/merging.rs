@@ -26,7 +26,7 @@ fn merged(streams: u64, options: &Options) -> Vec<(u64, u64)> {
     let got = Arc::new(Mutex::new(Vec::new()));
     let into = got.clone();
     all.for_each(move |item| into.lock().unwrap().push(item)).named("sink");
-    graph.run(options).unwrap();
+    graph.run_with(options).unwrap();
     std::mem::take(&mut *got.lock().unwrap())
 }
 
@@ -66,7 +66,7 @@ fn a_stream_that_waits_does_not_delay_the_others() {
             }
         })
         .named("sink");
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
     });
 }
 
@@ -92,7 +92,7 @@ fn merged_items_are_dropped_once() {
             if left == 0 { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
         })
         .named("sink");
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(ledger.live(), 0);
     });
 }

@@ -44,18 +44,18 @@ fn a_stream_without_a_consumer_is_refused_before_anything_runs() {
 
     let (graph, even, odd) = make();
     drop((even, odd));
-    refused(graph.run(&options).map(drop), &["part.even", "part.odd"]);
+    refused(graph.run_with(&options).map(drop).map_err(Error::from), &["part.even", "part.odd"]);
     let (graph, even, odd) = make();
     let _odd = odd.par_map(|item| item).named("last");
     even.discard();
-    refused(graph.run(&options).map(drop), &["last.out"]);
+    refused(graph.run_with(&options).map(drop).map_err(Error::from), &["last.out"]);
     let (_graph, even, odd) = make();
     let all = even.collect();
     drop(odd);
-    refused(all.run(&options).map(drop), &["part.odd"]);
+    refused(all.run_with(&options).map(drop).map_err(Error::from), &["part.odd"]);
     let (_graph, even, odd) = make();
     drop(odd);
-    refused(even.start(&options).map(drop), &["part.odd"]);
+    refused(even.start_with(&options).map(drop), &["part.odd"]);
     let (graph, ..) = make();
     _ = graph.source(noted(&ran)).named("alone");
     refused(graph.build().map(drop).map_err(Error::from), &["part.even", "part.odd", "alone.out"]);
@@ -63,7 +63,7 @@ fn a_stream_without_a_consumer_is_refused_before_anything_runs() {
     // The correct graph runs.
     let (_graph, even, odd) = make();
     odd.discard();
-    assert_eq!(even.collect().run(&options).unwrap().0, [0, 2, 4, 6, 8]);
+    assert_eq!(even.collect().run_with(&options).unwrap().into_value(), [0, 2, 4, 6, 8]);
     assert!(ran.load(Ordering::Relaxed));
 }
 
@@ -72,7 +72,7 @@ fn a_feedback_channel_that_is_left_open_is_refused() {
     let graph = Graph::new();
     let (_back, items) = graph.feedback([1u64]);
     items.for_each(drop).named("end");
-    let error = graph.run(&Options::new()).unwrap_err().to_string();
+    let error = graph.run().unwrap_err().to_string();
     assert!(
         error.contains("input `end.in` is connected to nothing\n  help: close its feedback channel"),
         "{error}"
@@ -90,9 +90,9 @@ fn a_graph_is_built_once() {
     let numbers = graph.source(0..10u64);
     let (again, last) = (numbers.graph(), numbers.graph());
     let all = numbers.collect();
-    let run = graph.run(&options).unwrap();
+    let run = graph.run_with(&options).unwrap();
     assert_eq!(faults(again.build()), [Fault::Built]);
-    let error = last.run(&options).unwrap_err();
+    let error = last.run_with(&options).unwrap_err();
     assert!(error.to_string().contains("the graph was already built"), "{error}");
     // Operations on handles of a built graph have no effect.
     assert_eq!(run.take(all.named("late").blocking()).unwrap().len(), 10);
@@ -101,14 +101,16 @@ fn a_graph_is_built_once() {
     // Through the handle of an output, of a stream, and after a failed build.
     let graph = Graph::new();
     let (all, sum) = (graph.source(0..10u64).collect(), graph.source(0..10u64).fold(0, |sum, x| sum + x));
-    assert!(all.run(&options).is_ok());
-    assert!(matches!(sum.run(&options), Err(Error::Build(error)) if error.faults == [Fault::Built]));
+    assert!(all.run_with(&options).is_ok());
+    assert!(
+        matches!(sum.run_with(&options).map_err(Error::from), Err(Error::Build(error)) if error.faults == [Fault::Built])
+    );
     let graph = Graph::new();
     let (one, two) = (graph.source(0..10u64), graph.source(0..10u64));
     assert_eq!(faults(graph.build()).len(), 2);
-    assert!(matches!(one.start(&options), Err(Error::Build(error)) if error.faults == [Fault::Built]));
+    assert!(matches!(one.start_with(&options), Err(Error::Build(error)) if error.faults == [Fault::Built]));
     assert!(
-        matches!(two.collect().run(&options), Err(Error::Build(error)) if error.faults == [Fault::Built])
+        matches!(two.collect().run_with(&options).map_err(Error::from), Err(Error::Build(error)) if error.faults == [Fault::Built])
     );
 }
 
@@ -129,7 +131,7 @@ fn a_built_graph_accepts_no_more_nodes() {
     text.feed(back);
     handle.source(noted(&ran)).par_round(3, ControlFlow::Break).named("round").discard();
     assert_eq!(faults(value.graph().build()), [Fault::Built]);
-    assert!(sum.run(&Options::new()).is_err());
+    assert!(sum.run().is_err());
     assert!(!ran.load(Ordering::Relaxed));
 }
 
@@ -207,13 +209,10 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
     for (make, fault) in wrong {
         let graph = Graph::new();
         let all = make(&graph).collect();
-        let Err(Error::Build(error)) = all.run(&Options::new()) else { panic!("not refused: {fault}") };
+        let Err(Error::Build(error)) = all.run().map_err(Error::from) else { panic!("not refused: {fault}") };
         assert_eq!(error.faults, std::slice::from_ref(&fault));
         let Fault::Setting { node, detail } = fault else { unreachable!() };
-        assert_eq!(
-            error.to_string(),
-            format!("the graph cannot be run\n  node `{node}` cannot have {detail}")
-        );
+        assert_eq!(error.to_string(), format!("the graph cannot be run: node `{node}` cannot have {detail}"));
     }
 
     let graph = Graph::new();
@@ -273,7 +272,7 @@ fn settings_of_a_round_apply_to_its_step() {
     let node = |name: &str| network.graph().nodes().iter().find(|node| node.name == name).unwrap().clone();
     assert_eq!((node("seventh").workers, node("seventh").unordered), (Some(1), true));
     assert_eq!((node("seventh.gate").workers, node("seventh.gate").unordered), (None, false));
-    let run = network.run(&Options::new().threads(3)).unwrap();
+    let run = network.run_with(&Options::new().threads(3)).unwrap();
     assert!(run.take(all).unwrap().into_iter().eq((0..100u64).map(|item| item.next_multiple_of(7))));
 }
 
@@ -325,7 +324,7 @@ fn streams_of_two_graphs_are_refused() {
         );
         assert_eq!(faults(graph.build()), [expected]);
         // The other graph has lost its stream, so it is refused too.
-        let Err(error) = foreign.run(&Options::new()) else { panic!("not refused") };
+        let Err(error) = foreign.run() else { panic!("not refused") };
         assert!(error.to_string().contains("output `other.out`"), "{error}");
         assert!(!ran.load(Ordering::Relaxed));
     }
@@ -388,7 +387,7 @@ fn a_feedback_channel_is_closed_with_a_stream_of_its_graph() {
         round.for_each(drop);
         let (_open, stream) = if own_graph { graph.feedback([2]) } else { Graph::new().feedback([2]) };
         stream.feed(back);
-        let Err(Error::Build(error)) = graph.run(&Options::new()) else { panic!("not refused") };
+        let Err(Error::Build(error)) = graph.run().map_err(Error::from) else { panic!("not refused") };
         let [Fault::Feedback { detail: found, .. }, ..] = &*error.faults else { panic!("{error}") };
         assert_eq!(found, detail);
         assert!(
@@ -403,7 +402,7 @@ fn a_setting_of_a_feedback_channels_missing_producer_is_refused() {
     let graph = Graph::new();
     let (back, round) = graph.feedback([1u64]);
     round.workers(2).map(|item| item).feed(back);
-    let refused = graph.run(&Options::new()).unwrap_err().to_string();
+    let refused = graph.run().unwrap_err().to_string();
     assert!(
         refused
             .contains("the feedback channel into input `map.in` cannot have `workers`, a setting of a node"),
@@ -426,7 +425,7 @@ fn a_graph_is_built_by_several_threads() {
             let threads: Vec<_> = (0..6).map(spawn).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let run = watch("built by threads", || graph.run(&Options::new().threads(2)).unwrap());
+        let run = watch("built by threads", || graph.run_with(&Options::new().threads(2)).unwrap());
         for (i, sum) in (0u64..).zip(sums) {
             assert_eq!(run.take(sum).unwrap(), (0..i * 10).map(|item| item + i).sum::<u64>());
         }
@@ -441,7 +440,7 @@ fn iterators_passed_to_a_graph_may_add_nodes_to_it() {
         graph.merge((0..4u64).map(|i| graph.source(i * 10..i * 10 + 10).named(&format!("from {i}"))));
     let (back, round) = graph.feedback((0..3u64).inspect(|_| graph.source(0..3u64).discard()));
     round.zip(merged).map(|(token, item)| (token + item) % 3).named("round").feed(back);
-    watch("merged", || graph.run(&Options::new().deadline(Duration::from_secs(20))).unwrap());
+    watch("merged", || graph.run_with(&Options::new().deadline(Duration::from_secs(20))).unwrap());
 }
 
 #[test]
@@ -453,11 +452,11 @@ fn a_function_that_makes_a_process_may_panic() {
         }
         async {}
     });
-    let failed = graph.run(&Options::new()).unwrap_err().to_string();
+    let failed = graph.run().unwrap_err().to_string();
     assert_eq!(failed, "node `early` panicked: made of nothing");
     let graph = Graph::new();
     let (back, round) = graph.feedback([1u64]);
     round.weigh(|_| panic!("too heavy")).map(|x| x).feed(back);
-    let failed = graph.run(&Options::new()).unwrap_err().to_string();
+    let failed = graph.run().unwrap_err().to_string();
     assert_eq!(failed, "node `map` panicked: too heavy");
 }

@@ -10,10 +10,11 @@ use std::time::Duration;
 use support::inject::silence;
 use support::watchdog::watch;
 use thalweg::machine::{MOST_UNITS, Machine};
-use thalweg::tasks::{Options as TaskOptions, SearchSettings, StaticGraph};
+use thalweg::tasks::{SearchSettings, StaticGraph, TaskOptions};
 use thalweg::team::Shares;
-use thalweg::trace::Report;
-use thalweg::{Error, Fork, Graph, Loop, Options, Schedule, channel, from_iter, input, output, window};
+use thalweg::{
+    Error, Failed, Fork, Graph, Loop, Options, Schedule, channel, from_iter, input, output, window,
+};
 
 const NUMBERS: [usize; 10] = [
     0,
@@ -28,10 +29,16 @@ const NUMBERS: [usize; 10] = [
     usize::MAX,
 ];
 
-type Run = Result<(Vec<u64>, Report), Error>;
+type Run = Result<thalweg::Run<Vec<u64>>, Failed<Vec<u64>>>;
 
 fn items() -> thalweg::Stream<'static, u64> {
     from_iter(0..20u64)
+}
+
+/// Adds the next number for an item without a size.
+fn number_them(mut numbers: Vec<u64>, (): ()) -> Vec<u64> {
+    numbers.push(numbers.len() as u64);
+    numbers
 }
 
 /// A setting, and the run of 20 numbers with it.
@@ -39,12 +46,12 @@ type Setting = (&'static str, fn(usize) -> Run);
 
 fn with(set: impl Fn(Options) -> Options) -> Run {
     let plain = || Options::new().threads(2);
-    items().par_map(|x| x).weigh(|_| 8).map(|x| x).blocking().collect().run(&set(plain()))
+    items().par_map(|x| x).weigh(|_| 8).map(|x| x).blocking().collect().run_with(&set(plain()))
 }
 
 fn settings() -> Vec<Setting> {
     vec![
-        ("threads", |n| items().collect().run(&Options::new().threads(n))),
+        ("threads", |n| items().collect().run_with(&Options::new().threads(n))),
         ("budget", |n| with(|o| o.budget(n))),
         ("capacity of all", |n| with(|o| o.capacity(n))),
         ("run length", |n| with(|o| o.run_length(n))),
@@ -54,21 +61,21 @@ fn settings() -> Vec<Setting> {
         }),
         ("timeline", |n| with(|o| o.timeline(n))),
         ("domains", |n| with(|o| o.domains([n, 0]))),
-        ("capacity", |n| items().capacity(n).collect().run(&Options::new())),
-        ("capacity, blocking", |n| items().capacity(n).map(|x| x).blocking().collect().run(&Options::new())),
-        ("capacity, weighed", |n| items().capacity(n).weigh(|_| 1).collect().run(&Options::new())),
+        ("capacity", |n| items().capacity(n).collect().run()),
+        ("capacity, blocking", |n| items().capacity(n).map(|x| x).blocking().collect().run()),
+        ("capacity, weighed", |n| items().capacity(n).weigh(|_| 1).collect().run()),
         ("capacity and budget", |n| {
-            items().capacity(n).weigh(|_| 1).collect().run(&Options::new().budget(n))
+            items().capacity(n).weigh(|_| 1).collect().run_with(&Options::new().budget(n))
         }),
         ("capacity of zero-sized items", |n| {
             let units = from_iter(std::iter::repeat_n((), 20)).capacity(n).map(|()| ());
-            let numbers = units.capacity(n).fold(0, |count, ()| count + 1);
-            numbers.run(&Options::new()).map(|(count, report)| ((0..count).collect(), report))
+            let numbers = units.capacity(n).fold(Vec::new(), number_them);
+            numbers.run()
         }),
         ("capacity of zero-sized weighed items", |n| {
             let units = from_iter(std::iter::repeat_n((), 20)).capacity(n).weigh(|()| 3);
-            let numbers = units.fold(0, |count, ()| count + 1);
-            numbers.run(&Options::new()).map(|(count, report)| ((0..count).collect(), report))
+            let numbers = units.fold(Vec::new(), number_them);
+            numbers.run()
         }),
         ("capacity of zero-sized items between processes", |n| {
             let graph = Graph::new();
@@ -84,7 +91,7 @@ fn settings() -> Vec<Setting> {
                     count += 1;
                 }
             });
-            numbers.collect().run(&Options::new())
+            numbers.collect().run()
         }),
         ("weigh", |_| {
             items()
@@ -92,36 +99,21 @@ fn settings() -> Vec<Setting> {
                 .par_map(|x| x)
                 .weigh(|_| usize::MAX)
                 .collect()
-                .run(&Options::new().budget(100))
+                .run_with(&Options::new().budget(100))
         }),
         ("weigh without a budget", |_| {
-            items()
-                .weigh(|_| usize::MAX)
-                .par_map(|x| x)
-                .weigh(|_| usize::MAX - 1)
-                .collect()
-                .run(&Options::new())
+            items().weigh(|_| usize::MAX).par_map(|x| x).weigh(|_| usize::MAX - 1).collect().run()
         }),
         ("thread stack", |n| with(|o| o.thread_stack(n))),
-        ("workers", |n| {
-            items()
-                .par_map(|x| x)
-                .workers(u32::try_from(n).unwrap_or(u32::MAX))
-                .collect()
-                .run(&Options::new())
-        }),
-        ("par_round", |n| {
-            items().par_round(n, ControlFlow::<u64, u64>::Break).collect().run(&Options::new())
-        }),
+        ("workers", |n| items().par_map(|x| x).workers(u32::try_from(n).unwrap_or(u32::MAX)).collect().run()),
+        ("par_round", |n| items().par_round(n, ControlFlow::<u64, u64>::Break).collect().run()),
         ("par_fork_join", |n| {
             let done = items().par_fork_join(n, Fork::Done, |mut parts: Vec<u64>| parts.pop().unwrap_or(0));
-            done.collect().run(&Options::new())
+            done.collect().run()
         }),
-        ("in_flight", |n| items().in_flight(n, |items| items.par_map(|x| x)).collect().run(&Options::new())),
-        ("in_flight, dynamic", |n| {
-            items().in_flight(n, |items| items.par_flat_map(|x| [x])).collect().run(&Options::new())
-        }),
-        ("take", |n| items().take(n.max(20)).collect().run(&Options::new())),
+        ("in_flight", |n| items().in_flight(n, |items| items.par_map(|x| x)).collect().run()),
+        ("in_flight, dynamic", |n| items().in_flight(n, |items| items.par_flat_map(|x| [x])).collect().run()),
+        ("take", |n| items().take(n.max(20)).collect().run()),
         ("stack", |n| {
             let graph = Graph::new();
             let copied = graph.kernel("k", input("in", graph.source(0..20u64)), output("out")).stack(n);
@@ -130,26 +122,26 @@ fn settings() -> Vec<Setting> {
                     tx.send(x)
                 }
             });
-            copied.collect().run(&Options::new().threads(2))
+            copied.collect().run_with(&Options::new().threads(2))
         }),
         ("pop", |n| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             let graph = Graph::new();
             let kernel = graph.kernel("k", input("in", graph.source(0..20u64)).pop(n), output("out"));
-            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run()
         }),
         ("peek", |n| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             let graph = Graph::new();
             let kernel =
                 graph.kernel("k", window("in", graph.source(0..20u64)).pop(1).peek(n), output("out"));
-            kernel.sequential(|rx, tx| tx.push(rx[0])).collect().run(&Options::new())
+            kernel.sequential(|rx, tx| tx.push(rx[0])).collect().run()
         }),
         ("push", |n| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
             let graph = Graph::new();
             let kernel = graph.kernel("k", input("in", graph.source(0..20u64)), output("out").push(n));
-            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+            kernel.sequential(|rx, tx| tx.push(rx.pop())).collect().run()
         }),
         ("push of zero-sized items", |n| {
             let n = u32::try_from(n).unwrap_or(u32::MAX);
@@ -160,7 +152,7 @@ fn settings() -> Vec<Setting> {
                 tx.push(());
             });
             let mut numbers = 0..;
-            units.map(move |()| numbers.next().expect("endless")).collect().run(&Options::new())
+            units.map(move |()| numbers.next().expect("endless")).collect().run()
         }),
         ("a frame", |n| {
             let graph = Graph::new();
@@ -173,7 +165,7 @@ fn settings() -> Vec<Setting> {
                     }
                 })
                 .collect()
-                .run(&Options::new())
+                .run()
         }),
         ("a frame, parallel", |n| {
             let graph = Graph::new();
@@ -186,7 +178,7 @@ fn settings() -> Vec<Setting> {
                     }
                 })
                 .collect()
-                .run(&Options::new())
+                .run()
         }),
         ("a frame of a window", |n| {
             let graph = Graph::new();
@@ -199,7 +191,7 @@ fn settings() -> Vec<Setting> {
                     }
                 })
                 .collect()
-                .run(&Options::new())
+                .run()
         }),
         ("a peek of a frame", |n| {
             let graph = Graph::new();
@@ -208,7 +200,7 @@ fn settings() -> Vec<Setting> {
                 rx.peek(n)?;
                 Ok(rx.peek(0)?.map(|_| 1))
             });
-            framed.sequential(|rx, tx| tx.push(rx.pop())).collect().run(&Options::new())
+            framed.sequential(|rx, tx| tx.push(rx.pop())).collect().run()
         }),
     ]
 }
@@ -219,11 +211,11 @@ fn settings_of_any_size_are_obeyed_or_refused() {
     for (name, run) in settings() {
         for number in NUMBERS {
             let what = format!("{name} {number}");
-            match watch(what.clone(), move || run(number)) {
-                Ok((items, _)) if name.starts_with("a frame") && number > 20 => {
+            match watch(what.clone(), move || run(number)).map_err(Error::from) {
+                Ok(items) if name.starts_with("a frame") && number > 20 => {
                     assert!(items.is_empty(), "{what}")
                 }
-                Ok((items, _)) => assert_eq!(items, (0..20).collect::<Vec<_>>(), "{what}"),
+                Ok(items) => assert_eq!(*items, (0..20).collect::<Vec<_>>(), "{what}"),
                 Err(Error::Panic { node, message }) => {
                     assert_eq!((&*node, number), ("k", 0), "{what}: {message}");
                     assert!(message.contains("pops no item"), "{what}: {message}");
@@ -249,9 +241,9 @@ fn stacks_of_any_size_are_made_or_refused() {
     for number in NUMBERS {
         match stack(number) {
             Ok(_) => assert!(number < isize::MAX as usize, "{number}"),
-            Err(error) => {
-                let text = error.to_string();
-                assert!(matches!(error, Error::Stacks { made: 0, .. }), "{number}: {text}");
+            Err(failed) => {
+                let text = failed.to_string();
+                assert!(matches!(failed.error(), Error::Stacks { made: 0, .. }), "{number}: {text}");
                 assert!(text.contains(&number.to_string()), "{number}: {text}");
             }
         }
@@ -262,15 +254,15 @@ fn stacks_of_any_size_are_made_or_refused() {
 #[test]
 fn a_thread_with_too_large_a_stack_is_refused_with_its_size() {
     let options = Options::new().threads(2).thread_stack(1 << 60);
-    let started = || items().start(&options).map(drop);
-    let run = || items().blocking().par_map(|x| x).for_each(|_| ()).run(&options).map(drop);
+    let started = || items().start_with(&options).map(drop);
+    let run = || items().blocking().par_map(|x| x).for_each(|_| ()).run_with(&options).map(drop);
     let in_a_scope = || thalweg::scope(|scope| scope.start(from_iter(0..20u64), &options).map(drop));
-    for error in [started(), run(), in_a_scope()].map(Result::unwrap_err) {
+    for error in [started(), run().map_err(Error::from), in_a_scope()].map(Result::unwrap_err) {
         assert!(matches!(error, Error::Thread { stack: Some(bytes), .. } if bytes == 1 << 60), "{error}");
         let text = error.to_string();
         let size = format!("cannot start a thread with a stack of {} bytes: ", 1u64 << 60);
         assert!(text.starts_with(&size), "{text}");
-        assert!(text.contains("\nhelp: lower `Options::thread_stack`"), "{text}");
+        assert!(error.help().unwrap().starts_with("lower `Options::thread_stack`"), "{error:?}");
     }
 }
 
@@ -288,7 +280,7 @@ fn a_frame_pops_from_one_input_at_least() {
         let count = kernel.parallel(|_, out| out.push(1u64)).fold(0, |sum, n| sum + n);
         let options = Options::new().threads(if parallel { 2 } else { 1 });
         watch("frames", move || {
-            count.run(&options).map(|(count, _)| count).map_err(|error| error.to_string())
+            count.run_with(&options).map(thalweg::Run::into_value).map_err(|error| error.to_string())
         })
     };
     for parallel in [false, true] {
@@ -337,8 +329,8 @@ fn policies_refuse_settings_out_of_range() {
         ] {
             let what = format!("{policy}{number}");
             match with(|options| options.policy(&what)) {
-                Ok((items, _)) => assert_eq!(items.len(), 20, "{what}"),
-                Err(error) => assert!(matches!(error, Error::Options(_)), "{what}: {error}"),
+                Ok(items) => assert_eq!(items.len(), 20, "{what}"),
+                Err(failed) => assert!(matches!(failed.error(), Error::Options(_)), "{what}: {failed}"),
             }
         }
     }
@@ -435,7 +427,7 @@ fn options_of_task_graphs_of_any_size_are_obeyed() {
         let options =
             TaskOptions::new().members(number).domains([number, 0]).seed(number as u64).search(search);
         let count = AtomicUsize::new(0);
-        chain.run(&options, |_| _ = count.fetch_add(1, Ordering::Relaxed)).expect("no cycle");
+        chain.run_with(&options, |_| _ = count.fetch_add(1, Ordering::Relaxed)).expect("no cycle");
         assert_eq!(count.into_inner(), 8, "{number}");
     }
 }

@@ -20,7 +20,7 @@ use thalweg::policy::{
     Decision, Event, Host, Needs, Policy, WorkerId,
     work_stealing::{Place, WorkStealing},
 };
-use thalweg::{Error, Finished, Graph, Message, Options, Report, Rx, Stream, Tx, input, output};
+use thalweg::{Error, Graph, Message, Options, Report, Run, Rx, Stream, Tx, input, output};
 
 /// An end or a message that leaves its process.
 type Moved = Box<dyn Any + Send>;
@@ -39,7 +39,8 @@ fn everywhere(what: &str, make: impl Fn(&Gate) -> Graph<'static>) {
 }
 
 fn run(what: &str, options: &Options, make: impl Fn(&Gate) -> Graph<'static>) -> Result<Report, Error> {
-    watch(format!("{what}: {options:?}"), || make(&Gate::default()).run(options).map(Finished::into_report))
+    watch(format!("{what}: {options:?}"), || make(&Gate::default()).run_with(options).map(Run::into_report))
+        .map_err(Error::from)
 }
 
 /// Drops a value on a thread of its own, after a pause in which its owner starts to wait.
@@ -345,7 +346,7 @@ fn an_end_used_in_another_run_is_refused() {
         open.await;
     });
     out.for_each(drop).named("sink");
-    let one = std::thread::spawn(move || one.run(&Options::new()));
+    let one = std::thread::spawn(move || one.run());
     let mut tx = receive.recv().unwrap();
     let two = Graph::new();
     let out = two.process("thief", (), output::<u64>("out"), move |(), own| async move {
@@ -353,7 +354,7 @@ fn an_end_used_in_another_run_is_refused() {
         drop(own);
     });
     out.for_each(drop).named("sink");
-    let error = watch("another run", || two.run(&Options::new())).unwrap_err().to_string();
+    let error = watch("another run", || two.run()).unwrap_err().to_string();
     assert!(error.contains("node `thief`") && error.contains("another run"), "{error}");
     // The end that the thief's panic dropped does not count as the end of its stream.
     let error = watch("its own run", || one.join().unwrap()).unwrap_err().to_string();
@@ -399,7 +400,7 @@ fn inner() -> u64 {
         tx.send(7).await;
     });
     out.for_each(|item: u64| *sum.lock().unwrap() += item).named("sink");
-    inner.run(&Options::new().threads(1)).unwrap();
+    inner.run_with(&Options::new().threads(1)).unwrap();
     sum.into_inner().unwrap()
 }
 

@@ -37,8 +37,11 @@ fn merge_sort_sorts_at_any_thread_count() {
         let inputs: Vec<Vec<u64>> = (0..40).map(|i| scattered(i * 97)).collect();
         let mut expected = inputs.clone();
         expected.iter_mut().for_each(|items| items.sort_unstable());
-        let (sorted, _) =
-            merge_sort(thalweg::from_iter(inputs), 50).collect().run(&options(threads)).unwrap();
+        let sorted = merge_sort(thalweg::from_iter(inputs), 50)
+            .collect()
+            .run_with(&options(threads))
+            .unwrap()
+            .into_value();
         assert_eq!(sorted, expected);
     }
 }
@@ -56,7 +59,7 @@ fn parts_are_joined_in_their_order() {
         for in_flight in [1, 2, 7] {
             let items = (0..5).map(|depth| (depth, String::from("x")));
             let trees = thalweg::from_iter(items).par_fork_join(in_flight, step, join).collect();
-            let (trees, _) = trees.run(&options(threads)).unwrap();
+            let trees = trees.run_with(&options(threads)).unwrap().into_value();
             assert_eq!(trees[..4], ["x", "x'", "(x0 x1')", "(x0 x1' (x20 x21'))"]);
             assert_eq!(trees[4], "(x0 x1' (x20 x21') (x30 x31' (x320 x321')))");
         }
@@ -66,11 +69,12 @@ fn parts_are_joined_in_their_order() {
 #[test]
 fn a_split_into_no_parts_is_joined() {
     let step = |n: u32| if n == 0 { Fork::Split(Vec::new()) } else { Fork::Done(n) };
-    let (sums, _) = thalweg::from_iter([0, 1, 0, 2])
+    let sums = thalweg::from_iter([0, 1, 0, 2])
         .par_fork_join(3, step, |parts: Vec<u32>| parts.iter().sum::<u32>() + 100)
         .collect()
-        .run(&options(2))
-        .unwrap();
+        .run_with(&options(2))
+        .unwrap()
+        .into_value();
     assert_eq!(sums, [100, 1, 100, 2]);
 }
 
@@ -85,8 +89,9 @@ fn unfinished_parts_beyond_the_budget_are_an_error() {
             .par_fork_join(4, step, |parts| parts.len() as u64)
             .named("burst")
             .collect()
-            .run(&options(threads).budget(1 << 20))
-            .unwrap_err();
+            .run_with(&options(threads).budget(1 << 20))
+            .unwrap_err()
+            .into_error();
         let Error::Node { node, cause } = &failed else { panic!("{failed}") };
         assert_eq!(node, "burst.gate");
         assert!(cause.to_string().contains("more than the 524288 bytes that the byte budget"), "{cause}");
@@ -101,7 +106,7 @@ fn weights_count_against_the_budget() {
             .weigh(move |_| weight)
             .par_fork_join(4, step, |_| 0)
             .collect()
-            .run(&options(2).budget(1 << 20))
+            .run_with(&options(2).budget(1 << 20))
     };
     assert!(run(1 << 10).is_ok());
     assert!(run(1 << 20).is_err());
@@ -121,9 +126,9 @@ fn parts_begun_early_do_not_decide_whether_a_fork_join_fails() {
                 .weigh(|level| if *level == 2 { 1 << 20 } else { 0 })
                 .par_fork_join(8, step, |parts| parts.iter().sum())
                 .collect()
-                .run(&options(threads).budget(2 * budget))
+                .run_with(&options(threads).budget(2 * budget))
         };
-        assert_eq!(run(17 << 20).unwrap().0, [32]);
+        assert_eq!(run(17 << 20).unwrap().into_value(), [32]);
         assert!(run(15 << 20).is_err());
     }
 }
@@ -142,7 +147,7 @@ fn endless_parts_do_not_delay_the_error_of_the_leftmost() {
             let failed = thalweg::from_iter([0])
                 .par_fork_join(in_flight, step, |parts: Vec<u64>| parts[0])
                 .collect()
-                .run(&options(threads).budget(1 << 20))
+                .run_with(&options(threads).budget(1 << 20))
                 .unwrap_err()
                 .to_string();
             assert!(
@@ -157,11 +162,12 @@ fn endless_parts_do_not_delay_the_error_of_the_leftmost() {
 #[test]
 fn a_deep_tree_takes_little_memory() {
     let step = |depth: u32| if depth == 0 { Fork::Done(1u64) } else { Fork::Split(vec![depth - 1; 2]) };
-    let (leaves, _) = thalweg::from_iter([18])
+    let leaves = thalweg::from_iter([18])
         .par_fork_join(4, step, |parts| parts.iter().sum())
         .fold(0, |sum, leaves| sum + leaves)
-        .run(&options(2).budget(64 << 10))
-        .unwrap();
+        .run_with(&options(2).budget(64 << 10))
+        .unwrap()
+        .into_value();
     assert_eq!(leaves, 1 << 18);
 }
 
@@ -172,7 +178,7 @@ fn failures_in_a_fork_join_name_it() {
         .par_fork_join(2, step, |parts: Vec<u32>| parts.len() as u32)
         .named("fragile")
         .collect()
-        .run(&options(2))
+        .run_with(&options(2))
         .unwrap_err();
     assert_eq!(failed.to_string(), "node `fragile` panicked: seven");
 }
@@ -187,7 +193,7 @@ fn a_round_and_its_gate_take_the_name() {
     let halves = halves.named("halve").workers(1).collect();
     let names: Vec<String> = graph.data().nodes().iter().map(|node| node.name.to_string()).collect();
     assert_eq!(names, ["source", "halve.gate", "halve", "collect"]);
-    assert_eq!(graph.run(&options(2)).unwrap().take(halves).unwrap(), [5, 7]);
+    assert_eq!(graph.run_with(&options(2)).unwrap().take(halves).unwrap(), [5, 7]);
 }
 
 /// The step of item 0 ends after the others have made all their rounds.
@@ -213,8 +219,13 @@ fn a_long_step_that_is_unordered_does_not_delay_the_rounds_of_others() {
     };
     let items = thalweg::from_iter((0..=OTHERS).map(|item| (item, 0)));
     // One item in a claim, so that no other item waits behind item 0.
-    let (results, _) =
-        items.par_round(OTHERS + 1, step).unordered().collect().run(&options(2).run_length(1)).unwrap();
+    let results = items
+        .par_round(OTHERS + 1, step)
+        .unordered()
+        .collect()
+        .run_with(&options(2).run_length(1))
+        .unwrap()
+        .into_value();
     assert_eq!(results, [(0, 0), (1, ROUNDS), (2, ROUNDS), (3, ROUNDS)]);
 }
 
@@ -239,7 +250,7 @@ impl Between {
 /// The maximum number of items between two maps at the entry and the exit of a section.
 fn most_in_flight(threads: usize, most: usize, capacity: usize) -> usize {
     let between = Between::default();
-    let (count, _) = thalweg::from_iter(0..20_000u64)
+    let count = thalweg::from_iter(0..20_000u64)
         .in_flight(most, |items| {
             let items = items.map(|item| {
                 between.enter();
@@ -252,7 +263,7 @@ fn most_in_flight(threads: usize, most: usize, capacity: usize) -> usize {
             items.capacity(capacity)
         })
         .fold(0usize, |count, _| count + 1)
-        .run(&options(threads))
+        .run_with(&options(threads))
         .unwrap();
     assert_eq!(count, 20_000);
     between.most.into_inner()
@@ -288,7 +299,7 @@ fn static_rates_in_a_section_are_counted() {
                 items.capacity(500).chunked(2, &between).capacity(500)
             })
             .collect();
-        let run = graph.run(&options(threads)).unwrap();
+        let run = graph.run_with(&options(threads)).unwrap();
         let expected: Vec<u64> = (0..9_999 * 3 / 2).map(|i| 4 * i + 1).collect();
         assert_eq!(run.take(sums).unwrap(), expected);
         assert!(between.most.into_inner() <= 4 + 2);
@@ -318,8 +329,9 @@ fn a_limit_grows_where_the_section_needs_more() {
     let (sums, report) = thalweg::from_iter(0..1000u64)
         .in_flight(3, |items| items.windows(100, 1, |items| items.iter().sum::<u64>()))
         .collect()
-        .run(&options(2))
-        .unwrap();
+        .run_with(&options(2))
+        .unwrap()
+        .into_parts();
     assert_eq!(sums.len(), 901);
     assert!(report.growths.iter().any(|growth| {
         let channel = report.graph.channel(growth.channel);
@@ -333,7 +345,7 @@ fn dynamic_rates_in_a_section_are_refused() {
         .in_flight(3, |items| items.filter(|x| x % 2 == 0).named("even").map(|x| x + 1))
         .named("limit")
         .collect()
-        .run(&options(1))
+        .run_with(&options(1))
         .unwrap_err()
         .to_string();
     assert!(failed.contains("node `limit` cannot have `in_flight`: `even.out`"), "{failed}");
@@ -348,22 +360,23 @@ fn a_section_that_returns_another_stream_is_refused() {
         other
     });
     let limited = limited.collect();
-    let failed = limited.run(&options(1)).unwrap_err().to_string();
+    let failed = limited.run_with(&options(1)).unwrap_err().to_string();
     assert!(failed.contains("no path of static rates"), "{failed}");
 }
 
 #[test]
 fn limits_can_be_nested() {
     for threads in 1..=2 {
-        let (sums, _) = thalweg::from_iter(0..1000u64)
+        let sums = thalweg::from_iter(0..1000u64)
             .in_flight(8, |items| {
                 let items = items.in_flight(2, |items| items.par_map(|x| x + 1)).named("inner");
                 items.windows(2, 2, |items| items.iter().sum::<u64>())
             })
             .named("outer")
             .collect()
-            .run(&options(threads))
-            .unwrap();
+            .run_with(&options(threads))
+            .unwrap()
+            .into_value();
         assert_eq!(sums, (0..500).map(|i| 4 * i + 3).collect::<Vec<u64>>());
     }
 }
@@ -371,11 +384,12 @@ fn limits_can_be_nested() {
 #[test]
 fn a_limit_of_any_size_is_accepted() {
     for most in [1, 2, usize::MAX] {
-        let (items, _) = thalweg::from_iter(0..100u64)
+        let items = thalweg::from_iter(0..100u64)
             .in_flight(most, |items| items.windows(2, 1, |items| items[1]))
             .collect()
-            .run(&options(2))
-            .unwrap();
+            .run_with(&options(2))
+            .unwrap()
+            .into_value();
         assert_eq!(items.len(), 99);
     }
 }
@@ -385,7 +399,8 @@ fn a_limit_of_any_size_is_accepted() {
 fn channels_have_room_for_a_chunk() {
     for (items, size) in [(1_000_000, 1000), (1_000_000, 100_000), (20_000, usize::MAX)] {
         let chunks = thalweg::from_iter(0..items as u64).chunks(size);
-        let (sizes, report) = chunks.map(|chunk| chunk.len()).collect().run(&options(2)).unwrap();
+        let (sizes, report) =
+            chunks.map(|chunk| chunk.len()).collect().run_with(&options(2)).unwrap().into_parts();
         assert_eq!(sizes.iter().sum::<usize>(), items);
         assert!(sizes[..sizes.len() - 1].iter().all(|length| *length == size));
         assert!(report.growths.is_empty() || size == usize::MAX, "{size}: {:?}", report.growths);
@@ -396,17 +411,26 @@ fn channels_have_room_for_a_chunk() {
 fn settings_of_zero_are_refused() {
     let items = || thalweg::from_iter(0..10u64);
     let refused = [
-        items().in_flight(0, |items| items.map(|x| x)).collect().run(&options(1)).unwrap_err(),
-        items().par_round(0, ControlFlow::Break::<u64, u64>).collect().run(&options(1)).unwrap_err(),
-        items().par_map(|x| x).workers(0).collect().run(&options(1)).unwrap_err(),
-        items().chunks(0).collect().run(&options(1)).map(drop).unwrap_err(),
+        items()
+            .in_flight(0, |items| items.map(|x| x))
+            .collect()
+            .run_with(&options(1))
+            .unwrap_err()
+            .to_string(),
+        items()
+            .par_round(0, ControlFlow::Break::<u64, u64>)
+            .collect()
+            .run_with(&options(1))
+            .unwrap_err()
+            .to_string(),
+        items().par_map(|x| x).workers(0).collect().run_with(&options(1)).unwrap_err().to_string(),
+        items().chunks(0).collect().run_with(&options(1)).unwrap_err().to_string(),
     ];
-    let errors = refused.map(|error| error.to_string());
     let node = |name: &str, what: &str| {
-        format!("the graph cannot be run\n  node `{name}` cannot have `{what}` 0: at least 1 is needed")
+        format!("the graph cannot be run: node `{name}` cannot have `{what}` 0: at least 1 is needed")
     };
     assert_eq!(
-        errors,
+        refused,
         [
             node("in_flight", "in_flight"),
             node("par_round", "in_flight"),
@@ -424,7 +448,7 @@ fn a_section_that_builds_the_graph_is_refused() {
         assert!(items.graph().build().is_err());
         graph.source(0..3u64)
     });
-    let refused = limited.collect().run(&options(1)).unwrap_err().to_string();
+    let refused = limited.collect().run_with(&options(1)).unwrap_err().to_string();
     assert!(refused.contains("already built"), "{refused}");
 }
 
@@ -440,7 +464,7 @@ fn other_channels_grow_before_a_limit_does() {
         });
     let late = b.capacity(8).filter(|x| *x >= 1000);
     let pairs = a.capacity(8).in_flight(5, |a| a.map(|x| x).zip(late)).collect();
-    let run = graph.run(&options(2)).unwrap();
+    let run = graph.run_with(&options(2)).unwrap();
     let limit = |growth: &&thalweg::trace::Growth| run.report().graph.channel(growth.channel).link.limits;
     assert_eq!(run.report().growths.iter().find(limit), None);
     assert!(!run.report().growths.is_empty());
@@ -451,17 +475,18 @@ fn other_channels_grow_before_a_limit_does() {
 fn inconsistent_weights_do_no_harm() {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let step = |n: u64| if n == 0 { Fork::Done(1u64) } else { Fork::Split(vec![n - 1; 3]) };
-    let (leaves, _) = thalweg::from_iter([5u64, 3])
+    let leaves = thalweg::from_iter([5u64, 3])
         .weigh(|_| CALLS.fetch_add(1, Ordering::Relaxed) * 7919 % 100)
         .par_fork_join(4, step, |parts| parts.iter().sum())
         .weigh(|_| CALLS.fetch_add(1, Ordering::Relaxed) * 104_729 % 100)
         .collect()
-        .run(&options(2))
-        .unwrap();
+        .run_with(&options(2))
+        .unwrap()
+        .into_value();
     assert_eq!(leaves, [243, 27]);
     let all =
         thalweg::from_iter([5u64]).weigh(|_| usize::MAX).par_fork_join(4, step, |parts| parts.iter().sum());
-    let refused = all.weigh(|_: &u64| usize::MAX).collect().run(&options(2)).unwrap_err().to_string();
+    let refused = all.weigh(|_: &u64| usize::MAX).collect().run_with(&options(2)).unwrap_err().to_string();
     assert!(refused.contains("more than the"), "{refused}");
 }
 
@@ -472,7 +497,7 @@ fn parts_of_weight_zero_count_too() {
         .weigh(|_| 0)
         .par_fork_join(4, step, |parts| parts.iter().sum())
         .collect()
-        .run(&options(1).budget(1 << 20))
+        .run_with(&options(1).budget(1 << 20))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("more than the 524288"), "{refused}");
@@ -485,7 +510,7 @@ fn the_budget_is_shared_by_the_gates() {
         .par_fork_join(4, step, |parts| parts.iter().sum())
         .par_round(2, ControlFlow::Break)
         .collect()
-        .run(&options(1).budget(1 << 20))
+        .run_with(&options(1).budget(1 << 20))
         .unwrap_err()
         .to_string();
     assert!(refused.contains("more than the 262144"), "{refused}");
@@ -493,7 +518,8 @@ fn the_budget_is_shared_by_the_gates() {
 
 #[test]
 fn zero_items_can_be_taken() {
-    let (taken, report) = thalweg::from_iter(0u64..).take(0).collect().run(&options(2)).unwrap();
+    let (taken, report) =
+        thalweg::from_iter(0u64..).take(0).collect().run_with(&options(2)).unwrap().into_parts();
     assert_eq!(taken, Vec::<u64>::new());
     assert_eq!(report.nodes[1].firings, 0);
 }
@@ -517,7 +543,7 @@ fn settings_of_feedback_channels_stay() {
     let items = out.collect();
     let links: Vec<_> = graph.data().channels().iter().map(|channel| channel.link).collect();
     assert!(links.iter().any(|link| link.capacity == Some(7) && link.weighed && link.feedback), "{links:?}");
-    let run = graph.run(&options(2)).unwrap();
+    let run = graph.run_with(&options(2)).unwrap();
     assert!(run.report().channels.iter().any(|channel| channel.bytes == 4000));
     assert_eq!(run.take(items).unwrap(), [3, 2, 1, 0]);
 }

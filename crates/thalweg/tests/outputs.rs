@@ -9,7 +9,7 @@ use std::task::Poll;
 use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Error, Finished, Graph, Options, Output, Stream, Value, from_iter, input, output};
+use thalweg::{Error, Graph, Options, Output, Run, Stream, Value, from_iter, input, output};
 
 /// Every policy with one, two and three workers.
 fn everywhere(check: impl Fn(&Options)) {
@@ -51,7 +51,7 @@ fn sinks_return_their_values() {
         let sum =
             c.par_map(|item| 2 * item).try_fold(1, |sum: u64, item| sum.checked_add(item).ok_or("many"));
         let all = d.collect();
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         // In another order than the one in which the sinks were built.
         assert_eq!(run.take(sum).unwrap(), 1 + 299 * 300);
         assert_eq!(run.take(text).unwrap(), "012345678910");
@@ -64,10 +64,13 @@ fn sinks_return_their_values() {
 fn an_empty_stream_leaves_the_initial_value() {
     everywhere(|options| {
         let none = || from_iter(0..0u64);
-        assert_eq!(none().fold(7, |sum, item| sum + item).run(options).unwrap().0, 7);
-        assert_eq!(none().try_fold(8, |_, _| Err::<u64, _>(INJECTED)).run(options).unwrap().0, 8);
-        assert!(none().collect().run(options).unwrap().0.is_empty());
-        let ((), report) = none().for_each(drop).run(options).unwrap();
+        assert_eq!(none().fold(7, |sum, item| sum + item).run_with(options).unwrap().into_value(), 7);
+        assert_eq!(
+            none().try_fold(8, |_, _| Err::<u64, _>(INJECTED)).run_with(options).unwrap().into_value(),
+            8
+        );
+        assert!(none().collect().run_with(options).unwrap().into_value().is_empty());
+        let report = none().for_each(drop).run_with(options).unwrap().into_report();
         assert_eq!(report.nodes.len(), 2);
     });
 }
@@ -80,7 +83,7 @@ fn a_sink_that_ends_early_ends_the_run() {
         seen += 1;
         if item < 9 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
-    watch("endless", || sink.run(&Options::new().threads(2)).unwrap());
+    watch("endless", || sink.run_with(&Options::new().threads(2)).unwrap());
     assert_eq!(seen, 10);
 }
 
@@ -98,7 +101,7 @@ fn an_error_of_a_fold_fails_the_run() {
             Ok(kept)
         });
         let other = graph.source(0..10u64).collect();
-        let error = kept.named("keep").run(options).unwrap_err();
+        let error = kept.named("keep").run_with(options).unwrap_err().into_error();
         assert_eq!(error.to_string(), "node `keep` failed: twenty are enough");
         assert!(matches!(error, Error::Node { .. }));
         drop(other);
@@ -111,7 +114,7 @@ fn a_panic_in_a_fold_fails_the_run() {
     silence();
     let sum =
         from_iter(0..9u64).fold(0, |sum, item| if item == 5 { panic!("{INJECTED}") } else { sum + item });
-    let error = sum.run(&Options::new()).unwrap_err();
+    let error = sum.run().unwrap_err();
     assert_eq!(error.to_string(), format!("node `fold` panicked: {INJECTED}"));
 }
 
@@ -127,7 +130,7 @@ fn values_are_dropped_once() {
         };
         let (kept, dropped, late) = (source().collect(), source().collect(), source().collect());
         drop(dropped);
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(ledger.live(), 100);
         let kept = run.take(kept).unwrap();
         drop(late);
@@ -148,7 +151,7 @@ fn values_of_processes_are_dropped_once() {
         let dropped = graph.process("dropped", (), (), |(), ()| async move { Value(Counted::make(2, &b)) });
         let late = graph.coroutine("late", (), (), move |(), ()| Value(Counted::make(3, &c)));
         drop(dropped);
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(ledger.live(), 2);
         assert_eq!(run.take(kept).unwrap().value(), 1);
         drop(late);
@@ -202,7 +205,7 @@ fn processes_return_values() {
             Value(text)
         });
         let thirds: Vec<_> = thirds.into_iter().map(Stream::collect).collect();
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(run.take(count).unwrap(), 100);
         assert_eq!(run.take(largest).unwrap(), Some(99));
         assert_eq!(run.take(sum).unwrap(), 49 * 50);
@@ -237,7 +240,7 @@ fn coroutines_return_values() {
         });
         let sum: Output<'_, u64> = graph.coroutine("sum", even, (), |rx, ()| Value(rx.sum()));
         let most = odd.kernel("most", ()).coroutine(|rx, ()| Value(rx.max()));
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(run.take(last).unwrap(), "done");
         assert_eq!(run.take(count).unwrap(), 100);
         assert_eq!(run.take(sum).unwrap(), 49 * 50);
@@ -276,7 +279,7 @@ fn an_error_instead_of_a_value_fails_the_run() {
                 })
             };
             let passed = passed.collect();
-            match graph.run(options) {
+            match graph.run_with(options) {
                 Ok(run) => {
                     assert!(!fails);
                     assert_eq!(run.take(sum).unwrap(), 49 * 25);
@@ -294,11 +297,14 @@ fn an_error_instead_of_a_value_fails_the_run() {
 #[test]
 fn a_process_alone_is_run_for_its_value() {
     everywhere(|options| {
-        let (value, report) =
-            Graph::new().process("alone", (), (), |(), ()| async { Value(7) }).run(options).unwrap();
+        let (value, report) = Graph::new()
+            .process("alone", (), (), |(), ()| async { Value(7) })
+            .run_with(options)
+            .unwrap()
+            .into_parts();
         assert_eq!((value, report.nodes.len()), (7, 1));
         let alone = Graph::new().kernel("alone", (), ()).blocking().coroutine(|(), ()| Value(8));
-        assert_eq!(alone.run(options).unwrap().0, 8);
+        assert_eq!(alone.run_with(options).unwrap().into_value(), 8);
     });
 }
 
@@ -332,12 +338,12 @@ fn values_may_borrow() {
                 Value(shortest)
             });
         let last = graph.coroutine("last", long, (), |rx, ()| Value(rx.last()));
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         let (longest, shortest, last) = (run.take(longest), run.take(shortest), run.take(last));
         drop(run);
         assert_eq!((longest.unwrap(), shortest.unwrap(), last.unwrap()), ("graph", Some("a"), Some("nodes")));
     });
-    let (longest, _) = from_iter(text.split(' ')).fold("", longer).run(&Options::new()).unwrap();
+    let longest = from_iter(text.split(' ')).fold("", longer).run().unwrap().into_value();
     assert!(std::ptr::eq(longest, &text[2..7]));
 }
 
@@ -346,7 +352,7 @@ fn an_output_of_another_graph_is_an_error() {
     let (one, two) = (Graph::new(), Graph::new());
     let (first, second) = (one.source(0..3u64).collect(), two.source(3..6u64).collect());
     let third = two.process("three", (), (), |(), ()| async { Value(3) });
-    let run = one.run(&Options::new()).unwrap();
+    let run = one.run().unwrap();
     let error = run.take(second).unwrap_err();
     assert!(matches!(error, Error::ForeignOutput));
     assert!(error.to_string().contains("an output of another graph"), "{error}");
@@ -358,7 +364,7 @@ fn an_output_of_another_graph_is_an_error() {
 /// The other functions that return a finished run.
 #[test]
 fn every_way_to_run_returns_the_values() {
-    let take = |run: Finished, sum| assert_eq!(run.take(sum).unwrap(), 45);
+    let take = |run: Run, sum| assert_eq!(run.take(sum).unwrap(), 45);
     let options = Options::new().threads(2);
     let make = || {
         let graph = Graph::new();
@@ -366,7 +372,7 @@ fn every_way_to_run_returns_the_values() {
         (graph, sum)
     };
     let (graph, sum) = make();
-    take(graph.build().unwrap().run(&options).unwrap(), sum);
+    take(graph.build().unwrap().run_with(&options).unwrap(), sum);
     let (graph, sum) = make();
     take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
     let (graph, sum) = make();
@@ -374,12 +380,12 @@ fn every_way_to_run_returns_the_values() {
     assert_eq!(run.report().policy, "RandomStealing");
     take(run, sum);
     let (graph, sum) = make();
-    let mut outlet = graph.source(0..100u64).start(&options).unwrap();
+    let mut outlet = graph.source(0..100u64).start_with(&options).unwrap();
     assert!(outlet.by_ref().eq(0..100));
     take(outlet.finish().unwrap(), sum);
     // An outlet that has not read all items.
     let (graph, sum) = make();
-    let mut outlet = graph.source(0u64..).start(&options).unwrap();
+    let mut outlet = graph.source(0u64..).start_with(&options).unwrap();
     assert_eq!(outlet.next(), Some(0));
     take(outlet.finish().unwrap(), sum);
     // In a scope the graph may borrow; a value may leave it, and so may the finished run.
@@ -446,7 +452,7 @@ fn a_process_with_a_value_outlives_its_consumer() {
             Value(most)
         });
         three(items);
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(ended.load(Ordering::Relaxed), 2);
         assert_eq!(run.take(sum).unwrap(), MANY * (MANY - 1) / 2);
         assert_eq!(run.take(most).unwrap(), Some(MANY - 1));
@@ -468,7 +474,7 @@ fn a_process_goes_on_for_a_dropped_output() {
         });
         drop(sum);
         three(items);
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(sent.load(Ordering::Relaxed), MANY);
     });
 }
@@ -489,7 +495,7 @@ fn the_producers_of_a_process_with_a_value_are_live() {
             Value(sum)
         });
         three(items);
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(run.take(sum).unwrap(), MANY * (MANY - 1) / 2);
     });
 }
@@ -542,7 +548,7 @@ fn ring(options: &Options, returning: Returning) -> (u64, Option<u64>) {
     };
     let round = round.kernel("hand", output("out")).sequential(|items, out| out.push(items.pop()));
     round.feed(end);
-    let run = graph.run(options).unwrap();
+    let run = graph.run_with(options).unwrap();
     assert_eq!(ledger.live(), 0);
     (rounds.load(Ordering::Relaxed), sum.map(|sum| run.take(sum).unwrap()))
 }
@@ -586,7 +592,7 @@ fn a_process_that_ended_early_has_no_value() {
         }
         Value(1)
     });
-    let mut outlet = numbers.start(&Options::new().threads(2)).unwrap();
+    let mut outlet = numbers.start_with(&Options::new().threads(2)).unwrap();
     assert_eq!(outlet.next(), Some(0));
     outlet.handle().drain();
     watch("drained", || outlet.by_ref().for_each(drop));
@@ -629,7 +635,7 @@ fn the_processes_of_a_closed_loop_return_their_values() {
         });
         round.feed(end);
         let items = out.collect();
-        let run = graph.run(&options.clone().close_starved_loops()).unwrap();
+        let run = graph.run_with(&options.clone().close_starved_loops()).unwrap();
         assert_eq!(run.take(items).unwrap(), [0, 1, 2, 3, 4, 5]);
         assert_eq!((run.take(count).unwrap(), run.take(passed).unwrap()), (6, 5));
     });
@@ -677,7 +683,7 @@ fn a_process_without_ends_goes_on_for_its_value() {
             pause(100).await;
             Value(first)
         });
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!((run.take(member).unwrap(), run.take(beside).unwrap()), ("member", Some(1)));
     });
 }
@@ -689,7 +695,7 @@ fn an_output_made_after_the_graph_was_built_has_no_value() {
         let graph = Graph::new();
         let all = graph.source(0..3u64).collect();
         let late = all.graph();
-        let run = graph.run(&Options::new()).unwrap();
+        let run = graph.run().unwrap();
         (0..nodes).for_each(|_| late.source(0..1u64).discard());
         let output = late.source(0..3u64).collect();
         assert!(output.graph().build().is_err());
@@ -709,7 +715,7 @@ fn discarded_items_are_produced_and_dropped() {
             Counted::make(item, &make)
         });
         items.discard();
-        let report = graph.run(options).unwrap().into_report();
+        let report = graph.run_with(options).unwrap().into_report();
         assert_eq!((made.load(Ordering::Relaxed), ledger.live()), (100, 0));
         assert_eq!(report.graph.nodes().last().unwrap().name, "discard");
     });

@@ -42,7 +42,7 @@ fn run(levels: u64, bytes: Option<usize>, options: &Options) -> u64 {
     let sums = kernel.coroutine(move |rx, mut tx| {
         rx.for_each(|i| tx.send(if i == 5 { deep(levels) } else { 1 }));
     });
-    sums.start(options).unwrap().sum()
+    sums.start_with(options).unwrap().sum()
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_panic_with_its_backtrace_fits() {
             let nothing: Option<u8> = std::hint::black_box(None);
             nothing.expect("something");
         });
-        let error = graph.run(&Options::new()).unwrap_err().to_string();
+        let error = graph.run().unwrap_err().to_string();
         assert!(error.contains("node `panics` panicked: something"), "{error}");
         return;
     }

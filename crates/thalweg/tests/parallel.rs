@@ -22,12 +22,17 @@ fn an_unordered_kernel_pushes_every_result_once() {
         for capacity in [1, 3, 1000] {
             let options = options.clone().capacity(capacity);
             let all = from_iter(0..3000u64).par_flat_map(|n| [n; 3].into_iter().take(n as usize % 4));
-            let (mut got, _) = all.unordered().collect().run(&options).unwrap();
+            let mut got = all.unordered().collect().run_with(&options).unwrap().into_value();
             got.sort_unstable();
             let expected: Vec<u64> = (0..3000).flat_map(|n| vec![n; n as usize % 4]).collect();
             assert_eq!(got, expected, "{options:?}");
-            let (mut got, _) =
-                from_iter(0..3000u64).par_map(|n| n + 1).unordered().collect().run(&options).unwrap();
+            let mut got = from_iter(0..3000u64)
+                .par_map(|n| n + 1)
+                .unordered()
+                .collect()
+                .run_with(&options)
+                .unwrap()
+                .into_value();
             got.sort_unstable();
             assert!(got.into_iter().eq(1..=3000), "{options:?}");
         }
@@ -53,7 +58,7 @@ fn published_bytes_delay_no_firing_of_an_unordered_kernel() {
             },
         );
         let options = Options::new().threads(3).run_length(1).budget(1 << 16).seed(seed);
-        let (count, _) = many.fold(0, |count, _| count + 1).run(&options).unwrap();
+        let count = many.fold(0, |count, _| count + 1).run_with(&options).unwrap().into_value();
         assert_eq!(count, 60 * 3000);
         assert!(start.elapsed() < WAIT, "seed {seed}: {done:?} firings had ended");
     }
@@ -87,7 +92,7 @@ fn an_unordered_kernel_keeps_its_rates() {
         }
         let network = graph.build().unwrap();
         assert!(network.graph().to_string().contains("two: parallel, unordered"), "{}", network.graph());
-        watch(format!("{options:?}"), || network.run(&options)).unwrap();
+        watch(format!("{options:?}"), || network.run_with(&options)).unwrap();
         assert_eq!(counts.each_ref().map(|count| count.load(Ordering::Relaxed)), [4000, 1000]);
         for (wrong, what) in
             [(1, "pushed 1 items on output `twice`, whose declared push rate is 2"), (3, "pushed more items")]
@@ -96,7 +101,7 @@ fn an_unordered_kernel_keeps_its_rates() {
             let (twice, odd) = two(&graph, Some(wrong));
             twice.for_each(|_| ()).named("a");
             odd.for_each(|_| ()).named("b");
-            let error = watch(what.to_owned(), || graph.run(&options)).unwrap_err();
+            let error = watch(what.to_owned(), || graph.run_with(&options)).unwrap_err();
             assert!(error.to_string().contains(what), "{error}");
         }
     }
@@ -111,10 +116,11 @@ fn a_slow_firing_of_an_unordered_kernel_delays_no_other() {
         n
     };
     let options = Options::new().threads(2);
-    let (got, _) = from_iter(0..1000u64).par_map(slow).unordered().collect().run(&options).unwrap();
+    let got =
+        from_iter(0..1000u64).par_map(slow).unordered().collect().run_with(&options).unwrap().into_value();
     let at = got.iter().position(|n| *n == 0).unwrap();
     assert!(at > 10, "the slow result came as number {at}");
-    let (got, _) = from_iter(0..1000u64).par_map(slow).collect().run(&options).unwrap();
+    let got = from_iter(0..1000u64).par_map(slow).collect().run_with(&options).unwrap().into_value();
     assert_eq!(got[0], 0, "ordered by default");
 }
 
@@ -130,7 +136,7 @@ fn at_most_the_set_number_of_workers_fire_a_kernel() {
                 n
             };
             let chain = from_iter(0..300u64).par_map(work).workers(most).par_map(|n| n + 1);
-            let (got, report) = chain.collect().run(options).unwrap();
+            let (got, report) = chain.collect().run_with(options).unwrap().into_parts();
             assert!(got.into_iter().eq(1..=300));
             assert!(peak.into_inner() <= most as usize, "{options:?}");
             assert!(

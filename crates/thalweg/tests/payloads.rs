@@ -46,7 +46,7 @@ fn an_outlet_that_is_dropped_by_a_panic_leaves_it_alone() {
         });
         assert_eq!(message, "injected in the scope");
         let message = panic_of(|| {
-            let _outlet = from_iter(0..9u64).start(&options).unwrap();
+            let _outlet = from_iter(0..9u64).start_with(&options).unwrap();
             panic!("injected outside of a scope");
         });
         assert_eq!(message, "injected outside of a scope");
@@ -82,11 +82,11 @@ fn an_error_whose_drop_panics_does_not_leave_the_drop_of_an_outlet() {
         let mut outlet = scope.start(fails(), &options).unwrap();
         assert_eq!(outlet.next(), None);
     });
-    let mut outlet = fails().start(&options).unwrap();
+    let mut outlet = fails().start_with(&options).unwrap();
     assert_eq!(outlet.next(), None);
     drop(outlet);
     let message = panic_of(|| {
-        let mut outlet = fails().start(&options).unwrap();
+        let mut outlet = fails().start_with(&options).unwrap();
         assert_eq!(outlet.next(), None);
         panic!("injected after the error");
     });
@@ -101,40 +101,52 @@ fn panicking_runs() -> Vec<(&'static str, PanickingRun)> {
         if x == 3 { panic_any(BadPayload) } else { x }
     }
     vec![
-        ("a source", |options| from_iter((0..9).map(at_three)).for_each(drop).run(options).map(drop)),
+        ("a source", |options| {
+            from_iter((0..9).map(at_three)).for_each(drop).run_with(options).map(drop).map_err(Error::from)
+        }),
         ("a blocking source", |options| {
-            from_iter((0..9).map(at_three)).blocking().for_each(drop).run(options).map(drop)
+            from_iter((0..9).map(at_three))
+                .blocking()
+                .for_each(drop)
+                .run_with(options)
+                .map(drop)
+                .map_err(Error::from)
         }),
         ("a sequential stage", |options| {
-            from_iter(0..9u64).map(at_three).for_each(drop).run(options).map(drop)
+            from_iter(0..9u64).map(at_three).for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("a parallel stage", |options| {
-            from_iter(0..9u64).par_map(at_three).for_each(drop).run(options).map(drop)
+            from_iter(0..9u64)
+                .par_map(at_three)
+                .for_each(drop)
+                .run_with(options)
+                .map(drop)
+                .map_err(Error::from)
         }),
         ("iterators of a stage", |options| {
             let stage = from_iter(0..2u64).par_flat_map(|_| (0..9).map(at_three));
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("a weight", |options| {
             let weighed = from_iter(0..9u64).weigh(|x| at_three(*x) as usize);
-            weighed.for_each(drop).run(&options.clone().budget(1 << 20)).map(drop)
+            weighed.for_each(drop).run_with(&options.clone().budget(1 << 20)).map(drop).map_err(Error::from)
         }),
         ("the weight of an initial item", |options| {
             let graph = Graph::new();
             let (back, last) = graph.feedback([3]);
             last.weigh(|x| at_three(*x) as usize).map(|x| x).feed(back);
-            graph.run(&options.clone().budget(1 << 20)).map(drop)
+            graph.run_with(&options.clone().budget(1 << 20)).map(drop).map_err(Error::from)
         }),
         ("a process that is made", |options| {
             let graph = Graph::new();
             let make = |(), ()| -> std::future::Ready<()> { panic_any(BadPayload) };
             graph.process("made", (), (), make);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a process", |options| {
             let graph = Graph::new();
             graph.process("polled", (), (), |(), ()| async { _ = at_three(3) });
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a coroutine", |options| {
             let graph = Graph::new();
@@ -142,18 +154,18 @@ fn panicking_runs() -> Vec<(&'static str, PanickingRun)> {
                 (0..9).for_each(|x| tx.send(at_three(x)));
             });
             numbers.for_each(drop);
-            graph.run(options).map(drop)
+            graph.run_with(options).map(drop).map_err(Error::from)
         }),
         ("a join", |options| {
             let stage = from_iter(0..9u64).par_map(|x| {
                 let (a, b) = thalweg::join(|| at_three(x), || at_three(x));
                 a + b
             });
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("a loop", |options| {
             let stage = from_iter(0..9u64).par_map(|x| thalweg::par_for(0..9, |_| _ = at_three(x)));
-            stage.for_each(drop).run(options).map(drop)
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
         }),
         ("an adaptor", |options| {
             let mut results =

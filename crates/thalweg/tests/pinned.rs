@@ -54,7 +54,7 @@ fn a_pinned_process_goes_on_while_another_worker_takes_its_first_message() {
         });
         let all = numbers.par_map(|number| number > 0 || sent.reaches(3)).fold(true, |all, one| all && one);
         assert!(
-            graph.run(options).unwrap().take(all).unwrap(),
+            graph.run_with(options).unwrap().take(all).unwrap(),
             "{options:?}: the process waited for its message"
         );
     });

@@ -102,7 +102,7 @@ fn a_saved_plan_replays() {
     let again = Options::new().plan(read);
     assert_eq!(prepared(&again).plan(), &plan);
     assert_eq!(again.workers(), 2);
-    let (items, report) = squares().run(&again).unwrap();
+    let (items, report) = squares().run_with(&again).unwrap().into_parts();
     assert!(items.into_iter().eq((0..3000).map(|n| n * n + 1)));
     assert_eq!((report.threads, report.policy.as_str()), (2, "ws-last"));
 }
@@ -122,7 +122,9 @@ fn a_plan_and_an_option_that_it_decides_are_refused_with_both_names() {
         ("plan_with", plan().plan_with(|_, plan| Ok(plan))),
     ];
     for (wish, options) in wishes {
-        let Err(Error::Options(what)) = squares().run(&options) else { panic!("{wish} is accepted") };
+        let Err(Error::Options(what)) = squares().run_with(&options).map_err(Error::from) else {
+            panic!("{wish} is accepted")
+        };
         assert!(what.starts_with(&format!("`Options::plan` and `Options::{wish}` are both set")), "{what}");
     }
 }
@@ -132,19 +134,23 @@ fn a_plan_that_does_not_fit_is_refused() {
     let change = |change: fn(&mut Plan)| {
         let mut plan = prepared(&Options::new().threads(2)).plan().clone();
         change(&mut plan);
-        squares().run(&Options::new().plan(plan)).unwrap_err()
+        squares().run_with(&Options::new().plan(plan)).unwrap_err()
     };
     let message = |error: Error| match error {
         Error::Plan(why) => why.to_string(),
         other => panic!("{other:?}"),
     };
-    assert!(message(change(|plan| plan.claim_lengths[2] = 0)).contains("node `add` has `claim 0`"));
-    assert!(message(change(|plan| plan.own_threads.clear())).contains("node `read` blocks"));
-    assert!(message(change(|plan| plan.graph.hash ^= 1)).contains("the plan is for another graph"));
-    let unknown = message(change(|plan| plan.policy = "fifo".to_owned()));
+    assert!(
+        message(change(|plan| plan.claim_lengths[2] = 0).into_error()).contains("node `add` has `claim 0`")
+    );
+    assert!(message(change(|plan| plan.own_threads.clear()).into_error()).contains("node `read` blocks"));
+    assert!(
+        message(change(|plan| plan.graph.hash ^= 1).into_error()).contains("the plan is for another graph")
+    );
+    let unknown = message(change(|plan| plan.policy = "fifo".to_owned()).into_error());
     assert!(unknown.starts_with("the plan names policy `fifo`: unknown policy `fifo`\n"), "{unknown}");
     let refuse = Options::new().plan_with(|_, _| Err("not today".into()));
-    assert_eq!(message(squares().run(&refuse).unwrap_err()), "not today");
+    assert_eq!(message(squares().run_with(&refuse).unwrap_err().into_error()), "not today");
 }
 
 #[test]
@@ -160,13 +166,13 @@ fn functions_for_the_plan_and_for_the_start_are_called_in_order() {
         options.on_start(move |_| at_start.lock().unwrap().push(("start", n, 0)))
     };
     let options = noted(noted(Options::new().threads(1), 5), 7);
-    squares().run(&options).unwrap();
+    squares().run_with(&options).unwrap();
     let batch = prepared(&Options::new().threads(1)).plan().batch;
     let expected = [("plan", 5, batch), ("plan", 7, 5), ("start", 5, 0), ("start", 7, 0)];
     assert_eq!(std::mem::take(&mut *calls.lock().unwrap()), expected);
 
     let failing = noted(noted(noted(Options::new().threads(1), 5), 9), 7);
-    assert!(matches!(squares().run(&failing), Err(Error::Plan(_))));
+    assert!(matches!(squares().run_with(&failing).map_err(Error::from), Err(Error::Plan(_))));
     assert_eq!(*calls.lock().unwrap(), [("plan", 5, batch), ("plan", 9, 5)]);
 }
 
@@ -241,7 +247,7 @@ fn replicas_limit_the_workers_of_a_parallel_node() {
             plan.claim_lengths.fill(1);
             plan.replicas.insert(NodeId(1), replicas);
         });
-        let (items, _) = items.collect().run(&options).unwrap();
+        let items = items.collect().run_with(&options).unwrap().into_value();
         assert_eq!(items.len(), 300);
         peak.load(Ordering::SeqCst)
     };
@@ -253,7 +259,7 @@ fn replicas_limit_the_workers_of_a_parallel_node() {
 fn the_batch_limits_the_firings_of_an_activation() {
     let activations = |batch: usize| {
         let options = with(1, move |plan| plan.batch = batch).counted();
-        squares().run(&options).unwrap().1.nodes[2].activations
+        squares().run_with(&options).unwrap().into_report().nodes[2].activations
     };
     assert!(activations(5) >= 600, "3000 firings, of which an activation has 5");
     assert!(activations(1 << 14) < 300);
@@ -268,7 +274,7 @@ fn a_node_with_a_thread_of_its_own_runs_on_no_worker() {
         n
     });
     let options = with(2, |plan| _ = plan.own_threads.insert(NodeId(1)));
-    let (items, report) = items.named("alone").collect().run(&options).unwrap();
+    let (items, report) = items.named("alone").collect().run_with(&options).unwrap().into_parts();
     assert_eq!((items.len(), names.lock().unwrap().len()), (100, 1));
     // The workers have not activated the node.
     let by_workers: u64 = report.workers.iter().map(|worker| worker.activations - worker.refused).sum();
@@ -340,14 +346,15 @@ fn affinity_segments_and_regions_place_nodes_at_the_start() {
 
 #[test]
 fn a_profile_of_a_run_makes_the_next_plan() {
-    let (_, report) = squares().run(&Options::new().threads(2)).unwrap();
+    let report = squares().run_with(&Options::new().threads(2)).unwrap().into_report();
     let wishes = Wishes { threads: Some(2), ..Wishes::default() };
     let plan = Plan::with_profile(&report.graph, &report.profile(), &wishes);
     assert!(!plan.segments.is_empty() && !plan.affinity.is_empty());
     for policy in registry::names() {
         let mut plan = plan.clone();
         plan.policy = policy.to_owned();
-        let (items, _) = watch(policy.to_owned(), || squares().run(&Options::new().plan(plan)).unwrap());
+        let items =
+            watch(policy.to_owned(), || squares().run_with(&Options::new().plan(plan)).unwrap()).into_value();
         assert!(items.into_iter().eq((0..3000).map(|n| n * n + 1)), "{policy}");
     }
 }

@@ -56,7 +56,7 @@ fn the_network_of_the_paper_computes_its_formula() {
                 }
             },
         );
-        let items: Vec<u64> = sums.start(options).unwrap().collect();
+        let items: Vec<u64> = sums.start_with(options).unwrap().collect();
         assert_eq!(items, (0..500).map(|i| 3 * i).collect::<Vec<_>>());
     });
 }
@@ -76,7 +76,7 @@ fn processes_and_kernels_share_a_graph() {
                 tx.send(a + b).await;
             }
         });
-        let items: Vec<u64> = pairs.start(options).unwrap().collect();
+        let items: Vec<u64> = pairs.start_with(options).unwrap().collect();
         assert_eq!(items, (0..500u64).map(|i| 4 * i * i + (2 * i + 1).pow(2)).collect::<Vec<_>>());
     });
 }
@@ -110,7 +110,7 @@ fn a_ring_passes_its_token() {
             );
         }
         stream.feed(end);
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(last.load(Ordering::Relaxed) as u64, rounds * nodes - 1);
     });
 }
@@ -131,7 +131,7 @@ fn messages_are_written_and_read_in_place() {
                 tx.send(sum).await;
             }
         });
-        let items: Vec<u64> = sums.start(options).unwrap().collect();
+        let items: Vec<u64> = sums.start_with(options).unwrap().collect();
         assert_eq!(items, (0..100).map(|i| 256 * i).collect::<Vec<_>>());
     });
 }
@@ -158,7 +158,7 @@ fn a_sender_does_not_observe_that_its_receiver_left() {
                 assert_eq!(rx.recv().await.unwrap().value(), i);
             }
         });
-        let got: Vec<u64> = done.start(options).unwrap().collect();
+        let got: Vec<u64> = done.start_with(options).unwrap().collect();
         assert_eq!(got, [300]);
         assert_eq!(ledger.live(), 0);
     });
@@ -181,7 +181,7 @@ fn an_endless_process_ends_with_its_last_receiver() {
                 assert_eq!(rx.recv().await, Some(i));
             }
         });
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
     });
 }
 
@@ -208,7 +208,7 @@ fn a_process_that_has_ended_its_stream_is_not_cancelled() {
                     }
                 });
                 process.discard();
-                assert_eq!(graph.run(options).is_err(), fails, "round {round}");
+                assert_eq!(graph.run_with(options).is_err(), fails, "round {round}");
                 assert_eq!(seen.load(Ordering::Relaxed), if fails { 5 } else { 9 });
             }
         });
@@ -249,7 +249,7 @@ fn a_cancelled_process_is_dropped_in_place() {
                 assert_eq!(rx.recv().await, Some(i));
             }
         });
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(drops.load(Ordering::Relaxed), 1);
     });
 }
@@ -276,7 +276,7 @@ fn a_ring_without_a_sink_is_not_cancelled() {
                 two.fetch_add(1, Ordering::Relaxed);
             });
         again.feed(end);
-        graph.run(options).unwrap();
+        graph.run_with(options).unwrap();
         assert_eq!(ended.load(Ordering::Relaxed), 2);
     });
 }
@@ -297,7 +297,7 @@ fn a_deadlock_names_the_processes_of_its_cycle() {
             }
         });
         again.feed(end);
-        match graph.run(options) {
+        match graph.run_with(options).map_err(Error::from) {
             Err(Error::Deadlock(deadlock)) => {
                 let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
                 names.sort_unstable();
@@ -336,7 +336,7 @@ fn an_artificial_deadlock_is_resolved() {
                 }
             },
         );
-        let items: Vec<u64> = sums.start(options).unwrap().collect();
+        let items: Vec<u64> = sums.start_with(options).unwrap().collect();
         assert_eq!(items, (0..200).map(|i| 2 * i).collect::<Vec<_>>());
     });
 }
@@ -369,7 +369,7 @@ where
         },
     );
     out.for_each(drop).named("sink");
-    let end = watch("failure", || graph.run(&Options::new().threads(2)));
+    let end = watch("failure", || graph.run_with(&Options::new().threads(2)));
     let error = end.expect_err("the process is refused its operation").to_string();
     assert!(error.contains("node `culprit` panicked"), "{error}");
     error
@@ -441,7 +441,7 @@ fn a_process_that_wakes_itself_is_polled_again() {
         drop(tx);
     });
     out.feed(end);
-    let error = watch("restless", || graph.run(&Options::new())).unwrap_err().to_string();
+    let error = watch("restless", || graph.run()).unwrap_err().to_string();
     assert!(error.contains("was dropped"), "{error}");
 }
 
@@ -482,7 +482,7 @@ fn foreign_futures_are_waited_for() {
                 }
             });
             let options = Options::new().policy(policy).threads(threads);
-            let items: Vec<u64> = watch("timer", || ticks.start(&options).unwrap().collect());
+            let items: Vec<u64> = watch("timer", || ticks.start_with(&options).unwrap().collect());
             assert_eq!(items, (0..10).collect::<Vec<_>>());
         }
     }
@@ -505,7 +505,7 @@ fn a_blocking_process_has_a_thread_of_its_own() {
                 }
             },
         );
-        let names: Vec<String> = named.start(options).unwrap().collect();
+        let names: Vec<String> = named.start_with(options).unwrap().collect();
         assert_eq!(names, vec!["own"; 50]);
     });
 }
@@ -524,7 +524,7 @@ fn a_process_fails_with_its_error() {
             }
             Ok(())
         });
-        let error = graph.run(options).unwrap_err();
+        let error = graph.run_with(options).unwrap_err();
         assert_eq!(error.to_string(), "node `strict` failed: seven");
     });
 }
@@ -555,7 +555,7 @@ fn a_failure_does_not_end_a_stream() {
         let threads = 1 + round % 3;
         let options = Options::new().threads(threads);
         let options = if round % 5 == 0 { options.one_to_one() } else { options };
-        graph.build().unwrap().run(&options).unwrap_err();
+        graph.build().unwrap().run_with(&options).unwrap_err();
         assert_eq!(observed.load(Ordering::Relaxed), 0, "round {round}");
     }
 }
@@ -579,7 +579,7 @@ fn a_waker_may_be_used_by_reference_on_another_thread() {
     let out = graph.process("woken", (), output("out"), body);
     let mut seen = 0;
     out.for_each(|item| seen += item).named("sink");
-    watch("woken from another thread", || graph.run(&Options::new()).unwrap());
+    watch("woken from another thread", || graph.run().unwrap());
     assert_eq!(seen, 7);
 }
 
@@ -613,7 +613,7 @@ fn an_operation_in_a_job_is_refused() {
                 });
             out.for_each(drop);
             let options = Options::new().threads(threads);
-            let error = watch("job", || graph.run(&options)).expect_err("refused").to_string();
+            let error = watch("job", || graph.run_with(&options)).expect_err("refused").to_string();
             let is_refused =
                 error.contains("began inside of") || error.contains("outside of its process's poll");
             assert!(is_refused && error.contains("node `culprit` panicked"), "{job}: {error}");

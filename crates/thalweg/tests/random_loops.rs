@@ -44,8 +44,8 @@ fn left_over(report: &Report) -> u64 {
 fn check(case: &Loop, options: &Options, expected: &Ended) -> Result<(), TestCaseError> {
     let graph = Graph::new();
     let all = build(&graph, case).collect();
-    let run = watch(format!("{case:#?} {options:#?}"), || graph.run(options));
-    match (run, expected) {
+    let run = watch(format!("{case:#?} {options:#?}"), || graph.run_with(options));
+    match (run.map_err(Error::from), expected) {
         (Ok(run), Ended::Well { done, left }) => {
             let counted = left_over(run.report());
             let is_exact = counted == *left || (counted < *left && case.may_end_firings());
@@ -85,9 +85,9 @@ fn the_verdict_on_a_loop_with_a_merge_follows_from_what_was_received() {
         let options = options.capacity(if is_small { 1 } else { 1000 });
         let (graph, sent) = (Graph::new(), Arc::new(AtomicU64::new(0)));
         let all = loop_of(&graph, &stages, seeds.iter().copied(), sent.clone()).collect();
-        let run = watch(format!("{stages:?}, {options:?}"), || graph.run(&options));
+        let run = watch(format!("{stages:?}, {options:?}"), || graph.run_with(&options));
         let is_even = sent.load(Ordering::Relaxed).is_multiple_of(2);
-        match run {
+        match run.map_err(Error::from) {
             Ok(run) => {
                 prop_assert!(is_even, "an item was left: {:?}", options);
                 prop_assert_eq!(run.take(all).unwrap().len() as u64, sent.load(Ordering::Relaxed));

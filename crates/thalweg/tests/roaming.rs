@@ -57,7 +57,7 @@ fn count(items: Stream<'static, String>, received: &Reached, options: &Options) 
         next += 1;
         received.add();
     });
-    sink.run(options).unwrap().1
+    sink.run_with(options).unwrap().into_report()
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn sources_wait_for_each_other() {
                 let text = graph.source((0..40).map(item)).blocking();
                 text.map(|text| text).for_each(move |_| mine.add());
             }
-            graph.run(&options(threads)).unwrap();
+            graph.run_with(&options(threads)).unwrap();
         });
     }
 }
@@ -133,7 +133,7 @@ fn a_run_has_a_worker_for_each_roaming_source() {
     assert_eq!(workers(options(2).one_to_one()), 2);
     assert_eq!(workers(options(2).plan_with(|_, plan| Ok(plan))), 2);
     let numbers = thalweg::from_iter(0..10u64).blocking().map(|number| number);
-    assert_eq!(numbers.for_each(drop).run(&options(2)).unwrap().1.workers.len(), 2);
+    assert_eq!(numbers.for_each(drop).run_with(&options(2)).unwrap().into_report().workers.len(), 2);
 }
 
 #[test]
@@ -141,19 +141,28 @@ fn a_roaming_source_ends_as_any_other() {
     for threads in THREADS {
         watch(format!("{threads} threads"), || {
             let endless = || thalweg::from_iter((0u64..).map(|number| number.to_string())).blocking();
-            let first = endless().map(|text| text).take(5).collect().run(&options(threads)).unwrap().0;
+            let first = endless()
+                .map(|text| text)
+                .take(5)
+                .collect()
+                .run_with(&options(threads))
+                .unwrap()
+                .into_value();
             assert_eq!(first, ["0", "1", "2", "3", "4"]);
 
             let late =
                 thalweg::from_iter((0u64..).map(|_| (sleep(Duration::from_millis(5)), "late".to_owned()).1));
             let late = late.blocking().map(|text| text).for_each(drop);
-            let error = late.run(&options(threads).deadline(Duration::from_millis(30))).unwrap_err();
+            let error = late
+                .run_with(&options(threads).deadline(Duration::from_millis(30)))
+                .unwrap_err()
+                .into_error();
             assert!(matches!(error, Error::Deadline(_)), "{error}");
 
             let fails =
                 (0u64..).map(|number| if number == 700 { Err("damaged") } else { Ok(number.to_string()) });
             let fails = thalweg::from_try_iter(fails).named("read").blocking().map(|text: String| text);
-            let error = fails.for_each(drop).run(&options(threads)).unwrap_err().to_string();
+            let error = fails.for_each(drop).run_with(&options(threads)).unwrap_err().to_string();
             assert!(error.contains("read") && error.contains("damaged"), "{error}");
         });
     }
@@ -174,7 +183,7 @@ fn a_source_that_had_no_room_is_fired() {
                 let made = made.clone();
                 graph.source((0..4).map(|n| 40 + 45 * n)).for_each(move |number| made.wait_for(number));
             }
-            graph.run(&options(threads).capacity(8)).unwrap();
+            graph.run_with(&options(threads).capacity(8)).unwrap();
         });
     }
 }

@@ -15,7 +15,7 @@ fn options(threads: usize) -> Options {
 /// The sum of the numbers below `items`, by a run that borrows from this function.
 fn sum(items: u64, options: &Options) -> u64 {
     let mut sum = 0;
-    from_iter(0..items).par_map(|i| i + 1).for_each(|i| sum += i - 1).run(options).unwrap();
+    from_iter(0..items).par_map(|i| i + 1).for_each(|i| sum += i - 1).run_with(options).unwrap();
     sum
 }
 
@@ -79,7 +79,7 @@ fn runs_can_be_nested() {
         }
         let total = AtomicU64::new(0);
         let flow = from_iter(0..2u64).par_map(|_| nested(depth - 1));
-        flow.for_each(|leaves| _ = total.fetch_add(leaves, Ordering::Relaxed)).run(&options(2)).unwrap();
+        flow.for_each(|leaves| _ = total.fetch_add(leaves, Ordering::Relaxed)).run_with(&options(2)).unwrap();
         total.into_inner()
     }
     watch("nested", || assert_eq!(nested(8), 256));
@@ -94,7 +94,7 @@ fn a_second_worker_comes_while_the_first_is_in_a_firing() {
             let barrier = std::sync::Barrier::new(2);
             let mut seen = 0;
             let flow = from_iter(0..2u64).par_map(|_| _ = barrier.wait()).for_each(|()| seen += 1);
-            flow.run(&options(2)).unwrap();
+            flow.run_with(&options(2)).unwrap();
             assert_eq!(seen, 2);
         }
     });
@@ -105,14 +105,19 @@ fn a_second_worker_comes_while_the_first_is_in_a_firing() {
 fn a_deadline_passes_during_a_long_firing() {
     watch("deadline", || {
         let flow = from_iter(0..1u64).map(|_| std::thread::sleep(Duration::from_millis(300)));
-        let error = flow.for_each(|()| ()).run(&options(2).deadline(Duration::from_millis(20))).unwrap_err();
+        let error = flow
+            .for_each(|()| ())
+            .run_with(&options(2).deadline(Duration::from_millis(20)))
+            .unwrap_err()
+            .into_error();
         assert!(matches!(error, thalweg::Error::Deadline(_)), "{error}");
     });
 }
 
 #[test]
 fn a_worker_that_never_started_counts_as_idle() {
-    let ((), report) = from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run(&options(8)).unwrap();
+    let report =
+        from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run_with(&options(8)).unwrap().into_report();
     assert_eq!(report.workers.len(), 8);
     let of = |worker: &thalweg::trace::WorkerReport| {
         worker.application + worker.queue + worker.scheduler + worker.idle + worker.preempted
@@ -139,7 +144,7 @@ fn pinning_ends_with_the_run() {
             std::thread::sleep(Duration::from_micros(50));
             cores()
         });
-        flow.for_each(|cores| assert_eq!(cores, all)).run(&options(2)).unwrap();
+        flow.for_each(|cores| assert_eq!(cores, all)).run_with(&options(2)).unwrap();
         assert_eq!(cores(), all);
     }
 }

@@ -13,7 +13,7 @@ use support::gate::Gate;
 use support::inject::silence;
 use support::watchdog::watch;
 use thalweg::trace::{Cause, NodeStatus, Snapshot};
-use thalweg::{Error, Finished, Graph, Handle, Options, Rx, Tx, from_iter, input, output};
+use thalweg::{Error, Failed, Graph, Handle, Options, Run, Rx, Tx, from_iter, input, output};
 
 /// Where runs leave their handles when they start.
 #[derive(Clone, Default)]
@@ -100,7 +100,7 @@ fn a_held_firing_runs_and_its_neighbours_wait_for_it() {
             let sum = graph.source(0..1000u64).named("read").map(hold).named("hold");
             let sum = sum.fold(0, |sum, item| sum + item).named("sum");
             graph.source(0..3u64).named("short").for_each(drop).named("done");
-            graph.run(&options).unwrap().take(sum).unwrap()
+            graph.run_with(&options).unwrap().take(sum).unwrap()
         };
         let sum = observed(policy, run, || {
             let open = open; // dropped by a panic too, so that the run ends
@@ -146,7 +146,13 @@ fn a_parallel_node_runs_while_a_ticket_is_under_way() {
                 held.lock().unwrap().recv().unwrap();
             }
         };
-        from_iter(0..3u64).named("read").par_map(hold).named("hold").for_each(drop).run(&options).unwrap();
+        from_iter(0..3u64)
+            .named("read")
+            .par_map(hold)
+            .named("hold")
+            .for_each(drop)
+            .run_with(&options)
+            .unwrap();
     };
     observed("parallel", run, || {
         let open = open;
@@ -173,7 +179,7 @@ fn dedicated_nodes_run_and_wait_like_others() {
             .for_each(drop)
             .blocking()
             .named("write")
-            .run(&options)
+            .run_with(&options)
             .unwrap();
     };
     observed("dedicated", run, || {
@@ -187,7 +193,13 @@ fn dedicated_nodes_run_and_wait_like_others() {
     let options = started.by(Options::new().threads(1).capacity(4));
     let run = move || {
         let write = move |item: u64| _ = (item == 1).then(|| held.recv());
-        from_iter(0..1000u64).blocking().named("read").for_each(write).blocking().named("write").run(&options)
+        from_iter(0..1000u64)
+            .blocking()
+            .named("read")
+            .for_each(write)
+            .blocking()
+            .named("write")
+            .run_with(&options)
     };
     let ran = observed("dedicated sink", run, || {
         let open = open;
@@ -230,7 +242,7 @@ fn processes_wait_for_messages_for_room_and_for_the_outside() {
                 graph.process("end", input("in", wait), (), |mut rx: Rx<u64>, ()| async move {
                     while rx.recv().await.is_some() {}
                 });
-                graph.run(&options).unwrap();
+                graph.run_with(&options).unwrap();
             };
             observed(policy, run, || {
                 started.until(|snapshot| {
@@ -259,7 +271,7 @@ fn a_merge_waits_for_any_input() {
         let held = std::iter::from_fn(move || held.recv().ok().map(|()| 1u64));
         let streams = vec![graph.source(held).blocking(), graph.source(0..2u64)];
         graph.merge(streams).named("merge").for_each(drop).named("end");
-        graph.run(&options).unwrap();
+        graph.run_with(&options).unwrap();
     };
     observed("merge", run, || {
         let open = open;
@@ -281,7 +293,8 @@ fn the_reader_of_an_outlet_blocks_its_producer_and_waits_for_it() {
             item
         };
         let options = started.by(Options::new().threads(1).capacity(4));
-        let mut outlet = from_iter(0..100u64).named("count").map(hold).named("hold").start(&options).unwrap();
+        let mut outlet =
+            from_iter(0..100u64).named("count").map(hold).named("hold").start_with(&options).unwrap();
         let seen = started.until(|snapshot| blocker(snapshot, "hold").as_deref() == Some("outlet"));
         assert_eq!(words(&seen, "outlet"), "runs");
         let handle = outlet.handle();
@@ -348,7 +361,7 @@ fn snapshots_at_any_time_disturb_no_run() {
                     started.0.lock().unwrap().clear();
                 }
                 let all = borrowed.len();
-                let ran: Result<Finished, Error> = match round % 4 {
+                let ran: Result<Run, Failed> = match round % 4 {
                     0 => thalweg::scope(|scope| {
                         let mut outlet = scope.start(
                             from_iter(borrowed.iter()).map(count).par_map(|item| item + 1),
@@ -372,10 +385,10 @@ fn snapshots_at_any_time_disturb_no_run() {
                     _ => {
                         let end =
                             from_iter(borrowed.iter()).map(count).par_map(|item| item + 1).for_each(drop);
-                        end.graph().run(&options)
+                        end.graph().run_with(&options)
                     }
                 };
-                match ran {
+                match ran.map_err(Error::from) {
                     Err(Error::Panic { .. }) => assert_eq!(round % 7, 3),
                     Err(other) => panic!("{other}"),
                     Ok(_) if round % 4 != 0 => assert_eq!(seen.into_inner(), all),
@@ -401,13 +414,13 @@ fn a_node_can_take_a_snapshot_of_its_own_run_and_of_a_nested_one() {
             let seen = own.all()[0].snapshot().unwrap();
             assert_eq!(words(&seen, "fire"), "runs");
             let options = nested.by(Options::new().threads(2));
-            let sum = from_iter(0..item).fold(0, |sum, i| sum + i).run(&options).unwrap().0;
+            let sum = from_iter(0..item).fold(0, |sum, i| sum + i).run_with(&options).unwrap().into_value();
             assert!(nested.all().last().unwrap().snapshot().is_none());
             assert!(own.all()[0].snapshot().is_some());
             sum
         };
         let sums = from_iter(0..20u64).map(fire).named("fire").collect();
-        assert_eq!(sums.run(&options).unwrap().0.len(), 20);
+        assert_eq!(sums.run_with(&options).unwrap().into_value().len(), 20);
         assert_eq!((outer.all().len(), inner.all().len()), (1, 20));
     });
 }
@@ -429,7 +442,8 @@ fn the_run_begins_after_its_start_function() {
         run.cancel();
     });
     let count = move |_| _ = fired.fetch_add(1, Ordering::Relaxed);
-    let ran = from_iter(0..10).named("read").for_each(count).named("end").run(&options);
+    let ran =
+        from_iter(0..10).named("read").for_each(count).named("end").run_with(&options).map_err(Error::from);
     assert!(matches!(ran, Err(Error::Cancelled)));
     assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
@@ -444,11 +458,11 @@ fn a_panic_of_the_start_function_continues_in_the_caller_and_leaves_no_run_behin
             left.0.lock().unwrap().push(run.clone());
             panic!("injected at the start");
         });
-        let run = || from_iter(0..10).for_each(drop).run(&options);
+        let run = || from_iter(0..10).for_each(drop).run_with(&options);
         let panic = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
         assert_eq!(*panic.downcast::<&str>().unwrap(), "injected at the start");
         // The iterator of an outlet ends, and its end has the panic.
-        let mut outlet = from_iter(0..10).start(&options).unwrap();
+        let mut outlet = from_iter(0..10).start_with(&options).unwrap();
         assert_eq!(outlet.next(), None);
         assert!(catch_unwind(AssertUnwindSafe(|| outlet.finish())).is_err());
         assert!(handles.all().iter().all(|run| run.is_over() && run.snapshot().is_none()));

@@ -188,7 +188,7 @@ fn a_run_has_a_timeline_that_viewers_take() {
             .named("map")
             .fold(0, u64::wrapping_add);
         let options = Options::new().threads(2).capacity(64).timeline(events);
-        let (_, report) = sum.run(&options).unwrap();
+        let report = sum.run_with(&options).unwrap().into_report();
         let timeline = report.timeline.as_deref().expect("a timeline");
         let text = timeline.to_json(&report.graph);
         let phases = check(&text);

@@ -61,7 +61,7 @@ fn work_list(
 /// The text and the data of a deadlock.
 fn deadlock(end: Result<impl Sized, Error>) -> (String, Deadlock) {
     let error = end.err().expect("the run ends in a deadlock");
-    let text = error.to_string();
+    let text = format!("{error:?}");
     let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
     (text, deadlock)
 }
@@ -88,7 +88,7 @@ fn a_work_list_of_kernels_ends() {
         for (name, section) in sections {
             let graph = Graph::new();
             let all = work_list(&graph, TASKS, section, section).collect();
-            let run = graph.run(options).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let run = graph.run_with(options).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert_eq!(left_over(run.report()), 0, "{name}");
             assert_eq!(run.take(all).unwrap(), done(TASKS), "{name}");
         }
@@ -101,7 +101,7 @@ fn a_work_list_without_work_ends_at_once() {
     everywhere(|options| {
         let graph = Graph::new();
         let all = work_list(&graph, [], |tasks| tasks, |tasks| tasks).collect();
-        assert!(graph.run(options).unwrap().take(all).unwrap().is_empty());
+        assert!(graph.run_with(options).unwrap().take(all).unwrap().is_empty());
     });
 }
 
@@ -119,14 +119,14 @@ fn what_finishing_functions_push_into_the_ended_feedback_is_counted() {
             let graph = Graph::new();
             let after = |tasks| held(tasks, count).par_map(|task| task).map(|task| task);
             let all = work_list(&graph, TASKS, |tasks| tasks, after).collect();
-            let run = graph.run(options).unwrap();
+            let run = graph.run_with(options).unwrap();
             assert_eq!(left_over(run.report()), count);
             assert_eq!(run.take(all).unwrap(), done(TASKS));
         }
         // What comes before the end of the loop is done.
         let graph = Graph::new();
         let all = work_list(&graph, TASKS, |tasks| held(tasks, 1), |tasks| tasks).collect();
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(left_over(run.report()), 2, "the parts of task 6");
         let mut expected = done(TASKS);
         expected.push(6);
@@ -154,7 +154,7 @@ fn a_finishing_function_is_called_whatever_ends_first() {
             last.sequential(|tasks, out| out.push(tasks.pop()))
         };
         work_list(&graph, TASKS, |tasks| tasks, after).for_each(|_| ());
-        let report = watch("finish", || graph.run(&options)).unwrap().into_report();
+        let report = watch("finish", || graph.run_with(&options)).unwrap().into_report();
         assert!(called.load(Ordering::Relaxed), "round {round}");
         assert_eq!(left_over(&report), 2, "round {round}");
     }
@@ -175,9 +175,9 @@ fn a_process_that_waits_in_a_work_list_is_a_deadlock() {
         let run = |options: &Options| {
             let graph = Graph::new();
             let all = work_list(&graph, TASKS, |tasks| tasks, process).collect();
-            graph.run(options).map(|run| run.take(all).unwrap())
+            graph.run_with(options).map(|run| run.take(all).unwrap())
         };
-        let (text, deadlock) = deadlock(run(options));
+        let (text, deadlock) = deadlock(run(options).map_err(Error::from));
         assert_eq!(
             deadlock.remains.as_deref(),
             Some(&Remains::Process { process: "pass".to_owned() }),
@@ -208,7 +208,7 @@ fn a_process_in_a_loop_with_a_source_is_no_deadlock() {
         let (all, next) = graph.kernel("work", input("in", tasks), outs).sequential(work);
         process(next).feed(end);
         let all = all.collect();
-        assert_eq!(graph.run(options).unwrap().take(all).unwrap(), done(TASKS));
+        assert_eq!(graph.run_with(options).unwrap().take(all).unwrap(), done(TASKS));
     });
 }
 
@@ -229,14 +229,14 @@ fn items_left_in_a_work_list_are_a_deadlock() {
                 let run = |options: &Options| {
                     let graph = Graph::new();
                     let all = work_list(&graph, tasks.clone(), before, |tasks| tasks).collect();
-                    graph.run(options).map(|run| (left_over(run.report()), run.take(all).unwrap()))
+                    graph.run_with(options).map(|run| (left_over(run.report()), run.take(all).unwrap()))
                 };
                 let expected = done(tasks.clone());
                 let count = expected.len() as u64;
                 match count % 2 {
                     0 => assert_eq!(run(options).unwrap(), (0, expected)),
                     _ => {
-                        let (text, deadlock) = deadlock(run(options));
+                        let (text, deadlock) = deadlock(run(options).map_err(Error::from));
                         let channel = "work.next -> pairs.in".to_owned();
                         assert_eq!(
                             deadlock.remains,
@@ -261,7 +261,8 @@ fn items_that_are_only_peeked_at_are_left() {
     let graph = Graph::new();
     let before = |tasks: Stream<'static, u64>| tasks.windows(3, 1, |tasks| tasks[0]);
     let all = work_list(&graph, TASKS, before, |tasks| tasks).collect();
-    let (text, deadlock) = deadlock(watch("peek", || graph.run(&Options::new()).map(|run| run.take(all))));
+    let (text, deadlock) =
+        deadlock(watch("peek", || graph.run().map(|run| run.take(all))).map_err(Error::from));
     assert!(matches!(deadlock.remains.as_deref(), Some(Remains::Items { items: 2, .. })), "{text}");
 }
 
@@ -282,7 +283,7 @@ fn a_work_list_with_a_merge_ends() {
         to_small.feed(small);
         to_large.feed(large);
         let all = all.collect();
-        let mut all = graph.run(options).unwrap().take(all).unwrap();
+        let mut all = graph.run_with(options).unwrap().take(all).unwrap();
         let mut expected = done(TASKS);
         all.sort_unstable();
         expected.sort_unstable();
@@ -296,7 +297,7 @@ fn a_work_list_with_an_unordered_node_ends() {
         let graph = Graph::new();
         let before = |tasks: Stream<'static, u64>| tasks.par_map(|task| task).unordered();
         let all = work_list(&graph, TASKS, before, |tasks| tasks).collect();
-        let mut all = graph.run(options).unwrap().take(all).unwrap();
+        let mut all = graph.run_with(options).unwrap().take(all).unwrap();
         let mut expected = done(TASKS);
         all.sort_unstable();
         expected.sort_unstable();
@@ -322,13 +323,13 @@ fn a_work_list_with_loops_inside_ends() {
     everywhere(|options| {
         let graph = Graph::new();
         let all = work_list(&graph, TASKS, |tasks| round(round(held(tasks, 1))), round).collect();
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(left_over(run.report()), 2);
         assert_eq!(run.take(all).unwrap(), expected);
 
         let graph = Graph::new();
         let all = work_list(&graph, TASKS, |tasks| fork(held(tasks, 1)), fork).collect();
-        let run = graph.run(options).unwrap();
+        let run = graph.run_with(options).unwrap();
         assert_eq!(left_over(run.report()), 2);
         assert_eq!(run.take(all).unwrap(), expected);
     });
@@ -370,7 +371,7 @@ fn a_work_list_with_a_loop_of_the_users_inside_ends() {
     everywhere(|options| {
         let graph = Graph::new();
         let all = work_list(&graph, TASKS, rounds, rounds).collect();
-        assert_eq!(graph.run(options).unwrap().take(all).unwrap(), done(TASKS));
+        assert_eq!(graph.run_with(options).unwrap().take(all).unwrap(), done(TASKS));
     });
 }
 
@@ -396,7 +397,7 @@ fn a_loop_behind_a_work_list_ends_after_it() {
         });
         next.feed(end);
         let all = all.chunks(4).collect();
-        let all = graph.run(options).unwrap().take(all).unwrap().concat();
+        let all = graph.run_with(options).unwrap().take(all).unwrap().concat();
         let mut expected = done(TASKS);
         expected.extend([100 / 3, 55 / 3]);
         assert_eq!(all, expected);
@@ -421,7 +422,7 @@ fn a_work_list_with_suspended_firings_ends() {
                 });
             next.feed(end);
             let count = all.fold(0, |count, _| count + 1);
-            let count: u64 = graph.run(options).unwrap().take(count).unwrap();
+            let count: u64 = graph.run_with(options).unwrap().take(count).unwrap();
             // Below task n there are 2^n - 1 others.
             assert_eq!(count, (1 << 9) - 1 + (1 << 5) - 1);
         }
@@ -449,13 +450,13 @@ fn a_work_list_ends_with_its_reader_or_by_a_cancel() {
             };
             let graph = Graph::new();
             let some = endless(&graph).take(5).collect();
-            assert_eq!(graph.run(options).unwrap().take(some).unwrap(), [0, 1, 2, 3, 4]);
+            assert_eq!(graph.run_with(options).unwrap().take(some).unwrap(), [0, 1, 2, 3, 4]);
 
             let graph = Graph::new();
-            let mut outlet = endless(&graph).start(options).unwrap();
+            let mut outlet = endless(&graph).start_with(options).unwrap();
             assert_eq!(outlet.next(), Some(0));
             outlet.handle().cancel();
-            assert!(matches!(outlet.finish(), Err(Error::Cancelled)));
+            assert!(matches!(outlet.finish().map_err(Error::from), Err(Error::Cancelled)));
         })
     });
 }
@@ -485,7 +486,7 @@ fn a_work_list_whose_node_has_ended_ends() {
         });
         logged.feed(log);
         let all = all.collect();
-        assert_eq!(graph.run(options).unwrap().take(all).unwrap(), done(TASKS));
+        assert_eq!(graph.run_with(options).unwrap().take(all).unwrap(), done(TASKS));
     });
 }
 
@@ -508,7 +509,7 @@ fn run_beside_load(options: &Options, sleeps: bool) {
     let kernel = graph.kernel("sum", input("in", all), ());
     let kernel = kernel.finish(move |()| over.store(true, Ordering::Relaxed));
     kernel.sequential(move |tasks, ()| _ = total.fetch_add(tasks.pop(), Ordering::Relaxed));
-    let report = graph.run(options).unwrap().into_report();
+    let report = graph.run_with(options).unwrap().into_report();
     assert_eq!(sum.load(Ordering::Relaxed), done(TASKS).iter().sum::<u64>());
     assert_eq!(left_over(&report), 3);
 }
@@ -559,7 +560,7 @@ fn a_part_that_is_done_waits_for_the_rest() {
             to_again.par_map(|left| left).feed(again);
             to_first.feed(from);
             let none = out.collect();
-            let run = watch(format!("{options:?}"), || graph.run(&options)).unwrap();
+            let run = watch(format!("{options:?}"), || graph.run_with(&options)).unwrap();
             assert!(run.take(none).unwrap().is_empty());
         }
     }

@@ -131,7 +131,7 @@ fn map_reduce_blocks<'env, B: AsRef<[u8]> + Send + 'env>(
         }
         Value(parts)
     });
-    let (parts, report) = parts.run(options)?;
+    let (parts, report) = parts.run_with(options)?.into_parts();
     Ok((Ranking::merge(parts), report))
 }
 

@@ -4,7 +4,7 @@ use super::grid::Write;
 use super::job::{Data, LoopJob, Shape};
 use crate::row::{Row, timed};
 use std::ops::Range;
-use thalweg::tasks::{Colour, Options, SearchSettings, StaticGraph};
+use thalweg::tasks::{Colour, SearchSettings, StaticGraph, TaskOptions};
 
 /// The steps of a graph, as in Table 5.1 of *Locality-Aware Concurrency Platforms*. It is run again and again.
 pub const ITERATIONS: usize = 5;
@@ -31,7 +31,7 @@ impl LoopJob {
         let across = self.size.1.div_ceil(tasks.block.1);
         let blocks = (self.size.0.div_ceil(tasks.block.0), across);
         let mut graph = graph(blocks, tasks.threads);
-        let options = Options::new().members(tasks.threads).search(tasks.search);
+        let options = TaskOptions::new().members(tasks.threads).search(tasks.search);
         let part = |node: u32| {
             let at = node as usize % (blocks.0 * across);
             let range = |at: usize, length: usize, all: usize| at * length..(at * length + length).min(all);
@@ -43,7 +43,7 @@ impl LoopJob {
             let row = timed(|| {
                 for graph_of in 0..self.repeats / ITERATIONS {
                     let base = graph_of * ITERATIONS;
-                    let ended = graph.run(&options, |node| compute(node, base));
+                    let ended = graph.run_with(&options, |node| compute(node, base));
                     outcome = ended.map(|_| ()).map_err(|error| error.to_string());
                 }
                 0

@@ -80,7 +80,11 @@ pub(super) fn compare(
             found
         })
         .named("count");
-    let (found, _report) = differences.run(&options.clone().run_length(1)).context("comparing")?;
+    let found = differences
+        .run_with(&options.clone().run_length(1))
+        .map_err(thalweg::Error::from)
+        .context("comparing")?
+        .into_value();
     Ok(found)
 }
 

@@ -73,7 +73,7 @@ pub(super) fn alone<'e, R: Send + 'e>(
 ) -> Result<(R, Report), Error> {
     let graph = Graph::new();
     let done = graph.kernel(driver.name, (), ()).process(|(), ()| async move { Value(drive()) });
-    let finished = graph.run(options)?;
+    let finished = graph.run_with(options)?;
     Ok((finished.take(done)?, finished.into_report()))
 }
 
@@ -93,6 +93,6 @@ pub(super) fn with_chain<'e, T: Send + 'e, R: Send + 'e>(
     let (jobs, done) =
         kernel.coroutine(move |results, jobs| Value(drive(Link { jobs, results, under_way: 0 })));
     chain(jobs.capacity(most)).capacity(most).feed(back);
-    let finished = graph.run(options)?;
+    let finished = graph.run_with(options)?;
     Ok((finished.take(done)?, finished.into_report()))
 }

@@ -351,7 +351,7 @@ impl<'a> Run<'a> {
                 with_chain(&driver, &engine, groups.most(), |stream| groups.chain(stream), drive)
             }
         };
-        let (done, mut made) = ran.map_err(|error: Error| Stop::Output(error.to_string()))?;
+        let (done, mut made) = ran.map_err(|error: Error| Stop::Output(format!("{error:?}")))?;
         if let Some(report) = report {
             made.program_plan = planned.map(|planned| planned.plan.on(native.graph()).to_string());
             made.notes = std::mem::take(&mut self.notes);

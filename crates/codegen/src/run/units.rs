@@ -219,7 +219,7 @@ pub(super) fn set_costs(units: &mut Units, costs: &[f64]) -> Scale {
 
 /// A plan that does not fit.
 fn refused(error: thalweg::Error) -> Stop {
-    Stop::Output(error.to_string())
+    Stop::Output(format!("{error:?}"))
 }
 
 /// Whether a step can be recomputed for each batch if its segment is parallel: it is no feedback loop, and

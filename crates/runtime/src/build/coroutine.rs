@@ -34,7 +34,7 @@ impl<'env> Graph<'env> {
     /// program, as in all unwinding; a message that waits to be sent, or that is lent to the closure, does not.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options, output};
+    /// use thalweg_runtime::{Graph, output};
     ///
     /// let graph = Graph::new();
     /// let numbers = graph.coroutine("count", (), output("out"), |(), mut out| {
@@ -49,7 +49,7 @@ impl<'env> Graph<'env> {
     ///         tx.send(sum);
     ///     }
     /// });
-    /// let (sums, _report) = sums.collect().run(&Options::new())?;
+    /// let sums = sums.collect().run()?.into_value();
     /// assert_eq!(sums, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```

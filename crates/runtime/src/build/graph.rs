@@ -12,7 +12,7 @@ use crate::error::{BuildError, Error};
 use crate::node::{AnyFrame, Flow};
 use crate::port::inputs::Inputs;
 use crate::port::outputs::Outputs;
-use crate::run::{Finished, Options, Prepared};
+use crate::run::{Failed, Options, Prepared, Run};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use thalweg_graph::{GraphData, Link, Node, NodeId};
@@ -43,7 +43,7 @@ use thalweg_policy::Policy;
 ///         if number % 2 == 0 { even.push(number) } else { odd.push(number) }
 ///     });
 /// let sums = even.zip(odd).par_map(|(even, odd)| even + odd).collect();
-/// let run = graph.run(&Options::new().threads(2))?;
+/// let run = graph.run_with(&Options::new().threads(2))?;
 /// assert_eq!(run.take(sums)?, [1, 5, 9, 13, 17]);
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
@@ -142,7 +142,7 @@ impl<'env> Graph<'env> {
     /// [`Output`](super::Output).
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options, output};
+    /// use thalweg_runtime::{Graph, output};
     ///
     /// let graph = Graph::new();
     /// let numbers = graph.process("count", (), output("out"), |(), mut out| async move {
@@ -157,7 +157,7 @@ impl<'env> Graph<'env> {
     ///         tx.send(sum).await;
     ///     }
     /// });
-    /// let (sums, _report) = sums.collect().run(&Options::new())?;
+    /// let sums = sums.collect().run()?.into_value();
     /// assert_eq!(sums, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -189,7 +189,7 @@ impl<'env> Graph<'env> {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use thalweg_runtime::{Graph, Options, output};
+    /// use thalweg_runtime::{Graph, output};
     ///
     /// let graph = Graph::new();
     /// let (back, numbers) = graph.feedback([(0u64, 1u64)]);
@@ -202,7 +202,7 @@ impl<'env> Graph<'env> {
     ///         if a > 20 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     ///     });
     /// next.feed(back);
-    /// let (numbers, _report) = out.collect().run(&Options::new())?;
+    /// let numbers = out.collect().run()?.into_value();
     /// assert_eq!(numbers, [0, 1, 1, 2, 3, 5, 8, 13, 21]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -298,19 +298,28 @@ impl<'env> Graph<'env> {
         self.build()?.prepare(options)
     }
 
+    /// Builds the graph and runs it to its end with default options: on this thread and as many more as the process may
+    /// use.
+    ///
+    /// # Errors
+    /// As [`Graph::build`]; [`Failed`] says why a run ended early, and has what it has done until then.
+    pub fn run(self) -> Result<Run, Failed> {
+        self.run_with(&Options::new())
+    }
+
     /// Builds the graph and runs it to its end, on this thread and as many more as the options say.
     ///
     /// # Errors
-    /// As [`Graph::build`]; [`Error`] says why a run ended early.
-    pub fn run(self, options: &Options) -> Result<Finished, Error> {
-        self.build()?.run(options)
+    /// As [`Graph::run`].
+    pub fn run_with(self, options: &Options) -> Result<Run, Failed> {
+        self.build().map_err(Error::Build)?.run_with(options)
     }
 
     /// Builds the graph and runs it under a policy of the caller's own.
     ///
     /// # Errors
     /// As [`Graph::run`].
-    pub fn run_under<P: Policy>(self, policy: &P, options: &Options) -> Result<Finished, Error> {
+    pub fn run_under<P: Policy>(self, policy: &P, options: &Options) -> Result<Run, Failed> {
         self.prepare(options)?.run_under(policy)
     }
 }

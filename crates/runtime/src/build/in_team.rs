@@ -28,7 +28,7 @@ use crate::run::Options;
 pub fn in_team<R: Send>(options: &Options, work: impl FnOnce() -> R + Send) -> Result<R, Error> {
     let graph = Graph::new();
     let result = graph.source(std::iter::once_with(work)).named("team").collect();
-    let result = graph.run(options)?.take(result)?.pop();
+    let result = graph.run_with(options)?.take(result)?.pop();
     // Only a run that is drained before its first firing has none.
     result.ok_or(Error::Cancelled)
 }

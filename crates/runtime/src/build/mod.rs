@@ -3,7 +3,7 @@
 //! ```text
 //!   Graph ──source──▶ Stream ──operators──▶ Stream ──fold, collect, for_each──▶ Output
 //!     └──kernel, process, coroutine──▶ Stream, Output        build ▼
-//!                                                            Network ──run──▶ Finished
+//!                                                            Network ──run──▶ Run, or Failed
 //! ```
 //!
 //! [`Graph`], [`Stream`], [`Feedback`] and [`Output`] of one graph share one [`Draft`](draft::Draft) behind a lock.
@@ -31,6 +31,7 @@ mod stream;
 pub use graph::Graph;
 pub use in_team::in_team;
 pub use kernel::Kernel;
+pub(crate) use output::Slot;
 pub use output::{IntoEnding, Output, Streams, Value};
 pub use round::Fork;
 pub use spec::{

@@ -70,10 +70,10 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// An iterator whose `next` does not return cannot be ended: then neither a deadline nor a cancel ends the run.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let multiples = Graph::new().source([2u64, 3]).flat_map(|n| (0..).map(move |k| n * k));
-    /// assert_eq!(multiples.take(4).collect().run(&Options::new())?.0, [0, 2, 4, 6]);
+    /// assert_eq!(multiples.take(4).collect().run()?.into_value(), [0, 2, 4, 6]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn flat_map<I>(self, f: impl FnMut(T) -> I + Send + 'env) -> Stream<'env, I::Item>
@@ -239,11 +239,11 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///     all.sort(); // of two sorted runs: it merges them
     ///     all
     /// };
-    /// let (sorted, _report) = Graph::new()
+    /// let sorted = Graph::new()
     ///     .source([vec![3, 1, 2, 5, 4], vec![9, 8, 7]])
     ///     .par_fork_join(8, sort, merge)
     ///     .collect()
-    ///     .run(&Options::new().threads(2))?;
+    ///     .run_with(&Options::new().threads(2))?.into_value();
     /// assert_eq!(sorted, [vec![1, 2, 3, 4, 5], vec![7, 8, 9]]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -285,18 +285,18 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// ```
     /// use thalweg_runtime::{Graph, Options};
     ///
-    /// let (sums, _report) = Graph::new()
+    /// let sums = Graph::new()
     ///     .source(0..1000u64)
     ///     .in_flight(8, |items| items.par_map(|x| x * x).windows(4, 4, |items| items.iter().sum::<u64>()))
     ///     .collect()
-    ///     .run(&Options::new().threads(2))?;
+    ///     .run_with(&Options::new().threads(2))?.into_value();
     /// assert_eq!(sums.len(), 250);
     ///
-    /// let (words, _report) = Graph::new()
+    /// let words = Graph::new()
     ///     .source(["to be or", "not to be"])
     ///     .in_flight(8, |lines| lines.par_flat_map(|line| line.split(' ')))
     ///     .collect()
-    ///     .run(&Options::new().threads(2))?;
+    ///     .run_with(&Options::new().threads(2))?.into_value();
     /// assert_eq!(words, ["to", "be", "or", "not", "to", "be"]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -350,10 +350,10 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// ```
     /// use std::collections::BTreeMap;
     ///
-    /// let (counts, _report) = thalweg_runtime::Graph::new()
+    /// let counts = thalweg_runtime::Graph::new()
     ///     .source("to be or not to be".split(' '))
     ///     .for_each_with(BTreeMap::new(), |counts, word| *counts.entry(word).or_insert(0) += 1)
-    ///     .run(&thalweg_runtime::Options::new())?;
+    ///     .run_with(&thalweg_runtime::Options::new())?.into_value();
     /// assert_eq!(counts["be"], 2);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```

@@ -5,9 +5,9 @@
 //! | the slot is | entered by | left by |
 //! |---|---|---|
 //! | empty | the declaration of the node | a sink, when the run drops it ([`Settle`]); a process, when it returns a [`Value`] |
-//! | full | that node | [`Finished::take`]; the drop of the slot |
+//! | full | that node | [`Run::take`]; the result of the run that the output has started; the drop of the slot |
 //!
-//! A run returns [`Finished`] only after its nodes have ended and are dropped, so `take` finds every value. A slot
+//! A run returns only after its nodes have ended and are dropped, so it finds every value in its slot. A slot
 //! remains empty if its node has not returned: it was ended early, or belongs to a graph that was not run.
 
 use super::draft::Shared;
@@ -17,27 +17,26 @@ use crate::contain::{drop_each, drop_quietly};
 use crate::error::Error;
 use crate::node::Flow;
 use crate::process::Ending;
-use crate::run::{Finished, Options};
+use crate::run::{Failed, Options, Prepared, Run, Wanted};
 use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 use thalweg_graph::NodeId;
-use thalweg_trace::Report;
 
 /// The value that a node returns by the end of the run: that of a sink ([`Stream::fold`], [`Stream::collect`]), or of a
 /// process or coroutine that returns [`Value`].
 ///
-/// Take it from the finished run ([`Finished::take`]), or run the graph and take only this value ([`Output::run`]). A
+/// Run the graph and take this value ([`Output::run`]), or take it from the finished run of the graph ([`Run::take`]). A
 /// process with an output runs to its end even if no other node reads what it sends. Only a drained run
 /// ([`Handle::drain`](crate::Handle::drain)) ends a process without inputs earlier. If the output is dropped, the value
 /// is dropped with its node.
 ///
 /// ```
-/// use thalweg_runtime::{Graph, Options};
+/// use thalweg_runtime::Graph;
 ///
-/// let (sum, report) = Graph::new().source(0..100u64).fold(0, |sum, x| sum + x).run(&Options::new())?;
-/// assert_eq!(sum, 4950);
-/// assert_eq!(report.nodes.len(), 2);
+/// let sum = Graph::new().source(0..100u64).fold(0, |sum, x| sum + x).run()?;
+/// assert_eq!(*sum, 4950);
+/// assert_eq!(sum.report().nodes.len(), 2);
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
 pub struct Output<'env, T> {
@@ -64,15 +63,20 @@ impl<T> Slot<T> {
         *lock(&self.value) = value;
     }
 
-    fn take(&self) -> Option<T> {
+    pub(crate) fn take(&self) -> Option<T> {
         lock(&self.value).take()
+    }
+
+    /// Drops a value of this slot.
+    pub(crate) fn discards(&self) -> fn(T) {
+        self.discard.get().copied().unwrap_or(drop)
     }
 }
 
 impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
         if let Some(value) = self.take() {
-            self.discard.get().map_or(drop as fn(T), |discard| *discard)(value);
+            self.discards()(value);
         }
     }
 }
@@ -101,18 +105,59 @@ impl<'env, T> Output<'env, T> {
         self
     }
 
+    /// Runs the whole graph to its end with default options, and takes this value.
+    ///
+    /// # Errors
+    /// As [`Graph::run`].
+    pub fn run(self) -> Result<Run<T>, Failed<T>> {
+        self.run_with(&Options::new())
+    }
+
     /// Runs the whole graph to its end, and takes this value.
     ///
     /// # Errors
     /// As [`Graph::run`].
-    pub fn run(self, options: &Options) -> Result<(T, Report), Error> {
-        match self.graph().run(options) {
-            Ok(run) => Ok((run.take(self)?, run.into_report())),
+    pub fn run_with(self, options: &Options) -> Result<Run<T>, Failed<T>> {
+        self.prepare(options)?.run()
+    }
+
+    /// Builds the graph and makes everything that a run needs except its threads: to stop or observe the run by a
+    /// [`Handle`](crate::Handle), or to inspect its plan.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Error, Graph, Options};
+    ///
+    /// let prepared = Graph::new().source(0u64..).take(10).collect().prepare(&Options::new())?;
+    /// let handle = prepared.handle(); // for another thread, or a signal
+    /// handle.cancel();
+    /// let failed = prepared.run().unwrap_err();
+    /// assert!(matches!(failed.error(), Error::Cancelled));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::prepare`].
+    pub fn prepare(self, options: &Options) -> Result<Prepared<'env, T>, Error> {
+        let wanted = Wanted::Output(self.slot.clone(), self.node);
+        match self.graph().prepare(options) {
+            Ok(prepared) => Ok(prepared.wanting(wanted)),
             Err(error) => {
-                drop_quietly(self);
+                drop_quietly((self, wanted));
                 Err(error)
             }
         }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    pub(crate) fn node(&self) -> NodeId {
+        self.node
+    }
+
+    pub(crate) fn slot(&self) -> &Slot<T> {
+        &self.slot
     }
 }
 
@@ -121,35 +166,6 @@ impl<T> Output<'_, Vec<T>> {
     pub(super) fn of_items(self) -> Self {
         _ = self.slot.discard.set(drop_each);
         self
-    }
-}
-
-impl Finished {
-    /// The value that a node of this run returned.
-    ///
-    /// # Errors
-    /// [`Error::ForeignOutput`] for an output of another graph; [`Error::NoValue`] if the node has ended without a
-    /// value, as a process without inputs does when its run is drained ([`Handle::drain`](crate::Handle::drain)).
-    pub fn take<T>(&self, output: Output<'_, T>) -> Result<T, Error> {
-        if output.number != self.number {
-            return Err(Error::ForeignOutput);
-        }
-        let value = output.slot.take();
-        value.ok_or_else(|| {
-            let node = self.report.graph.nodes().get(output.node.index());
-            Error::NoValue { node: node.map_or_else(String::new, |node| node.name.to_string()) }
-        })
-    }
-
-    /// The values of several nodes of this run.
-    ///
-    /// # Errors
-    /// As [`Finished::take`].
-    pub fn take_all<'env, T: 'env>(
-        &self,
-        outputs: impl IntoIterator<Item = Output<'env, T>>,
-    ) -> Result<Vec<T>, Error> {
-        outputs.into_iter().map(|output| self.take(output)).collect()
     }
 }
 
@@ -178,7 +194,7 @@ impl<T> Drop for Settle<T> {
 /// The result of a process or coroutine that has an [`Output`]: it returns `Value(sum)`, or `Ok(Value(sum))`.
 ///
 /// ```
-/// use thalweg_runtime::{Graph, Options, Value};
+/// use thalweg_runtime::{Graph, Value};
 ///
 /// let graph = Graph::new();
 /// let numbers = graph.source(0..10u64);
@@ -189,8 +205,7 @@ impl<T> Drop for Settle<T> {
 ///     }
 ///     Value(total)
 /// });
-/// let run = graph.run(&Options::new())?;
-/// assert_eq!(run.take(total)?, 45);
+/// assert_eq!(*total.run()?, 45);
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,17 +5,25 @@ use crate::channel::InputRates;
 use crate::error::Error;
 use crate::port::PopPort;
 use crate::run::outlet::Outlet;
-use crate::run::{Options, Prepared};
+use crate::run::{Options, Ready};
 use thalweg_graph::NodeId;
 
 impl<T: Send + 'static> Stream<'static, T> {
+    /// Starts the graph with default options on threads of its own; returns the items of this stream as an iterator.
+    ///
+    /// # Errors
+    /// The graph is refused, or no thread can be started.
+    pub fn start(self) -> Result<Outlet<'static, T>, Error> {
+        self.start_with(&Options::new())
+    }
+
     /// Starts the graph on threads of its own; returns the items of this stream as an iterator.
     ///
     /// # Errors
     /// The graph or the options are refused, or no thread can be started.
-    pub fn start(self, options: &Options) -> Result<Outlet<'static, T>, Error> {
-        let (prepared, node, port) = self.prepare_outlet(options)?;
-        Outlet::start(prepared, node, port)
+    pub fn start_with(self, options: &Options) -> Result<Outlet<'static, T>, Error> {
+        let (ready, node, port) = self.prepare_outlet(options)?;
+        Outlet::start(ready, node, port)
     }
 }
 
@@ -30,15 +38,15 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
         scope: &'scope std::thread::Scope<'scope, '_>,
         options: &Options,
     ) -> Result<Outlet<'scope, T>, Error> {
-        let (prepared, node, port) = self.prepare_outlet(options)?;
-        Outlet::start_in(scope, prepared, node, port)
+        let (ready, node, port) = self.prepare_outlet(options)?;
+        Outlet::start_in(scope, ready, node, port)
     }
 
     /// Makes the run, with this stream's consumer outside it.
-    fn prepare_outlet(self, options: &Options) -> Result<(Prepared<'scope>, NodeId, PopPort<T>), Error> {
+    fn prepare_outlet(self, options: &Options) -> Result<(Ready<'scope>, NodeId, PopPort<T>), Error> {
         let graph = self.graph();
         let (node, cell) = graph.external("outlet", self);
-        let prepared = graph.build()?.prepare(options)?;
-        Ok((prepared, node, PopPort::new(cell.ring(), cell.id(), InputRates { pop: 1, peek: 1 })))
+        let ready = graph.build()?.ready(options)?;
+        Ok((ready, node, PopPort::new(cell.ring(), cell.id(), InputRates { pop: 1, peek: 1 })))
     }
 }

@@ -28,7 +28,7 @@ use thalweg_graph::{Bounds, Kind, Link, Node, NodeId};
 ///
 /// let graph = Graph::new();
 /// let squares = graph.source(1..=5u64).par_map(|x| x * x).named("square").capacity(16).collect();
-/// let run = graph.run(&Options::new().threads(2))?;
+/// let run = graph.run_with(&Options::new().threads(2))?;
 /// assert_eq!(run.take(squares)?, [1, 4, 9, 16, 25]);
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```

@@ -8,22 +8,24 @@
 //! | [`execute`] | threads |
 //! | [`snapshot`] | the counters while it runs |
 //! | [`report`](mod@report) | the counters after the run |
-//! | [`finished`] | the result of the run |
+//! | [`result`](mod@result) | the result of the run |
 //! | [`outlet`] | a run whose results the caller reads while it runs |
 
 mod execute;
-mod finished;
 mod options;
 pub(crate) mod outlet;
 mod planned;
 mod prepare;
 mod report;
+mod result;
 mod snapshot;
 
 pub(crate) use execute::{Caller, run_with};
-pub use finished::Finished;
 pub use options::Options;
 pub use prepare::Prepared;
+pub(crate) use prepare::Ready;
+pub use result::{Failed, Run};
+pub(crate) use result::{Outcome, Wanted};
 
 use crate::contain::contain;
 use crate::error::Error;
@@ -92,7 +94,7 @@ impl Handle {
     /// });
     /// let graph = Graph::new();
     /// let sum = graph.source(0..1000u64).fold(0, |sum, number| sum + number);
-    /// assert_eq!(graph.run(&options)?.take(sum)?, 499_500);
+    /// assert_eq!(*sum.run_with(&options)?, 499_500);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn snapshot(&self) -> Option<Snapshot> {
@@ -100,27 +102,43 @@ impl Handle {
     }
 }
 
-impl Prepared<'_> {
+impl<T> Prepared<'_, T> {
     /// A handle that observes and stops the run from another thread.
     pub fn handle(&self) -> Handle {
-        Handle { signals: self.net.signals.clone() }
+        self.ready.handle()
     }
 
     /// The plan that the run will follow.
     pub fn plan(&self) -> &Plan {
-        &self.net.topology.plan
+        &self.ready.net.topology.plan
     }
 
     /// Runs to the end on this thread and as many more as the plan says.
     ///
     /// # Errors
-    /// [`Error`] says why the run ended early.
-    pub fn run(self) -> Result<Finished, Error> {
-        self.run_as(Caller::Worker)
+    /// [`Failed`] says why the run ended early, and has what it has done until then.
+    pub fn run(self) -> Result<Run<T>, Failed<T>> {
+        let Prepared { ready, wanted } = self;
+        ready.run_as(Caller::Worker).take(wanted)
     }
 
-    /// [`Prepared::run`], with the part that the calling thread takes.
-    pub(crate) fn run_as(self, caller: Caller) -> Result<Finished, Error> {
+    /// Runs to the end under a policy of the caller's own, which the report names by its type.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub fn run_under<P: Policy>(self, policy: &P) -> Result<Run<T>, Failed<T>> {
+        let Prepared { ready, wanted } = self;
+        ready.run_under(policy).take(wanted)
+    }
+}
+
+impl Ready<'_> {
+    pub(crate) fn handle(&self) -> Handle {
+        Handle { signals: self.net.signals.clone() }
+    }
+
+    /// Runs to the end. `caller` is the part that the calling thread takes.
+    pub(crate) fn run_as(self, caller: Caller) -> Outcome {
         let policy = self.net.topology.plan.policy.clone();
         self.run_by(policy, |net, options| {
             dispatch(&net.topology.plan.policy, RunUnder { net, options, caller })
@@ -128,11 +146,7 @@ impl Prepared<'_> {
         })
     }
 
-    /// Runs to the end under a policy of the caller's own, which the report names by its type.
-    ///
-    /// # Errors
-    /// As [`Prepared::run`].
-    pub fn run_under<P: Policy>(mut self, policy: &P) -> Result<Finished, Error> {
+    fn run_under<P: Policy>(mut self, policy: &P) -> Outcome {
         // No thread has the network yet. What roams does so under the plan's policy.
         if let Some(net) = Arc::get_mut(&mut self.net) {
             net.keep_sources();
@@ -147,11 +161,7 @@ impl Prepared<'_> {
 
     /// Runs the network by `run`, which does not return before all threads have left the run, unless no node is left to
     /// run. Handles see the network meanwhile. `policy` is the name for the report.
-    fn run_by(
-        self,
-        policy: String,
-        run: impl FnOnce(&Net<'_>, &Options) -> Result<(), Error>,
-    ) -> Result<Finished, Error> {
+    fn run_by(self, policy: String, run: impl FnOnce(&Net<'_>, &Options) -> Result<(), Error>) -> Outcome {
         let net = &*self.net;
         let ran = net.signals.viewed.during(net, || {
             self.options.on_start.call(&self.handle())?;
@@ -161,7 +171,7 @@ impl Prepared<'_> {
             Ok((ran, started.elapsed()))
         });
         match ran {
-            Ok((ran, wall)) => ran.and_then(|()| outcome(self.number, self.net, policy, wall)),
+            Ok((ran, wall)) => outcome(self.number, self.net, policy, wall, ran.err()),
             Err(panic) => {
                 // An outlet may wait for items on another thread.
                 net.fail(Error::Cancelled);
@@ -173,11 +183,17 @@ impl Prepared<'_> {
 }
 
 /// The result of a run whose threads have ended.
-fn outcome(number: usize, net: Arc<Net<'_>>, policy: String, wall: Duration) -> Result<Finished, Error> {
+fn outcome(
+    number: usize,
+    net: Arc<Net<'_>>,
+    policy: String,
+    wall: Duration,
+    refused: Option<Error>,
+) -> Outcome {
     let report = report(&net, policy, wall);
     let failure = net.take_failure();
     let dropped = dismantle(net);
-    failure.or(dropped).map_or(Ok(Finished { number, report }), Err)
+    Outcome { number, report, error: refused.or(failure).or(dropped) }
 }
 
 /// Drops the nodes and the items in their channels, unless another owner of the network is left. A panic in a drop is

@@ -118,7 +118,7 @@ impl Options {
     /// let plan = Plan::read(&text, &data).expect("the edited plan fits");
     /// let again = Graph::new();
     /// let sum = again.source(1..=4u64).fold(0, |sum, n| sum + n);
-    /// let (sum, report) = sum.run(&Options::new().plan(plan))?;
+    /// let (sum, report) = sum.run_with(&Options::new().plan(plan))?.into_parts();
     /// assert_eq!((sum, report.threads), (10, 1));
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -277,7 +277,7 @@ impl Options {
     ///     if n == 0 { 0 } else { depth(n - 1) + frame[99] / n }
     /// }
     /// let options = Options::new().thread_stack(64 << 20);
-    /// let mut depths = Graph::new().source([20_000u64; 3]).par_map(depth).start(&options)?;
+    /// let mut depths = Graph::new().source([20_000u64; 3]).par_map(depth).start_with(&options)?;
     /// assert_eq!(depths.next(), Some(20_000)); // 16 MB of frames
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```

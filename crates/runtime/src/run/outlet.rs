@@ -28,7 +28,7 @@ use crate::measure::clock::{Ticks, ticks};
 use crate::net::Net;
 use crate::port::{Input, InputCursor, PopPort};
 use crate::process::apart;
-use crate::run::{Caller, Finished, Handle, Prepared, dismantle};
+use crate::run::{Caller, Failed, Handle, Outcome, Ready, Run, Wanted, dismantle};
 use crate::sched::dedicated::WaitStrategy;
 use crate::sched::ending::{fail_panic, left};
 use crate::sched::make_ready::{changed_outside, make_all_ready};
@@ -45,8 +45,6 @@ use thalweg_graph::NodeId;
 
 /// The time for which a dropped outlet waits for threads that borrow nothing from the caller.
 const DROP_WAIT: Duration = Duration::from_millis(100);
-
-type Outcome = Result<Finished, Error>;
 
 /// The thread on which the run was started.
 enum Runner<'scope> {
@@ -169,13 +167,13 @@ impl<T: Send> std::fmt::Debug for Outlet<'_, T> {
 
 impl<T: Send + 'static> Outlet<'static, T> {
     /// Starts a run on a thread of the pool.
-    pub(crate) fn start(prepared: Prepared<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
-        Outlet::start_by(prepared, node, port, |prepared, stack| {
+    pub(crate) fn start(ready: Ready<'static>, node: NodeId, port: PopPort<T>) -> Result<Self, Error> {
+        Outlet::start_by(ready, node, port, |ready, stack| {
             let ended = Arc::new(Ended::default());
             let (at_end, cores) = (ended.clone(), Cores::here());
             let run = move || {
                 cores.adopt();
-                at_end.set(catch_unwind(AssertUnwindSafe(|| prepared.run_as(Caller::Dedicated))));
+                at_end.set(catch_unwind(AssertUnwindSafe(|| ready.run_as(Caller::Dedicated))));
             };
             ThreadPool::process().detach(stack, Box::new(run)).map(|()| Runner::Pooled(ended))
         })
@@ -186,29 +184,29 @@ impl<'scope, T: Send + 'scope> Outlet<'scope, T> {
     /// Starts a run on a thread of a scope.
     pub(crate) fn start_in(
         scope: &'scope std::thread::Scope<'scope, '_>,
-        prepared: Prepared<'scope>,
+        ready: Ready<'scope>,
         node: NodeId,
         port: PopPort<T>,
     ) -> Result<Self, Error> {
-        Outlet::start_by(prepared, node, port, |prepared, stack| {
+        Outlet::start_by(ready, node, port, |ready, stack| {
             stack
                 .set(std::thread::Builder::new().name("thalweg-0".to_owned()))
-                .spawn_scoped(scope, move || prepared.run_as(Caller::Dedicated))
+                .spawn_scoped(scope, move || ready.run_as(Caller::Dedicated))
                 .map(Runner::Scoped)
         })
     }
 
-    /// Starts a run on a thread that `spawn` makes. If that fails, the network is dropped with its `Prepared`.
+    /// Starts a run on a thread that `spawn` makes. If that fails, the network is dropped with its [`Ready`].
     fn start_by(
-        prepared: Prepared<'scope>,
+        ready: Ready<'scope>,
         node: NodeId,
         port: PopPort<T>,
-        spawn: impl FnOnce(Prepared<'scope>, StackSize) -> std::io::Result<Runner<'scope>>,
+        spawn: impl FnOnce(Ready<'scope>, StackSize) -> std::io::Result<Runner<'scope>>,
     ) -> Result<Self, Error> {
-        let (net, handle, stack) = (prepared.net.clone(), prepared.handle(), prepared.options.stack_size());
+        let (net, handle, stack) = (ready.net.clone(), ready.handle(), ready.options.stack_size());
         let generation = generation();
         let cursor = port.cursor();
-        let runner = match spawn(prepared, stack) {
+        let runner = match spawn(ready, stack) {
             Ok(runner) => runner,
             Err(cause) => {
                 drop((cursor, port)); // before the network, which then is the last owner of the ring
@@ -304,18 +302,19 @@ impl<T: Send> Outlet<'_, T> {
     /// Waits for the end of the run. Items that were not read are dropped.
     ///
     /// # Errors
-    /// The reason why the run ended early; the panic of an item's drop is one of the outlet, which is the node `outlet`.
-    pub fn finish(mut self) -> Result<Finished, Error> {
+    /// [`Failed`] says why the run ended early; the panic of an item's drop is one of the outlet, which is the node `outlet`.
+    pub fn finish(mut self) -> Result<Run, Failed> {
         if self.is_of_parent() {
-            return Err(Error::Forked);
+            return Err(Error::Forked.into());
         }
         self.leave();
         let runner = self.runner.take().expect("the run is finished once");
         let ended = runner.wait(None).expect("a wait without a limit returns an outcome");
-        let outcome = ended.unwrap_or_else(|panic| resume_unwind(panic));
+        let mut outcome = ended.unwrap_or_else(|panic| resume_unwind(panic));
         self.port = None;
         let dropped = self.net.take().and_then(dismantle);
-        outcome.and_then(|finished| dropped.map_or(Ok(finished), Err))
+        outcome.error = outcome.error.or(dropped);
+        outcome.take(Wanted::Nothing(()))
     }
 
     /// Leaves the channel: later items are discarded, and nodes whose outputs all lead here end.

@@ -11,7 +11,7 @@
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
 use super::planned::{decide, misfit};
-use super::{Finished, Options};
+use super::{Failed, Options, Run, Wanted};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, NoMemory, Sizes, Taking};
 use crate::contain::{drop_quietly, into_message};
@@ -27,26 +27,48 @@ use std::sync::Arc;
 use thalweg_graph::{Channel, ChannelId, GraphData, Kind, Node, NodeId};
 use thalweg_plan::{MAX_CARRIED, Plan, PlanError};
 
-/// A network with its plan, rings and nodes, ready to run.
-pub struct Prepared<'env> {
+/// A network with its plan, rings and nodes, ready to run. `T` is the value that the caller takes: that of the output by
+/// which the run was prepared ([`Output::prepare`](crate::Output::prepare)), if there is one.
+pub struct Prepared<'env, T = ()> {
+    pub(super) ready: Ready<'env>,
+    pub(super) wanted: Wanted<T>,
+}
+
+impl<'env> Prepared<'env> {
+    /// The same run for a caller that takes a value.
+    pub(crate) fn wanting<T>(self, wanted: Wanted<T>) -> Prepared<'env, T> {
+        Prepared { ready: self.ready, wanted }
+    }
+}
+
+/// A run that has been prepared, whatever its caller takes.
+pub(crate) struct Ready<'env> {
     /// The number of its graph.
     pub(super) number: usize,
     pub(crate) net: Arc<Net<'env>>,
     pub(super) options: Options,
 }
 
-impl std::fmt::Debug for Prepared<'_> {
+impl<T> std::fmt::Debug for Prepared<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("plan", &self.net.topology.plan).finish_non_exhaustive()
+        f.debug_struct("Prepared").field("plan", &self.ready.net.topology.plan).finish_non_exhaustive()
     }
 }
 
 impl<'env> Network<'env> {
+    /// Plans with default options, runs to the end, and reports.
+    ///
+    /// # Errors
+    /// [`Failed`] says why the run ended early.
+    pub fn run(self) -> Result<Run, Failed> {
+        self.run_with(&Options::new())
+    }
+
     /// Plans, runs to the end, and reports.
     ///
     /// # Errors
-    /// [`Error`] says why the run ended early.
-    pub fn run(self, options: &Options) -> Result<Finished, Error> {
+    /// [`Failed`] says why the run ended early.
+    pub fn run_with(self, options: &Options) -> Result<Run, Failed> {
         self.prepare(options)?.run()
     }
 
@@ -55,7 +77,12 @@ impl<'env> Network<'env> {
     /// # Errors
     /// As [`Options::check`]; also channels that are too large or for which the system has no memory, a plan that does
     /// not fit, and a panic in a process's function.
-    pub fn prepare(mut self, options: &Options) -> Result<Prepared<'env>, Error> {
+    pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
+        Ok(Prepared { ready: self.ready(options)?, wanted: Wanted::Nothing(()) })
+    }
+
+    /// [`Network::prepare`] for any caller.
+    pub(crate) fn ready(mut self, options: &Options) -> Result<Ready<'env>, Error> {
         let mut made = Made::default();
         self.make(options, &mut made).inspect_err(|_| {
             // The caller gets the error, whatever the drop of what the users have put into the graph does.
@@ -65,7 +92,7 @@ impl<'env> Network<'env> {
     }
 
     /// [`Network::prepare`]. After an error `self` and `made` have what was not made, and what was.
-    fn make(&mut self, options: &Options, made: &mut Made<'env>) -> Result<Prepared<'env>, Error> {
+    fn make(&mut self, options: &Options, made: &mut Made<'env>) -> Result<Ready<'env>, Error> {
         options.check()?;
         calibrate();
         let plan = decide(&self.graph, options, self.budget_sharers)?;
@@ -95,7 +122,7 @@ impl<'env> Network<'env> {
         net.liveness.operators = std::mem::take(&mut self.operators);
         net.cells.wide = wide;
         net.connect_pieces();
-        Ok(Prepared { number: self.number, net: Arc::new(net), options: options.clone() })
+        Ok(Ready { number: self.number, net: Arc::new(net), options: options.clone() })
     }
 }
 

@@ -120,7 +120,7 @@ mod tests {
                 let run = || {
                     let graph = Graph::new();
                     let sum = graph.source(data.iter()).map(|item| *item).fold(0, |sum, item| sum + item);
-                    graph.run(&options).unwrap().take(sum).unwrap()
+                    graph.run_with(&options).unwrap().take(sum).unwrap()
                 };
                 match catch_unwind(AssertUnwindSafe(run)) {
                     Ok(sum) => assert_eq!(sum, 10 * round),

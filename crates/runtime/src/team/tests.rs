@@ -199,7 +199,7 @@ fn a_firing_uses_the_workers_of_its_run_and_no_other_thread() {
         Loop::new().reduce(0..number + 1, 0, |range, sum| range.sum::<usize>() + sum, |a, b| a + b)
     });
     let sums = sums.collect();
-    let sums = graph.run(&options).unwrap().take(sums).unwrap();
+    let sums = graph.run_with(&options).unwrap().take(sums).unwrap();
     assert!(sums.into_iter().eq((0..20).map(|number| number * (number + 1) / 2)));
 }
 
@@ -215,7 +215,7 @@ fn a_worker_without_a_node_joins_the_job_of_a_firing() {
         });
     });
     one.for_each(|()| ());
-    graph.run(&Options::new().threads(2)).unwrap();
+    graph.run_with(&Options::new().threads(2)).unwrap();
     assert!(done.into_inner(), "the second worker joins, though it slept");
 }
 
@@ -233,7 +233,7 @@ fn a_helper_returns_to_its_run_while_a_node_has_work() {
             });
         });
         // Each item that is taken makes room, so the source can fire again. It needs a worker.
-        let mut items = graph.source(0..100u8).capacity(2).start(&Options::new().threads(2)).unwrap();
+        let mut items = graph.source(0..100u8).capacity(2).start_with(&Options::new().threads(2)).unwrap();
         assert!(comes(&helped.0), "the second worker joins");
         assert_eq!(items.by_ref().take(20).count(), 20);
         let done = helped.1.load(Ordering::Relaxed);
@@ -250,14 +250,14 @@ fn a_run_with_one_worker_executes_its_loops_on_that_worker() {
         let own = std::thread::current().id();
         par_for(0..100, |_| assert_eq!(std::thread::current().id(), own));
     });
-    graph.run(&Options::new().threads(1)).unwrap();
+    graph.run_with(&Options::new().threads(1)).unwrap();
 }
 
 #[test]
 fn a_panic_of_a_loop_in_a_firing_fails_the_run() {
     let graph = Graph::new();
     graph.source(0..3u8).for_each(|_| par_for(0..100, |at| assert!(at != 50, "planted")));
-    let error = graph.run(&Options::new().threads(2)).unwrap_err();
+    let error = graph.run_with(&Options::new().threads(2)).unwrap_err();
     assert!(error.to_string().contains("planted"), "{error}");
 }
 
@@ -266,7 +266,7 @@ fn a_run_in_a_loop_has_workers_of_its_own() {
     let run = |number: usize| {
         let graph = Graph::new();
         let sum = graph.source(0..number).map(|item| item + team_size()).collect();
-        graph.run(&Options::new().threads(1)).unwrap().take(sum).unwrap().into_iter().sum::<usize>()
+        graph.run_with(&Options::new().threads(1)).unwrap().take(sum).unwrap().into_iter().sum::<usize>()
     };
     let sums = Loop::new().collect(20, run);
     assert!(sums.into_iter().eq((0..20).map(|number| number * (number + 1) / 2)));
@@ -371,7 +371,7 @@ fn error_of_using_in(
         }
     });
     out.feed(back);
-    graph.run(&Options::new().threads(threads)).expect_err("a refused operation").to_string()
+    graph.run_with(&Options::new().threads(threads)).expect_err("a refused operation").to_string()
 }
 
 /// The panic message of a coroutine that receives or sends inside of such a frame.
@@ -412,7 +412,7 @@ fn a_coroutine_uses_channels_around_a_job() {
             tx.send(crate::join(|| ends.load(Ordering::Relaxed), || ()).0);
         }
     });
-    let (sums, _) = sums.collect().run(&Options::new().threads(2)).unwrap();
+    let sums = sums.collect().run_with(&Options::new().threads(2)).unwrap().into_value();
     assert_eq!(sums, (0..50).collect::<Vec<_>>());
 }
 
@@ -421,7 +421,7 @@ fn a_coroutine_does_not_wait_inside_another_run() {
     let inner = |wait: &(dyn Fn() + Sync)| {
         let graph = Graph::new();
         graph.source(0..1u8).for_each(|_| wait());
-        graph.run(&Options::new().threads(1)).unwrap();
+        graph.run_with(&Options::new().threads(1)).unwrap();
     };
     let error = error_of_using(move |used| par_for(0..64, |_| inner(used)));
     assert!(error.contains("an operation of a channel began inside of a parallel loop"), "{error}");

@@ -11,14 +11,14 @@ use thalweg_policy::tasks::Colour;
 /// A [`TaskGraph`] of closures.
 ///
 /// ```
-/// use thalweg_tasks::{OnDemand, Options, TaskGraph};
+/// use thalweg_tasks::{OnDemand, TaskGraph};
 ///
 /// let fibonacci = OnDemand::new(
 ///     |&n: &u64, needs: &mut Vec<u64>| needs.extend((n > 1).then(|| [n - 1, n - 2]).into_iter().flatten()),
 ///     |&n, context| if n < 2 { n } else { context.inputs().sum() },
 /// );
-/// assert_eq!(fibonacci.run(90, &Options::new())?.sink(), &2_880_067_194_370_816_120);
-/// # Ok::<(), thalweg_tasks::Error<u64>>(())
+/// assert_eq!(fibonacci.run(90)?.sink(), &2_880_067_194_370_816_120);
+/// # Ok::<(), thalweg_tasks::TaskError<u64>>(())
 /// ```
 pub struct OnDemand<K, R, E, P, C, H = fn(&K) -> Option<Colour>> {
     predecessors: P,
@@ -59,14 +59,14 @@ where
     /// A graph whose nodes may fail.
     ///
     /// ```
-    /// use thalweg_tasks::{Error, OnDemand, Options, TaskGraph};
+    /// use thalweg_tasks::{TaskError, OnDemand, TaskGraph};
     ///
     /// let graph = OnDemand::fallible(
     ///     |&n: &u32, needs: &mut Vec<u32>| needs.extend(n.checked_sub(1)),
     ///     |&n, _| if n == 3 { Err("no threes") } else { Ok(n) },
     /// );
-    /// let error = graph.run(5, &Options::new()).unwrap_err();
-    /// assert_eq!(error, Error::Failed { key: 3, cause: "no threes" });
+    /// let error = graph.run(5).unwrap_err();
+    /// assert_eq!(error, TaskError::Failed { key: 3, cause: "no threes" });
     /// assert_eq!(error.to_string(), "node 3 failed: no threes");
     /// ```
     pub fn fallible(predecessors: P, compute: C) -> OnDemand<K, R, E, P, C> {

@@ -58,16 +58,16 @@ impl<K, R> Context<'_, K, R> {
     /// ends; nothing waits for it. Without effect if this node fails.
     ///
     /// ```
-    /// use thalweg_tasks::{OnDemand, Options, TaskGraph};
+    /// use thalweg_tasks::{OnDemand, TaskGraph};
     ///
     /// // Each number finds others while it is computed.
     /// let graph = OnDemand::new(
     ///     |_: &u32, _: &mut Vec<u32>| {},
     ///     |&number, context| (1..=number / 2).for_each(|smaller| context.also(smaller)),
     /// );
-    /// let finished = graph.run(20, &Options::new())?;
+    /// let finished = graph.run(20)?;
     /// assert_eq!(finished.len(), 11);
-    /// # Ok::<(), thalweg_tasks::Error<u32>>(())
+    /// # Ok::<(), thalweg_tasks::TaskError<u32>>(())
     /// ```
     pub fn also(&mut self, key: K) {
         self.more.push(key);

@@ -9,13 +9,13 @@ use std::hash::Hash;
 use std::ops::Index;
 
 /// All results of a graph, by key.
-pub struct Finished<K, R> {
+pub struct TaskResults<K, R> {
     pub(super) store: Store<K, R>,
     pub(super) sink: u32,
     pub(super) counts: Counts,
 }
 
-impl<K, R> Finished<K, R> {
+impl<K, R> TaskResults<K, R> {
     /// The result of the sink.
     pub fn sink(&self) -> &R {
         self.store.nodes.get(self.sink).result.get().expect("the sink of a graph that has ended was computed")
@@ -59,13 +59,13 @@ impl<K, R> Finished<K, R> {
     }
 }
 
-impl<K, R> fmt::Debug for Finished<K, R> {
+impl<K, R> fmt::Debug for TaskResults<K, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Finished").field("counts", &self.counts).finish_non_exhaustive()
+        f.debug_struct("TaskResults").field("counts", &self.counts).finish_non_exhaustive()
     }
 }
 
-impl<K, R, Q> Index<&Q> for Finished<K, R>
+impl<K, R, Q> Index<&Q> for TaskResults<K, R>
 where
     K: Borrow<Q>,
     Q: Eq + Hash + ?Sized,

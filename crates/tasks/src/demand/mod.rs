@@ -20,17 +20,17 @@ mod table;
 
 pub use closures::OnDemand;
 pub use context::Context;
-pub use finished::Finished;
+pub use finished::TaskResults;
 
-use crate::{Error, Options};
+use crate::{TaskError, TaskOptions};
 use std::fmt::Debug;
 use std::hash::Hash;
 use thalweg_policy::tasks::Colour;
 
 /// What a run of a graph returns.
 pub type Outcome<G> = Result<
-    Finished<<G as TaskGraph>::Key, <G as TaskGraph>::Output>,
-    Error<<G as TaskGraph>::Key, <G as TaskGraph>::Error>,
+    TaskResults<<G as TaskGraph>::Key, <G as TaskGraph>::Output>,
+    TaskError<<G as TaskGraph>::Key, <G as TaskGraph>::Error>,
 >;
 
 /// A graph whose nodes are computed on demand, from a sink. [`OnDemand`] makes one of closures.
@@ -41,7 +41,7 @@ pub type Outcome<G> = Result<
 ///
 /// ```
 /// use std::convert::Infallible;
-/// use thalweg_tasks::{Colour, Context, Options, TaskGraph};
+/// use thalweg_tasks::{Colour, Context, TaskGraph};
 ///
 /// /// The number of paths through a grid from its corner to each cell.
 /// struct Paths;
@@ -66,11 +66,11 @@ pub type Outcome<G> = Result<
 ///     }
 /// }
 ///
-/// let finished = Paths.run((16, 16), &Options::new())?;
+/// let finished = Paths.run((16, 16))?;
 /// assert_eq!(finished.sink(), &601_080_390);
 /// assert_eq!(finished[&(2, 2)], 6);
 /// assert_eq!(finished.len(), 17 * 17);
-/// # Ok::<(), thalweg_tasks::Error<(u32, u32)>>(())
+/// # Ok::<(), thalweg_tasks::TaskError<(u32, u32)>>(())
 /// ```
 pub trait TaskGraph: Sync {
     /// The name of a node.
@@ -87,7 +87,7 @@ pub trait TaskGraph: Sync {
     /// Computes a node from the results of its predecessors.
     ///
     /// # Errors
-    /// Any: the run ends with [`Error::Failed`].
+    /// Any: the run ends with [`TaskError::Failed`].
     fn compute(
         &self,
         key: &Self::Key,
@@ -101,12 +101,23 @@ pub trait TaskGraph: Sync {
         None
     }
 
-    /// Computes the sink, all nodes that it needs, and all that these [add](Context::also).
+    /// Computes the sink, all nodes that it needs, and all that these [add](Context::also), with default options.
     ///
     /// # Errors
     /// A node failed, a function of the graph panicked, or the graph has a cycle. If several nodes fail at once, the
     /// error is that of one of them.
-    fn run(&self, sink: Self::Key, options: &Options) -> Outcome<Self>
+    fn run(&self, sink: Self::Key) -> Outcome<Self>
+    where
+        Self: Sized,
+    {
+        self.run_with(sink, &TaskOptions::new())
+    }
+
+    /// As [`TaskGraph::run`], with options.
+    ///
+    /// # Errors
+    /// As [`TaskGraph::run`].
+    fn run_with(&self, sink: Self::Key, options: &TaskOptions) -> Outcome<Self>
     where
         Self: Sized,
     {

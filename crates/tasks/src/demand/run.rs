@@ -9,12 +9,12 @@
 use super::hash::hash;
 use super::store::{Block, Full, Named, Node, Store};
 use super::table::{Place, View};
-use super::{Context, Finished, Outcome, TaskGraph, cycle};
+use super::{Context, Outcome, TaskGraph, TaskResults, cycle};
 use crate::counts::access;
 use crate::entry::{Entry, Task, spawn};
-use crate::error::{During, Error};
+use crate::error::{During, TaskError};
 use crate::exec::{self, Ended, Owned, Stop, Work};
-use crate::options::Options;
+use crate::options::TaskOptions;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use thalweg_policy::tasks::ColourSet;
@@ -63,7 +63,7 @@ enum Failure<E> {
 }
 
 /// Runs a graph: see [`TaskGraph::run`].
-pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> Outcome<G> {
+pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &TaskOptions) -> Outcome<G> {
     let options = &options.in_team();
     let members = options.count();
     let mut store = Store::new(members);
@@ -95,11 +95,11 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &Options) -> O
     }
     if counts.total().nodes < created {
         let cycle = cycle::find(&store, SINK);
-        return Err(Error::Cycle {
+        return Err(TaskError::Cycle {
             keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
         });
     }
-    Ok(Finished { store, sink: SINK, counts })
+    Ok(TaskResults { store, sink: SINK, counts })
 }
 
 /// The error of a run that has failed in a function of a node.
@@ -107,12 +107,12 @@ fn error<K: std::fmt::Debug, R, E>(
     mut store: Store<K, R>,
     (node, during): (u32, During),
     failure: Failure<E>,
-) -> Error<K, E> {
+) -> TaskError<K, E> {
     let mut key = || take_key(&mut store, node);
     match failure {
-        Failure::Failed(cause) => Error::Failed { key: key(), cause },
-        Failure::Panicked(message) => Error::Panicked { key: key(), during, message },
-        Failure::Full(Full { what, limit }) => Error::TooLarge { what, limit },
+        Failure::Failed(cause) => TaskError::Failed { key: key(), cause },
+        Failure::Panicked(message) => TaskError::Panicked { key: key(), during, message },
+        Failure::Full(Full { what, limit }) => TaskError::TooLarge { what, limit },
     }
 }
 
@@ -278,7 +278,7 @@ impl<'g, G: TaskGraph> Work for Run<'g, G> {
 }
 
 impl<'t, G: TaskGraph> Local<'t, G> {
-    fn new(me: usize, table: View<'t>, options: &Options) -> Local<'t, G> {
+    fn new(me: usize, table: View<'t>, options: &TaskOptions) -> Local<'t, G> {
         Local {
             me,
             table,

@@ -1,7 +1,7 @@
 //! A run on the threads of a team, and what each member keeps while it is absent.
 
 use super::{Executor, Thief, Work};
-use crate::options::Options;
+use crate::options::TaskOptions;
 use crate::sync::{Mutex, lock};
 use crate::team::parallel;
 use thalweg_runtime::MemberCounts;
@@ -29,7 +29,7 @@ pub(crate) struct Ended<L> {
 pub(crate) fn run<W>(
     work: &W,
     seeds: Vec<W::Entry>,
-    options: &Options,
+    options: &TaskOptions,
     local: impl Fn(usize) -> W::Local + Sync,
 ) -> Vec<Ended<W::Local>>
 where

@@ -4,8 +4,8 @@ mod build;
 mod cycle;
 mod run;
 
-use crate::error::Error;
-use crate::options::Options;
+use crate::error::TaskError;
+use crate::options::TaskOptions;
 use std::convert::Infallible;
 use std::sync::atomic::AtomicU64;
 use thalweg_policy::tasks::Colour;
@@ -16,7 +16,7 @@ use thalweg_runtime::Counts;
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// use thalweg_tasks::{Options, StaticGraph};
+/// use thalweg_tasks::StaticGraph;
 ///
 /// // The longest common subsequence of two texts: each cell needs the three cells above and to the left.
 /// let (a, b) = (b"locality-aware", b"local awareness");
@@ -28,7 +28,7 @@ use thalweg_runtime::Counts;
 ///     successors.extend((row + 1 < rows).then(|| at(row + 1, column)));
 /// });
 /// let cells: Vec<AtomicU64> = (0..rows * columns).map(|_| AtomicU64::new(0)).collect();
-/// graph.run(&Options::new(), |node| {
+/// graph.run(|node| {
 ///     let (row, column) = (node / columns, node % columns);
 ///     if row == 0 || column == 0 {
 ///         return;
@@ -41,7 +41,7 @@ use thalweg_runtime::Counts;
 ///     cells[node as usize].store(longest, Ordering::Relaxed);
 /// })?;
 /// assert_eq!(cells.last().unwrap().load(Ordering::Relaxed), 10); // "localaware"
-/// # Ok::<(), thalweg_tasks::Error<u32>>(())
+/// # Ok::<(), thalweg_tasks::TaskError<u32>>(())
 /// ```
 #[derive(Debug)]
 pub struct StaticGraph {
@@ -117,12 +117,24 @@ impl StaticGraph {
         self.successors.nodes.len() as u32
     }
 
-    /// Calls `compute` with each node, on any thread, after its predecessors.
+    /// Calls `compute` with each node, on any thread, after its predecessors, with default options.
     ///
     /// # Errors
     /// A call panicked, or the graph has a cycle; then the nodes that wait for the cycle are not computed.
-    pub fn run(&mut self, options: &Options, compute: impl Fn(u32) + Sync) -> Result<Counts, Error<u32>> {
-        self.try_run(options, |node| {
+    pub fn run(&mut self, compute: impl Fn(u32) + Sync) -> Result<Counts, TaskError<u32>> {
+        self.run_with(&TaskOptions::new(), compute)
+    }
+
+    /// As [`StaticGraph::run`], with options.
+    ///
+    /// # Errors
+    /// As [`StaticGraph::run`].
+    pub fn run_with(
+        &mut self,
+        options: &TaskOptions,
+        compute: impl Fn(u32) + Sync,
+    ) -> Result<Counts, TaskError<u32>> {
+        self.try_run_with(options, |node| {
             compute(node);
             Ok::<(), Infallible>(())
         })
@@ -131,20 +143,31 @@ impl StaticGraph {
     /// As [`StaticGraph::run`], for nodes that may fail.
     ///
     /// ```
-    /// use thalweg_tasks::{Error, Options, StaticGraph};
+    /// use thalweg_tasks::{TaskError, StaticGraph};
     ///
     /// let mut graph = StaticGraph::from_edges(2, [(0, 1)]);
-    /// let error = graph.try_run(&Options::new(), |node| if node == 0 { Err("bad") } else { Ok(()) });
-    /// assert_eq!(error, Err(Error::Failed { key: 0, cause: "bad" }));
+    /// let error = graph.try_run(|node| if node == 0 { Err("bad") } else { Ok(()) });
+    /// assert_eq!(error, Err(TaskError::Failed { key: 0, cause: "bad" }));
     /// ```
     ///
     /// # Errors
     /// As [`StaticGraph::run`], and the first error of a node.
     pub fn try_run<E: Send>(
         &mut self,
-        options: &Options,
         compute: impl Fn(u32) -> Result<(), E> + Sync,
-    ) -> Result<Counts, Error<u32, E>> {
+    ) -> Result<Counts, TaskError<u32, E>> {
+        self.try_run_with(&TaskOptions::new(), compute)
+    }
+
+    /// As [`StaticGraph::try_run`], with options.
+    ///
+    /// # Errors
+    /// As [`StaticGraph::try_run`].
+    pub fn try_run_with<E: Send>(
+        &mut self,
+        options: &TaskOptions,
+        compute: impl Fn(u32) -> Result<(), E> + Sync,
+    ) -> Result<Counts, TaskError<u32, E>> {
         let graph = ResetsCounters(self);
         let counts = run::run(graph.0, options, &compute)?;
         std::mem::forget(graph); // All nodes were reached, and have set their counters back.

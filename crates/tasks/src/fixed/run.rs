@@ -11,9 +11,9 @@
 use super::{Colours, StaticGraph, cycle, full};
 use crate::counts::access;
 use crate::entry::{Entry, Task, spawn};
-use crate::error::{During, Error};
+use crate::error::{During, TaskError};
 use crate::exec::{self, Ended, Owned, Stop, Work};
-use crate::options::Options;
+use crate::options::TaskOptions;
 use std::sync::atomic::Ordering;
 use thalweg_policy::tasks::{ColourSet, Place};
 use thalweg_runtime::{Counts, MemberCounts};
@@ -45,9 +45,9 @@ struct Local<E> {
 
 pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
     graph: &StaticGraph,
-    options: &Options,
+    options: &TaskOptions,
     compute: &C,
-) -> Result<Counts, Error<u32, E>> {
+) -> Result<Counts, TaskError<u32, E>> {
     let options = &options.in_team();
     let mut counts = Counts::default();
     counts.members = vec![MemberCounts::default(); options.count()];
@@ -67,14 +67,14 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
         counts.add(me, local.counts + stealing);
         let key = local.at;
         if let Some(message) = panic {
-            return Err(Error::Panicked { key, during: During::Compute, message });
+            return Err(TaskError::Panicked { key, during: During::Compute, message });
         }
         if let Some(cause) = local.cause {
-            return Err(Error::Failed { key, cause });
+            return Err(TaskError::Failed { key, cause });
         }
     }
     if counts.total().nodes < graph.nodes().into() {
-        return Err(Error::Cycle { keys: cycle::find(graph) });
+        return Err(TaskError::Cycle { keys: cycle::find(graph) });
     }
     Ok(counts)
 }
@@ -83,13 +83,13 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
 fn execute<E: Send, W: Work<Local = Local<E>>>(
     work: &W,
     seeds: Vec<W::Entry>,
-    options: &Options,
+    options: &TaskOptions,
 ) -> Vec<Ended<Local<E>>> {
     exec::run(work, seeds, options, |me| Local::new(me, options))
 }
 
 impl<E> Local<E> {
-    fn new(me: usize, options: &Options) -> Local<E> {
+    fn new(me: usize, options: &TaskOptions) -> Local<E> {
         Local {
             counts: MemberCounts::default(),
             at: 0,

@@ -56,7 +56,7 @@ pub(crate) struct Results<'scope, U: Send> {
 
 impl<U: Send + 'static> Results<'static, U> {
     pub(crate) fn new(stage: Stage<'static, U>) -> Self {
-        Results::lazy(stage, Box::new(Stream::start))
+        Results::lazy(stage, Box::new(|stream, options| stream.start_with(options)))
     }
 }
 
@@ -192,7 +192,7 @@ impl<'scope, U: Send> Results<'scope, U> {
     #[cold]
     fn finish(&mut self) -> Result<(), Error> {
         match std::mem::replace(&mut self.state, State::Over) {
-            State::Running(outlet) => outlet.finish().map(drop),
+            State::Running(outlet) => outlet.finish().map(drop).map_err(Error::from),
             _ => Ok(()),
         }
     }

@@ -9,6 +9,6 @@ fn main() {
         let nested = Graph::new();
         let items = nested.source((0..1000u64).map(Box::new)).named("inner");
         nested.kernel("n", input("in", items), ()).sequential(|inner, ()| std::mem::swap(inner, outer));
-        let _ = nested.run(&Options::new().threads(1));
+        let _ = nested.run_with(&Options::new().threads(1));
     });
 }

@@ -8,6 +8,6 @@ fn main() {
         let words = vec![String::from("a"), String::from("bb")];
         graph.source(words.iter()).fold("", |last, word| if word.len() > last.len() { word } else { last })
     };
-    let (longest, _) = longest.run(&Options::new()).unwrap();
+    let longest = longest.run().unwrap().into_value();
     assert_eq!(longest, "bb");
 }

@@ -5,5 +5,5 @@ use thalweg::{Options, from_iter};
 fn main() {
     let words = vec![String::from("a"), String::from("b")];
     let lengths = from_iter(words.iter()).map(|word| word.len());
-    let _ = lengths.start(&Options::new());
+    let _ = lengths.start();
 }

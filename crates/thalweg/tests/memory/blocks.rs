@@ -42,7 +42,7 @@ fn takes_little(run: impl Fn(&Options) -> usize) {
 
 /// The bytes of the blocks of a stream.
 fn sum(blocks: Stream<'static, Block>, options: &Options) -> usize {
-    blocks.fold(0, |sum, block: Block| sum + block.len()).run(options).unwrap().0
+    blocks.fold(0, |sum, block: Block| sum + block.len()).run_with(options).unwrap().into_value()
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn of_a_sequential_map() {
 fn of_a_slow_sink() {
     takes_little(|options| {
         let sink = from_iter(blocks()).par_map(|block| block);
-        sink.fold(0, |sum, block: Block| sum + slow(block).len()).run(options).unwrap().0
+        sink.fold(0, |sum, block: Block| sum + slow(block).len()).run_with(options).unwrap().into_value()
     });
 }
 
@@ -62,7 +62,12 @@ fn of_a_slow_sink() {
 fn of_a_blocking_source_and_sink() {
     takes_little(|options| {
         let blocks = from_iter(blocks()).blocking().map(|block| block);
-        blocks.fold(0, |sum, block: Block| sum + slow(block).len()).blocking().run(options).unwrap().0
+        blocks
+            .fold(0, |sum, block: Block| sum + slow(block).len())
+            .blocking()
+            .run_with(options)
+            .unwrap()
+            .into_value()
     });
 }
 
@@ -111,7 +116,7 @@ fn of_kernels() {
         let slowly = graph.kernel("slow", passed, output("out").push(1));
         let slowed = slowly.parallel(|blocks, out| out.push(slow(blocks.pop())));
         let bytes = slowed.fold(0, |sum, block: Block| sum + block.len());
-        graph.run(options).unwrap().take(bytes).unwrap()
+        graph.run_with(options).unwrap().take(bytes).unwrap()
     });
 }
 
@@ -136,7 +141,7 @@ fn of_processes() {
             }
             Value(sum)
         });
-        graph.run(options).unwrap().take(bytes).unwrap()
+        graph.run_with(options).unwrap().take(bytes).unwrap()
     });
 }
 

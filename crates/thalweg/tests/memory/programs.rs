@@ -6,7 +6,7 @@ use super::{MIB, peak_of};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
-use thalweg::{Graph, Options, ParallelExt, Stream, from_iter, input, output};
+use thalweg::{Graph, ParallelExt, Stream, from_iter, input, output};
 
 /// Maximum number of bytes of a program, without its input.
 const MOST: usize = 64_000_000;
@@ -71,7 +71,7 @@ fn an_ordered_compressor() {
     });
     let written = holds_at_most(MOST, "ordered compressor", || {
         let packed = from_iter(blocks).blocking().par_map(|block| compress(&block));
-        packed.fold(0, |sum, block: Vec<u8>| sum + block.len()).run(&Options::new()).unwrap().0
+        packed.fold(0, |sum, block: Vec<u8>| sum + block.len()).run().unwrap().into_value()
     });
     assert!(written > MIB);
 }
@@ -91,7 +91,7 @@ fn a_log_analysis() {
             *counts.entry(path).or_default() += 1;
             counts
         };
-        failed.fold(HashMap::new(), count).run(&Options::new()).unwrap().0
+        failed.fold(HashMap::new(), count).run().unwrap().into_value()
     });
     assert_eq!(paths.len(), 2);
 }
@@ -107,7 +107,7 @@ fn a_pipeline_with_a_slow_stage() {
             std::thread::sleep(Duration::from_millis(2));
             frame[..16].to_vec()
         });
-        slow.fold(0, |count, _| count + 1).run(&Options::new()).unwrap().0
+        slow.fold(0, |count, _| count + 1).run().unwrap().into_value()
     });
     assert_eq!(frames, 300);
 }
@@ -132,7 +132,7 @@ fn a_fastq_filter() {
             let quality: u64 = record.0[3].bytes().map(|byte| u64::from(byte - 33)).sum();
             (quality / record.0[3].len().max(1) as u64 >= 20).then_some(record)
         });
-        good.fold(0, |sum, record: Record| sum + record.0[1].len()).run(&Options::new()).unwrap().0
+        good.fold(0, |sum, record: Record| sum + record.0[1].len()).run().unwrap().into_value()
     });
     assert!(bases > 40 * MIB);
 }
@@ -162,7 +162,7 @@ fn a_crawler_by_feedback() {
             links.push(vec![2 * page, 2 * page + 1]);
         });
         links.feed(back);
-        bodies.fold(0, |count, _| count + 1).run(&Options::new()).unwrap().0
+        bodies.fold(0, |count, _| count + 1).run().unwrap().into_value()
     });
     assert_eq!(fetched, PAGES);
 }
@@ -177,7 +177,7 @@ fn thumbnails() {
             let rows = picture.chunks(SIDE * 3 * 8);
             rows.flat_map(|rows| rows[..SIDE * 3].chunks(24)).map(|pixel| pixel[0]).collect::<Vec<u8>>()
         });
-        small.fold(0, |sum, picture: Vec<u8>| sum + picture.len()).run(&Options::new()).unwrap().0
+        small.fold(0, |sum, picture: Vec<u8>| sum + picture.len()).run().unwrap().into_value()
     });
     assert_eq!(pixels, 40 * (SIDE / 8) * (SIDE / 8));
 }
@@ -187,7 +187,7 @@ fn chunks_of_lines() {
     let words = holds_at_most(MOST, "chunks of lines", || {
         let chunks: Stream<'static, Vec<String>> = from_iter(lines(LOG, 100 * MIB)).chunks(1000);
         let counts = chunks.par_map(|lines| lines.iter().map(|line| line.split(' ').count()).sum::<usize>());
-        counts.fold(0, |sum, count| sum + count).run(&Options::new()).unwrap().0
+        counts.fold(0, |sum, count| sum + count).run().unwrap().into_value()
     });
     assert!(words > MIB);
 }

@@ -7,7 +7,7 @@ use super::spec::{MOST_SOURCES, Spec, spec};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
-use thalweg::{BuildError, Error, Finished, Handle, Options, Report, Stream};
+use thalweg::{BuildError, Error, Handle, Options, Report, Run, Stream};
 
 /// The configuration of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -189,9 +189,9 @@ fn try_run<T: Item>(
             let prepared = network.prepare(options)?;
             let interference = interfere(prepared.handle(), disturbance, case.config.seed);
             disturbance.fuse.inspect(|drops| ledger.panic_after(*drops));
-            let end = prepared.run().map(Finished::into_report);
+            let end = prepared.run().map(Run::into_report);
             join(interference);
-            end
+            end.map_err(Error::from)
         }),
     };
     if let Err(Error::Build(refused)) = end {
@@ -213,7 +213,7 @@ fn read<T: Item>(
     seed: u64,
 ) -> (Vec<u64>, Result<Report, Error>) {
     let mut items = Vec::new();
-    let mut outlet = match stream.start(options) {
+    let mut outlet = match stream.start_with(options) {
         Ok(outlet) => outlet,
         Err(error) => return (items, Err(error)),
     };
@@ -225,7 +225,7 @@ fn read<T: Item>(
             drop(outlet);
             Err(Error::Cancelled)
         }
-        _ => outlet.finish().map(Finished::into_report),
+        _ => outlet.finish().map(Run::into_report).map_err(Error::from),
     };
     join(interference);
     (items, end)

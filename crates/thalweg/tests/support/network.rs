@@ -9,7 +9,7 @@ use super::spec::mix;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use thalweg::{BlockingRx, BlockingTx, Error, Finished, Graph, Options, Report, Rx, Tx, input, output};
+use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Report, Run, Rx, Tx, input, output};
 
 /// A channel, and the number of initial items if it is a feedback channel.
 #[derive(Clone, Debug)]
@@ -415,7 +415,7 @@ pub fn run<M: Message>(net: &Net, options: &Options) -> (Result<Report, Error>, 
             }
         }
     }
-    let end = graph.build().expect("a legal network").run(options).map(Finished::into_report);
+    let end = graph.build().expect("a legal network").run_with(options).map(Run::into_report);
     let results = std::mem::take(&mut *results.lock().unwrap());
-    (end, results)
+    (end.map_err(Error::from), results)
 }

@@ -221,8 +221,9 @@ pub fn run(
         })
         .named("limit")
         .collect()
-        .run(options)
-        .unwrap();
+        .run_with(options)
+        .unwrap()
+        .into_parts();
     Measured { results, expected, most: in_flight.most.into_inner(), report }
 }
 

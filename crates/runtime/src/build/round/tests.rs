@@ -230,8 +230,8 @@ impl Case {
         let done = items.par_fork_join(in_flight, step, join).named("fork");
         let done = if unordered { done.unordered() } else { done };
         done.weigh(|leaf| leaf.weight).for_each(move |leaf| sink.lock().unwrap().push(leaf)).named("sink");
-        let error = graph.run(&options.clone().budget(2 * limit)).err();
-        let error = error.map(|error| match error {
+        let error = graph.run_with(&options.clone().budget(2 * limit)).err();
+        let error = error.map(|error| match error.into_error() {
             Error::Node { node, cause } if node == "fork.gate" => cause.to_string(),
             other => panic!("{other}"),
         });

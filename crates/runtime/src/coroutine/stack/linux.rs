@@ -282,7 +282,7 @@ mod tests {
         let error = Pool::guarded(count, 16_384, Guards::Mappings).unwrap_err();
         let Error::Stacks { made, split: true, .. } = error else { panic!("{error}") };
         assert!(made > count / 2 && made < count, "{made} of {count}");
-        let text = error.to_string();
+        let text = format!("{error:?}");
         assert!(text.contains("raise vm.max_map_count") && text.contains(&count.to_string()), "{text}");
     }
 
@@ -300,7 +300,7 @@ mod tests {
         for (count, bytes) in large.map(|bytes| (1, bytes)).into_iter().chain(many) {
             let error = Pool::new(count, bytes).unwrap_err();
             assert!(matches!(error, Error::Stacks { made: 0, split: false, .. }), "{error}");
-            assert!(error.to_string().contains("address space"), "{error}");
+            assert!(error.help().unwrap().contains("address space"), "{error:?}");
         }
     }
 }

@@ -269,7 +269,7 @@ fn firings_use_the_workers_of_their_run() {
         fib(number % 12)
     });
     let sums = sums.collect();
-    let sums = graph.run(&Options::new().threads(5)).unwrap().take(sums).unwrap();
+    let sums = graph.run_with(&Options::new().threads(5)).unwrap().take(sums).unwrap();
     assert!(
         sums.into_iter().eq((0..200).map(|number| [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89][number % 12]))
     );
@@ -301,7 +301,7 @@ fn a_coroutine_may_join_between_its_waits() {
             }
         });
         let sums = out.collect();
-        let sums = graph.run(&Options::new().threads(threads)).unwrap().take(sums).unwrap();
+        let sums = graph.run_with(&Options::new().threads(threads)).unwrap().take(sums).unwrap();
         assert!(sums.into_iter().eq((0..50).map(|number| fib(number % 10) + fib(number % 11))));
     }
 }
@@ -358,7 +358,7 @@ fn a_helper_returns_to_its_run_between_halves() {
         join(|| (0..400).for_each(|_| _ = join(leaf, leaf)), || ());
         flags.1.store(true, Ordering::Release);
     });
-    let mut items = graph.source(0..100u8).capacity(2).start(&Options::new().threads(2)).unwrap();
+    let mut items = graph.source(0..100u8).capacity(2).start_with(&Options::new().threads(2)).unwrap();
     assert!(comes(&shared.0), "the second worker joins");
     assert_eq!(items.by_ref().take(10).count(), 10);
     assert!(!shared.1.load(Ordering::Acquire), "the source waited for the joins");
