@@ -95,7 +95,7 @@ impl Engine {
             Some(machine) => options.machine(machine),
             None => options,
         };
-        options.check().map_err(Misuse::new)?;
+        options.check().map_err(|error| Misuse::new(format!("{error:?}")))?;
         Ok(if self.watch { self.runs.follow(options) } else { options })
     }
 

@@ -98,7 +98,7 @@ impl Saved {
         // The parser has no list of policies.
         let known = Options::new().policy(&plan.policy).check();
         let line = Place::Policy.line_in(&text).unwrap_or(1);
-        known.map_err(|unknown| in_file(path, line, unknown))?;
+        known.map_err(|unknown| in_file(path, line, format!("{unknown:?}")))?;
         Ok(Saved { path: path.to_owned(), text, plan })
     }
 }

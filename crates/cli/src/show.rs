@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::graph::shown;
+use thalweg::plan::Plan;
 use thalweg::trace::{Comparison, Report, ReportExt, Timeline, TimelineExt};
 
 use crate::interrupt::Interrupt;
@@ -26,10 +27,12 @@ use crate::{outputs, results, standard, text};
   thalweg show report.json
   thalweg show before.json after.json
   thalweg show report.json timeline.json -o page.html
-  thalweg show report.json --next-plan > plan.txt")]
+  thalweg show report.json --next-plan > plan.txt
+  thalweg show monday.json tuesday.json wednesday.json --next-plan > plan.txt")]
 pub(crate) struct Show {
-    /// One report, two reports to compare, or a report and its timeline; `-` is standard input
-    #[arg(value_name = "FILE", required = true, num_args = 1..=2)]
+    /// One report, two reports to compare, a report and its timeline, or the reports of several runs of one program
+    /// with --next-plan; `-` is standard input
+    #[arg(value_name = "FILE", required = true, num_args = 1..)]
     files: Vec<PathBuf>,
     /// Write a page for a browser to this file, or to standard output for `-`
     #[arg(short, long, value_name = "PAGE")]
@@ -41,7 +44,8 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "output")]
     plan: bool,
     /// Print a plan for the next run, which follows from the times that this run measured, and nothing else: workers of
-    /// parallel nodes, and nodes of each worker. The next run takes it with its option --plan
+    /// parallel nodes, and nodes of each worker. The measurements of several runs of the program are added, and the plan of
+    /// the first is changed. The next run takes it with its option --plan
     #[arg(long, conflicts_with_all = ["output", "plan"])]
     next_plan: bool,
 }
@@ -66,6 +70,10 @@ impl Show {
             Report::from_json(&document.text).with_context(|| format!("reading {}", shown(&document.path)))
         };
         match (&reports[..], &timelines[..]) {
+            ([first, more @ ..], []) if self.next_plan => {
+                let more = more.iter().map(report).collect::<Result<Vec<_>>>()?;
+                standard::print(&standard::harmless(&self.next_plan(&report(first)?, &more)?))
+            }
             ([one], []) => self.show(report(one)?, interrupt),
             ([one], [timeline]) => {
                 let mut report = report(one)?;
@@ -82,36 +90,49 @@ impl Show {
                 "{} is a timeline, and no report is given\nhelp: name the report of the same run too",
                 shown(&timeline.path)
             ),
-            _ => unreachable!("one or two files are given"),
+            _ => bail!(
+                "{} files are given\nhelp: name one report, two to compare, or several with --next-plan",
+                self.files.len()
+            ),
         }
     }
 
     fn show(&self, report: Report, interrupt: &Interrupt) -> Result<()> {
         match &self.output {
             Some(path) => outputs::write(path, self.force, report.to_html().as_bytes(), interrupt),
-            None if self.plan || self.next_plan => {
-                standard::print(&standard::harmless(&self.plan_text(&report)?))
+            None if self.plan => {
+                self.planned(&report)?;
+                standard::print(&standard::harmless(&report.plan_text()))
             }
             None => standard::print(&results::text(&report)),
         }
     }
 
-    /// The plan of the report, or the next one.
-    fn plan_text(&self, report: &Report) -> Result<String> {
-        let path = shown(&self.files[0]);
+    /// The plan of the report of the first file.
+    fn planned<'r>(&self, report: &'r Report) -> Result<&'r Plan> {
         let Some(plan) = &report.plan else {
-            bail!("{path} has no plan\nhelp: save the report of a run of the engine");
+            bail!("{} has no plan\nhelp: save the report of a run of the engine", shown(&self.files[0]));
         };
-        if self.plan {
-            return Ok(report.plan_text());
-        }
+        Ok(plan)
+    }
+
+    /// The plan that follows from the plan of a report and what it and others have measured.
+    fn next_plan(&self, report: &Report, more: &[Report]) -> Result<String> {
+        let path = shown(&self.files[0]);
+        let plan = self.planned(report)?;
         ensure!(
             report.program_plan.is_none(),
             "{path} is the report of a compiled program, whose plan follows from the times that each run measures first\n\
              help: run the program without --plan, and save that plan with --save-plan"
         );
         plan.check(&report.graph).with_context(|| format!("reading the plan in {path}"))?;
-        Ok(plan.refined(&report.graph, &report.profile()).on(&report.graph).to_string())
+        let mut profile = report.profile();
+        for (more, path) in more.iter().zip(&self.files[1..]) {
+            profile
+                .merge(&more.profile())
+                .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
+        }
+        Ok(plan.refined(&report.graph, &profile).on(&report.graph).to_string())
     }
 
     fn compare(&self, before: &Report, after: &Report) -> Result<()> {
@@ -120,8 +141,8 @@ impl Show {
             "a page shows one report, two are given\nhelp: leave out one of them, or -o"
         );
         ensure!(
-            !self.plan && !self.next_plan,
-            "--plan and --next-plan print the plan of one report, two are given\nhelp: leave out one of them"
+            !self.plan,
+            "--plan prints the plan of one report, two are given\nhelp: leave out one of them"
         );
         standard::print(&Comparison::new(before, after).to_string())
     }

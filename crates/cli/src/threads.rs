@@ -28,7 +28,7 @@ impl Threads {
     /// The number is outside the range of the engine's option.
     pub fn of_team(self, quiet: bool) -> Result<Option<usize>> {
         let Some(threads) = self.threads else { return Ok(None) };
-        Options::new().threads(threads).check().map_err(Misuse::new)?;
+        Options::new().threads(threads).check().map_err(|error| Misuse::new(format!("{error:?}")))?;
         let team = thalweg::team_size();
         if threads > team && !quiet {
             standard::eprint(&format!(

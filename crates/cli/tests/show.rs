@@ -84,6 +84,18 @@ fn a_report_is_printed_as_it_was() {
     );
 }
 
+/// A thread that was busy in one run and idle in the other: the plan of both follows from the sum.
+#[test]
+fn the_next_plan_follows_from_all_runs() {
+    let folder = folder();
+    let next = |files: &[&str]| stdout(&show(folder.path(), &[files, &["--next-plan"]].concat()));
+    assert_eq!(next(&["b.json", "b.json", "b.json"]), next(&["b.json"]));
+    let text = fs::read_to_string(folder.path().join("b.json")).unwrap();
+    fs::write(folder.path().join("other.json"), text.replace("square", "cube")).unwrap();
+    let message = refused(folder.path(), &["b.json", "other.json", "--next-plan"]);
+    assert!(message.contains("adding other.json to b.json: the runs are of different graphs"), "{message}");
+}
+
 #[test]
 fn two_reports_are_compared() {
     let folder = folder();
@@ -128,7 +140,7 @@ fn errors_name_the_file_and_the_place() {
         (&["t.json"], &["t.json is a timeline", "help: name the report"]),
         (&["a.json", "t.json"], &["only a page can show", "-o PAGE.html"]),
         (&["a.json", "b.json", "-o", "x.html"], &["a page shows one report"]),
-        (&["a.json", "b.json", "--plan"], &["--plan and --next-plan print the plan of one report"]),
+        (&["a.json", "b.json", "--plan"], &["--plan prints the plan of one report"]),
         (&["a.json", "-o", "a.json", "-f"], &["refusing to overwrite a.json"]),
         (&["a.json", "-o", "missing/page.html"], &["missing/page.html"]),
         (&["a.json", "-f"], &["--output"]),

@@ -47,7 +47,7 @@ pub use fingerprint::Fingerprint;
 pub use passes::capacities::MAX_CARRIED;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
-pub use profile::{ChannelProfile, NodeProfile, Profile};
+pub use profile::{ChannelProfile, NodeProfile, OtherGraph, Profile};
 #[cfg(feature = "text")]
 pub use read::ReadError;
 #[cfg(feature = "text")]

@@ -96,7 +96,7 @@ impl Plan {
     /// let b = graph.add(Node::sequential("b").input(InPort::new("in", item)));
     /// graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     ///
-    /// let node = NodeProfile { firings: 1000, busy: Duration::from_millis(5) };
+    /// let node = NodeProfile::new(1000, Duration::from_millis(5));
     /// let profile = Profile::new(Duration::from_millis(6), vec![node, node], Vec::new());
     /// let plan = Plan::with_profile(&graph, &profile, &Wishes { threads: Some(2), ..Wishes::default() });
     /// assert_eq!(plan.segments, [[NodeId(0)], [NodeId(1)]]);
@@ -146,7 +146,7 @@ impl Plan {
     /// # graph.connect((a, 0), (b, 0), Link::default()).unwrap();
     /// let wishes = Wishes { threads: Some(2), claim_length: Some(1), ..Wishes::default() };
     /// let plan = Plan::new(&graph, &wishes);
-    /// let node = NodeProfile { firings: 1000, busy: Duration::from_millis(5) };
+    /// let node = NodeProfile::new(1000, Duration::from_millis(5));
     /// let profile = Profile::new(Duration::from_millis(6), vec![node, node], Vec::new());
     /// let next = plan.refined(&graph, &profile);
     /// assert_eq!((next.segments.len(), next.claim_lengths[0]), (2, 1));

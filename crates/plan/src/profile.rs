@@ -1,48 +1,229 @@
-//! What a run has measured, as far as a plan uses it.
+//! What runs have measured, as far as a plan or a model uses it.
 
+use crate::Fingerprint;
+use std::fmt;
 use std::time::Duration;
+use thalweg_graph::GraphData;
 
-/// The measurements of a run from which [`Plan::with_profile`](crate::Plan::with_profile) makes the next plan: plain
-/// data, by node and channel. A report makes one (`Report::profile`).
+/// The measurements of one or several runs of a graph, by node and channel: plain data, from which
+/// [`Plan::with_profile`](crate::Plan::with_profile) makes the next plan. A report makes one (`Report::profile`).
 ///
 /// Entries that are missing count as zero, so the profile of another graph leads to a bad plan and never to a wrong
 /// one.
-#[derive(Clone, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
+///
+/// ```
+/// use std::time::Duration;
+/// use thalweg_plan::{NodeProfile, Profile};
+///
+/// let run = |firings, ms, variance| {
+///     let node = NodeProfile::new(firings, Duration::from_millis(ms)).with_variance(variance);
+///     Profile::new(Duration::from_millis(ms), vec![node], Vec::new())
+/// };
+/// // 1000 firings of 1 us that take equally long, and 1000 of 3 us.
+/// let mut both = run(1000, 1, 0.0);
+/// both.merge(&run(1000, 3, 0.0))?;
+/// let node = both.nodes()[0];
+/// assert_eq!((node.firings(), node.mean_ns(), node.variance()), (2000, 2000.0, Some(1e6)));
+/// # Ok::<(), thalweg_plan::OtherGraph>(())
+/// ```
+#[derive(Clone, Default, Debug, PartialEq)]
 pub struct Profile {
-    /// Wall time of the run.
-    pub wall: Duration,
-    /// The nodes, by id.
-    pub nodes: Vec<NodeProfile>,
-    /// The channels, by id.
-    pub channels: Vec<ChannelProfile>,
+    graph: Fingerprint,
+    wall: Duration,
+    nodes: Vec<NodeProfile>,
+    channels: Vec<ChannelProfile>,
 }
 
 /// The measurements of a node.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub struct NodeProfile {
-    /// Firings done.
-    pub firings: u64,
-    /// Time in the node's code, summed over all workers.
-    pub busy: Duration,
+    firings: u64,
+    busy: Duration,
+    variance: Option<f64>,
 }
 
 /// The measurements of a channel.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct ChannelProfile {
-    /// Items published.
-    pub items: u64,
+    items: u64,
+    bytes: u64,
 }
 
 impl Profile {
-    /// The profile of a run that took `wall`.
+    /// The profile of a run that took `wall`: nodes and channels by their ids.
     pub fn new(wall: Duration, nodes: Vec<NodeProfile>, channels: Vec<ChannelProfile>) -> Profile {
-        Profile { wall, nodes, channels }
+        Profile { graph: Fingerprint::default(), wall, nodes, channels }
+    }
+
+    /// The same measurements, as those of this graph: [`merge`](Self::merge) refuses those of another one.
+    pub fn of_graph(self, graph: &GraphData) -> Profile {
+        Profile { graph: Fingerprint::of(graph), ..self }
+    }
+
+    /// Wall time, summed over the runs.
+    pub fn wall(&self) -> Duration {
+        self.wall
+    }
+
+    /// The nodes, by id.
+    pub fn nodes(&self) -> &[NodeProfile] {
+        &self.nodes
+    }
+
+    /// The channels, by id.
+    pub fn channels(&self) -> &[ChannelProfile] {
+        &self.channels
+    }
+
+    /// Adds the measurements of another run of the graph.
+    ///
+    /// # Errors
+    /// The other profile is of another graph; this one has not changed.
+    pub fn merge(&mut self, other: &Profile) -> Result<(), OtherGraph> {
+        if self.graph != other.graph {
+            return Err(OtherGraph { first: self.graph, second: other.graph });
+        }
+        self.wall = self.wall.saturating_add(other.wall);
+        self.nodes.resize(self.nodes.len().max(other.nodes.len()), NodeProfile::default());
+        self.channels.resize(self.channels.len().max(other.channels.len()), ChannelProfile::default());
+        self.nodes.iter_mut().zip(&other.nodes).for_each(|(node, more)| *node = node.and(more));
+        for (channel, more) in self.channels.iter_mut().zip(&other.channels) {
+            channel.items = channel.items.saturating_add(more.items);
+            channel.bytes = channel.bytes.saturating_add(more.bytes);
+        }
+        Ok(())
     }
 
     /// The busy time of a node, in nanoseconds; 0 if the profile lacks the node.
     pub(crate) fn busy_ns(&self, node: usize) -> u64 {
         let busy = self.nodes.get(node).map_or(Duration::ZERO, |node| node.busy);
         u64::try_from(busy.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl NodeProfile {
+    /// A node that has fired this often, for this time in its code, summed over all workers.
+    pub fn new(firings: u64, busy: Duration) -> NodeProfile {
+        NodeProfile { firings, busy, variance: None }
+    }
+
+    /// Sets the variance of the time of a firing, in square nanoseconds. One that is negative or no number is none.
+    pub fn with_variance(mut self, variance: f64) -> NodeProfile {
+        self.variance = (variance >= 0.0 && variance.is_finite()).then_some(variance);
+        self
+    }
+
+    /// Firings done.
+    pub fn firings(&self) -> u64 {
+        self.firings
+    }
+
+    /// Time in the node's code, summed over all workers.
+    pub fn busy(&self) -> Duration {
+        self.busy
+    }
+
+    /// The mean time of a firing, in nanoseconds; 0 if there was none.
+    pub fn mean_ns(&self) -> f64 {
+        if self.firings == 0 { 0.0 } else { self.busy.as_secs_f64() * 1e9 / self.firings as f64 }
+    }
+
+    /// The variance of the time of a firing, in square nanoseconds, if firings were measured one by one. Firings shorter than
+    /// 100 ns are measured in blocks; of those it is the variance of a block's mean.
+    pub fn variance(&self) -> Option<f64> {
+        self.variance
+    }
+
+    /// Both nodes' firings together.
+    fn and(&self, other: &NodeProfile) -> NodeProfile {
+        let firings = self.firings.saturating_add(other.firings);
+        let both = NodeProfile::new(firings, self.busy.saturating_add(other.busy));
+        let squares = |node: &NodeProfile| {
+            let of_one = node.variance? + node.mean_ns().powi(2);
+            (node.firings > 0).then_some((of_one * node.firings as f64, node.firings as f64))
+        };
+        match (squares(self), squares(other)) {
+            (Some((a, n)), Some((b, m))) => {
+                both.with_variance(((a + b) / (n + m) - both.mean_ns().powi(2)).max(0.0))
+            }
+            // The firings of one profile alone were measured one by one.
+            (Some(_), None) => NodeProfile { variance: self.variance, ..both },
+            (None, _) => NodeProfile { variance: other.variance, ..both },
+        }
+    }
+}
+
+impl ChannelProfile {
+    /// A channel that has carried these items, of this many bytes together.
+    pub fn new(items: u64, bytes: u64) -> ChannelProfile {
+        ChannelProfile { items, bytes }
+    }
+
+    /// Items published.
+    pub fn items(&self) -> u64 {
+        self.items
+    }
+
+    /// Their bytes: by the user's weight function if there is one, otherwise by the size of the type.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// Two profiles are of different graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherGraph {
+    first: Fingerprint,
+    second: Fingerprint,
+}
+
+impl fmt::Display for OtherGraph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the runs are of different graphs: {} and {}", self.first, self.second)
+    }
+}
+
+impl std::error::Error for OtherGraph {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_equals_measuring_all_firings() {
+        let (few, many) = ([100.0, 300.0], [200.0, 200.0, 500.0]);
+        let of = |times: &[f64]| {
+            let (n, sum) = (times.len() as f64, times.iter().sum::<f64>());
+            let variance = times.iter().map(|time| (time - sum / n).powi(2)).sum::<f64>() / n;
+            NodeProfile::new(times.len() as u64, Duration::from_nanos(sum as u64)).with_variance(variance)
+        };
+        let (all, merged) = (of(&[&few[..], &many].concat()), of(&few).and(&of(&many)));
+        assert_eq!((merged.firings, merged.busy), (all.firings, all.busy));
+        let (variance, expected) = (merged.variance.unwrap(), all.variance.unwrap());
+        assert!((variance - expected).abs() < 1e-6, "{variance} {expected}");
+    }
+
+    #[test]
+    fn what_one_run_lacks_the_other_has() {
+        let (none, measured) =
+            (NodeProfile::default(), NodeProfile::new(2, Duration::from_nanos(8)).with_variance(3.0));
+        for merged in [none.and(&measured), measured.and(&none)] {
+            assert_eq!(merged, measured);
+        }
+        assert_eq!(measured.with_variance(f64::NAN).variance, None);
+        let mut few = Profile::default();
+        few.merge(&Profile::new(Duration::ZERO, vec![measured], vec![ChannelProfile::new(1, 8)])).unwrap();
+        assert_eq!((few.nodes(), few.channels()), (&[measured][..], &[ChannelProfile::new(1, 8)][..]));
+    }
+
+    #[test]
+    fn a_profile_of_another_graph_is_refused() {
+        let mut graph = GraphData::new();
+        graph.add(thalweg_graph::Node::sequential("clock"));
+        let mut profile = Profile::default().of_graph(&graph);
+        let before = profile.clone();
+        let error = profile.merge(&Profile::default()).unwrap_err().to_string();
+        assert!(error.contains("different graphs"), "{error}");
+        assert_eq!(profile, before);
     }
 }

@@ -44,7 +44,7 @@ fn graph() -> GraphData {
 /// A plan of the graph for two workers, with every kind of decision but byte limits.
 fn plan() -> Plan {
     let busy = [9, 8, 8, 3, 4, 20].map(Duration::from_millis);
-    let nodes = busy.iter().map(|busy| NodeProfile { firings: 10, busy: *busy }).collect();
+    let nodes = busy.iter().map(|busy| NodeProfile::new(10, *busy)).collect();
     let profile = Profile::new(Duration::from_millis(40), nodes, Vec::new());
     Plan::with_profile(&graph(), &profile, &Wishes { threads: Some(2), ..Wishes::default() })
 }

@@ -113,8 +113,8 @@ pub mod plan {
     #[cfg(feature = "report")]
     pub use thalweg_plan::{Annotated, ReadError};
     pub use thalweg_plan::{
-        Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile, Place,
-        Plan, PlanError, Profile, Raised, Unit, Units, Wishes, Workers, threads,
+        Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile, OtherGraph,
+        Place, Plan, PlanError, Profile, Raised, Unit, Units, Wishes, Workers, threads,
     };
 }
 

@@ -134,6 +134,27 @@ fn service_times_have_mean_and_variance() {
 }
 
 /// Short firings are measured too, and their mean is that of all firings.
+/// Firings of 1 and of 20 us in turn, whose mean is in neither's bucket: single firings are measured, not claims of many.
+#[test]
+fn firings_of_a_parallel_node_are_measured_one_by_one() {
+    let work = |number: u64| spin(Duration::from_micros(if number.is_multiple_of(2) { 1 } else { 20 }));
+    for is_weighed in [false, true] {
+        let done = thalweg::from_iter(0..40_000u64).par_map(work);
+        let done = if is_weighed { done.weigh(|()| 1) } else { done };
+        let report = done.for_each(drop).run_with(&Options::new().threads(1)).unwrap().into_report();
+        let firing = &report.nodes[1].service.as_ref().unwrap().firing;
+        let within = |range: std::ops::Range<usize>| {
+            let buckets = firing.buckets().iter().enumerate().filter(|(bucket, _)| range.contains(bucket));
+            buckets.map(|(_, count)| count).sum::<u64>() as f64 / firing.count() as f64
+        };
+        // 1 us is in bucket 9 or 10, 20 us in bucket 14.
+        let (short, between, long) = (within(9..12), within(12..14), within(14..16));
+        assert!(short > 0.25 && long > 0.25 && between < 0.1, "{short} {between} {long}: {firing:?}");
+        let profile = report.profile().nodes()[1];
+        assert_eq!(profile.variance(), Some(firing.variance()));
+    }
+}
+
 #[test]
 fn short_firings_are_sampled() {
     let report = chain(2_000_000, Duration::ZERO, &Options::new().threads(1));

@@ -1,6 +1,6 @@
 //! What the next plan uses of a report.
 
-use crate::Report;
+use crate::{ChannelReport, NodeReport, Report};
 use thalweg_plan::{ChannelProfile, NodeProfile, Profile};
 
 impl Report {
@@ -17,11 +17,19 @@ impl Report {
     /// graph.add(Node::sequential("clock"));
     /// let mut report = Report::new(graph, "auto", 1);
     /// report.nodes[0].busy = Duration::from_millis(3);
-    /// assert_eq!(report.profile().nodes[0].busy, Duration::from_millis(3));
+    /// assert_eq!(report.profile().nodes()[0].busy(), Duration::from_millis(3));
     /// ```
     pub fn profile(&self) -> Profile {
-        let nodes = self.nodes.iter().map(|node| NodeProfile { firings: node.firings, busy: node.busy });
-        let channels = self.channels.iter().map(|channel| ChannelProfile { items: channel.items });
-        Profile::new(self.wall, nodes.collect(), channels.collect())
+        let node = |node: &NodeReport| {
+            let profile = NodeProfile::new(node.firings, node.busy);
+            let firing = node.service.as_ref().map(|service| &service.firing);
+            firing
+                .filter(|firing| !firing.is_empty())
+                .map_or(profile, |firing| profile.with_variance(firing.variance()))
+        };
+        let channel = |channel: &ChannelReport| ChannelProfile::new(channel.items, channel.bytes);
+        let nodes = self.nodes.iter().map(node).collect();
+        let channels = self.channels.iter().map(channel).collect();
+        Profile::new(self.wall, nodes, channels).of_graph(&self.graph)
     }
 }

@@ -18,7 +18,7 @@ fn add(graph: &mut GraphData, node: Node, pops: &[u32], pushes: &[u32]) -> NodeI
 }
 
 fn profile(milliseconds: &[u64]) -> Profile {
-    let node = |ms: &u64| NodeProfile { firings: 100, busy: Duration::from_millis(*ms) };
+    let node = |ms: &u64| NodeProfile::new(100, Duration::from_millis(*ms));
     Profile::new(Duration::from_millis(100), milliseconds.iter().map(node).collect(), Vec::new())
 }
 

@@ -20,9 +20,9 @@ use crate::sync::Ordering;
 use thalweg_graph::NodeId;
 use thalweg_policy::{Event, WorkerId};
 
-/// The pace from which on a firing is measured for itself: 256 ns, which two time stamps disturb by a tenth at most. In
-/// the unit of `NodeState::pace`.
-const SINGLE_PACE: u32 = 256 * 16;
+/// The pace from which on a firing is measured for itself: 100 ns. Shorter ones are measured in blocks, whose variance is
+/// that of their means. In the unit of `NodeState::pace`.
+const SINGLE_PACE: u32 = 100 * 16;
 
 /// The code of a node, which threads activate.
 ///
@@ -205,7 +205,7 @@ impl ActivationContext<'_> {
         }
     }
 
-    /// The most firings of the next run of firings, which is at most `limit`. Fewer in a sampled activation, so that a
+    /// The maximum number of firings of the next run of firings, which is at most `limit`. Fewer in a sampled activation, so that a
     /// single firing can be measured.
     #[inline]
     pub(crate) fn next_run(&mut self, limit: usize) -> usize {

@@ -250,7 +250,7 @@ where
         // SAFETY: this thread issued the ticket and has not completed it; the reference that `issue` had is gone, and
         // this one is not used after `complete`.
         let slot = unsafe { self.window.body(ticket) };
-        let ran = if slot.frames.is_empty() { self.run_static(slot) } else { self.run_framed(slot) };
+        let ran = if slot.frames.is_empty() { self.run_static(slot, cx) } else { self.run_framed(slot, cx) };
         match ran {
             Ok(()) => self.complete(ticket, slot, cx),
             Err(failure) => failure.report(cx),
@@ -280,13 +280,17 @@ where
     }
 
     /// Runs the firings of a ticket with the static rates of the inputs.
-    fn run_static(&self, slot: &mut Ticket<I, O, C::Rest>) -> Result<(), Failure> {
+    fn run_static(
+        &self,
+        slot: &mut Ticket<I, O, C::Rest>,
+        cx: &mut ActivationContext<'_>,
+    ) -> Result<(), Failure> {
         if self.node.weighed.is_none() {
-            self.fire(slot, self.limits.clone(), slot.firings)?;
+            self.fire_measured(slot, self.limits.clone(), slot.firings, cx)?;
         } else {
             // Outside of the inner loop, since weighing calls a function of the user.
             for _ in 0..slot.firings {
-                self.fire(slot, self.limits.clone(), 1)?;
+                self.fire_measured(slot, self.limits.clone(), 1, cx)?;
                 O::weigh_pushed(&mut slot.outs);
             }
         }
@@ -295,14 +299,44 @@ where
     }
 
     /// Runs the firings of a ticket, each with the rates that the framing function has decided.
-    fn run_framed(&self, slot: &mut Ticket<I, O, C::Rest>) -> Result<(), Failure> {
+    fn run_framed(
+        &self,
+        slot: &mut Ticket<I, O, C::Rest>,
+        cx: &mut ActivationContext<'_>,
+    ) -> Result<(), Failure> {
         for firing in 0..slot.firings {
             let limits = I::framed(&slot.frames[firing * self.inputs..][..self.inputs]);
-            self.fire(slot, limits, 1)?;
+            self.fire_measured(slot, limits, 1, cx)?;
             O::weigh_pushed(&mut slot.outs);
         }
         O::close_ticket(&mut slot.outs);
         Ok(())
+    }
+
+    /// [`fire`](Self::fire), and in a sampled activation measures one of the firings. False if one is interrupted.
+    #[inline]
+    pub(super) fn fire_measured(
+        &self,
+        slot: &mut Ticket<I, O, C::Rest>,
+        limits: I::Limits,
+        firings: usize,
+        cx: &mut ActivationContext<'_>,
+    ) -> Result<bool, Failure> {
+        if cx.laps.is_none() {
+            return self.fire(slot, limits, firings);
+        }
+        let end = slot.fired + firings;
+        while slot.fired < end {
+            let before = slot.fired;
+            let run = cx.next_run(end - before);
+            let whole = self.fire(slot, limits.clone(), run)?;
+            cx.end_run(slot.fired - before);
+            cx.lap(Part::Application);
+            if !whole {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Runs `firings` firings of the ticket, each with the rates `limits`. False if one is interrupted.

@@ -126,7 +126,7 @@ where
             let (items, time) = pieces.begin(&self.piece);
             let bytes = self.bytes_of_piece(ticket, slot, cx);
             O::pause_after(&mut slot.outs, items, time, bytes);
-            match self.fire(slot, self.limits.clone(), slot.firings - slot.fired) {
+            match self.fire_measured(slot, self.limits.clone(), slot.firings - slot.fired, cx) {
                 Err(failure) => return failure.report(cx),
                 Ok(true) => {
                     O::close_ticket(&mut slot.outs);

@@ -32,11 +32,11 @@ use crate::channel::Meter;
 use crate::coroutine::leave_node;
 use crate::liveness::search;
 use crate::measure::account::DedicatedAccount;
-use crate::measure::clock::{Scale, Ticks, ticks};
+use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Measured;
 use crate::measure::waits;
-use crate::net::{ActivationContext, By, NO_NAP, Net, Waiting};
+use crate::net::{ActivationContext, By, NO_NAP, Net, NodeState, Waiting};
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
@@ -98,7 +98,9 @@ pub(crate) fn run(
         if waits::is_counted(cell, from, true) {
             waits::count(net, node, waits::ended_always(cell, from));
         }
+        cx.laps = Some(Laps::start(from));
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
+        let laps = cx.laps.take();
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
         cell.state.activations.fetch_add(1, Ordering::Relaxed);
         let after = ticks();
@@ -106,7 +108,7 @@ pub(crate) fn run(
         cell.state.since.store(after, Ordering::Relaxed);
         widen::note_node(net, node, cell);
         let ns = Scale::now().ns(after.saturating_sub(from));
-        measures.note_service(cx.fired, ns);
+        measures.note_service(&cell.state, cx.fired, ns, laps);
         measures.move_parts(net, node);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
@@ -164,13 +166,21 @@ struct Measures {
 }
 
 impl Measures {
-    /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds.
-    fn note_service(&mut self, fired: usize, ns: f64) {
+    /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds. Sets the pace, by which a single firing
+    /// of the next activation is measured.
+    fn note_service(&mut self, state: &NodeState, fired: usize, ns: f64, laps: Option<Laps>) {
         // A process may work for long without a message.
-        if fired > 0 || ns > LONG_NS {
-            let firing = (fired > 0).then(|| (ns / fired as f64, fired as u64));
-            Measured { ns, fired, always: true, firing }.record(&mut self.service);
+        if fired == 0 && ns <= LONG_NS {
+            return;
         }
+        let firing = (fired > 0).then(|| {
+            let mean = ns / fired as f64;
+            state.pace.store((mean * 16.0) as u32, Ordering::Relaxed);
+            let single = laps.and_then(|laps| laps.measured);
+            let each = single.map_or(mean, |(of, spent)| Scale::now().ns(spent) / of as f64);
+            (each, fired as u64)
+        });
+        Measured { ns, fired, always: true, firing }.record(&mut self.service);
     }
 
     /// Adds an activation to the timeline, if the run records one.

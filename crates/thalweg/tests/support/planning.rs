@@ -26,7 +26,7 @@ pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     let wishes =
         Wishes { threads, policy: Some(made.policy.clone()), budget: made.budget, ..Wishes::default() };
     let mut plan = if random.is_one_in(2) {
-        let busy = |_| NodeProfile { firings: 1, busy: Duration::from_nanos(random.below(1000) as u64) };
+        let busy = |_| NodeProfile::new(1, Duration::from_nanos(random.below(1000) as u64));
         let profile = Profile::new(Duration::ZERO, graph.node_ids().map(busy).collect(), Vec::new());
         Plan::with_profile(graph, &profile, &wishes)
     } else {
