@@ -67,17 +67,17 @@ pub fn chain_unpinned(job: &Chain) -> Outcome {
 
 /// The chain with activations of four firings each, so that the cost of an activation shows.
 pub fn chain_by_fours(job: &Chain) -> Outcome {
-    chain_with(job, &pinned(job.threads).counted().run_length(1))
+    chain_with(job, &pinned(job.threads).repeatable().claim_length(1))
 }
 
 /// The chain with activations of four firings each, and a timeline of the latest 65,536 events.
 pub fn chain_by_fours_recorded(job: &Chain) -> Outcome {
-    chain_with(job, &pinned(job.threads).counted().run_length(1).timeline(1 << 16))
+    chain_with(job, &pinned(job.threads).repeatable().claim_length(1).timeline(1 << 16))
 }
 
 /// The chain with activations of four firings each, without time stamps.
 pub fn chain_by_fours_unstamped(job: &Chain) -> Outcome {
-    chain_with(job, &pinned(job.threads).unaccounted().run_length(1))
+    chain_with(job, &pinned(job.threads).untimed().claim_length(1))
 }
 
 /// [`chain_by_fours`] while another thread takes a snapshot at its start and then four times a second.
@@ -94,7 +94,7 @@ pub fn chain_by_fours_watched(job: &Chain) -> Outcome {
             }
         }
     });
-    let options = pinned(job.threads).counted().run_length(1);
+    let options = pinned(job.threads).repeatable().claim_length(1);
     let options = options.on_start(move |run| _ = started.send(run.clone()));
     let outcome = chain_with(job, &options);
     drop(options);
@@ -269,7 +269,7 @@ pub fn farm_rounds(job: &Farm) -> Outcome {
             item => ControlFlow::Continue(item),
         };
         from_iter((0..job.items).map(first_round))
-            .par_round(IN_FLIGHT, once)
+            .par_iterate(IN_FLIGHT, once)
             .fold(0, fold)
             .run_with(options)
             .map(Run::into_parts)

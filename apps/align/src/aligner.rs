@@ -54,7 +54,7 @@ impl Aligner {
             Gap::Affine { .. } => 1024,
             Gap::Cost(_) => 128,
         };
-        let threads = thalweg::team_size();
+        let threads = thalweg::loops::team_size();
         Aligner { scoring, block, threads, schedule: Schedule::default(), places: None }
     }
 

@@ -1,7 +1,8 @@
 //! How the blocks of a pair are executed.
 
+use thalweg::embed::tasks::MemberCounts;
 use thalweg::machine::Places;
-use thalweg::tasks::{Colour, MemberCounts, SearchSettings, StaticGraph, TaskOptions};
+use thalweg::tasks::{Colour, SearchSettings, StaticGraph, TaskOptions};
 
 /// How the blocks of a pair are executed by several threads. No schedule changes a result.
 ///

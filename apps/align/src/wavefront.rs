@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use thalweg::Loop;
+use thalweg::embed::tasks::MemberCounts;
 use thalweg::machine::Places;
-use thalweg::tasks::{self, MemberCounts};
+use thalweg::tasks;
 
 use crate::schedule::{Blocks, Schedule, options};
 use crate::{Error, Result};
@@ -21,7 +22,7 @@ pub trait Watch: Sync {
     fn cells(&self, _count: u64) {}
 
     /// A pair has been computed by all threads, with these blocks (as nodes) and accesses. Called if there are
-    /// [places](crate::Aligner::places). [`thalweg::count_jobs`] has the steals.
+    /// [places](crate::Aligner::places). [`thalweg::loops::count_jobs`] has the steals.
     fn counts(&self, _counts: MemberCounts) {}
 }
 
@@ -60,7 +61,7 @@ impl Wavefront<'_> {
         columns: usize,
         compute: impl Fn(usize, usize) -> u64 + Sync,
     ) -> Result<()> {
-        let members = self.threads.clamp(1, thalweg::team_size());
+        let members = self.threads.clamp(1, thalweg::loops::team_size());
         let blocks = Blocks { rows, columns, members };
         let one = |row: usize, column: usize| {
             if self.watch.stopped() {
@@ -98,8 +99,8 @@ impl Wavefront<'_> {
     /// A parallel loop for each anti-diagonal.
     fn loops(self, blocks: Blocks, one: impl Fn(usize, usize) -> Result<()> + Sync) -> Result<()> {
         let schedule = match self.schedule {
-            Schedule::StaticLoops => thalweg::Schedule::Static,
-            _ => thalweg::Schedule::Hybrid,
+            Schedule::StaticLoops => thalweg::loops::Schedule::Static,
+            _ => thalweg::loops::Schedule::Hybrid,
         };
         // A member takes one block at a time: blocks are long, and those at the edges are shorter.
         let settings = Loop::new().schedule(schedule).grain(1).members(self.threads);

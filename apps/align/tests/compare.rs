@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use thalweg::embed::tasks::MemberCounts;
+use thalweg::loops::team_size;
 use thalweg::machine::Machine;
-use thalweg::tasks::MemberCounts;
-use thalweg::{Options, in_team, team_size};
+use thalweg::{Options, in_team};
 use thalweg_align::{
     Aligner, Compare, Error, Found, Gap, Quiet, Schedule, Scoring, Sequence, Watch, compare, work,
 };

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use proptest::prelude::*;
-use thalweg::{Options, in_team, team_size};
+use thalweg::loops::team_size;
+use thalweg::{Options, in_team};
 use thalweg_align::{Aligner, Alignment, Alphabet, Gap, Schedule, Scoring};
 
 use crate::reference::{affine, best, pair, scoring};

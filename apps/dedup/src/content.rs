@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::{Status, status};
 
 use crate::Error;

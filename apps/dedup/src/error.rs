@@ -2,7 +2,7 @@
 
 use std::io;
 
-use thalweg::trace::format_bytes_exactly as exact;
+use thalweg::embed::trace::format_bytes_exactly as exact;
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::{Status, status};
 
 use crate::Result;

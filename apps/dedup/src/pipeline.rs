@@ -107,7 +107,7 @@ pub fn extract_parallel<R: Read + Send>(
 }
 
 fn cores() -> usize {
-    thalweg::plan::threads().max(4)
+    thalweg::embed::plan::threads().max(4)
 }
 
 fn tokens() -> usize {

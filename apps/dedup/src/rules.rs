@@ -1,7 +1,7 @@
 //! What a reader refuses, as far as the data is not needed: one set of rules for unpacking, for verifying and for `stat`,
 //! which does not decompress it.
 
-use thalweg::graph::shown_bytes;
+use thalweg::embed::graph::shown_bytes;
 
 use crate::entry::{Entry, unsafe_name};
 use crate::format::{Footer, Header, Kind};

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::{Handle, Options, Output, Report, Stream};
 
 use crate::{Error, Result};
@@ -106,7 +107,7 @@ impl Run {
         // from other threads.
         let options = match self.options.planned() {
             Some(_) => self.options.clone(),
-            None => self.options.clone().run_length(1).budget(budget),
+            None => self.options.clone().claim_length(1).budget(budget),
         };
         let prepared = end.graph().prepare(&options)?;
         self.stop.attach(prepared.handle());

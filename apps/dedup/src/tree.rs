@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use thalweg::graph::{shown, shown_bytes};
+use thalweg::embed::graph::{shown, shown_bytes};
 use thalweg_files::{Folder, Kind, OutFolder, SparseFile, Trail, new_mode, status};
 
 use crate::attributes::{Restore, describe, extended};

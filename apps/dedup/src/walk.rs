@@ -12,7 +12,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::{Folder, Kind, Status, Trail, is_unfinished};
 
 use crate::attributes::{describe, extended};

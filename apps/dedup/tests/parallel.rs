@@ -44,7 +44,7 @@ fn every_policy_and_thread_count_gives_the_same_content() {
         let archive = sample(codec);
         let expected = sequential(&archive);
         assert!(expected.1.is_ok());
-        for policy in thalweg::policy::registry::names() {
+        for policy in thalweg::embed::policy::registry::names() {
             for threads in [1, 2, 5] {
                 let options = Options::new().threads(threads).policy(policy);
                 assert!(parallel(&archive, &options) == expected, "{policy} {threads}");

@@ -91,7 +91,7 @@ fn every_policy_and_thread_count_gives_the_same_archive() {
     let content = [text(1, 1 << 20), noise(2, 1 << 20), text(1, 1 << 20), noise(3, 100)].concat();
     let params = small(Codec::Zstd).block(16 << 10, 32 << 10);
     let expected = pack(&content, &params);
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 4, 7] {
             assert!(pack_on(threads, policy, &content, &params) == expected, "{policy} {threads}");
         }

@@ -2,9 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use thalweg::graph::{GraphData, NodeId};
-use thalweg::policy::registry::{self, Visit};
-use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::policy::WorkerId;
+use thalweg::embed::policy::registry;
+use thalweg::embed::policy::registry::Visit;
+use thalweg::graph::GraphData;
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::{Failed, Network, Options};
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline, ring,

@@ -1,6 +1,7 @@
 //! Every workload has its result under every policy, on 1 to 16 threads and with small channels.
 
-use thalweg::{Options, policy::registry};
+use thalweg::Options;
+use thalweg::embed::policy::registry;
 use thalweg_kpn::{
     H264, Job, Layers, Mode, Order, Stage, aes, h264, layered, ping_pong, ping_pong_coroutines, pipeline,
     ring, scatter_gather,
@@ -20,7 +21,7 @@ fn check_everywhere(make: impl Fn() -> Job) {
             }
         }
     }
-    check(make(), expected, &Options::new().one_to_one());
+    check(make(), expected, &Options::new().thread_per_node());
 }
 
 fn check(job: Job, expected: u64, options: &Options) {

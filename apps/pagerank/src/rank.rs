@@ -211,7 +211,7 @@ impl PageRank {
         self.check()?;
         let pages = graph.pages();
         // Pages of memory lie near the thread that writes them first: the one that will begin with their part.
-        let placing = Loop::new().schedule(thalweg::Schedule::Static).members(self.members());
+        let placing = Loop::new().schedule(thalweg::loops::Schedule::Static).members(self.members());
         let mut ranks = placing.collect(pages, |_| 1.0 / pages as f64);
         let mut residuals = Vec::new();
         let mut state = State::new(graph, &mut ranks, (self.damping, self.pages_per_task), placing);
@@ -247,7 +247,7 @@ impl PageRank {
 
     /// The threads that may work at once.
     pub(crate) fn members(&self) -> usize {
-        let team = thalweg::team_size();
+        let team = thalweg::loops::team_size();
         self.threads.unwrap_or(team).clamp(1, team)
     }
 

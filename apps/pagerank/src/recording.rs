@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::neighbours::Neighbours;
-use thalweg::Assignment;
+use thalweg::loops::Assignment;
 
 /// The schedule of a ranking that is done.
 ///

@@ -43,7 +43,7 @@ pub type Each<'a> = &'a (dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Sync);
 
 /// A schedule with what it keeps between iterations.
 pub(crate) enum Form<'a> {
-    Loops { settings: &'a PageRank, kind: thalweg::Schedule, sums: Vec<Mutex<Sums>> },
+    Loops { settings: &'a PageRank, kind: thalweg::loops::Schedule, sums: Vec<Mutex<Sums>> },
     LoopsBy { each: Each<'a>, sums: Vec<Mutex<Sums>> },
     Tasks(Tasks<'a>),
 }
@@ -53,9 +53,9 @@ impl<'a> Form<'a> {
         let loops = |kind| Form::Loops { settings, kind, sums: sums(state) };
         match settings.schedule {
             // Without pages there are no tasks.
-            Schedule::Loops => loops(thalweg::Schedule::Hybrid),
-            _ if state.blocks() == 0 => loops(thalweg::Schedule::Hybrid),
-            Schedule::StaticLoops => loops(thalweg::Schedule::Static),
+            Schedule::Loops => loops(thalweg::loops::Schedule::Hybrid),
+            _ if state.blocks() == 0 => loops(thalweg::loops::Schedule::Hybrid),
+            Schedule::StaticLoops => loops(thalweg::loops::Schedule::Static),
             Schedule::Tasks | Schedule::RandomTasks => Form::Tasks(Tasks::new(settings, state)),
         }
     }

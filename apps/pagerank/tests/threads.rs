@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use thalweg::loops::team_size;
 use thalweg::machine::Machine;
-use thalweg::{Options, in_team, team_size};
+use thalweg::{Options, in_team};
 use thalweg_pagerank::{Error, Graph, Input, PageRank, Ranking, Rmat, Schedule};
 
 /// Weights between pages of a random graph.

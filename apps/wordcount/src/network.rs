@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, Value, input, output};
 
 use crate::blocks::BLOCK;

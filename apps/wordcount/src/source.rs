@@ -2,7 +2,8 @@
 
 use std::io::{self, Read};
 
-use thalweg::{Graph, PushSpec, Stream, Tx, output};
+use thalweg::node::PushSpec;
+use thalweg::{Graph, Stream, Tx, output};
 
 use crate::blocks::{Blocks, slices};
 

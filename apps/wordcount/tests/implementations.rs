@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use thalweg::{Options, policy::registry};
+use thalweg::Options;
+use thalweg::embed::policy::registry;
 use thalweg_wordcount::{
     Case, LONGEST, Ranking, Shape, count, count_text, map_reduce, map_reduce_text, sequential, sort_based,
 };
@@ -65,7 +66,7 @@ fn all_implementations_agree_under_all_policies() {
             }
         }
     }
-    let one_to_one = Options::new().one_to_one();
+    let one_to_one = Options::new().thread_per_node();
     check(&text, Case::Ignored, Shape { mappers: 2, reducers: 3, block: 500 }, &one_to_one);
 }
 

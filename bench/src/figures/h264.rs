@@ -54,7 +54,7 @@ pub(super) fn encoder(session: &mut Session, size: H264, threads: usize) {
         contestant("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
         contestant("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
         Contestant::new("1:1", Role::Aside, 1, move || {
-            confined(threads, || ours(make, &Options::new().threads(threads).one_to_one()))
+            confined(threads, || ours(make, &Options::new().threads(threads).thread_per_node()))
         })
         .expecting(sum),
     ];

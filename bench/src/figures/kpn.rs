@@ -82,14 +82,16 @@ fn transaction(session: &mut Session, threads: usize, accounted: bool) {
     let contestants = vec![
         contestant("ours", Role::Ours, 60.0, |rounds, threads, accounted| {
             let options = pinned(threads);
-            ours(|| ping_pong(rounds), &if accounted { options } else { options.unaccounted() })
+            ours(|| ping_pong(rounds), &if accounted { options } else { options.untimed() })
         }),
         contestant("coroutines", Role::Aside, 60.0, |rounds, threads, accounted| {
             let options = pinned(threads);
-            ours(|| ping_pong_coroutines(rounds), &if accounted { options } else { options.unaccounted() })
+            ours(|| ping_pong_coroutines(rounds), &if accounted { options } else { options.untimed() })
         }),
         contestant("1:1", Role::Aside, 8_000.0, |rounds, threads, _| {
-            confined(threads, || ours(|| ping_pong(rounds), &Options::new().threads(threads).one_to_one()))
+            confined(threads, || {
+                ours(|| ping_pong(rounds), &Options::new().threads(threads).thread_per_node())
+            })
         }),
         contestant("tokio", Role::Peer, 200.0, |rounds, threads, _| {
             Ok(Some(tokio::ping_pong(rounds, threads)))
@@ -111,7 +113,7 @@ fn hops(session: &mut Session, name: &str, order: Order, nodes: usize) {
     // The ring is built before the clock starts: its construction is not part of a hop.
     let run = move || {
         let network = ring(nodes, rounds, order).build().map_err(|error| error.to_string())?;
-        let prepared = network.prepare(&pinned(1).unaccounted()).map_err(|error| error.to_string())?;
+        let prepared = network.prepare(&pinned(1).untimed()).map_err(|error| error.to_string())?;
         let mut outcome = Ok(());
         let row = timed(|| {
             outcome = prepared.run().map(drop).map_err(|error| error.to_string());
@@ -147,7 +149,7 @@ pub(super) fn line<const WORDS: usize>(session: &mut Session, ns: u64, threads: 
     let mut contestants = vec![
         Contestant::new("split", Role::Yardstick, items, || Ok(Some(job.split()))).expecting(sum),
         Contestant::new("ours", Role::Ours, items, || ours(make, &pinned(threads))).expecting(sum),
-        Contestant::new("1:1", Role::Aside, items, || ours(make, &pinned(threads).one_to_one()))
+        Contestant::new("1:1", Role::Aside, items, || ours(make, &pinned(threads).thread_per_node()))
             .expecting(sum),
         peer("crossbeam", link::chain::<Crossbeam>),
         peer("tokio", tokio::chain),
@@ -199,7 +201,7 @@ pub(super) fn random_layers(session: &mut Session, name: &str, sent: Sent, capac
         contestant("ws-cur", Role::Aside, pinned(threads).policy("ws-cur")),
         contestant("ws-last", Role::Aside, pinned(threads).policy("ws-last")),
         contestant("qes", Role::Aside, pinned(threads).policy("qes")),
-        contestant("1:1", Role::Aside, pinned(threads).one_to_one()),
+        contestant("1:1", Role::Aside, pinned(threads).thread_per_node()),
     ];
     session.figure(name, Measure::Speed, threads, contestants);
 }
@@ -232,7 +234,7 @@ pub(super) fn scatter(session: &mut Session, name: &str, workers: usize, threads
         contestant("ours", Role::Ours, "ws-last"),
         contestant("ws-cur", Role::Aside, "ws-cur"),
         contestant("auto", Role::Aside, "auto"),
-        Contestant::new("1:1", Role::Aside, 1, move || ours(make, &pinned(threads).one_to_one()))
+        Contestant::new("1:1", Role::Aside, 1, move || ours(make, &pinned(threads).thread_per_node()))
             .expecting(sum),
     ];
     session.figure(name, Measure::Speed, threads, contestants);

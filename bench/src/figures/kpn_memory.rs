@@ -5,7 +5,8 @@
 
 use std::process::Command;
 
-use thalweg::{BlockingRx, BlockingTx, Graph, Options, Output, Rx, Tx, Value, output};
+use thalweg::node::{BlockingRx, BlockingTx};
+use thalweg::{Graph, Options, Output, Rx, Tx, Value, output};
 
 use crate::line::Measure;
 use crate::race::{Contestant, Outcome, Role};

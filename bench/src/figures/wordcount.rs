@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::{Error, Options, Report};
 use thalweg_wordcount::{Case, Ranking, Shape, count, count_text, map_reduce_text, sequential, sort_based};
 

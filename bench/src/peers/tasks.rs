@@ -167,7 +167,7 @@ fn in_a_firing(threads: usize, counts: bool, mut job: impl FnMut() -> Row + Send
     let graph = Graph::new();
     graph.source(0..1u8).for_each(|_| row = Some(job()));
     let options = thalweg::Options::new().threads(threads);
-    let options = if counts { options } else { options.unaccounted() };
+    let options = if counts { options } else { options.untimed() };
     graph.run_with(&options).expect("the run has one item");
     row.expect("a firing")
 }

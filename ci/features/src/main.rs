@@ -1,6 +1,7 @@
 //! What every program has, and what each feature adds.
 
 use thalweg::prelude::*;
+use thalweg::{Report, output, par_for};
 
 fn main() -> Result<(), thalweg::Error> {
     let lengths: Vec<usize> = ["a", "bb", "ccc"].into_iter().par_map(str::len).collect();
@@ -55,7 +56,7 @@ impl DiscardUnder for Stream<'static, i32> {
 #[cfg(feature = "coroutines")]
 fn coroutines() -> Result<(), thalweg::Error> {
     let graph = Graph::new();
-    let numbers = graph.coroutine("count", (), output("out"), |(), mut out: thalweg::BlockingTx<u64>| {
+    let numbers = graph.coroutine("count", (), output("out"), |(), mut out: thalweg::node::BlockingTx<u64>| {
         (0..10).for_each(|n| out.send(n));
     });
     let sum = numbers.fold(0, |sum, n| sum + n);
@@ -65,7 +66,7 @@ fn coroutines() -> Result<(), thalweg::Error> {
 
 #[cfg(feature = "policies")]
 fn policies() -> Result<(), thalweg::Error> {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         let options = Options::new().policy(policy).threads(2);
         let count = thalweg::from_iter(0..100u64).par_map(|n| n).fold(0, |n, _| n + 1).run_with(&options)?.into_value();
         assert_eq!(count, 100);

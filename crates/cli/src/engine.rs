@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::graph::GraphData;
 use thalweg::machine::Machine;
 use thalweg_dedup::Run;
@@ -54,7 +55,7 @@ pub(crate) struct Engine {
 
 /// The help text of `--policy`, with the names of all policies.
 fn policies() -> String {
-    let names: Vec<&str> = thalweg::policy::registry::names().collect();
+    let names: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     format!("How a worker thread chooses what it runs next, which changes no result: {}", names.join(", "))
 }
 

@@ -326,7 +326,7 @@ impl Run {
     /// Runs a network, and prints its size, result and time.
     fn execute(&self, name: &str, job: impl Fn() -> Job, interrupt: &Interrupt) -> Result<()> {
         let options = self.engine.options(Graphs::One, interrupt)?;
-        let options = if self.one_to_one { options.one_to_one() } else { options };
+        let options = if self.one_to_one { options.thread_per_node() } else { options };
         self.engine.check(&[], [])?;
         let progress = self.engine.steps(None);
         let started = Instant::now();

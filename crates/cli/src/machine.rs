@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg::machine;
 
 use crate::interrupt::Interrupt;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 
 use interrupt::Interrupt;
 use misuse::Misuse;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use clap_mangen::roff::{Roff, roman};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 
 use crate::footer::{self, EXAMPLES, Section};
 use crate::interrupt::Interrupt;

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use thalweg::machine::{address_space_left, available_memory};
+use thalweg::embed::machine::{address_space_left, available_memory};
 
 /// Address space that is not for data: code, buffers, and for each thread its stack and the heap that the allocator reserves.
 const RESERVED: u64 = 64 << 20;
@@ -31,7 +31,7 @@ impl Limit {
     /// space that the process has left: an allocation beyond it would end the process.
     pub fn new(given: Option<u64>) -> Limit {
         let bytes = given.or_else(available_memory).unwrap_or(u64::MAX);
-        let reserved = RESERVED + RESERVED_BY_THREAD * thalweg::team_size() as u64;
+        let reserved = RESERVED + RESERVED_BY_THREAD * thalweg::loops::team_size() as u64;
         match address_space_left().map(|left| left.saturating_sub(reserved)) {
             Some(left) if left < bytes => Limit { bytes: left, is_address_space: true },
             _ => Limit { bytes, is_address_space: false },

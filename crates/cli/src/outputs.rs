@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 
 use crate::interrupt::Interrupt;

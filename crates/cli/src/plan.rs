@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Error, Result, anyhow};
 use clap::Args;
 use thalweg::Options;
+use thalweg::embed::graph::shown;
+use thalweg::embed::plan::{Fingerprint, Place};
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::graph::GraphData;
-use thalweg::graph::shown;
-use thalweg::plan::{Fingerprint, Place, Plan, ReadError};
+use thalweg::plan::{Plan, ReadError};
 
 use crate::engine::Graphs;
 use crate::interrupt::Interrupt;

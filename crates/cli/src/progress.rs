@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::Observer;
 
 use crate::standard::eprint;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg::plan::Plan;
 use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 use thalweg::{Options, Report};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use thalweg::embed::tasks::MemberCounts;
 use thalweg::machine::{Machine, Places};
-use thalweg::tasks::MemberCounts;
 
 use crate::interrupt::Interrupt;
 use crate::{machine, standard};
@@ -62,7 +62,7 @@ impl Scheduling {
             Some(path) => machine::read(path, interrupt)?,
             None => Machine::here(),
         };
-        let team = thalweg::team_size();
+        let team = thalweg::loops::team_size();
         let threads = threads.unwrap_or(team).clamp(1, team);
         let places = machine.places(threads);
         let count = places.domains().chunk_by(|a, b| a == b).count();
@@ -73,7 +73,7 @@ impl Scheduling {
     pub fn count<R>(&self, work: impl FnOnce() -> R) -> (R, MemberCounts) {
         match self.counts {
             true => {
-                let (result, counts) = thalweg::count_jobs(work);
+                let (result, counts) = thalweg::loops::count_jobs(work);
                 (result, counts.total())
             }
             false => (work(), MemberCounts::default()),

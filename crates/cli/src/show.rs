@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::Report;
+use thalweg::embed::graph::shown;
 use thalweg::plan::Plan;
-use thalweg::trace::{Comparison, Report, ReportExt, Timeline, TimelineExt};
+use thalweg::trace::{Comparison, ReportExt, Timeline, TimelineExt};
 
 use crate::interrupt::Interrupt;
 use crate::{outputs, results, standard, text};

@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     if bytes < u64::MAX as f64 { Ok(bytes as u64) } else { Err(format!("{text} is too large")) }
 }
 
-pub(crate) use thalweg::trace::{format_bytes as show, format_bytes_exactly as exact};
+pub(crate) use thalweg::embed::trace::{format_bytes as show, format_bytes_exactly as exact};
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::interrupt::Interrupt;
 use crate::watch::screen;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 
 mod closed;
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 
 use crate::interrupt::{Interrupt, InterruptNote};
 use crate::{size, standard};

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use thalweg::Options;
+use thalweg::embed::runtime::EmbedOptions;
 
 use crate::misuse::Misuse;
 use crate::standard;
@@ -29,7 +30,7 @@ impl Threads {
     pub fn of_team(self, quiet: bool) -> Result<Option<usize>> {
         let Some(threads) = self.threads else { return Ok(None) };
         Options::new().threads(threads).check().map_err(|error| Misuse::new(format!("{error:?}")))?;
-        let team = thalweg::team_size();
+        let team = thalweg::loops::team_size();
         if threads > team && !quiet {
             standard::eprint(&format!(
                 "note: --threads {threads} is more than the cores that this process may use, so {team} threads run"

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg_inputs::WithoutMark;
 use thalweg_wordcount::{Case, Ranking, Shape, count, map_reduce};
 

@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 use tempfile::{TempDir, tempdir};
-use thalweg::trace::{Report, ReportExt, Timeline, TimelineExt};
+use thalweg::Report;
+use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 
 use crate::child::{Running, start};
 

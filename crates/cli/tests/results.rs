@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
 use thalweg::Report;
-use thalweg::trace::{ReportExt, Timeline, TimelineExt, What};
+use thalweg::embed::trace::What;
+use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

@@ -57,7 +57,7 @@ int->void filter Show() { work pop 1 { println(pop()); } }";
 #[test]
 fn threads_follow_one_rule() {
     let folder = folder();
-    let team = thalweg::team_size();
+    let team = thalweg::loops::team_size();
     for verb in VERBS {
         let with = |threads: &str| run(folder.path(), &[verb, &["--threads", threads]].concat());
         for (threads, why) in
@@ -134,7 +134,7 @@ fn memory_grows_in_proportion_to_threads() {
 fn memory_is_refused_within_the_address_space_of_the_process() {
     let folder = folder();
     let note = "\nnote: the limit is the address space of the process (ulimit -v)";
-    let kib = (256 << 10) + (72 << 10) * thalweg::team_size() as u64;
+    let kib = (256 << 10) + (72 << 10) * thalweg::loops::team_size() as u64;
     for (arguments, why) in [
         (&["pagerank", "--rmat", "24"][..], "an R-MAT graph of scale 24 needs 3.75 GiB of memory"),
         (&["pagerank", "--rmat", "24", "--memory", "4G"], "an R-MAT graph of scale 24 needs 3.75 GiB"),

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use tempfile::{TempDir, tempdir};
+use thalweg::Report;
+use thalweg::embed::trace::{Track, What};
 use thalweg::prelude::*;
-use thalweg::trace::{Event, Timeline, Track, What};
+use thalweg::trace::{Event, Timeline};
 
 fn show(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

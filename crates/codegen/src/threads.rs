@@ -1,7 +1,8 @@
 //! How the work of a run is partitioned over threads.
 
 use thalweg::Options;
-use thalweg::plan::Division;
+use thalweg::embed::plan::Division;
+use thalweg::embed::runtime::EmbedOptions;
 
 /// The partition of the work over threads. The result does not depend on it.
 ///

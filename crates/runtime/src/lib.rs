@@ -59,7 +59,7 @@ pub use contain::{drop_quietly, into_message};
 pub use coroutine::in_coroutine;
 #[cfg(feature = "coroutines")]
 pub use coroutine::{BlockingRx, BlockingTx};
-pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Remains, panic_message};
+pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Remains, UnreadInput, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
 pub use node::{Flow, IntoFlow, IntoResult};
@@ -68,7 +68,7 @@ pub use port::inputs::PopCounts;
 pub use port::shapes::Many;
 pub use process::{Message, Recv, RecvRef, Rx, SendFuture, Tx};
 pub use run::outlet::Outlet;
-pub use run::{Failed, Handle, Options, Prepared, Run};
+pub use run::{EmbedOptions, Failed, Handle, Options, Prepared, Run};
 pub use set_once::SetOnce;
 pub use team::deque;
 pub use team::spin_budget::SpinBudget;

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use thalweg::prelude::*;
+use thalweg::{input, output};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");

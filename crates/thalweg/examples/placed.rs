@@ -11,9 +11,10 @@
 use std::error::Error;
 use std::fs;
 
+use thalweg::Loop;
+use thalweg::loops::{Placed, Schedule, team_size};
 use thalweg::machine::Machine;
 use thalweg::tasks::{Colour, OnDemand, TaskGraph, TaskOptions};
-use thalweg::{Loop, Placed, Schedule, team_size};
 
 /// The levels of the tree, of which the last one has a leaf for each block.
 const LEVELS: u32 = 8;

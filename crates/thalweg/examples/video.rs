@@ -13,7 +13,8 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
-use thalweg::{NotYet, Run, prelude::*};
+use thalweg::prelude::*;
+use thalweg::{NotYet, Run, output, window};
 
 /// Bytes of the channel that pictures are found in.
 const BYTES: usize = 4 << 20;

@@ -49,34 +49,74 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Assignment, AssignmentError, BlockMut, BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Failed,
-    Feedback, Fork, Glance, Graph, Grid, Handle, In, InputSpec, InputSpecs, IntoEnding, IntoFlow, IntoResult,
-    Kernel, Loop, Many, Message, Network, NotYet, Options, Out, Outlet, Output, OutputSpec, OutputSpecs,
-    PeekSpec, Placed, PopSpec, Prepared, PushSpec, Receiver, Recv, RecvRef, Remains, Report, Run, Rx,
-    Schedule, SendFuture, Sender, StealOrder, Stream, Streams, Tx, Value, View, channel, count_jobs, in_team,
-    input, join, output, par_chunks, par_for, team_size, window,
+    Error, Failed, Feedback, Fork, Graph, Handle, In, Kernel, Loop, Network, NotYet, Options, Out, Outlet,
+    Output, Prepared, Receiver, Report, Run, Rx, Sender, Stream, Tx, Value, View, channel, in_team, input,
+    join, output, par_chunks, par_for, window,
 };
 
-#[cfg(feature = "coroutines")]
-pub use thalweg_runtime::{BlockingRx, BlockingTx};
+/// What an [`Error`] contains.
+pub mod error {
+    pub use thalweg_runtime::{BlockedNode, BuildError, ChannelRoom, Deadlock, Remains, UnreadInput};
+}
 
-/// Graphs as data: nodes, ports, rates and channels.
-pub mod graph {
-    pub use thalweg_graph::{
-        BYTE_ORDER_MARK, Bounds, Channel, ChannelId, Fault, FirstPop, GraphData, InPort, InShape, Item, Kind,
-        Link, Messages, Node, NodeId, OutPort, OutShape, Port, Rate, Router, Span, Weights, shown,
-        shown_bytes, without_mark,
+/// The types of a node's ports, of what its function gets, and of what it returns.
+pub mod node {
+    #[cfg(feature = "coroutines")]
+    pub use thalweg_runtime::{BlockingRx, BlockingTx};
+    pub use thalweg_runtime::{
+        Glance, InputSpecs, IntoEnding, IntoFlow, IntoResult, Many, Message, OutputSpecs, PeekSpec, PopSpec,
+        PushSpec, Recv, RecvRef, SendFuture, Streams,
     };
 }
 
-/// Scheduling policies, and the traits that a policy of your own implements or calls.
-pub mod policy {
-    pub use thalweg_policy::{
-        Auto, Decision, End, Event, Host, Measurements, Needs, Occupancy, Policy, Recorded, Shared,
-        WorkStealing, WorkerId, auto, dealt, record, registry, work_stealing,
+/// The settings of loops, and what parallel constructs of your own are made of.
+///
+/// A *team* is the workers of a run, inside of its firings, or the threads of the process's pool. [`parallel`](loops::parallel)
+/// calls a function on the calling thread and on others of its team that have nothing to do.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+/// use thalweg::loops::{Shares, parallel, team_size};
+///
+/// // A stretch for each member, taken 10 numbers at a time; a member without numbers steals.
+/// let (shares, sum) = (Shares::new(0..1000, team_size(), 1, 10), AtomicU64::new(0));
+/// parallel(usize::MAX, &|member| {
+///     while let Some(numbers) = shares.take(member) {
+///         sum.fetch_add(numbers.sum::<u64>(), Relaxed);
+///     }
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// ```
+pub mod loops {
+    pub use thalweg_runtime::{
+        Assignment, AssignmentError, BlockMut, Grid, Placed, Schedule, Shares, StealOrder, count_jobs,
+        parallel, team_size,
     };
-    #[cfg(feature = "policies")]
-    pub use thalweg_policy::{Partition, Prs, Pss, Qes, RandomStealing, partition};
+}
+
+/// The graph of a network or a report, as data: its nodes and channels.
+pub mod graph {
+    pub use thalweg_graph::{Channel, GraphData, Node};
+}
+
+/// Scheduling policies of your own: what a policy implements, and what it sees. [`Options::policy`] has the names of those
+/// that exist.
+pub mod policy {
+    pub use thalweg_policy::{Decision, Event, Host, Needs, Occupancy, Policy};
+}
+
+/// The crates that the engine consists of, for compilers, schedulers and tools that are built on it.
+///
+/// What stands here may change with any version; all else in this crate changes as semantic versioning says.
+pub mod embed {
+    #[cfg(feature = "report")]
+    pub use thalweg_report as report;
+    #[cfg(feature = "tasks")]
+    pub use thalweg_tasks as tasks;
+    pub use {
+        thalweg_graph as graph, thalweg_machine as machine, thalweg_plan as plan, thalweg_policy as policy,
+        thalweg_runtime as runtime, thalweg_trace as trace,
+    };
 }
 
 /// Plans: all decisions of a run, to be printed, edited, read back and run again.
@@ -111,11 +151,8 @@ pub mod policy {
 /// ```
 pub mod plan {
     #[cfg(feature = "report")]
-    pub use thalweg_plan::{Annotated, ReadError};
-    pub use thalweg_plan::{
-        Body, ChannelProfile, Division, Fingerprint, HandOver, MOST_THREADS, Misfit, NodeProfile, OtherGraph,
-        Place, Plan, PlanError, Profile, Raised, Unit, Units, Wishes, Workers, threads,
-    };
+    pub use thalweg_plan::ReadError;
+    pub use thalweg_plan::{ChannelProfile, Misfit, NodeProfile, Plan, PlanError, Profile, Wishes};
 }
 
 /// Machines as data: processing units, caches, memory domains, limits, and measured costs.
@@ -132,15 +169,11 @@ pub mod plan {
 /// # Ok::<(), thalweg::machine::ReadError>(())
 /// ```
 pub mod machine {
+    #[cfg(feature = "tasks")]
+    pub use crate::costs::measure;
     #[cfg(feature = "report")]
     pub use thalweg_machine::ReadError;
-    pub use thalweg_machine::{
-        Cache, CacheId, Core, CoreId, Costs, Domain, DomainId, Level, LevelKind, Limits, MOST_DOMAINS,
-        MOST_UNITS, Machine, Places, Processor, Unit, UnitId, address_space_left, available_memory,
-    };
-
-    #[cfg(feature = "tasks")]
-    pub use {crate::costs::measure, thalweg_machine::time_per_call};
+    pub use thalweg_machine::{Machine, Places};
 }
 
 /// Task graphs with locality: on demand from a sink, or explicit.
@@ -158,32 +191,8 @@ pub mod machine {
 #[cfg(feature = "tasks")]
 pub mod tasks {
     pub use thalweg_tasks::{
-        Colour, Context, Counts, During, MemberCounts, OnDemand, Outcome, SearchSettings, StaticGraph,
-        TaskError, TaskGraph, TaskOptions, TaskResults,
-    };
-}
-
-/// For parallel constructs of your own: what loops and task graphs are made of.
-///
-/// A *team* is the workers of a run, inside of its firings, or the threads of the process's pool. [`parallel`](team::parallel)
-/// calls a function on the calling thread and on others of its team that have nothing to do.
-///
-/// ```
-/// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-/// use thalweg::team::{Shares, parallel};
-///
-/// // A stretch for each member, taken 10 numbers at a time; a member without numbers steals.
-/// let (shares, sum) = (Shares::new(0..1000, thalweg::team_size(), 1, 10), AtomicU64::new(0));
-/// parallel(usize::MAX, &|member| {
-///     while let Some(numbers) = shares.take(member) {
-///         sum.fetch_add(numbers.sum::<u64>(), Relaxed);
-///     }
-/// });
-/// assert_eq!(sum.into_inner(), 499_500);
-/// ```
-pub mod team {
-    pub use thalweg_runtime::{
-        Job, Shares, call_members, parallel, parallel_counted, parallel_while, team_domains,
+        Colour, Context, OnDemand, SearchSettings, StaticGraph, TaskError, TaskGraph, TaskOptions,
+        TaskResults,
     };
 }
 
@@ -191,14 +200,10 @@ pub mod team {
 /// comparison of two reports.
 pub mod trace {
     #[cfg(feature = "report")]
-    pub use thalweg_report::{
-        Change, ChannelChange, Comparison, Finding, FindingKind, NodeChange, ReadError, ReadErrorKind,
-        ReportExt, TimelineExt,
-    };
+    pub use thalweg_report::{Comparison, Finding, FindingKind, ReadError, ReportExt, TimelineExt};
     pub use thalweg_trace::{
-        Cause, ChannelReport, ChannelSnapshot, Counts, Distribution, Ended, Event, Growth, Limit,
-        MemberCounts, NodeRate, NodeReport, NodeSnapshot, NodeStatus, NodeWaits, Rates, Report, Service,
-        Snapshot, Timeline, Track, What, WorkerReport, format_bytes, format_bytes_exactly,
+        Cause, ChannelReport, Counts, Distribution, Event, NodeReport, NodeStatus, Snapshot, Timeline,
+        WorkerReport,
     };
 }
 

@@ -1,9 +1,6 @@
-//! The types, traits and functions that most programs use.
+//! What almost every program uses: the types that it starts from, and the traits with their methods.
 
-pub use crate::{
-    Fork, Graph, In, Loop, Options, Out, ParallelExt, Report, Stream, Value, View, input, join, output,
-    par_for, window,
-};
+pub use crate::{Graph, Options, ParallelExt, Stream};
 
 #[cfg(feature = "report")]
 pub use crate::trace::{ReportExt, TimelineExt};

@@ -67,7 +67,7 @@ fn results_are_in_the_order_of_the_items() {
 #[test]
 fn results_are_the_same_under_every_policy() {
     let expected: Vec<u64> = (0..500).map(work).collect();
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         let ordered = (0..500).par_map(work).options(options(3).policy(policy));
         assert_eq!(ordered.collect::<Vec<_>>(), expected, "{policy}");
     }
@@ -167,7 +167,7 @@ fn the_caller_makes_no_results_where_options_ask_for_a_run() {
         options(2).deadline(Duration::from_secs(1000)),
         options(2).policy("qes"),
         options(2).thread_stack(1 << 22),
-        options(2).counted(),
+        options(2).repeatable(),
     ];
     for options in asking {
         let threads = (0..100_000u64).par_map(|_| std::thread::current().id()).options(options);

@@ -74,7 +74,7 @@ fn other_channels_begin_with_all_their_room() {
     let numbers = || from_iter(0..10usize).fold(0, |sum, n| sum + n);
     assert_eq!(of(numbers(), &on(2)), (vec![2048], 0));
     assert_eq!(of(strings(10, Duration::ZERO), &on(2).capacity(100)), (vec![100, 100], 0));
-    assert_eq!(of(strings(10, Duration::ZERO), &on(2).counted()), (vec![680, 680], 0));
+    assert_eq!(of(strings(10, Duration::ZERO), &on(2).repeatable()), (vec![680, 680], 0));
     let stated = from_iter(["a".to_owned()]).capacity(77).fold(0, |sum, line: String| sum + line.len());
     assert_eq!(of(stated, &on(2)), (vec![77], 0));
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use support::item::Ledger;
 use support::spec::mix;
 use support::watchdog::watch;
-use thalweg::trace::Limit;
+use thalweg::embed::trace::Limit;
 use thalweg::{Error, Options, Report, Stream, from_iter, input, output};
 
 /// Bytes of the largest item.
@@ -77,7 +77,7 @@ fn excess(sequential: usize, parallel: usize, threads: usize, pops: usize, pushe
 }
 
 fn everywhere(check: impl Fn(&Options, usize)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 4] {
             check(&Options::new().policy(policy).threads(threads), threads);
         }

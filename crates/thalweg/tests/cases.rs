@@ -191,7 +191,7 @@ fn assert_exchange_fails<T: Send + 'static>(
     drops: impl Fn() -> u32,
     add: impl Fn(&Graph<'static>, Stream<'static, T>, Stream<'static, T>) -> Vec<Stream<'static, T>>,
 ) {
-    let long = || Options::new().counted().run_length(16);
+    let long = || Options::new().repeatable().claim_length(16);
     for options in
         [Options::new().threads(1), Options::new().threads(2), long().threads(1), long().threads(2)]
     {
@@ -447,7 +447,7 @@ fn abandoned_loop(kind: usize, options: &Options, leave_after: u64) -> Result<Re
 fn a_cancelled_node_does_not_observe_that_another_has_ended() {
     // The race is rare in a single run, hence many runs under every policy.
     for kind in 0..6 {
-        for policy in thalweg::policy::registry::names() {
+        for policy in thalweg::embed::policy::registry::names() {
             let options = Options::new().threads(2 + kind % 2).policy(policy);
             for round in 0..support::runner::count(1) {
                 let what = format!("kind {kind}, {policy}, round {round}");
@@ -640,7 +640,7 @@ fn fires_before_a_cut(budget: usize, popped: usize) {
         again.feed(own);
         let numbers = c.collect();
         let options =
-            Options::new().threads(2).run_length(1).policy(policy).budget(budget).close_starved_loops();
+            Options::new().threads(2).claim_length(1).policy(policy).budget(budget).close_starved_loops();
         let what = format!("{policy}, {budget} bytes");
         let run = watch(&what, || graph.run_with(&options)).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(run.take(numbers).unwrap(), (0..popped).collect::<Vec<_>>(), "{what}");

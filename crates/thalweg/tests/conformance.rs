@@ -5,9 +5,11 @@ use crate::support;
 
 use support::realised;
 use support::watchdog::watch;
-use thalweg::graph::{GraphData, NodeId};
-use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::policy::record::{Entry, Log};
+use thalweg::embed::policy::{Recorded, WorkerId, registry};
+use thalweg::graph::GraphData;
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::{Options, Report};
 use thalweg_sim::{Model, Settings, shapes};
 
@@ -130,7 +132,7 @@ fn runs_of_tiny_claims_end() {
         let model = model.capacity(1);
         for name in policies() {
             for threads in [2, 7, 16] {
-                let options = Options::new().threads(threads).run_length(2).counted();
+                let options = Options::new().threads(threads).claim_length(2).repeatable();
                 let report = run(name, &model, &options, false).report;
                 assert_eq!(firings(&report), expected, "{name} on {shape}, {threads} threads");
             }
@@ -142,7 +144,7 @@ fn runs_of_tiny_claims_end() {
 fn the_same_seed_makes_the_same_decisions() {
     for name in policies() {
         for (shape, model) in shapes::all() {
-            let options = Options::new().threads(1).run_length(8).counted().seed(9);
+            let options = Options::new().threads(1).claim_length(8).repeatable().seed(9);
             let decisions = || run(name, &model, &options, true).decisions;
             assert_eq!(decisions(), decisions(), "{name} on {shape}");
         }
@@ -153,7 +155,7 @@ fn the_same_seed_makes_the_same_decisions() {
 /// `random` is not among them: it draws only to choose a victim.
 #[test]
 fn seeds_change_the_decisions_of_a_single_worker() {
-    let options = |seed| Options::new().threads(1).run_length(8).counted().seed(seed);
+    let options = |seed| Options::new().threads(1).claim_length(8).repeatable().seed(seed);
     for name in ["pss", "prs", "prs:C=1"] {
         let decisions = |model: &Model, seed| run(name, model, &options(seed), true).decisions;
         let differs = |model: &Model| (2..5).any(|seed| decisions(model, 1) != decisions(model, seed));
@@ -165,7 +167,7 @@ fn seeds_change_the_decisions_of_a_single_worker() {
 fn one_worker_never_idles_while_it_runs() {
     for name in policies() {
         for (shape, model) in shapes::all() {
-            let options = Options::new().threads(1).run_length(8).counted();
+            let options = Options::new().threads(1).claim_length(8).repeatable();
             let decisions = run(name, &model, &options, true).decisions;
             let last = decisions.iter().rposition(|e| matches!(e.decision, Decision::Activate(_))).unwrap();
             let idle = decisions[..last].iter().filter(|e| e.decision == Decision::Idle);
@@ -181,9 +183,9 @@ fn fair_policies_starve_no_node() {
         let mut models = shapes::all();
         models.push(("long strangers", shapes::two_chains(60_000, 100)));
         for (shape, model) in models {
-            let options = Options::new().threads(1).run_length(16).counted();
+            let options = Options::new().threads(1).claim_length(16).repeatable();
             let nodes = model.graph.nodes().len();
-            let bound = (nodes * thalweg::policy::auto::FAIR_EVERY as usize) as u64;
+            let bound = (nodes * thalweg::embed::policy::auto::FAIR_EVERY as usize) as u64;
             let longest = run(name, &model, &options, true).longest_wait;
             assert!(longest <= bound, "{name} on {shape}: {longest} > {bound}");
         }
@@ -194,8 +196,8 @@ fn fair_policies_starve_no_node() {
 fn queue_events_alone_can_starve_a_stranger() {
     let model = shapes::two_chains(60_000, 100);
     // Budgets longer than the channels, so that every activation ends with a queue event.
-    let options = Options::new().threads(1).run_length(128).counted();
+    let options = Options::new().threads(1).claim_length(128).repeatable();
     let nodes = model.graph.nodes().len() as u64;
     let longest = run("qes", &model, &options, true).longest_wait;
-    assert!(longest > nodes * u64::from(thalweg::policy::auto::FAIR_EVERY), "{longest}");
+    assert!(longest > nodes * u64::from(thalweg::embed::policy::auto::FAIR_EVERY), "{longest}");
 }

@@ -12,13 +12,16 @@ use std::thread::{ThreadId, current};
 use support::inject::silence;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::graph::{GraphData, Kind, NodeId};
-use thalweg::policy::{Decision, End, Event, Host, Needs, Policy, WorkerId};
-use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Stream, input, output};
+use thalweg::embed::graph::{Kind, NodeId};
+use thalweg::embed::policy::{End, WorkerId};
+use thalweg::graph::GraphData;
+use thalweg::node::{BlockingRx, BlockingTx};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
+use thalweg::{Error, Graph, Options, Stream, input, output};
 
 /// Every policy, 1 to 4 workers or one thread for each process, tiny and default channels.
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 3, 4] {
             for capacity in [Some(1), Some(3), None] {
                 let options = Options::new().policy(policy).threads(threads);
@@ -26,7 +29,7 @@ fn everywhere(check: impl Fn(&Options)) {
                 watch(format!("{options:?}"), || check(&options));
             }
         }
-        let own = Options::new().policy(policy).threads(1).one_to_one();
+        let own = Options::new().policy(policy).threads(1).thread_per_node();
         watch(format!("{own:?}"), || check(&own));
     }
 }

@@ -11,11 +11,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Deadlock, Error, Failed, Graph, Options, Report, Run, Stream, Value, input, output};
+use thalweg::error::Deadlock;
+use thalweg::{Error, Failed, Graph, Options, Report, Run, Stream, Value, input, output};
 
 /// Every policy with one, two and four workers.
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 4] {
             let options = Options::new().policy(policy).threads(threads);
             watch(format!("{options:?}"), || check(&options));
@@ -406,7 +407,7 @@ fn a_loop_that_waits_for_another_is_no_deadlock() {
                 b.push(item);
             });
         let rounds = first
-            .par_round(4, |item: u64| match item % 5 {
+            .par_iterate(4, |item: u64| match item % 5 {
                 0 => ControlFlow::Break(item),
                 _ => ControlFlow::Continue(item + 1),
             })
@@ -450,7 +451,7 @@ fn endless_sources_end_with_their_last_reader() {
             if item.is_multiple_of(3) { ControlFlow::Break(item) } else { ControlFlow::Continue(item + 1) }
         };
         let items = thalweg::from_iter(0u64..)
-            .par_round(4, step)
+            .par_iterate(4, step)
             .take(5)
             .collect()
             .run_with(options)
@@ -553,7 +554,7 @@ fn loops_that_wait_for_a_timer_are_not_closed() {
             out.send(i).await;
         }
     });
-    let done = ticks.par_round(4, ControlFlow::Break).collect();
+    let done = ticks.par_iterate(4, ControlFlow::Break).collect();
     let run = graph.run_with(&Options::new().threads(2).close_starved_loops()).unwrap();
     assert_eq!(run.take(done).unwrap(), [0, 1, 2]);
 }

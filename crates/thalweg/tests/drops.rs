@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use support::inject::{INJECTED, silence};
 use support::watchdog::watch;
-use thalweg::{
-    BlockingRx, BlockingTx, Error, Fork, Graph, Options, ParallelExt, Value, from_iter, input, output, window,
-};
+use thalweg::node::{BlockingRx, BlockingTx};
+use thalweg::{Error, Fork, Graph, Options, ParallelExt, Value, from_iter, input, output, window};
 
 /// Which of the values panic when they are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -412,7 +411,7 @@ fn cases() -> Vec<Case> {
         }),
         ("rounds", |tally, options| {
             let mut left = 3;
-            let rounds = from_iter(tally.many(20)).par_round(8, ControlFlow::<Bad, Bad>::Break);
+            let rounds = from_iter(tally.many(20)).par_iterate(8, ControlFlow::<Bad, Bad>::Break);
             let sink = rounds.for_each(move |bad| {
                 drop(bad);
                 left -= 1;
@@ -422,7 +421,7 @@ fn cases() -> Vec<Case> {
         }),
         ("results of rounds that wait for one before them", |tally, options| {
             let make = tally.clone();
-            let rounds = from_iter(0..20u64).par_round(8, move |n| match n {
+            let rounds = from_iter(0..20u64).par_iterate(8, move |n| match n {
                 0 if make.live.load(Ordering::Relaxed) > 3 => panic!("{INJECTED} step"),
                 0 => ControlFlow::Continue(0),
                 _ => ControlFlow::Break(make.make()),

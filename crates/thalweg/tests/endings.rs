@@ -242,7 +242,7 @@ fn a_drop_that_panics_is_a_failure_of_its_node() {
 
 #[test]
 fn options_of_zero_are_refused() {
-    for options in [Options::new().threads(0), Options::new().capacity(0), Options::new().run_length(0)] {
+    for options in [Options::new().threads(0), Options::new().capacity(0), Options::new().claim_length(0)] {
         let error = from_iter(0..3u64).collect().run_with(&options).unwrap_err().into_error();
         assert!(matches!(error, Error::Options(_)) && error.to_string().contains("at least 1"), "{error}");
     }
@@ -256,9 +256,9 @@ fn the_largest_weight_blocks_no_channel() {
 
 #[test]
 fn an_unbounded_loop_is_refused_by_name() {
-    let all = from_iter(0..3u64).par_round(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
+    let all = from_iter(0..3u64).par_iterate(usize::MAX, std::ops::ControlFlow::<u64, u64>::Break);
     let error = all.collect().run().unwrap_err().into_error();
-    assert!(matches!(error, Error::Plan(_)) && error.to_string().contains("par_round"), "{error}");
+    assert!(matches!(error, Error::Plan(_)) && error.to_string().contains("par_iterate"), "{error}");
 }
 
 /// The text of an error ends with its chain of causes, each of them once.

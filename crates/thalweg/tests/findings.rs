@@ -6,7 +6,7 @@ use crate::support;
 
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::graph::NodeId;
+use thalweg::embed::graph::NodeId;
 use thalweg::trace::{Cause, Finding, FindingKind, ReportExt};
 use thalweg::{Graph, Options, Report, input, output};
 

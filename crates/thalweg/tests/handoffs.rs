@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::policy::record::Log;
-use thalweg::policy::{Policy, Recorded, registry};
+use thalweg::embed::policy::record::Log;
+use thalweg::embed::policy::{Recorded, registry};
+use thalweg::policy::Policy;
 use thalweg::{Error, Graph, Options, Prepared, Rx, Stream, Tx, input, output};
 
 /// The policies that allow direct handoff, up to a number of activations.
@@ -21,7 +22,7 @@ fn everywhere(check: impl Fn(&Options)) {
     for policy in WITH_HANDOFF {
         for threads in [1, 2] {
             let options = Options::new().policy(policy).threads(threads).capacity(1);
-            for options in [options.clone(), options.unaccounted()] {
+            for options in [options.clone(), options.untimed()] {
                 watch(format!("{options:?}"), || check(&options));
             }
         }
@@ -190,7 +191,7 @@ impl registry::Visit for Twice<'_> {
 fn the_order_is_the_one_that_the_policy_would_have_chosen() {
     for policy in WITH_HANDOFF {
         let order = Order::default();
-        let options = Options::new().threads(1).capacity(1).counted();
+        let options = Options::new().threads(1).capacity(1).repeatable();
         let prepare = || {
             order.lock().unwrap().push(0); // separates the runs
             network(&order).build().unwrap().prepare(&options).unwrap()

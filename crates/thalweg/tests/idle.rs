@@ -8,7 +8,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
-use thalweg::{Loop, Options, Schedule, from_iter, join, team_size};
+use thalweg::loops::{Schedule, team_size};
+use thalweg::{Loop, Options, from_iter, join};
 
 /// A thread that spins uses far more even on a machine that does ten other things.
 const MOST: Duration = Duration::from_millis(10);
@@ -118,7 +119,7 @@ fn workers_of_a_run_sleep_after_their_jobs() {
 #[test]
 fn workers_of_a_run_sleep_during_a_long_firing() {
     let _alone = alone();
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         let (report, used) = channel();
         let work = move |item: u64| {
             if item == 2 {

@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use support::watchdog::watch;
+use thalweg::Report;
+use thalweg::embed::trace::{MemberCounts, What};
+use thalweg::loops::{Schedule, count_jobs};
 use thalweg::machine::Machine;
 use thalweg::tasks::{Colour, OnDemand, StaticGraph, TaskGraph, TaskOptions};
-use thalweg::trace::{Counts, MemberCounts, Report, ReportExt, TimelineExt, What};
-use thalweg::{Error, Graph, Handle, Loop, Options, Schedule, count_jobs};
+use thalweg::trace::{Counts, ReportExt, TimelineExt};
+use thalweg::{Error, Graph, Handle, Loop, Options};
 
 /// The report of a graph whose node `work` calls `fire` for each of some items.
 fn report_of(items: u64, options: &Options, fire: impl FnMut(u64) + Send) -> Report {
@@ -124,7 +127,7 @@ fn a_scope_counts_as_a_report_does() {
     let all = counts.total();
     assert_eq!((all.loops, all.iterations, all.graphs, all.nodes), (4, 33, 1, 4));
     assert_eq!((all.joins, all.accesses, all.remote), (5, OF_DIAMOND.0, OF_DIAMOND.1));
-    assert_eq!(counts.members.len(), thalweg::team_size());
+    assert_eq!(counts.members.len(), thalweg::loops::team_size());
     // Members that join call loops that count too.
     let (iterations, counts) = count_jobs(|| {
         let done = AtomicUsize::new(0);
@@ -238,8 +241,7 @@ fn counts_are_consistent_after_a_panic() {
 
 #[test]
 fn a_run_without_accounts_counts_nothing() {
-    let report =
-        report_of(3, &Options::new().threads(2).unaccounted(), |_| Loop::new().for_each(0..10, |_| ()));
+    let report = report_of(3, &Options::new().threads(2).untimed(), |_| Loop::new().for_each(0..10, |_| ()));
     assert_eq!(report.jobs().count(), 0);
 }
 

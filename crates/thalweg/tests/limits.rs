@@ -21,7 +21,7 @@ fn options(threads: usize) -> Options {
 
 /// Every policy at several thread counts.
 fn configs() -> impl Iterator<Item = (String, Options)> {
-    thalweg::policy::registry::names().flat_map(|policy| {
+    thalweg::embed::policy::registry::names().flat_map(|policy| {
         [1, 2, 4]
             .into_iter()
             .map(move |threads| (format!("{policy} at {threads} threads"), options(threads).policy(policy)))
@@ -342,7 +342,7 @@ struct Case {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let policies: Vec<_> = thalweg::policy::registry::names().collect();
+    let policies: Vec<_> = thalweg::embed::policy::registry::names().collect();
     let config = (1..=4usize, prop::sample::select(policies), prop::bool::weighted(0.1), any::<u64>());
     let items = (0..=120u32, any::<u64>());
     let capacity = prop_oneof![Just(None), (1..=6usize).prop_map(Some)];
@@ -364,7 +364,7 @@ fn case() -> impl Strategy<Value = Case> {
 fn random_sections_keep_their_limits() {
     for_each(20, case(), |case| {
         let options = options(case.threads).policy(case.policy).seed(case.seed);
-        let options = if case.one_to_one { options.one_to_one() } else { options };
+        let options = if case.one_to_one { options.thread_per_node() } else { options };
         let run =
             watch(format!("{case:#?}"), || run(&case.steps, case.items, case.most, case.capacity, &options));
         prop_assert_eq!(&run.results, &run.expected);

@@ -14,8 +14,8 @@ use thalweg::{Error, Graph, Options, Report, Rx, Stream, Tx, input, output};
 /// Every policy with one, two and four workers, and one thread for each node; with each kind of load. An unfair
 /// policy may run a busy load for ever, so it has only the waiting one.
 fn everywhere(check: impl Fn(&Options, Load)) {
-    for policy in thalweg::policy::registry::names() {
-        let fair = thalweg::policy::registry::is_fair(policy) == Some(true);
+    for policy in thalweg::embed::policy::registry::names() {
+        let fair = thalweg::embed::policy::registry::is_fair(policy) == Some(true);
         for (threads, load) in [1, 2, 4].into_iter().flat_map(|n| [(n, Load::Busy), (n, Load::Waiting)]) {
             if fair || load == Load::Waiting {
                 let options = Options::new().policy(policy).threads(threads);
@@ -23,7 +23,7 @@ fn everywhere(check: impl Fn(&Options, Load)) {
             }
         }
     }
-    let options = Options::new().threads(1).one_to_one();
+    let options = Options::new().threads(1).thread_per_node();
     watch(format!("{options:?}"), || check(&options, Load::Busy));
 }
 

@@ -8,10 +8,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use thalweg::graph::{GraphData, NodeId};
-use thalweg::policy::auto::{self, Auto, MAX_WAITS};
-use thalweg::policy::{Decision, Event, Host, Needs, Policy, WorkerId};
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::policy::WorkerId;
+use thalweg::embed::policy::auto;
+use thalweg::embed::policy::auto::{Auto, MAX_WAITS};
+use thalweg::graph::GraphData;
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::prelude::*;
+use thalweg::{Fork, output};
 
 const ITEMS: u64 = 6000;
 /// The firing that waits, one in each run: the first in a slice of unknown pace, the others in long slices. Of several in a
@@ -128,15 +132,15 @@ fn of_parallel_kernels() {
 #[test]
 fn of_rounds() {
     for in_flight in [8, 1000] {
-        passes_on(&format!("par_round, {in_flight} in flight"), 1, |items, received| {
-            items.par_round(in_flight, move |n| (received.wait(n), ControlFlow::Break(n)).1)
+        passes_on(&format!("par_iterate, {in_flight} in flight"), 1, |items, received| {
+            items.par_iterate(in_flight, move |n| (received.wait(n), ControlFlow::Break(n)).1)
         });
         passes_on(&format!("par_fork_join, {in_flight} in flight"), 1, |items, received| {
             items.par_fork_join(in_flight, move |n| (received.wait(n), Fork::Done(n)).1, |_| 0)
         });
     }
-    passes_on("par_round, unordered", 1, |items, received| {
-        items.par_round(64, move |n| (received.wait(n), ControlFlow::Break(n)).1).unordered()
+    passes_on("par_iterate, unordered", 1, |items, received| {
+        items.par_iterate(64, move |n| (received.wait(n), ControlFlow::Break(n)).1).unordered()
     });
 }
 
@@ -156,7 +160,7 @@ impl Policy for Observed {
     type Shared = ();
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> auto::Local {
-        assert!(host.carries() || host.workers() == 1, "the tasks of `par_round` own memory");
+        assert!(host.carries() || host.workers() == 1, "the tasks of `par_iterate` own memory");
         Auto.start(worker, host)
     }
 
@@ -190,7 +194,7 @@ fn workers_do_not_wait_again_and_again_for_their_turn() {
             let received = Received { count: Arc::default(), slow: SLOW, each: 1 };
             let count = received.count.clone();
             let items = thalweg::from_iter(0..50_000u64).capacity(40_000);
-            let results = items.par_round(64, move |n| {
+            let results = items.par_iterate(64, move |n| {
                 if n == SLOW {
                     waits.store(true, Ordering::SeqCst);
                     received.wait(n);
@@ -214,10 +218,10 @@ fn workers_do_not_wait_again_and_again_for_their_turn() {
 #[test]
 fn a_gate_without_room_lacks_verdicts() {
     let policy = Observed::default();
-    let sink = thalweg::from_iter(0..10u64).par_round(1, ControlFlow::<u64, u64>::Break).for_each(drop);
-    let finished = sink.graph().run_under(&policy, &Options::new().threads(1).counted()).unwrap();
+    let sink = thalweg::from_iter(0..10u64).par_iterate(1, ControlFlow::<u64, u64>::Break).for_each(drop);
+    let finished = sink.graph().run_under(&policy, &Options::new().threads(1).repeatable()).unwrap();
     let gate = finished.report().graph.node(NodeId(1));
-    assert_eq!(gate.name, "par_round.gate");
+    assert_eq!(gate.name, "par_iterate.gate");
     let back = gate.inputs[1].channel.unwrap();
     assert!(policy.lacks.into_inner().unwrap().contains(&Event::Empty(back)));
 }

@@ -1,7 +1,9 @@
 //! What a report says about times, against what the nodes did.
 
 use std::time::{Duration, Instant};
-use thalweg::trace::{Cause, Ended, Report, What};
+use thalweg::Report;
+use thalweg::embed::trace::{Ended, What};
+use thalweg::trace::Cause;
 use thalweg::{Graph, Options};
 
 /// Computes for this long.
@@ -30,7 +32,7 @@ fn chain(items: u64, slow: Duration, options: &Options) -> Report {
     graph.run_with(options).unwrap().into_report()
 }
 
-fn node(report: &Report, name: &str) -> thalweg::graph::NodeId {
+fn node(report: &Report, name: &str) -> thalweg::embed::graph::NodeId {
     let found = report.graph.node_ids().find(|id| report.graph.node(*id).name == name);
     found.unwrap_or_else(|| panic!("no node `{name}`"))
 }
@@ -46,7 +48,7 @@ fn assert_near(value: Duration, wanted: Duration, share: f64) {
 /// The busy time of a node and its waits are its time in the run, up to its last activation.
 #[test]
 fn busy_time_and_waits_add_up_to_the_run() {
-    for options in [Options::new().threads(1), Options::new().threads(2), Options::new().one_to_one()] {
+    for options in [Options::new().threads(1), Options::new().threads(2), Options::new().thread_per_node()] {
         let report = chain(20_000, Duration::from_micros(5), &options);
         for id in report.graph.node_ids() {
             let (busy, waited) = (report.nodes[id.index()].busy, report.total_wait(id));
@@ -82,7 +84,7 @@ fn busy_times_of_nodes_and_workers_agree() {
 /// On threads of their own, the nodes around a slow one wait for it, and say so.
 #[test]
 fn nodes_wait_for_the_slow_one() {
-    let report = chain(5_000, Duration::from_micros(20), &Options::new().one_to_one());
+    let report = chain(5_000, Duration::from_micros(20), &Options::new().thread_per_node());
     let (add, slow, sink) = (node(&report, "add"), node(&report, "slow"), node(&report, "sink"));
     assert!(report.nodes[slow.index()].busy > report.wall / 3, "{report}");
     let output = report.graph.node(add).outputs[0].channel.unwrap();

@@ -8,7 +8,7 @@ use support::watchdog::watch;
 use thalweg::{Graph, Options};
 
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for (threads, capacity) in [(1, 1), (2, 3), (4, 64)] {
             let options = Options::new().policy(policy).threads(threads).capacity(capacity);
             watch(format!("{options:?}"), || check(&options));

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::graph::Fault;
-use thalweg::{BuildError, Error, Graph, Options, Output, Stream, Value, input, output, window};
+use thalweg::embed::graph::Fault;
+use thalweg::error::BuildError;
+use thalweg::{Error, Graph, Options, Output, Stream, Value, input, output, window};
 
 /// Numbers that set `ran` when they are pulled.
 fn noted(ran: &Arc<AtomicBool>) -> impl Iterator<Item = u64> + Send + 'static {
@@ -129,7 +130,7 @@ fn a_built_graph_accepts_no_more_nodes() {
         Value(1)
     });
     text.feed(back);
-    handle.source(noted(&ran)).par_round(3, ControlFlow::Break).named("round").discard();
+    handle.source(noted(&ran)).par_iterate(3, ControlFlow::Break).named("round").discard();
     assert_eq!(faults(value.graph().build()), [Fault::Built]);
     assert!(sum.run().is_err());
     assert!(!ran.load(Ordering::Relaxed));
@@ -151,7 +152,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
     }
     fn kernel(
         graph: &Graph<'static>,
-    ) -> thalweg::Kernel<'static, Stream<'static, u64>, thalweg::PushSpec<u64>> {
+    ) -> thalweg::Kernel<'static, Stream<'static, u64>, thalweg::node::PushSpec<u64>> {
         numbers(graph).kernel("kernel", output("out"))
     }
     let pass = "`framed`: a process pops from its inputs by receiving";
@@ -165,7 +166,7 @@ fn a_setting_of_the_wrong_node_is_refused_by_name() {
             setting("filter", &format!("`workers`: {NOT_PARALLEL}")),
         ),
         (|g| numbers(g).par_map(|x| x).blocking(), setting("par_map", PARALLEL)),
-        (|g| numbers(g).par_round(2, ControlFlow::Break).blocking(), setting("par_round", PARALLEL)),
+        (|g| numbers(g).par_iterate(2, ControlFlow::Break).blocking(), setting("par_iterate", PARALLEL)),
         (
             |g| kernel(g).unordered().sequential(|items, out| out.push(items.pop())),
             setting("kernel", &format!("`unordered`: {NOT_PARALLEL}")),
@@ -228,7 +229,7 @@ fn mistakes_are_reported_together_with_final_names() {
     let graph = Graph::new();
     let early = graph.source(0..9u64).unordered().named("early");
     let middle = early.map(|x| x).workers(3).unordered().named("first").named("middle");
-    let late = middle.par_round(4, ControlFlow::Break).blocking().named("late");
+    let late = middle.par_iterate(4, ControlFlow::Break).blocking().named("late");
     let end = late.collect();
     // Valid settings, and a stream without a consumer, which is only reported if there is no other mistake.
     let end = end.blocking().named("end");
@@ -253,7 +254,7 @@ fn names_are_unique() {
     let graph = Graph::new();
     let one = graph.source(0..9u64).named("x").named("x");
     let two = graph.source(0..9u64).named("x");
-    one.zip(two).par_round(2, ControlFlow::Break).named("x").for_each(drop).named("x");
+    one.zip(two).par_iterate(2, ControlFlow::Break).named("x").for_each(drop).named("x");
     let network = graph.build().unwrap();
     let names: Vec<&str> = network.graph().nodes().iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["x", "x-2", "zip", "x.gate", "x-3", "x-4"]);
@@ -263,7 +264,7 @@ fn names_are_unique() {
 #[test]
 fn settings_of_a_round_apply_to_its_step() {
     let graph = Graph::new();
-    let rounds = graph.source(0..100u64).par_round(8, |item| match item % 7 {
+    let rounds = graph.source(0..100u64).par_iterate(8, |item| match item % 7 {
         0 => ControlFlow::Break(item),
         _ => ControlFlow::Continue(item + 1),
     });

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::inject::silence;
 use support::watchdog::watch;
-use thalweg::machine::{MOST_UNITS, Machine};
+use thalweg::embed::machine::MOST_UNITS;
+use thalweg::loops::Schedule;
+use thalweg::loops::Shares;
+use thalweg::machine::Machine;
 use thalweg::tasks::{SearchSettings, StaticGraph, TaskOptions};
-use thalweg::team::Shares;
-use thalweg::{
-    Error, Failed, Fork, Graph, Loop, Options, Schedule, channel, from_iter, input, output, window,
-};
+use thalweg::{Error, Failed, Fork, Graph, Loop, Options, channel, from_iter, input, output, window};
 
 const NUMBERS: [usize; 10] = [
     0,
@@ -54,7 +54,7 @@ fn settings() -> Vec<Setting> {
         ("threads", |n| items().collect().run_with(&Options::new().threads(n))),
         ("budget", |n| with(|o| o.budget(n))),
         ("capacity of all", |n| with(|o| o.capacity(n))),
-        ("run length", |n| with(|o| o.run_length(n))),
+        ("run length", |n| with(|o| o.claim_length(n))),
         ("seed", |n| with(|o| o.seed(n as u64))),
         ("deadline", |n| {
             with(|o| o.deadline(if n == 0 { Duration::MAX } else { Duration::from_secs(n as u64) }))
@@ -106,7 +106,7 @@ fn settings() -> Vec<Setting> {
         }),
         ("thread stack", |n| with(|o| o.thread_stack(n))),
         ("workers", |n| items().par_map(|x| x).workers(u32::try_from(n).unwrap_or(u32::MAX)).collect().run()),
-        ("par_round", |n| items().par_round(n, ControlFlow::<u64, u64>::Break).collect().run()),
+        ("par_iterate", |n| items().par_iterate(n, ControlFlow::<u64, u64>::Break).collect().run()),
         ("par_fork_join", |n| {
             let done = items().par_fork_join(n, Fork::Done, |mut parts: Vec<u64>| parts.pop().unwrap_or(0));
             done.collect().run()

@@ -15,12 +15,13 @@ use std::time::Duration;
 use support::gate::Gate;
 use support::inject::silence;
 use support::watchdog::watch;
-use thalweg::graph::{GraphData, NodeId};
-use thalweg::policy::{
-    Decision, Event, Host, Needs, Policy, WorkerId,
-    work_stealing::{Place, WorkStealing},
-};
-use thalweg::{Error, Graph, Message, Options, Report, Run, Rx, Stream, Tx, input, output};
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::policy::WorkerId;
+use thalweg::embed::policy::work_stealing::{Place, WorkStealing};
+use thalweg::graph::GraphData;
+use thalweg::node::Message;
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
+use thalweg::{Error, Graph, Options, Report, Run, Rx, Stream, Tx, input, output};
 
 /// An end or a message that leaves its process.
 type Moved = Box<dyn Any + Send>;
@@ -31,7 +32,7 @@ fn everywhere(what: &str, make: impl Fn(&Gate) -> Graph<'static>) {
     for policy in ["auto", "random", "partition", "ws-last"] {
         for threads in [1, 2] {
             let options = Options::new().policy(policy).threads(threads).capacity(1);
-            for options in [options.clone(), options.one_to_one()] {
+            for options in [options.clone(), options.thread_per_node()] {
                 run(what, &options, &make).unwrap();
             }
         }

@@ -186,7 +186,7 @@ fn failures_in_a_fork_join_name_it() {
 #[test]
 fn a_round_and_its_gate_take_the_name() {
     let graph = Graph::new();
-    let halves = graph.source([40u32, 7]).par_round(2, |n| match n % 2 {
+    let halves = graph.source([40u32, 7]).par_iterate(2, |n| match n % 2 {
         0 => ControlFlow::Continue(n / 2),
         _ => ControlFlow::Break(n),
     });
@@ -220,10 +220,10 @@ fn a_long_step_that_is_unordered_does_not_delay_the_rounds_of_others() {
     let items = thalweg::from_iter((0..=OTHERS).map(|item| (item, 0)));
     // One item in a claim, so that no other item waits behind item 0.
     let results = items
-        .par_round(OTHERS + 1, step)
+        .par_iterate(OTHERS + 1, step)
         .unordered()
         .collect()
-        .run_with(&options(2).run_length(1))
+        .run_with(&options(2).claim_length(1))
         .unwrap()
         .into_value();
     assert_eq!(results, [(0, 0), (1, ROUNDS), (2, ROUNDS), (3, ROUNDS)]);
@@ -418,7 +418,7 @@ fn settings_of_zero_are_refused() {
             .unwrap_err()
             .to_string(),
         items()
-            .par_round(0, ControlFlow::Break::<u64, u64>)
+            .par_iterate(0, ControlFlow::Break::<u64, u64>)
             .collect()
             .run_with(&options(1))
             .unwrap_err()
@@ -433,7 +433,7 @@ fn settings_of_zero_are_refused() {
         refused,
         [
             node("in_flight", "in_flight"),
-            node("par_round", "in_flight"),
+            node("par_iterate", "in_flight"),
             node("par_map", "workers"),
             node("chunks", "size"),
         ]
@@ -465,7 +465,8 @@ fn other_channels_grow_before_a_limit_does() {
     let late = b.capacity(8).filter(|x| *x >= 1000);
     let pairs = a.capacity(8).in_flight(5, |a| a.map(|x| x).zip(late)).collect();
     let run = graph.run_with(&options(2)).unwrap();
-    let limit = |growth: &&thalweg::trace::Growth| run.report().graph.channel(growth.channel).link.limits;
+    let limit =
+        |growth: &&thalweg::embed::trace::Growth| run.report().graph.channel(growth.channel).link.limits;
     assert_eq!(run.report().growths.iter().find(limit), None);
     assert!(!run.report().growths.is_empty());
     assert_eq!(run.take(pairs).unwrap().len(), 2000);
@@ -508,7 +509,7 @@ fn the_budget_is_shared_by_the_gates() {
     let step = |n: u64| if n == 0 { Fork::Done(0u64) } else { Fork::Split(vec![0; 1 << 20]) };
     let refused = thalweg::from_iter([1u64])
         .par_fork_join(4, step, |parts| parts.iter().sum())
-        .par_round(2, ControlFlow::Break)
+        .par_iterate(2, ControlFlow::Break)
         .collect()
         .run_with(&options(1).budget(1 << 20))
         .unwrap_err()

@@ -13,7 +13,7 @@ use thalweg::{Error, Graph, Options, Output, Run, Stream, Value, from_iter, inpu
 
 /// Every policy with one, two and three workers.
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 3] {
             let options = Options::new().policy(policy).threads(threads);
             watch(format!("{options:?}"), || check(&options));
@@ -376,7 +376,7 @@ fn every_way_to_run_returns_the_values() {
     let (graph, sum) = make();
     take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
     let (graph, sum) = make();
-    let run = graph.run_under(&thalweg::policy::RandomStealing, &options).unwrap();
+    let run = graph.run_under(&thalweg::embed::policy::RandomStealing, &options).unwrap();
     assert_eq!(run.report().policy, "RandomStealing");
     take(run, sum);
     let (graph, sum) = make();
@@ -531,7 +531,7 @@ fn ring(options: &Options, returning: Returning) -> (u64, Option<u64>) {
         (out, round, None)
     };
     three(out);
-    let pass = |rx: thalweg::BlockingRx<Counted>, mut tx: thalweg::BlockingTx<Counted>| {
+    let pass = |rx: thalweg::node::BlockingRx<Counted>, mut tx: thalweg::node::BlockingTx<Counted>| {
         let mut sum = 0;
         for item in rx {
             sum += item.value();

@@ -60,7 +60,7 @@ fn an_overflow_names_the_process() {
 #[test]
 fn an_overflow_on_a_thread_of_its_own_names_the_process() {
     if is_child() {
-        run(1_000_000, Some(100_000), &Options::new().one_to_one());
+        run(1_000_000, Some(100_000), &Options::new().thread_per_node());
         unreachable!("the stack overflowed");
     }
     let output = child("an_overflow_on_a_thread_of_its_own_names_the_process");

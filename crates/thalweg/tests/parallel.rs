@@ -8,7 +8,7 @@ use support::watchdog::watch;
 use thalweg::{Graph, Options, Stream, from_iter, input, output};
 
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 4] {
             let options = Options::new().policy(policy).threads(threads);
             watch(format!("{options:?}"), || check(&options));
@@ -57,7 +57,7 @@ fn published_bytes_delay_no_firing_of_an_unordered_kernel() {
                 out.extend(0..3000u64);
             },
         );
-        let options = Options::new().threads(3).run_length(1).budget(1 << 16).seed(seed);
+        let options = Options::new().threads(3).claim_length(1).budget(1 << 16).seed(seed);
         let count = many.fold(0, |count, _| count + 1).run_with(&options).unwrap().into_value();
         assert_eq!(count, 60 * 3000);
         assert!(start.elapsed() < WAIT, "seed {seed}: {done:?} firings had ended");

@@ -20,10 +20,13 @@ use support::realised;
 use support::reference::reference;
 use support::runner::for_each;
 use support::watchdog::watch;
-use thalweg::graph::{GraphData, NodeId};
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::policy::record::{Entry, Log};
+use thalweg::embed::policy::{Recorded, WorkerId, registry};
+use thalweg::embed::runtime::EmbedOptions;
+use thalweg::graph::GraphData;
 use thalweg::plan::{Plan, Wishes};
-use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::{Error, Options, Output, Prepared};
 use thalweg_sim::{Model, shapes};
 
@@ -96,7 +99,7 @@ fn graph() -> GraphData {
 
 #[test]
 fn a_saved_plan_replays() {
-    let options = Options::new().threads(2).policy("ws-last").budget(1 << 20).run_length(7);
+    let options = Options::new().threads(2).policy("ws-last").budget(1 << 20).claim_length(7);
     let plan = prepared(&options).plan().clone();
     let read = Plan::read(&plan.on(&graph()).to_string(), &graph()).unwrap();
     let again = Options::new().plan(read);
@@ -111,14 +114,14 @@ fn a_saved_plan_replays() {
 fn a_plan_and_an_option_that_it_decides_are_refused_with_both_names() {
     let plan = || Options::new().plan(prepared(&Options::new()).plan().clone());
     assert!(plan().check().is_ok());
-    assert!(plan().seed(3).counted().pinned().deadline(Duration::from_secs(9)).check().is_ok());
+    assert!(plan().seed(3).repeatable().pinned().deadline(Duration::from_secs(9)).check().is_ok());
     let wishes = [
         ("threads", plan().threads(1)),
         ("policy", plan().policy("auto")),
         ("budget", plan().budget(1 << 30)),
         ("capacity", plan().capacity(9)),
-        ("run_length", plan().run_length(9)),
-        ("one_to_one", plan().one_to_one()),
+        ("run_length", plan().claim_length(9)),
+        ("one_to_one", plan().thread_per_node()),
         ("plan_with", plan().plan_with(|_, plan| Ok(plan))),
     ];
     for (wish, options) in wishes {
@@ -205,7 +208,7 @@ impl registry::Visit for Decide<'_> {
 
     fn visit<P: Policy>(self, policy: &P) -> Vec<Entry> {
         let seed = self.seed;
-        let options = Options::new().counted().seed(seed).plan_with(move |graph, made| {
+        let options = Options::new().repeatable().seed(seed).plan_with(move |graph, made| {
             let mut plan = legal(graph, &made, seed);
             (plan.threads, plan.affinity) = (1, Default::default());
             (plan.segments, plan.regions) = Default::default();
@@ -258,7 +261,7 @@ fn replicas_limit_the_workers_of_a_parallel_node() {
 #[test]
 fn the_batch_limits_the_firings_of_an_activation() {
     let activations = |batch: usize| {
-        let options = with(1, move |plan| plan.batch = batch).counted();
+        let options = with(1, move |plan| plan.batch = batch).repeatable();
         squares().run_with(&options).unwrap().into_report().nodes[2].activations
     };
     assert!(activations(5) >= 600, "3000 firings, of which an activation has 5");
@@ -312,7 +315,7 @@ impl Policy for Places<'_> {
     }
 
     fn next<H: Host>(&self, me: &mut Vec<NodeId>, _last: Option<(NodeId, Event)>, host: &mut H) -> Decision {
-        let node = me.pop().or_else(|| host.pop(thalweg::policy::End::Oldest));
+        let node = me.pop().or_else(|| host.pop(thalweg::embed::policy::End::Oldest));
         node.map_or(Decision::Idle, Decision::Activate)
     }
 }

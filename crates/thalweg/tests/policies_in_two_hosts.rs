@@ -28,9 +28,11 @@ use crate::support;
 use support::realised::{self, Gates};
 use support::streamit;
 use support::watchdog::watch;
-use thalweg::graph::{GraphData, Link, NodeId};
-use thalweg::policy::record::{Entry, Log};
-use thalweg::policy::{Decision, Event, Host, Needs, Policy, Recorded, WorkerId, registry};
+use thalweg::embed::graph::{Link, NodeId};
+use thalweg::embed::policy::record::{Entry, Log};
+use thalweg::embed::policy::{Recorded, WorkerId, registry};
+use thalweg::graph::GraphData;
+use thalweg::policy::{Decision, Event, Host, Needs, Policy};
 use thalweg::{Graph, Options};
 use thalweg_lang::{Compiled, Sources, compile};
 use thalweg_lang_testgen::{Choices, generate};
@@ -46,7 +48,7 @@ struct Sizes {
 fn in_the_engine<P: Policy>(policy: &P, model: &Model, sizes: Sizes) -> Vec<Entry> {
     let gates = Gates::new(model, 0);
     let graph: Graph<'_> = realised::build_gated(model, &gates);
-    let options = Options::new().threads(1).counted().run_length(sizes.run).seed(sizes.seed);
+    let options = Options::new().threads(1).repeatable().claim_length(sizes.run).seed(sizes.seed);
     let log = Log::new();
     let network = graph.build().unwrap();
     let built = network.graph().clone();

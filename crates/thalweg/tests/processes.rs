@@ -16,7 +16,7 @@ use thalweg::{Error, Graph, Options, Rx, Stream, Tx, input, output};
 
 /// Every policy, 1 to 4 workers, tiny and default channels.
 fn everywhere(check: impl Fn(&Options)) {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2, 4] {
             for capacity in [Some(1), Some(2), Some(3), None] {
                 let options = Options::new().policy(policy).threads(threads);
@@ -472,7 +472,7 @@ impl Future for Timer {
 
 #[test]
 fn foreign_futures_are_waited_for() {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         for threads in [1, 2] {
             let graph = Graph::new();
             let ticks = graph.process("clock", (), output("out"), |(), mut tx| async move {
@@ -554,7 +554,7 @@ fn a_failure_does_not_end_a_stream() {
         graph.process("listens", input("in", numbers), (), listen);
         let threads = 1 + round % 3;
         let options = Options::new().threads(threads);
-        let options = if round % 5 == 0 { options.one_to_one() } else { options };
+        let options = if round % 5 == 0 { options.thread_per_node() } else { options };
         graph.build().unwrap().run_with(&options).unwrap_err();
         assert_eq!(observed.load(Ordering::Relaxed), 0, "round {round}");
     }

@@ -19,14 +19,14 @@ use thalweg::{Error, Graph, Options, Report};
 
 /// Any policy, 1, 2, 4 or 8 threads, at times a thread for each node.
 fn options() -> impl Strategy<Value = Options> {
-    let names: Vec<&str> = thalweg::policy::registry::names().collect();
+    let names: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     let threads = prop::sample::select(vec![1usize, 2, 4, 8]);
     let run = prop_oneof![3 => Just(None), 1 => (1..=3usize).prop_map(Some)];
     (prop::sample::select(names), threads, any::<u64>(), run, 0..20u8).prop_map(
         |(policy, threads, seed, run, own)| {
             let options = Options::new().policy(policy).threads(threads).seed(seed);
-            let options = run.into_iter().fold(options, Options::run_length);
-            if own == 0 { options.one_to_one() } else { options }
+            let options = run.into_iter().fold(options, Options::claim_length);
+            if own == 0 { options.thread_per_node() } else { options }
         },
     )
 }

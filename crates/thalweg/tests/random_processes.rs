@@ -19,12 +19,12 @@ use thalweg::{Error, Options};
 
 /// Any policy, 1 to 16 threads or one for each process, small channels.
 fn options() -> impl Strategy<Value = Options> {
-    let names: Vec<&str> = thalweg::policy::registry::names().collect();
+    let names: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     let threads = prop_oneof![4 => 1..4usize, 1 => Just(16usize)];
     (prop::sample::select(names), threads, prop::sample::select(vec![1, 2, 3, 64]), any::<u64>(), 0..10u8)
         .prop_map(|(policy, threads, capacity, seed, own)| {
             let options = Options::new().policy(policy).threads(threads).capacity(capacity).seed(seed);
-            if own == 0 { options.one_to_one() } else { options }
+            if own == 0 { options.thread_per_node() } else { options }
         })
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
-use thalweg::policy::{Partition, Policy, Qes, RandomStealing};
+use thalweg::embed::policy::{Partition, Qes, RandomStealing};
+use thalweg::policy::Policy;
 use thalweg::prelude::*;
 use thalweg::{Error, Report};
 
@@ -115,7 +116,7 @@ fn a_source_is_fired_while_all_threads_wait_for_it() {
             };
             // Claims of one firing, so that the first items are in as many firings.
             let text = thalweg::from_iter(text).blocking().par_map(wait);
-            count(text, &Reached::default(), &options(threads).run_length(1).capacity(64));
+            count(text, &Reached::default(), &options(threads).claim_length(1).capacity(64));
         });
     }
 }
@@ -129,8 +130,8 @@ fn a_run_has_a_worker_for_each_roaming_source() {
     assert_eq!(THREADS.map(|threads| workers(options(threads))), [2, 3, 5]);
     // The caller chooses the threads, or the policy does not carry items on: then the source has a thread of its own.
     assert_eq!(workers(options(2).policy("qes")), 2);
-    assert_eq!(workers(options(2).counted()), 2);
-    assert_eq!(workers(options(2).one_to_one()), 2);
+    assert_eq!(workers(options(2).repeatable()), 2);
+    assert_eq!(workers(options(2).thread_per_node()), 2);
     assert_eq!(workers(options(2).plan_with(|_, plan| Ok(plan))), 2);
     let numbers = thalweg::from_iter(0..10u64).blocking().map(|number| number);
     assert_eq!(numbers.for_each(drop).run_with(&options(2)).unwrap().into_report().workers.len(), 2);

@@ -32,7 +32,7 @@ fn thousands_of_runs_in_a_row() {
 #[test]
 fn every_policy_completes_small_runs() {
     watch("policies", || {
-        for policy in thalweg::policy::registry::names() {
+        for policy in thalweg::embed::policy::registry::names() {
             for round in 0..100 {
                 assert_eq!(sum(round, &options(4).policy(policy)), round * round.saturating_sub(1) / 2);
             }

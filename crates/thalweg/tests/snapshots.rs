@@ -85,7 +85,7 @@ fn observed<R: Send>(what: &str, run: impl FnOnce() -> R + Send, observe: impl F
 #[test]
 fn a_held_firing_runs_and_its_neighbours_wait_for_it() {
     // Under `partition` a node may belong to the worker that the held firing occupies.
-    for policy in thalweg::policy::registry::names().filter(|name| *name != "partition") {
+    for policy in thalweg::embed::policy::registry::names().filter(|name| *name != "partition") {
         let (open, held) = latch();
         let started = Started::default();
         let options = started.by(Options::new().policy(policy).threads(3).capacity(4));
@@ -131,8 +131,8 @@ fn a_held_firing_runs_and_its_neighbours_wait_for_it() {
     }
 }
 
-fn id(channel: u32) -> thalweg::graph::ChannelId {
-    thalweg::graph::ChannelId(channel)
+fn id(channel: u32) -> thalweg::embed::graph::ChannelId {
+    thalweg::embed::graph::ChannelId(channel)
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn processes_wait_for_messages_for_room_and_for_the_outside() {
         for one_to_one in [false, true] {
             let started = Started::default();
             let options = started.by(Options::new().policy(policy).threads(2).capacity(2));
-            let options = if one_to_one { options.one_to_one() } else { options };
+            let options = if one_to_one { options.thread_per_node() } else { options };
             let (gate, opened) = (Gate::default(), Gate::default());
             opened.open();
             let inner = gate.clone();
@@ -373,7 +373,7 @@ fn snapshots_at_any_time_disturb_no_run() {
                     1 => {
                         let end =
                             from_iter(borrowed.iter()).map(count).par_map(|item| item + 1).for_each(drop);
-                        end.graph().run_under(&thalweg::policy::RandomStealing, &options)
+                        end.graph().run_under(&thalweg::embed::policy::RandomStealing, &options)
                     }
                     2 => {
                         let end =

@@ -6,8 +6,10 @@
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use thalweg::Options;
-use thalweg::graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort};
-use thalweg::trace::{Ended, Event, Timeline, TimelineExt, Track, What};
+use thalweg::embed::graph::{ChannelId, InPort, Item, Link, NodeId, OutPort};
+use thalweg::embed::trace::{Ended, Track, What};
+use thalweg::graph::{GraphData, Node};
+use thalweg::trace::{Event, Timeline, TimelineExt};
 
 /// The phases of events, and the fields that each must have besides `ph`, `pid` and `name`.
 const PHASES: &[(&str, &[&str])] =

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use support::watchdog::watch;
-use thalweg::{Deadlock, Error, Graph, In, Options, Out, Remains, Report, Rx, Stream, Tx, input, output};
+use thalweg::error::{Deadlock, Remains};
+use thalweg::{Error, Graph, In, Options, Out, Report, Rx, Stream, Tx, input, output};
 
 /// Every policy, each with channels of one item and of a thousand, and 1 to 8 threads.
 fn everywhere(check: impl Fn(&Options)) {
-    thalweg::policy::registry::names().for_each(|policy| under(policy, &check));
+    thalweg::embed::policy::registry::names().for_each(|policy| under(policy, &check));
 }
 
 fn under(policy: &str, check: impl Fn(&Options)) {
@@ -312,7 +313,7 @@ fn a_work_list_with_loops_inside_ends() {
     use thalweg::Fork;
     let round = |tasks: Stream<'static, u64>| {
         let rounds = tasks.map(|task| (task, task % 3));
-        rounds.par_round(2, |(task, left)| if left == 0 { Break(task) } else { Continue((task, left - 1)) })
+        rounds.par_iterate(2, |(task, left)| if left == 0 { Break(task) } else { Continue((task, left - 1)) })
     };
     let fork = |tasks: Stream<'static, u64>| {
         let step = |n: u64| if n < 3 { Fork::Done(n) } else { Fork::Split(vec![n / 2, n - n / 2]) };
@@ -432,8 +433,8 @@ fn a_work_list_with_suspended_firings_ends() {
 /// Under fair policies: the work-list never gives way to another node by itself.
 #[test]
 fn a_work_list_ends_with_its_reader_or_by_a_cancel() {
-    let is_fair = |policy: &&str| thalweg::policy::registry::is_fair(policy) == Some(true);
-    thalweg::policy::registry::names().filter(is_fair).for_each(|policy| {
+    let is_fair = |policy: &&str| thalweg::embed::policy::registry::is_fair(policy) == Some(true);
+    thalweg::embed::policy::registry::names().filter(is_fair).for_each(|policy| {
         under(policy, |options| {
             // It would go on for ever.
             let endless = |graph: &Graph<'static>| {
@@ -517,10 +518,10 @@ fn run_beside_load(options: &Options, sleeps: bool) {
 /// The rest of the graph runs until the work-list has ended, so no last thread awake finds that it is done.
 #[test]
 fn a_work_list_ends_beside_a_load() {
-    for policy in thalweg::policy::registry::names() {
+    for policy in thalweg::embed::policy::registry::names() {
         under(policy, |options| {
             run_beside_load(options, true);
-            if thalweg::policy::registry::is_fair(policy) == Some(true) {
+            if thalweg::embed::policy::registry::is_fair(policy) == Some(true) {
                 run_beside_load(options, false);
             }
         });

@@ -5,7 +5,7 @@ use thalweg_plan::{ChannelProfile, NodeProfile, Profile};
 
 impl Report {
     /// The profile of the run, from which [`Plan::with_profile`](thalweg_plan::Plan::with_profile) makes a plan for the
-    /// next one. Without time stamps (`Options::unaccounted`) all busy times are zero, and the plan is that of
+    /// next one. Without time stamps (`Options::untimed`) all busy times are zero, and the plan is that of
     /// [`Plan::new`](thalweg_plan::Plan::new).
     ///
     /// ```

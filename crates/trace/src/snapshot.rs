@@ -64,7 +64,7 @@ pub struct NodeSnapshot {
     pub firings: u64,
     /// Activations so far that have ended.
     pub activations: u64,
-    /// Time in these activations, summed over all workers. 0 with `Options::unaccounted`.
+    /// Time in these activations, summed over all workers. 0 with `Options::untimed`.
     pub busy: Duration,
     /// What the node does.
     pub status: NodeStatus,

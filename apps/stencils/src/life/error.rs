@@ -1,6 +1,6 @@
 //! Errors of patterns and worlds.
 
-use thalweg::trace::format_bytes;
+use thalweg::embed::trace::format_bytes;
 
 use super::Rule;
 

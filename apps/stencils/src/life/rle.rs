@@ -1,6 +1,6 @@
 //! The RLE format of patterns.
 
-use thalweg::graph::without_mark;
+use thalweg::embed::graph::without_mark;
 
 use super::pattern::Run;
 use super::{Error, Life, Pattern, Rule};

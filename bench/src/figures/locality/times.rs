@@ -1,7 +1,7 @@
 //! The grids of Figures 5.6 and 6.6 as this machine measures them: speed-ups over one thread. The sizes are smaller than the
 //! paper's.
 
-use thalweg::Schedule;
+use thalweg::loops::Schedule;
 use thalweg::tasks::SearchSettings;
 
 use crate::line::Measure;

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use thalweg::{Schedule, count_jobs};
+use thalweg::loops::{Schedule, count_jobs};
 
 use super::{schedule, systems};
 use crate::line::Measure;

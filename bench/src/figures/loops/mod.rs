@@ -9,7 +9,7 @@ mod tasks;
 
 use std::hint::black_box;
 
-use thalweg::Schedule;
+use thalweg::loops::Schedule;
 
 use crate::line::Measure;
 use crate::peers::external::{self, Program, own_loops};

@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ops::Range;
-use thalweg::{Loop, Schedule};
+use thalweg::Loop;
+use thalweg::loops::Schedule;
 
 /// A system that executes loops.
 ///

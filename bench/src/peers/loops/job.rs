@@ -210,7 +210,7 @@ fn turn<T: Copy + Default>(grids: &mut [Grid<T>; 2], repeat: usize) -> (Read<'_,
 mod tests {
     use super::super::{Ours, Rayon};
     use super::*;
-    use thalweg::Schedule;
+    use thalweg::loops::Schedule;
 
     const JOBS: [(Shape, (usize, usize)); 5] = [
         (Shape::Work { steps: 3 }, (1000, 1)),

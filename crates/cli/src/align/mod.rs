@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use thalweg::graph::shown;
-use thalweg::tasks::MemberCounts;
+use thalweg::embed::graph::shown;
+use thalweg::embed::tasks::MemberCounts;
 use thalweg_align::{
     Aligner, Alphabet, Compare, Error, Format, Gap, Schedule, Scoring, Sequence, Watch, Work, Writer,
     compare, read_fasta, work,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use thalweg::Options;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::Stop;
 
 use crate::progress::Progress;
@@ -81,7 +81,7 @@ pub(super) fn compare(
         })
         .named("count");
     let found = differences
-        .run_with(&options.clone().run_length(1))
+        .run_with(&options.clone().claim_length(1))
         .map_err(thalweg::Error::from)
         .context("comparing")?
         .into_value();

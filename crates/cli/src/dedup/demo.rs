@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use thalweg::Report;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::{Archive, Limits, Params, Source, Summary, TreeSink, extract_parallel, pack_source};
 use thalweg_files::{OutFile, PrivateFolder};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use thalweg::graph::shown_bytes;
+use thalweg::embed::graph::shown_bytes;
 use thalweg_dedup::{Entry, Meta};
 
 use crate::standard;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::{Codec, Error, Limits, Observer, Params, Source, pack_source};
 
 use super::{Disk, Failures, report};

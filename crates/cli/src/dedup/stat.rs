@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::{Entry, Error, Listing, stat};
 
 use super::list::List;

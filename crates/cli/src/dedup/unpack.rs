@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::{Archive, Kind, Run, StreamSink, Summary, TreeSink, extract_parallel};
 
 use super::{Disk, Failures, OutputLimit, ReadLimits, report};

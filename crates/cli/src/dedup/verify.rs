@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_dedup::{Archive, Discard, extract_parallel};
 
 use super::{OutputLimit, ReadLimits, report};

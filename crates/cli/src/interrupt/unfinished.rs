@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 
 /// Removes the unfinished outputs of this process, and returns the last message, which names what stays.
 pub(super) fn remove() -> String {

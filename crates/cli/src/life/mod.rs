@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use clap::{ArgGroup, Args};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_stencils::life::{Error, Life as World, Pattern, Rule, Settled, Settling};
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_stencils::life::{Life, View};
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_inputs::Content;
 use thalweg_pagerank::{
     Error, Estimate, Graph, Input, Iteration, PageRank, Ranking, Recording, Rmat, Schedule,

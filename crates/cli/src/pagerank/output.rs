@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 

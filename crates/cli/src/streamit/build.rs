@@ -11,7 +11,7 @@ use clap::Args;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_codegen::{Config, object};
 use thalweg_files::OutFile;
 

@@ -8,8 +8,10 @@ use clap::{Args, ValueEnum};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use thalweg::graph::{BYTE_ORDER_MARK, GraphData, shown};
-use thalweg::trace::{Report, ReportExt};
+use thalweg::Report;
+use thalweg::embed::graph::{BYTE_ORDER_MARK, shown};
+use thalweg::graph::GraphData;
+use thalweg::trace::ReportExt;
 use thalweg_lang::Compiled;
 use thalweg_lang::picture::{Form, draw};
 

@@ -23,7 +23,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_lang::parser::MAX_ERRORS;
 use thalweg_lang::{Compiled, Diagnostic, Sources, compile};
 

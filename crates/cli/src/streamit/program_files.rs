@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::partial_name;
 use thalweg_lang::files::{self, Files, Form, Input, Layout, Named, Output, STANDARD, Sink, Source, of_file};
 

@@ -2,8 +2,9 @@
 //!
 //! Names are escaped, so a terminal obeys none of them. All text is ASCII but the names.
 
-use thalweg::graph::{ChannelId, NodeId, shown};
-use thalweg::trace::{Cause, NodeStatus, Rates, Snapshot};
+use thalweg::embed::graph::{ChannelId, NodeId, shown};
+use thalweg::embed::trace::Rates;
+use thalweg::trace::{Cause, NodeStatus, Snapshot};
 
 use super::screen::Size;
 
@@ -218,7 +219,8 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use std::time::Duration;
-    use thalweg::graph::{GraphData, InPort, Item, Link, Node, OutPort};
+    use thalweg::embed::graph::{InPort, Item, Link, OutPort};
+    use thalweg::graph::{GraphData, Node};
 
     /// A chain of `count` nodes, of which node `i` has fired `i` times 1000 in a second.
     fn chain(count: usize, name: impl Fn(usize) -> String) -> (Snapshot, Rates) {

@@ -21,7 +21,7 @@ use crate::unrolled::outline::{self, Outlines};
 use std::cell::OnceCell;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::{Folder, Kind, OutFile, status};
 
 /// The maximum number of bytes of a file of the cache. Libraries of large programs have a few MiB.

@@ -25,8 +25,8 @@ use flags::FLAGS;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use thalweg::graph::shown;
-use thalweg::machine::Processor;
+use thalweg::embed::graph::shown;
+use thalweg::embed::machine::Processor;
 use thalweg_files::PrivateFolder;
 
 /// Bytes of C from which on compiling at `-O3` takes minutes.

@@ -20,7 +20,8 @@
 //! **Ends.** The driver ends the graph by returning; the bodies then find the end of their stream. If the engine ends
 //! first, for a panic in a body or a deadline, the driver's next receive unwinds it.
 
-use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Report, Stream, Value, input, output};
+use thalweg::node::{BlockingRx, BlockingTx};
+use thalweg::{Error, Graph, Options, Report, Stream, Value, input, output};
 
 /// The settings of the driver as a node.
 pub(super) struct Driver<'n> {

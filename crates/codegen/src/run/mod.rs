@@ -59,6 +59,7 @@ use print::{Printer, print};
 use queues::Queues;
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use thalweg::embed::runtime::EmbedOptions;
 use thalweg::{Error, Report};
 use thalweg_lang::Diagnostic;
 use thalweg_lang::flat::{ChannelId, NodeId};
@@ -367,8 +368,8 @@ impl<'a> Run<'a> {
             Some(planned) => planned.engine(&threads.engine, self.native),
             None => threads.engine.clone(),
         };
-        let engine = engine.run_length(1);
-        if by_thread { engine.one_to_one() } else { engine }
+        let engine = engine.claim_length(1);
+        if by_thread { engine.thread_per_node() } else { engine }
     }
 
     /// Cuts the program for several threads, after what one thread has to do before. The whole if they do not pay.

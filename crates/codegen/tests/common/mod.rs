@@ -284,7 +284,7 @@ pub fn agree_and(
 fn every_policy() -> Vec<Threads> {
     let of =
         |(policy, count): (&str, usize)| Threads::of(thalweg::Options::new().threads(count).policy(policy));
-    thalweg::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
+    thalweg::embed::policy::registry::names().zip((2..=8).cycle()).map(of).collect()
 }
 
 /// Checks several runs of a program at some levels, in all modes at the highest; returns the interpreter's

@@ -58,7 +58,7 @@ pub fn random(native: &Native, choices: &mut Choices) -> Plan {
     for replicas in plan.replicas.values_mut() {
         *replicas = if choices.chance(copied) { 1 + choices.weighted(&[1, 3, 2]) as u32 } else { 1 };
     }
-    let policies: Vec<&str> = thalweg::policy::registry::names().collect();
+    let policies: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     plan.policy = policies[choices.weighted(&vec![1; policies.len()])].to_owned();
     plan.batch = [1, 2, 5, 64, 5000][choices.weighted(&[1; 5])];
     plan

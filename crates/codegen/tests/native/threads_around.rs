@@ -54,7 +54,7 @@ fn every_policy_gives_the_same() {
         let text = filtered(stream);
         let (native, files) = (native(&text), floats("in", 1234));
         let meant = interpreted(&compiled(&text), &files, None);
-        for policy in thalweg::policy::registry::names() {
+        for policy in thalweg::embed::policy::registry::names() {
             for count in [2, 5] {
                 let engine = thalweg::Options::new().threads(count).policy(policy);
                 let threads = Threads::of(engine).batch(3);

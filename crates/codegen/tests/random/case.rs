@@ -170,7 +170,7 @@ impl Case {
 
 /// A random partition over threads, mostly with short batches.
 fn threads(choices: &mut Choices) -> Threads {
-    let policies: Vec<&str> = thalweg::policy::registry::names().collect();
+    let policies: Vec<&str> = thalweg::embed::policy::registry::names().collect();
     let splits = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
     let engine = thalweg::Options::new().threads(2 + choices.weighted(&[6, 4, 1, 1, 1, 1, 2]));
     let split = splits[choices.weighted(&[4, 1, 2, 2])];

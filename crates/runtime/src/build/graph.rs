@@ -293,7 +293,7 @@ impl<'env> Graph<'env> {
     /// [`Handle`](crate::Handle) that stops the run.
     ///
     /// # Errors
-    /// As [`Graph::build`] and [`Options::check`].
+    /// As [`Graph::build`] and [`Options`].
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         self.build()?.prepare(options)
     }

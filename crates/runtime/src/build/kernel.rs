@@ -109,7 +109,7 @@ where
     /// seldom waits costs little more than one that is not blocking. At most [`threads`](crate::Options::threads) workers fire other
     /// nodes. An item waits for the next one for one or two milliseconds at most, and not at all if one of the 256 firings
     /// before it has waited. If the options choose another policy, a plan, pinned threads, their stacks or
-    /// [one thread for each node](crate::Options::one_to_one), or in a counted run, the source has its thread.
+    /// [one thread for each node](crate::Options::thread_per_node), or in a counted run, the source has its thread.
     pub fn blocking(mut self) -> Self {
         self.blocking = true;
         self

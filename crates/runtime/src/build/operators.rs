@@ -5,7 +5,7 @@
 //! | a sequential kernel that pops one item in each firing | [`Stream::one_by_one`] |
 //! | a parallel kernel that pops one item in each firing | [`Stream::many_at_a_time`] |
 //! | a sink, which returns a value | `Stream::end` |
-//! | several nodes | [`par_round`](Stream::par_round), [`par_fork_join`](Stream::par_fork_join) (`round`); [`in_flight`](Stream::in_flight) |
+//! | several nodes | [`par_iterate`](Stream::par_iterate), [`par_fork_join`](Stream::par_fork_join) (`round`); [`in_flight`](Stream::in_flight) |
 
 use super::output::{Output, Settle};
 use super::round::Fork;
@@ -187,7 +187,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// Built as two nodes and a feedback channel: a gate that numbers the items and restores the order of the results,
     /// and the parallel kernel that calls `step`. Settings of the stream apply to that kernel.
-    pub fn par_round<R, F>(self, in_flight: usize, step: F) -> Stream<'env, R>
+    pub fn par_iterate<R, F>(self, in_flight: usize, step: F) -> Stream<'env, R>
     where
         R: Send + 'env,
         F: Fn(T) -> ControlFlow<R, T> + Send + Sync + 'env,
@@ -196,7 +196,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
             ControlFlow::Continue(item) => Fork::Again(item),
             ControlFlow::Break(result) => Fork::Done(result),
         };
-        let done = super::round::build("par_round", self, in_flight.max(1), step, |_| {
+        let done = super::round::build("par_iterate", self, in_flight.max(1), step, |_| {
             unreachable!("nothing is split")
         });
         done.at_least_one("in_flight", in_flight);

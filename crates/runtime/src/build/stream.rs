@@ -95,7 +95,7 @@ impl<'env, T> Stream<'env, T> {
     }
 
     /// Lets a parallel node publish each result when it is complete, instead of in the order of the items.
-    /// **Not determinate,** except after [`par_round`](Stream::par_round) and [`par_fork_join`](Stream::par_fork_join). See
+    /// **Not determinate,** except after [`par_iterate`](Stream::par_iterate) and [`par_fork_join`](Stream::par_fork_join). See
     /// [`Kernel::unordered`](super::Kernel::unordered).
     pub fn unordered(self) -> Self {
         self.shared.set_parallel(self.node, "unordered", |node| node.unordered = true);

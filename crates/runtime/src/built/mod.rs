@@ -38,7 +38,7 @@ pub struct Network<'env> {
 pub(crate) struct OperatorChannels {
     /// Those of counts and tokens of `in_flight`. What they hold is no item of the user.
     pub(crate) counts: BTreeSet<ChannelId>,
-    /// The feedback channels of `par_round` and `par_fork_join`, whose gates end these loops.
+    /// The feedback channels of `par_iterate` and `par_fork_join`, whose gates end these loops.
     pub(crate) rounds: BTreeSet<ChannelId>,
 }
 

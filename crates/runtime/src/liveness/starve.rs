@@ -98,7 +98,7 @@
 //! for ever and must be cancelled. A flag `cancelled` that another thread sets while the loop is closed has not been acted
 //! on by any node that has not ended, since `close` excludes activations; from then on all ignore it.
 //!
-//! *Nested loops of operators end by themselves.* The gate of `par_round` ends when its input has ended and no item is
+//! *Nested loops of operators end by themselves.* The gate of `par_iterate` ends when its input has ended and no item is
 //! under way. Its feedback channel (`OperatorChannels::rounds`) stays open, so what a finishing function pushes into
 //! such a loop goes round as any other item.
 

@@ -3,6 +3,7 @@
 //! | module | step |
 //! |---|---|
 //! | [`options`] | the caller's settings |
+//! | [`hooks`] | what libraries and compilers ask these settings for |
 //! | [`planned`] | the plan: from the wishes, or the caller's own |
 //! | [`prepare`] | channels, nodes |
 //! | [`execute`] | threads |
@@ -12,6 +13,7 @@
 //! | [`outlet`] | a run whose results the caller reads while it runs |
 
 mod execute;
+mod hooks;
 mod options;
 pub(crate) mod outlet;
 mod planned;
@@ -21,6 +23,7 @@ mod result;
 mod snapshot;
 
 pub(crate) use execute::{Caller, run_with};
+pub use hooks::EmbedOptions;
 pub use options::Options;
 pub use prepare::Prepared;
 pub(crate) use prepare::Ready;

@@ -1,16 +1,15 @@
 //! The options of a run.
 
-use super::Handle;
 use super::planned::{Cause, Chooser};
+use super::{EmbedOptions, Handle};
 use crate::error::Error;
-use crate::threads::cores::parallelism;
 use crate::threads::{Panic, StackSize};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
 use thalweg_machine::{Machine, Places};
-use thalweg_plan::{MOST_THREADS, Plan, Wishes};
+use thalweg_plan::{Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Unknown, Visit, dispatch};
 
@@ -52,7 +51,7 @@ impl Options {
     /// It is the upper bound: under the policy `auto` a run tries from time to time whether fewer workers move as many items,
     /// and lets the others sleep if so. [`Report::notes`](thalweg_trace::Report::notes) then has the number and the latest
     /// trial. All workers are used under any other policy and with a [plan](Options::plan) of the caller, in a graph with a node
-    /// that has a stack, and in runs that are [`counted`](Options::counted) or [`unaccounted`](Options::unaccounted).
+    /// that has a stack, and in runs that are [`repeatable`](Options::repeatable) or [`untimed`](Options::untimed).
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
@@ -154,7 +153,7 @@ impl Options {
     }
 
     /// The most firings of a claim.
-    pub fn run_length(mut self, firings: usize) -> Self {
+    pub fn claim_length(mut self, firings: usize) -> Self {
         self.run = Some(firings);
         self
     }
@@ -174,15 +173,15 @@ impl Options {
     /// Makes activations end by their number of firings and never by the clock, so that a run with one worker can be
     /// repeated exactly. Channels of items that own memory do not widen by time either: they begin with all their slots
     /// ([`Options::capacity`]).
-    pub fn counted(mut self) -> Self {
+    pub fn repeatable(mut self) -> Self {
         self.counted = true;
         self
     }
 
     /// Reads no clock during the run: the report's times are zero, and activations end by their number of firings
-    /// ([`Options::counted`]). For measuring the cost of accounting. (A deadline and the policy `partition` need the
+    /// ([`Options::repeatable`]). For measuring the cost of accounting. (A deadline and the policy `partition` need the
     /// clock, and override this.)
-    pub fn unaccounted(mut self) -> Self {
+    pub fn untimed(mut self) -> Self {
         self.unaccounted = true;
         self.counted = true;
         self
@@ -210,7 +209,7 @@ impl Options {
     /// Runs each process and sequential kernel on a thread of its own, scheduled by the operating
     /// system: Nornir's 1:1 model (section 4.1), for comparison. Parallel kernels share the
     /// workers.
-    pub fn one_to_one(mut self) -> Self {
+    pub fn thread_per_node(mut self) -> Self {
         self.one_to_one = true;
         self
     }
@@ -295,31 +294,8 @@ impl Options {
         self
     }
 
-    /// Checks the options, as far as that is possible without a graph.
-    ///
-    /// # Errors
-    /// [`Error::Options`] for an unknown policy, for too many threads, for 0 threads, items of capacity or firings, and
-    /// for a plan together with an option that it decides.
-    pub fn check(&self) -> Result<(), Error> {
-        let known = self.policy.as_deref().map_or(Ok(()), policy);
-        known.map_err(|unknown| Error::Options(unknown.to_string()))?;
-        self.check_plan()?;
-        let least = [("threads", self.threads), ("capacity", self.capacity), ("run length", self.run)];
-        if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
-            return Err(Error::Options(format!(
-                "{what} 0: at least 1 is needed\nhelp: leave it out for the default"
-            )));
-        }
-        match self.threads {
-            Some(threads) if threads > MOST_THREADS => Err(Error::Options(format!(
-                "{threads} threads: at most {MOST_THREADS}\nhelp: leave it out for one for each core"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// Refuses a plan together with an option that it decides.
-    fn check_plan(&self) -> Result<(), Error> {
+    pub(super) fn check_plan(&self) -> Result<(), Error> {
         if self.plan.is_none() {
             return Ok(());
         }
@@ -330,8 +306,8 @@ impl Options {
             ("policy", self.policy.is_some()),
             ("budget", self.budget.is_some()),
             ("capacity", self.capacity.is_some()),
-            ("run_length", self.run.is_some()),
-            ("one_to_one", self.one_to_one),
+            ("claim_length", self.run.is_some()),
+            ("thread_per_node", self.one_to_one),
         ];
         match wishes.iter().find(|(_, set)| *set) {
             Some((wish, _)) => Err(Error::Options(format!(
@@ -340,19 +316,6 @@ impl Options {
             ))),
             None => Ok(()),
         }
-    }
-
-    /// The plan of [`Options::plan`], if it is set: for a library whose own settings give way to a plan.
-    pub fn planned(&self) -> Option<&Plan> {
-        self.plan.as_deref()
-    }
-
-    /// The number of worker threads of a run with these options. (A function of [`Options::plan_with`] may choose
-    /// another one.)
-    pub fn workers(&self) -> usize {
-        let planned = self.plan.as_ref().map(|plan| plan.threads);
-        let of_machine = || self.machine.as_ref().map(|machine| machine.threads().min(MOST_THREADS));
-        planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
     }
 
     /// Whether the engine chooses how many of the workers a run uses: it has a clock, and the caller has not given a plan.

@@ -1,13 +1,13 @@
 //! The plan of a run: made from the options' wishes, or the caller's own.
 
-use super::Options;
 use super::options::policy;
+use super::{EmbedOptions, Options};
 use crate::error::Error;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use thalweg_graph::GraphData;
-use thalweg_plan::{Plan, PlanError, Wishes};
+use thalweg_plan::{Plan, PlanError};
 
 /// The error that a caller's function for plans may return.
 pub(super) type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -56,53 +56,9 @@ pub(super) fn decide(graph: &GraphData, options: &Options, keepers: usize) -> Re
 }
 
 impl Options {
-    /// Whether [`Options::plan`] or [`Options::plan_with`] is set.
-    pub fn chooses_plan(&self) -> bool {
-        self.plan.is_some() || self.plan_with.is_some()
-    }
-
-    /// The plan of a graph that a compiler divides into the nodes of a graph of the engine: the plan that these options
-    /// hold, or the one that `make` returns from their wishes, as [`Options::plan_with`] changes it. The graph of the
-    /// engine then runs with [`Options::of_divided`].
-    ///
-    /// # Errors
-    /// [`Error::Plan`] if the chosen plan does not fit the graph, or from the function of [`Options::plan_with`].
-    ///
-    /// ```
-    /// use thalweg_graph::{GraphData, Node, NodeId};
-    /// use thalweg_plan::{Division, Plan, Unit, Units};
-    /// use thalweg_runtime::Options;
-    ///
-    /// let mut graph = GraphData::new();
-    /// let all = ["a", "b"].map(|name| graph.add(Node::sequential(name)));
-    /// let all = all.map(|node| Unit { nodes: vec![node], cost: 1, stateless: false }).to_vec();
-    /// let division = Division::Pipeline;
-    /// let units = Units { all, whole: None, hand_overs: Vec::new(), division, joins: false, pieces: 1, least_copied: 10, least_gain: 0 };
-    ///
-    /// let options = Options::new().threads(2);
-    /// let plan = options.plan_of(&graph, |wishes| Plan::compiled(&graph, &units, wishes))?;
-    /// assert_eq!(plan.segments, [[NodeId(0)], [NodeId(1)]]);
-    /// assert_eq!(options.of_divided(&plan).workers(), 2);
-    /// # Ok::<(), thalweg_runtime::Error>(())
-    /// ```
-    pub fn plan_of(&self, graph: &GraphData, make: impl FnOnce(&Wishes) -> Plan) -> Result<Plan, Error> {
-        self.choose(graph, || make(&self.wishes(1)))
-    }
-
-    /// These options for a graph of the engine that a compiler has made by dividing another one, which has this plan:
-    /// with the plan's threads, policy and budget, and without a plan.
-    pub fn of_divided(&self, plan: &Plan) -> Options {
-        let mut options = self.clone();
-        (options.plan, options.plan_with) = (None, None);
-        options.threads = Some(plan.threads);
-        options.policy = Some(plan.policy.clone());
-        options.budget = plan.budget;
-        options
-    }
-
     /// The plan that these options hold, or the one that `make` returns, as the function of [`Options::plan_with`]
     /// changes it. One that the caller has given or changed fits the graph.
-    fn choose(&self, graph: &GraphData, make: impl FnOnce() -> Plan) -> Result<Plan, Error> {
+    pub(super) fn choose(&self, graph: &GraphData, make: impl FnOnce() -> Plan) -> Result<Plan, Error> {
         if let Some(plan) = &self.plan {
             return fit(graph, Plan::clone(plan));
         }

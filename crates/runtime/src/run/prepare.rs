@@ -11,7 +11,7 @@
 //! 6. The network is assembled. No thread has accessed it, so its last fields are set without synchronisation.
 
 use super::planned::{decide, misfit};
-use super::{Failed, Options, Run, Wanted};
+use super::{EmbedOptions, Failed, Options, Run, Wanted};
 use crate::built::{MadeRing, MakeBody, MakeNode, MakeRing, Network, TallySpec};
 use crate::channel::{Layout, NoMemory, Sizes, Taking};
 use crate::contain::{drop_quietly, into_message};
@@ -75,7 +75,7 @@ impl<'env> Network<'env> {
     /// Plans, and makes everything but the threads.
     ///
     /// # Errors
-    /// As [`Options::check`]; also channels that are too large or for which the system has no memory, a plan that does
+    /// As [`Options`]; also channels that are too large or for which the system has no memory, a plan that does
     /// not fit, and a panic in a process's function.
     pub fn prepare(self, options: &Options) -> Result<Prepared<'env>, Error> {
         Ok(Prepared { ready: self.ready(options)?, wanted: Wanted::Nothing(()) })

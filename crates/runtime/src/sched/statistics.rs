@@ -139,7 +139,7 @@ impl<P: Policy> Worker<'_, P> {
             add(&cell.state.busy, spent);
         }
         // A budget of 1 is that of a node without a pace. Without time stamps the pace is never known, and the limits
-        // are those of the plan (`Options::unaccounted` implies `counted`).
+        // are those of the plan (`Options::untimed` implies `counted`).
         if self.config.stamped
             && self.config.pace == Pace::Timed
             && cx.fired > 0

@@ -1,7 +1,8 @@
 //! A block belongs to its call: it cannot be kept, and lends one row at a time.
 
 use std::sync::Mutex;
-use thalweg::{BlockMut, Loop};
+use thalweg::Loop;
+use thalweg::loops::BlockMut;
 
 fn main() {
     let mut items = vec![0; 12];

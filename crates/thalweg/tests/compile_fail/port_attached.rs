@@ -1,6 +1,7 @@
 //! Only the engine makes ports.
 
-use thalweg::{Graph, InputSpecs, input};
+use thalweg::{Graph, input};
+use thalweg::node::InputSpecs;
 
 fn attach<'env, S: InputSpecs<'env> + 'env>(specs: S, graph: &mut Graph<'env>) {
     let _ = specs.attach(graph);

@@ -6,7 +6,8 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Route, Spec, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use thalweg::{Graph, In, Out, PushSpec, Stream, View, input, output, window};
+use thalweg::node::PushSpec;
+use thalweg::{Graph, In, Out, Stream, View, input, output, window};
 
 /// State shared by all kernels of a graph.
 #[derive(Clone)]
@@ -432,7 +433,7 @@ impl<T: Item> Build<'_, T> {
             out.push((item, 0, rounds));
         });
         begun
-            .par_round(in_flight, move |(item, completed, rounds)| {
+            .par_iterate(in_flight, move |(item, completed, rounds)| {
                 if let Err(error) = fire() {
                     panic!("{error}");
                 }

@@ -7,7 +7,8 @@ use super::spec::{MOST_SOURCES, Spec, spec};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
-use thalweg::{BuildError, Error, Handle, Options, Report, Run, Stream};
+use thalweg::error::BuildError;
+use thalweg::{Error, Handle, Options, Report, Run, Stream};
 
 /// The configuration of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,11 +34,11 @@ pub struct RunConfig {
 impl RunConfig {
     /// The same configuration as the engine's options.
     pub fn options(&self) -> Options {
-        let names: Vec<&str> = thalweg::policy::registry::names().collect();
+        let names: Vec<&str> = thalweg::embed::policy::registry::names().collect();
         let options =
             Options::new().threads(self.threads).policy(names[self.policy % names.len()]).seed(self.seed);
         let options = self.capacity.into_iter().fold(options, Options::capacity);
-        let options = self.run.into_iter().fold(options, Options::run_length);
+        let options = self.run.into_iter().fold(options, Options::claim_length);
         self.budget.into_iter().fold(options, Options::budget)
     }
 }

@@ -362,7 +362,7 @@ fn add(items: Stream<'static, Work>, stage: Stage) -> Stream<'static, Work> {
         Stage::Held { count } => held(items, count),
         Stage::Chunk { size } => chunk(items, size),
         Stage::Round { in_flight } => {
-            items.map(|item| (item, item.rounds())).par_round(in_flight, |(item, left)| match left {
+            items.map(|item| (item, item.rounds())).par_iterate(in_flight, |(item, left)| match left {
                 0 => Break(item.mixed(item.rounds())),
                 _ => Continue((item, left - 1)),
             })

@@ -9,7 +9,8 @@ use super::spec::mix;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
-use thalweg::{BlockingRx, BlockingTx, Error, Graph, Options, Report, Run, Rx, Tx, input, output};
+use thalweg::node::{BlockingRx, BlockingTx};
+use thalweg::{Error, Graph, Options, Report, Run, Rx, Tx, input, output};
 
 /// A channel, and the number of initial items if it is a feedback channel.
 #[derive(Clone, Debug)]

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use thalweg::graph::{GraphData, Kind, NodeId};
-use thalweg::plan::{Misfit, NodeProfile, Place, Plan, Profile, Wishes};
+use thalweg::embed::graph::{Kind, NodeId};
+use thalweg::embed::plan::Place;
+use thalweg::graph::GraphData;
+use thalweg::plan::{Misfit, NodeProfile, Plan, Profile, Wishes};
 
 /// Random numbers of one plan: a linear congruential sequence (Knuth's MMIX), of which the upper half is used.
 struct Random(u64);

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use thalweg::graph::{ChannelId, GraphData, Kind, NodeId};
-use thalweg::{Glance, Graph, In, Many, Out, Stream, input, output, window};
+use thalweg::embed::graph::{ChannelId, Kind, NodeId};
+use thalweg::graph::GraphData;
+use thalweg::node::{Glance, Many};
+use thalweg::{Graph, In, Out, Stream, input, output, window};
 use thalweg_sim::{Model, NodeModel, Ratio};
 
 /// A port: the node, and the index among its inputs or outputs.
@@ -128,7 +130,7 @@ impl<T: From<u64> + Send + Sync + 'static> Builder<'_, T> {
         stream.capacity(model.capacity_of(id))
     }
 
-    fn outputs(&self, id: NodeId) -> Vec<thalweg::PushSpec<T>> {
+    fn outputs(&self, id: NodeId) -> Vec<thalweg::node::PushSpec<T>> {
         let ports = self.model.graph.node(id).outputs.iter();
         let spec = |rate: Option<u64>, name: &str| match rate {
             Some(rate) => output(name).push(items(rate)),

@@ -4,7 +4,7 @@
 use super::spec::{digest, mix};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thalweg::trace::Report;
+use thalweg::Report;
 use thalweg::{Options, Stream, input, output, window};
 
 /// One operator of a section.

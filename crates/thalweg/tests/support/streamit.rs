@@ -5,7 +5,8 @@
 //! - A window is that of later firings, and a `prework` moves what later firings move.
 //! - A channel inside a region gets the capacity that the schedule needs, if that is more than the model's.
 
-use thalweg::graph::{Bounds, GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
+use thalweg::embed::graph::{Bounds, InPort, Item, Link, NodeId, OutPort, Rate};
+use thalweg::graph::{GraphData, Node};
 use thalweg_lang::Compiled;
 use thalweg_sim::{Cost, Model, NodeModel, Ratio};
 

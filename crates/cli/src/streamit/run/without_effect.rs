@@ -30,7 +30,7 @@ impl Run {
         };
         if let (Some(bytes), None) = (self.budget, compiled.between_regions().next()) {
             notes.push(unused(
-                &format!("--budget {}", thalweg::trace::format_bytes_exactly(bytes)),
+                &format!("--budget {}", thalweg::embed::trace::format_bytes_exactly(bytes)),
                 NOT_DYNAMIC,
             ));
         }

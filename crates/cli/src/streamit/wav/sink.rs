@@ -6,7 +6,7 @@ use hound::{SampleFormat, WavSpec, WavWriter};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
-use thalweg::graph::shown;
+use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_lang::files::Sink;
 use thalweg_lang::value::Value;

@@ -4,7 +4,7 @@ use crate::run::Run;
 use crate::run::parts::Sources;
 use crate::run::units::set_costs;
 use std::time::{Duration, Instant};
-use thalweg::plan::{HandOver, Units};
+use thalweg::embed::plan::{HandOver, Units};
 use thalweg_lang::flat::{ChannelId, NodeId};
 use thalweg_lang::interpret::{Stop, Surroundings};
 

@@ -3,7 +3,7 @@
 use super::free::Takes;
 use crate::run::Run;
 use std::ops::Range;
-use thalweg::plan::Body;
+use thalweg::embed::plan::Body;
 use thalweg_lang::flat::ChannelId;
 
 /// A program cut into groups.

@@ -65,7 +65,8 @@ use feed::Feed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg::Stream;
-use thalweg::plan::{Body, Division, Plan, Units};
+use thalweg::embed::plan::{Body, Division, Units};
+use thalweg::plan::Plan;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.

@@ -1,7 +1,7 @@
 //! Segments: ranges of consecutive steps that one node of the engine runs.
 
 use std::ops::Range;
-use thalweg::plan::Body;
+use thalweg::embed::plan::Body;
 
 /// Steps that are run together.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,7 +9,9 @@ use crate::parts::Part;
 use crate::plan::{Facts, Plan};
 use crate::run::units::Planned;
 use crate::threads::{Split, Threads};
-use thalweg::plan::{Body, Division, Plan as Decisions, Units};
+use thalweg::embed::plan::{Body, Division, Units};
+use thalweg::embed::runtime::EmbedOptions;
+use thalweg::plan::Plan as Decisions;
 use thalweg_lang::interpret::Stop;
 
 /// What a cut follows from.

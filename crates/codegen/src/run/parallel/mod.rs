@@ -57,8 +57,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use team::Team;
 use thalweg::Stream;
-use thalweg::plan::{Division, Units};
-use thalweg::team::Shares;
+use thalweg::embed::plan::{Division, Units};
+use thalweg::loops::Shares;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// The least bytes of a batch, the most for which it is made longer because its work is short, and the most of all batches

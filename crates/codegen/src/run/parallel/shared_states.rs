@@ -19,7 +19,7 @@ use crate::run::locked;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use thalweg::team::Shares;
+use thalweg::loops::Shares;
 use thalweg_lang::interpret::Stop;
 
 /// The time between two reports of progress.

@@ -1,5 +1,5 @@
 //! The loop that an item goes round until it is done, in which it may split into parts: the nodes of
-//! [`Stream::par_round`] and [`Stream::par_fork_join`].
+//! [`Stream::par_iterate`] and [`Stream::par_fork_join`].
 //!
 //! ```text
 //!   items ──▶ gate ──task──▶ step (parallel)
