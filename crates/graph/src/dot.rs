@@ -117,7 +117,7 @@ fn outline(graph: &GraphData, id: NodeId) -> String {
     };
     let style = match node {
         Node { blocking: true, .. } => ", style=dashed",
-        Node { unordered: true, .. } => ", style=dotted",
+        Node { unordered: true, .. } | Node { timed: true, .. } => ", style=dotted",
         _ => "",
     };
     format!("shape={shape}{style}")

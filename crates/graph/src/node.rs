@@ -221,6 +221,9 @@ pub struct Node {
     pub starting: bool,
     /// Chooses among its inputs by which items have arrived, so its output is not determinate.
     pub merge: bool,
+    /// Its firings depend on the time that passes between its items (`batch_timeout`), so how it groups them is not
+    /// determinate. The items and their order are.
+    pub timed: bool,
     /// For a parallel node: publishes the items of a firing as soon as that firing ends, so their order is not
     /// determinate.
     pub unordered: bool,
@@ -242,6 +245,7 @@ impl Node {
             blocking: false,
             starting: false,
             merge: false,
+            timed: false,
             unordered: false,
             returns: false,
             workers: None,

@@ -85,6 +85,9 @@ fn write_node(graph: &GraphData, id: NodeId, f: &mut fmt::Formatter<'_>) -> fmt:
     if node.merge {
         write!(f, ", merge")?;
     }
+    if node.timed {
+        write!(f, ", timed")?;
+    }
     if let Some(router) = graph.router(id) {
         write!(f, ", {router}")?;
     }

@@ -77,7 +77,9 @@ impl Hash {
             Kind::Process => 2,
         };
         self.text(&node.name);
-        self.word(kind | u64::from(node.merge) << 2 | u64::from(node.unordered) << 3);
+        self.word(
+            kind | u64::from(node.merge) << 2 | u64::from(node.unordered) << 3 | u64::from(node.timed) << 4,
+        );
         self.word((node.inputs.len() as u64) << 32 | node.outputs.len() as u64);
         for port in &node.inputs {
             self.text(&port.name);

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | items in slots | [`Slots::drop_items`](crate::channel) |
 //! | other collections of the engine | [`drop_each`] |
-//! | the same in an item of a channel | [`Each`] |
+//! | the same in an item of a channel, or in a node's state | [`Each`] |
 //! | a closure beside other values of one owner, a message that waits to be sent | [`Contained`] |
 //! | a message that is lent | [`drop_contained`] |
 //! | all that a node or a channel has | [`contain`], whose caller fails the run with the panic |
@@ -70,7 +70,8 @@ pub(crate) fn drop_each<T>(values: impl IntoIterator<Item = T>) {
     }
 }
 
-/// A collection of the engine that is an item of a channel: its drop drops each value ([`drop_each`]).
+/// A collection of the engine that is an item of a channel, or in a node's state: its drop drops each value
+/// ([`drop_each`]).
 pub(crate) struct Each<T>(Vec<T>);
 
 impl<T> Each<T> {
@@ -79,7 +80,17 @@ impl<T> Each<T> {
     }
 
     pub(crate) fn into_inner(mut self) -> Vec<T> {
+        self.take()
+    }
+
+    /// The values; none are left.
+    pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
+    }
+
+    /// Adds values.
+    pub(crate) fn extend(&mut self, values: impl Iterator<Item = T>) {
+        self.0.extend(values);
     }
 }
 

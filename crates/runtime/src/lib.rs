@@ -62,7 +62,7 @@ pub use coroutine::{BlockingRx, BlockingTx};
 pub use error::{BlockedNode, BuildError, ChannelRoom, Deadlock, Error, Remains, UnreadInput, panic_message};
 #[cfg(not(loom))]
 pub use loops::{Assignment, AssignmentError, BlockMut, Grid, Loop, Placed, Schedule, par_chunks, par_for};
-pub use node::{Flow, IntoFlow, IntoResult};
+pub use node::{Flow, IntoFlow, IntoResult, ScratchPool};
 pub use pages::prefer_huge_pages;
 pub use port::inputs::PopCounts;
 pub use port::shapes::Many;

@@ -53,7 +53,7 @@ fn search(
     thalweg::from_try_iter(log.lines())
         .named("read")
         .blocking()
-        .chunks(LINES)
+        .batch(LINES)
         .par_map(|lines| grep(&lines, pattern))
         .named("grep")
         .for_each_with(Found::default(), |all, part| {

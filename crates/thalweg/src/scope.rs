@@ -1,7 +1,7 @@
 //! Scopes: graphs that borrow from the caller and run while it goes on.
 
 use crate::iter::results::Results;
-use crate::iter::stage::{Stage, filter_map, flat_map, map, try_map};
+use crate::iter::stage::{Stage, filter_map, flat_map, map, map_init, try_map};
 use crate::iter::{Ordered, TryOrdered};
 use crate::{Options, Outlet, Stream};
 
@@ -46,6 +46,20 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         F: Fn(I::Item) -> U + Send + Sync + 'scope,
     {
         Ordered(self.results(map(items.into_iter(), f)))
+    }
+
+    /// [`crate::ParallelExt::par_map_init`] for items and functions that borrow.
+    pub fn par_map_init<I, S, U, N, F>(&self, items: I, init: N, f: F) -> Ordered<'scope, U>
+    where
+        I: IntoIterator,
+        I::IntoIter: Send + 'scope,
+        I::Item: Send + 'scope,
+        S: Send + 'scope,
+        U: Send + 'scope,
+        N: Fn() -> S + Send + Sync + 'scope,
+        F: Fn(&mut S, I::Item) -> U + Send + Sync + 'scope,
+    {
+        Ordered(self.results(map_init(items.into_iter(), init, f)))
     }
 
     /// [`crate::ParallelExt::try_par_map`] for items and functions that borrow.

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
 use support::inject::{INJECTED, silence};
 use support::watchdog::watch;
 use thalweg::node::{BlockingRx, BlockingTx};
@@ -517,6 +518,56 @@ fn cases() -> Vec<Case> {
             all.for_each(|bad| (drop(bad), ControlFlow::Break(())).1);
             graph.run_with(options).map(drop).map_err(Error::from)
         }),
+        ("a deal", |tally, options| {
+            let graph = Graph::new();
+            let [a, b] = graph.source(tally.many(50)).deal([2, 1]);
+            a.for_each(|bad| (drop(bad), ControlFlow::Break(())).1);
+            b.for_each(|bad| (drop(bad), ControlFlow::Break(())).1);
+            graph.run_with(options).map(drop).map_err(Error::from)
+        }),
+        ("streams that are joined", |tally, options| {
+            let graph = Graph::new();
+            let streams = [graph.source(tally.many(9)), graph.source(tally.many(9))];
+            let all = graph.interleave([2, 1], streams).concat(graph.source(tally.many(9)));
+            all.for_each(|bad| (drop(bad), ControlFlow::Break(())).1);
+            graph.run_with(options).map(drop).map_err(Error::from)
+        }),
+        ("a batch that waits for its time", |tally, options| {
+            let mut left = 5;
+            let bads = from_iter(tally.many(5)).try_map(move |bad| {
+                left -= 1;
+                if left == 0 {
+                    bad.forget();
+                    return Err("five");
+                }
+                Ok(bad)
+            });
+            let batches = bads.batch_timeout(10, Duration::from_secs(3600));
+            batches.for_each(drop).run_with(options).map(drop).map_err(Error::from)
+        }),
+        ("groups that are not taken", |tally, options| {
+            let (keys, values) = (tally.clone(), tally.clone());
+            let groups = from_iter(0..20u64).try_map(|n| if n < 19 { Ok(n) } else { Err("nineteen") });
+            let groups =
+                groups.fold_by_key(move |n| Key(n % 5, keys.make()), move || values.make(), |value, _| value);
+            groups.run_with(options).map(drop).map_err(Error::from)
+        }),
+        ("scratch values", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..50u64).par_map_init(move || make.make(), |_, n| n);
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
+        }),
+        ("scratch values of a stage that panics", |tally, options| {
+            let make = tally.clone();
+            let stage = from_iter(0..50u64).par_map_init(
+                move || make.make(),
+                |_, n| match n {
+                    30 => panic!("{INJECTED} call"),
+                    _ => n,
+                },
+            );
+            stage.for_each(drop).run_with(options).map(drop).map_err(Error::from)
+        }),
         ("errors of several nodes", |tally, options| {
             #[derive(Debug)]
             struct Failure(#[expect(dead_code)] Bad);
@@ -550,6 +601,23 @@ fn cases() -> Vec<Case> {
             graph.run_with(options).map(drop).map_err(Error::from)
         }),
     ]
+}
+
+/// A key that has a value, which does not count.
+struct Key(u64, #[expect(dead_code, reason = "for its drop")] Bad);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for Key {}
+
+impl std::hash::Hash for Key {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
 }
 
 /// Three results of an iterator that drops a value with itself.

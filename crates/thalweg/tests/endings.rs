@@ -186,8 +186,8 @@ fn no_item_outlives_a_failed_run() {
         let make = ledger.clone();
         let flow = from_iter((0..500u64).map(move |value| Counted::make(value, &make)))
             .par_flat_map(|item| [item].into_iter())
-            .chunks(7)
-            .for_each(move |chunk| if chunk[0].value() > round { Err("enough") } else { Ok(()) });
+            .batch(7)
+            .for_each(move |batch| if batch[0].value() > round { Err("enough") } else { Ok(()) });
         let options = Options::new().threads(3).capacity(1 + round as usize % 20);
         let error = watch("failed", || flow.named("sink").run_with(&options).unwrap_err()).into_error();
         assert!(matches!(&error, Error::Node { node, .. } if node == "sink"), "{error}");

@@ -417,8 +417,8 @@ fn dynamic_rates_of_other_nodes_are_refused() {
     });
     let kernel = "write its node as a kernel with declared rates, or end the section before it";
     assert_eq!(error, dynamic_rate("process.in", "", kernel));
-    let error = refused(|items| items.par_flat_map(|x| [x]).chunks(3));
-    assert_eq!(error, dynamic_rate("chunks.in", "", POP));
+    let error = refused(|items| items.par_flat_map(|x| [x]).batch(3));
+    assert_eq!(error, dynamic_rate("batch.in", "", POP));
     let error = refused(|items| {
         let framed = items.kernel("framed", output("out")).framed(|items| Ok(items.peek(0)?.map(|_| 1)));
         framed.parallel(|items, out| out.push(items.pop()))

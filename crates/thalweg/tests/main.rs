@@ -6,6 +6,7 @@
 
 mod support;
 
+mod batches;
 mod bounded;
 mod budget;
 mod cases;
@@ -19,6 +20,7 @@ mod endless;
 mod failures;
 mod findings;
 mod front_doors;
+mod groups;
 mod handoffs;
 mod jobs;
 mod later_room;
@@ -43,6 +45,8 @@ mod random_graphs;
 mod random_loops;
 mod random_processes;
 mod roaming;
+mod scratch;
 mod small_jobs;
 mod snapshots;
+mod splits;
 mod work_lists;

@@ -394,13 +394,13 @@ fn a_limit_of_any_size_is_accepted() {
     }
 }
 
-/// The plan knows the size of a chunk, so no search for deadlocks has to make room; a size beyond all memory is none.
+/// The plan knows the size of a batch, so no search for deadlocks has to make room; a size beyond all memory is none.
 #[test]
-fn channels_have_room_for_a_chunk() {
+fn channels_have_room_for_a_batch() {
     for (items, size) in [(1_000_000, 1000), (1_000_000, 100_000), (20_000, usize::MAX)] {
-        let chunks = thalweg::from_iter(0..items as u64).chunks(size);
+        let batches = thalweg::from_iter(0..items as u64).batch(size);
         let (sizes, report) =
-            chunks.map(|chunk| chunk.len()).collect().run_with(&options(2)).unwrap().into_parts();
+            batches.map(|batch| batch.len()).collect().run_with(&options(2)).unwrap().into_parts();
         assert_eq!(sizes.iter().sum::<usize>(), items);
         assert!(sizes[..sizes.len() - 1].iter().all(|length| *length == size));
         assert!(report.growths.is_empty() || size == usize::MAX, "{size}: {:?}", report.growths);
@@ -424,7 +424,7 @@ fn settings_of_zero_are_refused() {
             .unwrap_err()
             .to_string(),
         items().par_map(|x| x).workers(0).collect().run_with(&options(1)).unwrap_err().to_string(),
-        items().chunks(0).collect().run_with(&options(1)).unwrap_err().to_string(),
+        items().batch(0).collect().run_with(&options(1)).unwrap_err().to_string(),
     ];
     let node = |name: &str, what: &str| {
         format!("the graph cannot be run: node `{name}` cannot have `{what}` 0: at least 1 is needed")
@@ -435,7 +435,7 @@ fn settings_of_zero_are_refused() {
             node("in_flight", "in_flight"),
             node("par_iterate", "in_flight"),
             node("par_map", "workers"),
-            node("chunks", "size"),
+            node("batch", "size"),
         ]
     );
 }

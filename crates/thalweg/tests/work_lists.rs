@@ -397,7 +397,7 @@ fn a_loop_behind_a_work_list_ends_after_it() {
             next.extend((task > 50).then_some(task / 3));
         });
         next.feed(end);
-        let all = all.chunks(4).collect();
+        let all = all.batch(4).collect();
         let all = graph.run_with(options).unwrap().take(all).unwrap().concat();
         let mut expected = done(TASKS);
         expected.extend([100 / 3, 55 / 3]);

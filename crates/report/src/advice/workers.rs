@@ -71,7 +71,7 @@ impl Evidence<'_> {
             }
             _ => {
                 format!(
-                    "give {name} more work at a time: put `chunks(64)` before it, or set a larger `run_length`"
+                    "give {name} more work at a time: put `batch(64)` before it, or set a larger `run_length`"
                 )
             }
         };
@@ -128,7 +128,7 @@ impl Evidence<'_> {
         }
         let what = "workers begin to activate nodes that other workers hold".to_owned();
         let evidence = format!("{refused} of {all} activations were refused, {}", units::percent(share));
-        let help = "do more work in a firing (`chunks`), or run with fewer `threads`: fewer nodes can be claimed than there are \
+        let help = "do more work in a firing (`batch`), or run with fewer `threads`: fewer nodes can be claimed than there are \
                     workers";
         Some(Finding::new(FindingKind::RefusedClaims, what, evidence, help))
     }
@@ -156,7 +156,7 @@ impl Evidence<'_> {
         };
         let policy = if self.policy == "auto" { "" } else { "use `policy(\"auto\")`; " };
         let help = format!(
-            "{policy}make the items larger (`chunks`), merge the two nodes, or run with fewer `threads`; if the items own \
+            "{policy}make the items larger (`batch`), merge the two nodes, or run with fewer `threads`; if the items own \
              memory, use an allocator that returns blocks to the thread that allocated them, such as mimalloc"
         );
         Some(Finding::new(FindingKind::RemoteTraffic, what, evidence, help).through(&[most]))

@@ -97,6 +97,8 @@ struct GraphNode<'d> {
     #[serde(default, skip_serializing_if = "is_default")]
     merge: bool,
     #[serde(default, skip_serializing_if = "is_default")]
+    timed: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
     unordered: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     returns: bool,
@@ -126,8 +128,19 @@ enum KindForm {
 
 impl<'g> GraphNode<'g> {
     fn of(graph: &'g GraphData, id: NodeId) -> GraphNode<'g> {
-        let Node { name, kind, inputs, outputs, blocking, starting, merge, unordered, returns, workers } =
-            graph.node(id);
+        let Node {
+            name,
+            kind,
+            inputs,
+            outputs,
+            blocking,
+            starting,
+            merge,
+            timed,
+            unordered,
+            returns,
+            workers,
+        } = graph.node(id);
         let (split, join) = match graph.router(id) {
             Some(Router::Split(weights)) => (Some(weights.into()), None),
             Some(Router::Join(weights)) => (None, Some(weights.into())),
@@ -139,6 +152,7 @@ impl<'g> GraphNode<'g> {
             blocking: *blocking,
             starting: *starting,
             merge: *merge,
+            timed: *timed,
             unordered: *unordered,
             returns: *returns,
             workers: *workers,
@@ -161,6 +175,7 @@ impl<'g> GraphNode<'g> {
             blocking: self.blocking,
             starting: self.starting,
             merge: self.merge,
+            timed: self.timed,
             unordered: self.unordered,
             returns: self.returns,
             workers: self.workers,

@@ -3,6 +3,7 @@
 use super::draft::Shared;
 use super::kernel::Kernel;
 use super::mistake::Mistake;
+use super::operators::pass_all;
 use super::output::IntoEnding;
 use super::spec::{InputSpecs, OutputSpecs, input, output};
 use super::stream::{Feedback, Stream};
@@ -67,8 +68,9 @@ impl std::fmt::Debug for Graph<'_> {
 /// The most inputs of a merge: its wait word has a bit for each.
 const MERGED: usize = 64;
 
-/// The most items that a merge pops from one stream before it visits the next.
-const MERGE_RUN: usize = 64;
+/// Maximum number of items in one firing of a node that passes on what has arrived: of a merge from one stream, before it
+/// visits the next. The items of a firing that find no room wait in the node.
+pub(super) const RUN: usize = 64;
 
 impl<'env> Graph<'env> {
     /// A graph without nodes.
@@ -235,7 +237,7 @@ impl<'env> Graph<'env> {
         kernel.frame = Some(Box::new(AnyFrame(move |inputs: &Vec<Glance<T>>, takes: &mut [usize]| {
             for i in (0..count).map(|i| (first + i) % count) {
                 if inputs[i].arrived() > 0 {
-                    takes[i] = inputs[i].arrived().min(MERGE_RUN);
+                    takes[i] = inputs[i].arrived().min(RUN);
                     first = i + 1;
                     return 0;
                 }
@@ -244,11 +246,7 @@ impl<'env> Graph<'env> {
         })));
         let (node, merged) = kernel.add_sequential(
             |inputs, out| {
-                for input in inputs.iter_mut() {
-                    while let Some(item) = input.try_pop() {
-                        out.push(item);
-                    }
-                }
+                inputs.iter_mut().for_each(|input| pass_all(input, out));
             },
             true,
         );

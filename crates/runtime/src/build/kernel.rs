@@ -211,7 +211,7 @@ where
     where
         C: SequentialCode<I::Ports, O::Ports> + 'env,
     {
-        let (frame, finish) = (self.frame.take(), self.finish.take());
+        let (mut frame, finish) = (self.frame.take(), self.finish.take());
         let mut node =
             self.outputs.declare(self.inputs.declare(Node::sequential(&*self.name), frame.is_some()));
         (node.blocking, node.merge, node.starting) = (self.blocking, merge, self.starting);
@@ -230,6 +230,9 @@ where
         draft.add_code(Some(Box::new(move |make: MakeNode<'_>| {
             if let Some(kept) = kept {
                 kept.store(make.kept, Ordering::Relaxed);
+            }
+            if let Some(frame) = &mut frame {
+                frame.prepare(make.waker);
             }
             Box::new(Sequential::new(ins(), outs(), code, finish, frame))
         })));

@@ -13,7 +13,7 @@
 use super::draft::Shared;
 use super::graph::Graph;
 use super::stream::Stream;
-use crate::contain::{drop_each, drop_quietly};
+use crate::contain::drop_quietly;
 use crate::error::Error;
 use crate::node::Flow;
 use crate::process::Ending;
@@ -161,33 +161,35 @@ impl<'env, T> Output<'env, T> {
     }
 }
 
-impl<T> Output<'_, Vec<T>> {
-    /// Lets each item of a value that is not taken be dropped by itself ([`drop_each`]): the engine has collected them.
-    pub(super) fn of_items(self) -> Self {
-        _ = self.slot.discard.set(drop_each);
+impl<T> Output<'_, T> {
+    /// Lets `discard` drop a value that is not taken: of a collection that the engine has made, each item by itself.
+    pub(super) fn discarded_by(self, discard: fn(T)) -> Self {
+        _ = self.slot.discard.set(discard);
         self
     }
 }
 
-/// The value of a sink while it runs. Its drop, with the node's code, moves the value to the slot, so that no firing
+/// The value of a sink while it runs. Its drop, with the node's code, moves the result to the slot, so that no firing
 /// locks.
-pub(super) struct Settle<T> {
+pub(super) struct Settle<T, V> {
     /// `None` while a folding function has the value, and if that has panicked or failed.
     pub(super) value: Option<T>,
-    slot: Arc<Slot<T>>,
+    /// Makes the result of the value.
+    finish: fn(T) -> Option<V>,
+    slot: Arc<Slot<V>>,
 }
 
-impl<T> Settle<T> {
-    /// A value, and the slot that it will be moved to.
-    pub(super) fn new(value: T) -> (Settle<T>, Arc<Slot<T>>) {
+impl<T, V> Settle<T, V> {
+    /// A value, and the slot that the result which `finish` makes of it will be moved to.
+    pub(super) fn new(value: T, finish: fn(T) -> Option<V>) -> (Settle<T, V>, Arc<Slot<V>>) {
         let slot = Arc::new(Slot::new());
-        (Settle { value: Some(value), slot: slot.clone() }, slot)
+        (Settle { value: Some(value), finish, slot: slot.clone() }, slot)
     }
 }
 
-impl<T> Drop for Settle<T> {
+impl<T, V> Drop for Settle<T, V> {
     fn drop(&mut self) {
-        self.slot.put(self.value.take());
+        self.slot.put(self.value.take().and_then(self.finish));
     }
 }
 

@@ -12,7 +12,8 @@ use thalweg_graph::{Bounds, Kind, Link, Node, NodeId};
 ///
 /// Its methods are the operators (`map`, `filter`, `zip`, ...): each consumes the stream, adds a node to its
 /// graph and returns the node's stream or [`Output`](super::Output). A channel has exactly one consumer, so a stream can be
-/// consumed once; to send the items to two consumers, use a [kernel](Stream::kernel) with two outputs.
+/// consumed once. To send its items to several consumers, split it: [`tee`](Stream::tee), [`partition`](Stream::partition),
+/// [`deal`](Stream::deal), or a [kernel](Stream::kernel) with several outputs.
 ///
 /// **Streams without a consumer.** Running a graph fails, before anything runs, with an error that names
 /// every output whose stream was not consumed. [`Stream::discard`] consumes a stream that is not needed.

@@ -5,7 +5,7 @@
 
 use super::ring_cell::RingCell;
 use crate::coroutine::Stacks;
-use crate::net::{Body, Owner};
+use crate::net::{Body, NodeWaker, Owner};
 use crate::node::Tally;
 use crate::port::PushPort;
 use crate::sync::{AtomicUsize, CachePadded};
@@ -53,6 +53,8 @@ pub(crate) struct MakeNode<'a> {
     pub(crate) stacks: &'a Stacks,
     /// The owner of a process's ends of its channels.
     pub(crate) owner: Owner,
+    /// Makes a waker that wakes the node from outside of the run.
+    pub(crate) waker: &'a dyn Fn() -> NodeWaker,
 }
 
 /// Makes the code of a node, once.

@@ -7,6 +7,8 @@ use thalweg_graph::ChannelId;
 pub enum Lack {
     /// The input channel's tail must reach `until`, or the stream must end.
     Items { channel: ChannelId, until: usize },
+    /// As `Items`, or an alarm that is set must go off.
+    Timed { channel: ChannelId, until: usize },
     /// The input's stream has ended with fewer items than a firing needs.
     Ended { channel: ChannelId },
     /// One of the inputs in this mask must receive an item or end (indeterminate nodes).

@@ -25,8 +25,8 @@
 //! 4. A full channel in front of a cycle: it doubles, as in 2. With more room its producer would have continued, and
 //!    might bring what the cycle lacks.
 //! 5. A cycle whose loop has outside inputs, all of them ended: its feedback channels end, as in 1.
-//! 6. A process awaits a foreign future, or a lent message is held outside the graph: nothing, as either may make a
-//!    node claimable.
+//! 6. A process awaits a foreign future, a node has an alarm set, or a lent message is held outside the graph: nothing, as
+//!    each may make a node claimable.
 //! 7. Any other cycle: a deadlock. The run fails, and the error names the cycle.
 //!
 //! With `Options::close_starved_loops`, cycles without a full channel end in place of step 5, with their outside inputs:
@@ -106,7 +106,9 @@ fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
         let end_any = || !awaits_outside(net) && starved.iter().any(|cycle| close_cycle(net, cycle, true));
         return Ok(firm.any(|cycle| close_cycle(net, cycle, true)) || end_any());
     }
-    let is_over = |cycle: &&Cycle| outside_has_ended(net, cycle) && unread_at_rest(net, cycle).is_none();
+    let is_over = |cycle: &&Cycle| {
+        outside_has_ended(net, cycle) && unread_at_rest(net, cycle).is_none() && !may_be_fed(net, cycle)
+    };
     Ok(starved.iter().filter(is_over).any(|cycle| close_cycle(net, cycle, false)))
 }
 
@@ -131,15 +133,31 @@ fn find_unread(
     cycles.iter().find_map(|cycle| unread(cycle).map(|unread| (cycle, unread)))
 }
 
-/// Whether an event outside the run may make a node claimable: a foreign future, or the drop of a lent message.
+/// Whether an event outside the run may make a node claimable: a foreign future, an alarm, or the drop of a lent message.
 fn awaits_outside(net: &Net<'_>) -> bool {
-    net.topology.graph.node_ids().any(|node| is_foreign(net, node) || has_lent(net, node))
+    net.topology
+        .graph
+        .node_ids()
+        .any(|node| is_foreign(net, node) || is_timed(net, node) || has_lent(net, node))
 }
 
 /// Whether a process waits for a foreign future.
 fn is_foreign(net: &Net<'_>, node: NodeId) -> bool {
     let state = &net.cells.nodes[node.index()].state;
     !state.is_done() && state.wait.read() == Waiting::Foreign
+}
+
+/// Whether an alarm of the node is set: see [`alarm`](crate::net::alarm).
+fn is_timed(net: &Net<'_>, node: NodeId) -> bool {
+    let state = &net.node(node).state;
+    !state.is_done() && matches!(state.wait.read(), Waiting::Timed { .. })
+}
+
+/// Whether a node of the loop that a cycle runs through has an alarm set, and may bring an item to a merge of the cycle.
+fn may_be_fed(net: &Net<'_>, cycle: &Cycle) -> bool {
+    let (components, of) = (net.components(), cycle.first().map(|(node, _)| *node));
+    let members = of.map_or(&[][..], |node| components.members(components.of(node)));
+    !is_firm(cycle) && members.iter().any(|member| is_timed(net, *member))
 }
 
 /// Whether a process has ended while the guard of a message lent to it is alive outside it.

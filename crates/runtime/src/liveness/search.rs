@@ -225,7 +225,7 @@ fn was_active(net: &Net<'_>, node: NodeId) -> bool {
 fn waits(net: &Net<'_>, node: NodeId) -> bool {
     let cell = &net.cells.nodes[node.index()];
     let waits = match cell.state.wait.read() {
-        Waiting::Never | Waiting::Foreign => false,
+        Waiting::Never | Waiting::Foreign | Waiting::Timed { .. } => false,
         // A node of static rates may lack something that its wait word does not name: see `Net::missing`.
         Waiting::Ready => !cell.needs.is_empty(),
         _ => true,

@@ -9,7 +9,7 @@
 //! | waits for any of several inputs (a merge) | one for each of these inputs, to its producer (`any`) |
 //! | is parallel, and publications are stuck | also one for each such output, to its consumer |
 //! | is parallel, and the oldest ticket is suspended for lack of room | also one to the consumer of that output |
-//! | waits for a ticket or a foreign future, is claimable, or has ended | none |
+//! | waits for a ticket or a foreign future, or has an alarm set (`batch_timeout`), is claimable, or has ended | none |
 //!
 //! A node's wait word names one thing that it lacks. The other things are not waited for: if another is missing once
 //! the first has come, the next edge is the one to that ([`Net::missing`]).
@@ -69,7 +69,11 @@ pub(crate) fn edges(net: &Net<'_>, node: NodeId) -> Vec<Edge> {
             let wanted = net.inputs(node).iter().enumerate().filter(|(i, _)| inputs >> i & 1 == 1);
             wanted.map(|(_, channel)| items(*channel)).collect()
         }
-        Waiting::Ready | Waiting::Window { .. } | Waiting::Never | Waiting::Foreign => Vec::new(),
+        Waiting::Ready
+        | Waiting::Window { .. }
+        | Waiting::Never
+        | Waiting::Foreign
+        | Waiting::Timed { .. } => Vec::new(),
     };
     // The wait word may be out of date: the thing that it names has come, and another is missing. No thread updates the
     // word then, as an activation would do nothing.

@@ -17,6 +17,7 @@
 //! ([`drops`](crate::process::drops)).
 
 mod activation;
+pub(crate) mod alarm;
 mod cell;
 mod external;
 mod owner;
@@ -25,6 +26,7 @@ mod state;
 pub(crate) mod topology;
 mod view;
 mod wait;
+mod waker;
 
 pub(crate) use activation::{ActivationContext, Body, By, Held};
 pub(crate) use cell::{Need, NodeCell};
@@ -36,6 +38,7 @@ pub(crate) use state::{NO_NAP, NO_WORKER, NodeState, UNSTUCK};
 pub(crate) use topology::Topology;
 pub(crate) use view::{View, Viewed};
 pub(crate) use wait::Waiting;
+pub(crate) use waker::NodeWaker;
 
 use crate::built::OperatorChannels;
 use crate::channel::operation::{channel, sends};
@@ -337,7 +340,9 @@ impl<'env> Net<'env> {
         }
         if !cell.state.satisfied(self, node) {
             return match cell.state.wait.read() {
-                Waiting::Items { channel, .. } => Some(Event::Empty(channel)),
+                Waiting::Items { channel, .. } | Waiting::Timed { channel, .. } => {
+                    Some(Event::Empty(channel))
+                }
                 Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some(Event::Full(channel)),
                 Waiting::Any { inputs } => {
                     let first = self.inputs(node).get(inputs.trailing_zeros() as usize);

@@ -32,7 +32,7 @@
 use crate::channel::Meter;
 use crate::channel::operation::{channel, sends};
 use crate::measure::waits::OtherWaits;
-use crate::net::wait::{Wait, Waiting, waited_by};
+use crate::net::wait::{Wait, Waiting, channel_of, waited_by};
 use crate::net::{Need, Net};
 use crate::sched::ready::Tokens;
 use crate::sync::{AtomicBool, AtomicUsize, CachePadded, Ordering};
@@ -281,7 +281,7 @@ impl NodeState {
         if what as u64 == waited_by(operation) {
             return self.counter_reached(net, operation) || self.satisfied_slow(net, node);
         }
-        let maybe = what >> 3 == channel(operation).index() || self.alert.load(Ordering::Relaxed);
+        let maybe = channel_of(what) == channel(operation).index() || self.alert.load(Ordering::Relaxed);
         maybe && self.satisfied_slow(net, node)
     }
 
@@ -329,7 +329,7 @@ impl NodeState {
         }
         match self.wait.read() {
             Waiting::Ready => true,
-            Waiting::Items { channel, until } => {
+            Waiting::Items { channel, until } | Waiting::Timed { channel, until } => {
                 let meter = net.meter(channel);
                 meter.tail() >= until || meter.ended()
             }

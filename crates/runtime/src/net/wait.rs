@@ -12,6 +12,7 @@
 //! | items, room | a counter value | the counter of the channel's other end reaches `until`, or that end leaves |
 //! | bytes | nothing | the channel holds fewer bytes than its limit, or its consumer has left |
 //! | window | a number of tickets | that many tickets are retired |
+//! | timed | as of items | as of items; or its time has come, for which an alarm sets the node's alert |
 //! | any | a mask of inputs | one of these inputs has an item or has ended |
 //! | foreign | nothing | never by itself; a waker outside the graph sets the node's alert |
 //! | never | nothing | never: the node has ended |
@@ -38,7 +39,11 @@ use crate::sync::{AtomicUsize, Ordering};
 use thalweg_graph::ChannelId;
 use thalweg_trace::Cause;
 
-// The kinds of waits, in the low three bits of `what`.
+/// The bits of `what` below the channel.
+const KIND_BITS: u32 = 4;
+const KIND: usize = (1 << KIND_BITS) - 1;
+
+// The kinds of waits, in these bits.
 const READY: usize = 0;
 const ITEMS: usize = 1;
 const ROOM: usize = 2;
@@ -49,20 +54,28 @@ const ANY: usize = 5;
 const NEVER: usize = 6;
 /// Code outside of the graph will set the node's alert.
 const FOREIGN: usize = 7;
+/// As [`ITEMS`], and an alarm will set the node's alert.
+const TIMED: usize = 8;
 
 /// The wait word of a process that waits for what this operation brings, at the other end of the operation's channel:
 /// items for a send, room for a receive.
 #[inline]
 pub(super) fn waited_by(operation: u64) -> u64 {
     let kind = if sends(operation) { ITEMS } else { ROOM };
-    kind as u64 | u64::from(channel(operation).0) << 3
+    kind as u64 | u64::from(channel(operation).0) << KIND_BITS
+}
+
+/// The index of the channel in a wait word.
+#[inline]
+pub(super) fn channel_of(what: usize) -> usize {
+    what >> KIND_BITS
 }
 
 /// The condition that a node waits for, packed so that any thread may read it without a lock. Its writers hold the
 /// node's claim.
 #[derive(Debug)]
 pub(crate) struct Wait {
-    /// The kind in the low three bits, the channel above.
+    /// The kind in the low bits, the channel above.
     pub(super) what: AtomicUsize,
     /// The meaning depends on the kind: see the table.
     pub(super) until: AtomicUsize,
@@ -78,7 +91,7 @@ impl Wait {
     #[inline]
     fn set(&self, kind: usize, channel: usize, until: usize) {
         self.until.store(until, Ordering::Relaxed);
-        self.what.store(kind | channel << 3, Ordering::Release);
+        self.what.store(kind | channel << KIND_BITS, Ordering::Release);
     }
 
     /// The node waits for nothing. No store if the word says so already, since neighbours read its cache line.
@@ -111,6 +124,7 @@ impl Wait {
             Lack::Items { channel, until } => self.set(ITEMS, channel.index(), until),
             Lack::Room { channel, until } => self.set(ROOM, channel.index(), until),
             Lack::Bytes { channel } => self.set(BYTES, channel.index(), 0),
+            Lack::Timed { channel, until } => self.set(TIMED, channel.index(), until),
             Lack::Any { inputs } => self.set(ANY, 0, inputs as usize),
             Lack::Ended { .. } => self.ready(),
         }
@@ -121,8 +135,8 @@ impl Wait {
     pub(crate) fn read(&self) -> Waiting {
         let what = self.what.load(Ordering::Acquire);
         let until = self.until.load(Ordering::Relaxed);
-        let channel = ChannelId((what >> 3) as u32);
-        match what & 7 {
+        let channel = ChannelId(channel_of(what) as u32);
+        match what & KIND {
             ITEMS => Waiting::Items { channel, until },
             ROOM => Waiting::Room { channel, until },
             BYTES => Waiting::Bytes { channel },
@@ -130,6 +144,7 @@ impl Wait {
             ANY => Waiting::Any { inputs: until as u64 },
             NEVER => Waiting::Never,
             FOREIGN => Waiting::Foreign,
+            TIMED => Waiting::Timed { channel, until },
             _ => Waiting::Ready,
         }
     }
@@ -154,6 +169,8 @@ pub(crate) enum Waiting {
     Never,
     /// A foreign future must wake the process.
     Foreign,
+    /// The channel's tail must reach `until`, or the alarm that is set must go off.
+    Timed { channel: ChannelId, until: usize },
 }
 
 impl Waiting {
@@ -161,7 +178,7 @@ impl Waiting {
     pub(crate) fn cause(self) -> Option<Cause> {
         match self {
             Waiting::Ready | Waiting::Never => None,
-            Waiting::Items { channel, .. } => Some(Cause::Items(channel)),
+            Waiting::Items { channel, .. } | Waiting::Timed { channel, .. } => Some(Cause::Items(channel)),
             Waiting::Room { channel, .. } | Waiting::Bytes { channel } => Some(Cause::Room(channel)),
             Waiting::Window { .. } => Some(Cause::Window),
             Waiting::Any { .. } => Some(Cause::AnyInput),

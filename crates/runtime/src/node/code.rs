@@ -5,7 +5,9 @@
 //! | [`Whole`] | parallel | cannot be interrupted: all that it pushes waits in its ticket | kernels of users, most operators |
 //! | [`Flat`] | parallel | is interrupted between two items, and continues with the rest of its iterator | `par_flat_map` |
 //! | [`Steps`] | sequential | cannot be interrupted: what finds no room waits in the cursor | kernels of users, most operators |
-//! | [`FlatSteps`] | sequential | as of [`Flat`] | `flat_map` |
+//! | [`FlatSteps`] | sequential | as of [`Flat`] | `flat_map`, `unbatch` |
+//! | [`DealSteps`](super::DealSteps) | sequential | moves one item | `deal` |
+//! | [`Scratch`](super::Scratch) | parallel | cannot be interrupted | `par_map_init` |
 
 use super::parallel::{self, Failure};
 use super::sequential::{self, End};

@@ -4,6 +4,7 @@
 //! decision; a parallel one collects the decisions for the firings of a ticket ([`Framed::run`]).
 
 use crate::channel::Lack;
+use crate::net::NodeWaker;
 use crate::port::inputs::{Inputs, PopCounts};
 use thalweg_graph::ChannelId;
 
@@ -22,6 +23,9 @@ pub(crate) trait FrameFn<I: Inputs>: Send {
     /// Fills `takes`, by input. `wanted` is a buffer of the same length. The caller holds the node's claim, and claims
     /// the items before the next call.
     fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing;
+
+    /// Prepares the function for a run. `waker` makes a waker of its node.
+    fn prepare(&mut self, _waker: &dyn Fn() -> NodeWaker) {}
 }
 
 /// A framing function that decides by [`crate::Glance::peek`], and so is determinate: a peek that needs an item which
@@ -92,6 +96,37 @@ where
             (true, _) => Framing::Take,
             (false, 0) => Framing::End,
             (false, inputs) => Framing::Lack(Lack::Any { inputs }),
+        }
+    }
+}
+
+/// A framing function that takes what has arrived, from inputs whose order the data alone determine: for the engine's own
+/// nodes that pass items on. It fills `takes`, and returns the input whose item is next after these; `None` if that stream
+/// has ended. If all of `takes` are 0 the node waits for that input, or ends.
+///
+/// So the result does not depend on how many items have arrived, only the number of firings does.
+pub(crate) struct TurnFrame<F>(pub(crate) F);
+
+impl<I, F> FrameFn<I> for TurnFrame<F>
+where
+    I: Inputs,
+    F: FnMut(&I::Glances, &mut [usize]) -> Option<usize> + Send,
+{
+    fn frame(&mut self, ins: &mut I, wanted: &mut [usize], takes: &mut [usize]) -> Framing {
+        loop {
+            ins.refresh();
+            takes.fill(0);
+            let next = self.0(&ins.glances(), takes);
+            if takes.iter().any(|take| *take > 0) {
+                return Framing::Take;
+            }
+            let Some(next) = next else { return Framing::End };
+            wanted.fill(0);
+            wanted[next] = 1;
+            // Otherwise an item has arrived since the glances were made, or the end of the stream.
+            if let Some(lack) = ins.lack(wanted) {
+                return Framing::Lack(lack);
+            }
         }
     }
 }

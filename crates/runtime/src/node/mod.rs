@@ -9,6 +9,9 @@
 //! | [`issue`] | how many firings the next ticket gets |
 //! | [`publish`] | how completed tickets get into the channels |
 //! | [`window`] | the reorder window of a parallel kernel |
+//! | [`deal`] | the code of `deal`, and the order of `interleave` |
+//! | [`scratch`] | the code of `par_map_init` |
+//! | [`timed`] | the framing function of `batch_timeout` |
 //! | [`tally`] | counts of the items that each firing of a parallel kernel pushed |
 //! | [`flow`] | the results of a kernel's function |
 //! | [`pieces`] | how many items an interruptible firing pushes at a time |
@@ -20,20 +23,27 @@
 
 pub(crate) mod claim;
 mod code;
+mod deal;
 mod flow;
 mod framing;
 mod issue;
 mod parallel;
 mod pieces;
 mod publish;
+mod scratch;
 mod sequential;
 mod suspend;
 mod tally;
+mod timed;
 pub(crate) mod window;
 
 pub(crate) use code::{Code, Flat, FlatSteps, SequentialCode, Steps, Whole};
+pub(crate) use deal::{DealSteps, Round};
 pub use flow::{Flow, IntoFlow, IntoResult};
-pub(crate) use framing::{AnyFrame, FrameFn};
+pub(crate) use framing::{AnyFrame, FrameFn, TurnFrame};
 pub(crate) use parallel::{NodeLimits, Parallel};
+pub(crate) use scratch::Scratch;
+pub use scratch::ScratchPool;
 pub(crate) use sequential::{Finish, Sequential};
 pub(crate) use tally::Tally;
+pub(crate) use timed::TimedFrame;

@@ -460,7 +460,9 @@ where
 pub(super) fn lacking(cx: &ActivationContext<'_>, lack: Lack) -> Event {
     cx.state().wait.lack(lack);
     match lack {
-        Lack::Items { channel, .. } | Lack::Ended { channel } => Event::Empty(channel),
+        Lack::Items { channel, .. } | Lack::Timed { channel, .. } | Lack::Ended { channel } => {
+            Event::Empty(channel)
+        }
         Lack::Room { channel, .. } | Lack::Bytes { channel } => Event::Full(channel),
         Lack::Any { inputs } => {
             let first = inputs.trailing_zeros() as usize;

@@ -14,10 +14,8 @@
 use super::drops::here;
 use crate::channel::operation::{channel, sends};
 use crate::channel::{Meter, WaitFlag};
-use crate::net::ExternalEvent;
-use crate::net::{Net, Signals};
+use crate::net::{Net, NodeWaker};
 use crate::net::{Owner, Owners};
-use crate::sched::sleep::Sleeper;
 use crate::team::thread_and_depth;
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
@@ -418,10 +416,9 @@ unsafe fn wake(turn: *const ()) {
 }
 
 /// The waker of this turn's process for other threads and later times.
-fn foreign(turn: &Turn<'_>) -> Foreign {
+fn foreign(turn: &Turn<'_>) -> NodeWaker {
     let node = turn.node();
-    let sleeper = turn.net.cells.nodes[node.index()].dedicated.map(|sleeper| sleeper as Sleeper);
-    Foreign { signals: turn.net.signals.clone(), node, sleeper }
+    NodeWaker::new(turn.net.signals.clone(), node, turn.net.node(node).dedicated)
 }
 
 /// Does nothing: a turn's waker owns nothing.
@@ -429,19 +426,3 @@ fn foreign(turn: &Turn<'_>) -> Foreign {
 /// # Safety
 /// No requirement: the pointer is not used.
 unsafe fn drop(_turn: *const ()) {}
-
-/// A cloned waker. It may be used after the run has ended, and has no effect then.
-struct Foreign {
-    signals: Arc<Signals>,
-    node: NodeId,
-    sleeper: Option<Sleeper>,
-}
-
-impl Wake for Foreign {
-    fn wake(self: Arc<Self>) {
-        match self.sleeper {
-            Some(sleeper) => self.signals.sleep.wake_dedicated(sleeper),
-            None => self.signals.inject(ExternalEvent::Woken(self.node)),
-        }
-    }
-}

@@ -18,7 +18,7 @@ use crate::contain::{drop_quietly, into_message};
 use crate::coroutine::Stacks;
 use crate::error::Error;
 use crate::measure::clock::calibrate;
-use crate::net::{Need, Net, NodeCell, NodeState, Signals};
+use crate::net::{Need, Net, NodeCell, NodeState, NodeWaker, Signals};
 use crate::sched::roaming::roaming_sources;
 use crate::sched::widen::Wide;
 use std::collections::{BTreeSet, HashMap};
@@ -167,7 +167,7 @@ struct NodeMaker<'a> {
     graph: &'a GraphData,
     plan: &'a Plan,
     stacks: &'a Stacks,
-    signals: &'a Signals,
+    signals: &'a Arc<Signals>,
     /// The nodes with a thread of their own: those of the plan without sources that workers fire.
     own: BTreeSet<NodeId>,
     /// The number of workers.
@@ -236,6 +236,7 @@ impl NodeMaker<'_> {
             tallies: tallies.into_iter().map(TallySpec::make).collect(),
             stacks: self.stacks,
             owner: self.signals.owners.of(id),
+            waker: &|| NodeWaker::new(self.signals.clone(), id, dedicated),
         };
         let body = maker.map(|maker| catch_user_panic(&data.name, || maker(make))).transpose()?;
         // Where a framing function or an unordered node decides, no fixed condition says when a firing can start.

@@ -292,7 +292,9 @@ impl WaitStrategy {
                 return;
             }
         }
-        if self.nap >= NAP_MIN {
+        // An alarm ends no nap.
+        let is_timed = matches!(net.node(node).state.wait.read(), Waiting::Timed { .. });
+        if self.nap >= NAP_MIN && !is_timed {
             let from = Instant::now();
             nap(net, node, sleeper, self.nap);
             let found = backlog(net, node);

@@ -13,7 +13,7 @@ mod turns;
 
 use crate::{Error, Options};
 use results::Results;
-use stage::{BoxError, Failure, filter_map, flat_map, map, try_map};
+use stage::{BoxError, Failure, filter_map, flat_map, map, map_init, try_map};
 use std::iter::FusedIterator;
 use std::panic::resume_unwind;
 use thalweg_runtime::{drop_quietly, into_message};
@@ -57,6 +57,32 @@ where
         F: Fn(Self::Item) -> U + Send + Sync + 'static,
     {
         Ordered(Results::new(map(self, f)))
+    }
+
+    /// Maps each item to one result, with scratch such as a buffer or the context of a codec: see
+    /// [`Stream::par_map_init`](crate::Stream::par_map_init). Which items share a value is not determinate.
+    ///
+    /// ```
+    /// use thalweg::ParallelExt;
+    ///
+    /// let digits: Vec<usize> = [7u64, 123, 45]
+    ///     .into_iter()
+    ///     .par_map_init(String::new, |buffer, number| {
+    ///         buffer.clear();
+    ///         buffer.push_str(&number.to_string());
+    ///         buffer.len()
+    ///     })
+    ///     .collect();
+    /// assert_eq!(digits, [1, 3, 2]);
+    /// ```
+    fn par_map_init<S, U, N, F>(self, init: N, f: F) -> Ordered<'static, U>
+    where
+        S: Send + 'static,
+        U: Send + 'static,
+        N: Fn() -> S + Send + Sync + 'static,
+        F: Fn(&mut S, Self::Item) -> U + Send + Sync + 'static,
+    {
+        Ordered(Results::new(map_init(self, init, f)))
     }
 
     /// Maps each item to one result and stops after the first error. A panic is returned as an error.

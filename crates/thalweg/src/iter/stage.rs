@@ -5,7 +5,7 @@ use crate::{Error, Stream, from_iter, output};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use thalweg_runtime::drop_quietly;
+use thalweg_runtime::{ScratchPool, drop_quietly};
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -68,6 +68,20 @@ where
     F: Fn(I::Item) -> U + Send + Sync + 'env,
 {
     at_most_one("par_map", items, move |item| Ok(Some(f(item))))
+}
+
+/// The stage of [`ParallelExt::par_map_init`](super::ParallelExt::par_map_init).
+pub(crate) fn map_init<'env, I, S, U, N, F>(items: I, init: N, f: F) -> Stage<'env, U>
+where
+    I: Iterator + Send + 'env,
+    I::Item: Send + 'env,
+    S: Send + 'env,
+    U: Send + 'env,
+    N: Fn() -> S + Send + Sync + 'env,
+    F: Fn(&mut S, I::Item) -> U + Send + Sync + 'env,
+{
+    let pool = ScratchPool::new(init);
+    at_most_one("par_map_init", items, move |item| Ok(Some(pool.with(|scratch| f(scratch, item)))))
 }
 
 /// The stage of [`ParallelExt::try_par_map`](super::ParallelExt::try_par_map).

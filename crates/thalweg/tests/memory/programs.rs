@@ -183,10 +183,10 @@ fn thumbnails() {
 }
 
 #[test]
-fn chunks_of_lines() {
-    let words = holds_at_most(MOST, "chunks of lines", || {
-        let chunks: Stream<'static, Vec<String>> = from_iter(lines(LOG, 100 * MIB)).chunks(1000);
-        let counts = chunks.par_map(|lines| lines.iter().map(|line| line.split(' ').count()).sum::<usize>());
+fn batches_of_lines() {
+    let words = holds_at_most(MOST, "batches of lines", || {
+        let batches: Stream<'static, Vec<String>> = from_iter(lines(LOG, 100 * MIB)).batch(1000);
+        let counts = batches.par_map(|lines| lines.iter().map(|line| line.split(' ').count()).sum::<usize>());
         counts.fold(0, |sum, count| sum + count).run().unwrap().into_value()
     });
     assert!(words > MIB);

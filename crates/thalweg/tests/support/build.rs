@@ -6,6 +6,7 @@ use super::reference::{initial_items, leaves};
 use super::spec::{Entry, Op, Route, Spec, digest, mix};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 use thalweg::node::PushSpec;
 use thalweg::{Graph, In, Out, Stream, View, input, output, window};
 
@@ -128,6 +129,56 @@ impl<T: Item> Build<'_, T> {
             Op::Static { parallel, pop, push } => vec![self.fixed(first, parallel, pop, push)],
             Op::Window { parallel, pop, peek } => vec![self.window(first, parallel, pop, peek)],
             Op::Split { parallel, route } => self.split(first, parallel, route),
+            Op::Partition => {
+                let (fire, _) = self.hooks();
+                let (a, b) = first.partition(move |item| {
+                    if let Err(error) = fire() {
+                        panic!("{error}");
+                    }
+                    item.value() % 3 == 0
+                });
+                vec![a.named(&self.name()), b]
+            }
+            // The rates of `tee` are declared always.
+            Op::Tee if !self.declare => {
+                let kernel = self.graph.kernel("tee", input("in", first), (output("a"), output("b")));
+                let (a, b) = kernel.sequential(|items, (a, b)| {
+                    let item: T = items.pop();
+                    a.push(item.clone());
+                    b.push(item);
+                });
+                vec![a.named(&self.name()), b]
+            }
+            Op::Tee => {
+                let (a, b) = first.tee();
+                vec![a.named(&self.name()), b]
+            }
+            Op::Deal(ref weights) => match weights[..] {
+                [a] => first.deal([a]).into(),
+                [a, b] => first.deal([a, b]).into(),
+                [a, b, c] => first.deal([a, b, c]).into(),
+                _ => unreachable!("at most three"),
+            },
+            Op::Interleave(ref weights) => vec![match weights[..] {
+                [a] => self.graph.interleave([a], [first]),
+                [a, b] => self.graph.interleave([a, b], [first, next()]),
+                [a, b, c] => self.graph.interleave([a, b, c], [first, next(), next()]),
+                _ => unreachable!("at most three"),
+            }],
+            Op::Concat => vec![first.concat(next())],
+            Op::Rebatch { size, timeout } => vec![self.rebatch(first, size, timeout)],
+            Op::Init => {
+                let (fire, make) = self.hooks();
+                let results = first.par_map_init(Vec::new, move |scratch: &mut Vec<T>, item| {
+                    if let Err(error) = fire() {
+                        panic!("{error}");
+                    }
+                    scratch.clear();
+                    scratch.push(item);
+                    make(mix(scratch[0].value(), 5))
+                });
+                vec![results.named(&self.name())]
+            }
             Op::Zip { parallel, pops } => vec![self.zip(first, next(), parallel, pops)],
             Op::Choose { parallel } => {
                 let (a, b) = (next(), next());
@@ -139,7 +190,7 @@ impl<T: Item> Build<'_, T> {
                 vec![self.feedback(first, entry, initial, body, parallel)]
             }
             Op::Round { in_flight } => vec![self.round(first, in_flight)],
-            Op::Chunks(size) => vec![self.chunks(first, size)],
+            Op::Batch(size) => vec![self.batch(first, size)],
             Op::Take(count) => {
                 vec![first.take(count).named(&self.name())]
             }
@@ -449,15 +500,33 @@ impl<T: Item> Build<'_, T> {
             .named(&name(self.number))
     }
 
-    fn chunks(&mut self, items: Stream<'static, T>, size: usize) -> Stream<'static, T> {
+    fn batch(&mut self, items: Stream<'static, T>, size: usize) -> Stream<'static, T> {
         let (fire, make) = self.hooks();
-        let digests = items.chunks(size).try_par_map(move |chunk: Vec<T>| {
+        let digests = items.batch(size).try_par_map(move |batch: Vec<T>| {
             fire()?;
-            let value = digest(chunk.iter().map(T::value));
-            drop(chunk); // as in `round`
+            let value = digest(batch.iter().map(T::value));
+            drop(batch); // as in `round`
             Ok::<T, String>(make(value))
         });
         digests.named(&self.name())
+    }
+
+    fn rebatch(
+        &mut self,
+        items: Stream<'static, T>,
+        size: usize,
+        timeout: Option<u64>,
+    ) -> Stream<'static, T> {
+        let (fire, make) = self.hooks();
+        let batches = match timeout {
+            None => items.batch(size),
+            Some(micros) => items.batch_timeout(size, Duration::from_micros(micros)),
+        };
+        let results = batches.try_par_map(move |batch: Vec<T>| {
+            fire()?;
+            Ok::<Vec<T>, String>(batch.iter().map(|item| make(mix(item.value(), 5))).collect())
+        });
+        results.named(&self.name()).unbatch()
     }
 
     fn total(&mut self, items: Stream<'static, T>) -> Stream<'static, T> {

@@ -61,7 +61,7 @@ impl Ledger {
 }
 
 /// An item of a random graph's channels.
-pub trait Item: Send + Sync + 'static {
+pub trait Item: Clone + Send + Sync + 'static {
     /// Creates an item with this value.
     fn make(value: u64, ledger: &Arc<Ledger>) -> Self;
     /// The value of the item.
@@ -94,6 +94,12 @@ impl Item for Counted {
 
     fn value(&self) -> u64 {
         *self.value
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Counted {
+        Counted::make(*self.value, &self.ledger)
     }
 }
 

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow::{Break, Continue};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use thalweg::{Graph, In, Out, Rx, Stream, Tx, input, output, window};
 
 /// An item.
@@ -79,6 +80,10 @@ pub enum Stage {
     Choose { parallel: bool },
     /// A loop of its own, whose items stay in it.
     Token { initial: usize },
+    /// Items are dealt to two streams, which are joined again.
+    Dealt { weights: [usize; 2] },
+    /// Batches that go on when their time has passed, taken apart again.
+    Timed { size: usize },
     /// A process, which waits.
     Process,
 }
@@ -105,6 +110,8 @@ impl Stage {
             3 => (1..=2u32, 1..=2u32).prop_map(|pops| Stage::Zip { pops }),
             1 => (1..=3u32).prop_map(|peek| Stage::Window { peek }),
             1 => (1..=2usize).prop_map(|initial| Stage::Token { initial }),
+            2 => (1..=3usize, 1..=3usize).prop_map(|(a, b)| Stage::Dealt { weights: [a, b] }),
+            2 => (1..=5usize).prop_map(|size| Stage::Timed { size }),
             1 => Just(Stage::Process),
         ]
     }
@@ -127,7 +134,8 @@ impl Loop {
     pub fn may_end_firings(&self) -> bool {
         let mut stages = self.stages.iter().flatten();
         let holds = |stage: &Stage| matches!(stage, Stage::Held { .. } | Stage::Chunk { .. });
-        stages.any(holds) && stages.any(|stage| matches!(stage, Stage::Flat { .. }))
+        // `Timed` takes batches apart by one.
+        stages.any(holds) && stages.any(|stage| matches!(stage, Stage::Flat { .. } | Stage::Timed { .. }))
     }
 }
 
@@ -219,7 +227,9 @@ impl Machine {
                     out.push(digest(&items));
                 }
             }
-            Stage::Token { .. } | Stage::Process => out.extend(self.input.drain(..)),
+            Stage::Token { .. } | Stage::Dealt { .. } | Stage::Timed { .. } | Stage::Process => {
+                out.extend(self.input.drain(..));
+            }
         }
         out
     }
@@ -397,6 +407,11 @@ fn add(items: Stream<'static, Work>, stage: Stage) -> Stream<'static, Work> {
             next.feed(end);
             out
         }
+        Stage::Dealt { weights } => {
+            let streams = items.deal(weights);
+            graph.interleave(weights, streams)
+        }
+        Stage::Timed { size } => items.batch_timeout(size, Duration::from_micros(20)).unbatch(),
         Stage::Process => {
             graph.process("pass", items, output("out"), |mut rx: Rx<Work>, mut tx: Tx<Work>| async move {
                 while let Some(item) = rx.recv().await {
@@ -421,7 +436,7 @@ fn held(items: Stream<'static, Work>, count: u64) -> Stream<'static, Work> {
     })
 }
 
-/// Gathers items in its state. The operator `chunks` leaves them in its channel.
+/// Gathers items in its state. The operator `batch` leaves them in its channel.
 fn chunk(items: Stream<'static, Work>, size: usize) -> Stream<'static, Work> {
     let state = Arc::new(Mutex::new(Vec::new()));
     let at_end = state.clone();

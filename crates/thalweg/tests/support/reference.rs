@@ -176,6 +176,47 @@ impl Machine {
                 }
                 Ok(Then::More)
             }),
+            Op::Partition => self.add(ins, outs, |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                ports.push((item % 3).min(1) as usize, item);
+                Ok(Then::More)
+            }),
+            Op::Tee => self.add(ins, outs, |ports| {
+                or_end!(ports.has(0, 1));
+                let item = ports.pop(0, 1)[0];
+                ports.push(0, item);
+                ports.push(1, item);
+                Ok(Then::More)
+            }),
+            Op::Deal(weights) => {
+                let mut turns = turns(weights);
+                self.add(ins, outs, move |ports| {
+                    or_end!(ports.has(0, 1));
+                    let item = ports.pop(0, 1)[0];
+                    ports.push(turns.next().unwrap(), item);
+                    Ok(Then::More)
+                });
+            }
+            Op::Interleave(weights) => {
+                let mut turns = turns(weights).peekable();
+                self.add(ins, outs, move |ports| {
+                    let from = *turns.peek().unwrap();
+                    or_end!(ports.has(from, 1));
+                    turns.next();
+                    let item = ports.pop(from, 1)[0];
+                    ports.push(0, item);
+                    Ok(Then::More)
+                });
+            }
+            Op::Concat => self.add(ins, outs, |ports| {
+                let from = if ports.has(0, 1)?.is_some() { 0 } else { 1 };
+                or_end!(ports.has(from, 1));
+                let item = ports.pop(from, 1)[0];
+                ports.push(0, item);
+                Ok(Then::More)
+            }),
+            Op::Rebatch { .. } | Op::Init => self.add_map(ins, outs, true),
             Op::Zip { pops: (a, b), .. } => self.add(ins, outs, move |ports| {
                 or_end!(ports.has(0, a as usize));
                 or_end!(ports.has(1, b as usize));
@@ -217,7 +258,7 @@ impl Machine {
                 ports.push(0, result);
                 Ok(Then::More)
             }),
-            Op::Chunks(size) => self.add(ins, outs, move |ports| {
+            Op::Batch(size) => self.add(ins, outs, move |ports| {
                 let size = match ports.has(0, size)? {
                     Some(()) => size,
                     None => ports.window(0, size).len(),
@@ -225,8 +266,8 @@ impl Machine {
                 if size == 0 {
                     return Ok(Then::End);
                 }
-                let chunk = ports.pop(0, size);
-                ports.push(0, digest(chunk));
+                let batch = ports.pop(0, size);
+                ports.push(0, digest(batch));
                 Ok(Then::More)
             }),
             Op::Take(count) => {
@@ -361,6 +402,13 @@ impl Machine {
         }
         Some(fired)
     }
+}
+
+/// The numbers of the ports whose turns the items are, in rounds of these weights.
+fn turns(weights: Vec<usize>) -> impl Iterator<Item = usize> {
+    let round: Vec<usize> =
+        weights.iter().enumerate().flat_map(|(at, weight)| std::iter::repeat_n(at, *weight)).collect();
+    round.into_iter().cycle()
 }
 
 /// The initial items of a loop's feedback channel.

@@ -71,6 +71,16 @@ pub enum Op {
     Window { parallel: bool, pop: u32, peek: u32 },
     /// Two outputs.
     Split { parallel: bool, route: Route },
+    /// Two outputs: the operator `partition`.
+    Partition,
+    /// Two outputs with all items: the operator `tee`.
+    Tee,
+    /// An output for each weight: the operator `deal`.
+    Deal(Vec<usize>),
+    /// An input for each weight: the operator `interleave`.
+    Interleave(Vec<usize>),
+    /// Two inputs: all items of the first, then all of the second.
+    Concat,
     /// Two inputs: `pops` items of them become one result.
     Zip { parallel: bool, pops: (u32, u32) },
     /// Three inputs: an item of the first selects the input, of the other two, that the next item is popped from.
@@ -84,8 +94,13 @@ pub enum Op {
     Loop { entry: Entry, initial: usize, body: Vec<bool>, parallel: bool },
     /// Each item makes 0 to 4 rounds.
     Round { in_flight: usize },
-    /// Chunks of this length; the last one may be shorter.
-    Chunks(usize),
+    /// Batches of this length; the last one may be shorter.
+    Batch(usize),
+    /// Batches of this length, each of whose items becomes one result. With `timeout` a batch may be shorter: it waits for so
+    /// many microseconds.
+    Rebatch { size: usize, timeout: Option<u64> },
+    /// One result for each item, by a function that has scratch.
+    Init,
     /// The first items, up to this number; then the node ends.
     Take(usize),
     /// Every third item at once and, at the end, the digest of all items.
@@ -96,15 +111,20 @@ impl Op {
     /// The number of input streams.
     pub fn inputs(&self) -> usize {
         match self {
-            Op::Zip { .. } | Op::Merge { .. } => 2,
+            Op::Zip { .. } | Op::Merge { .. } | Op::Concat => 2,
             Op::Choose { .. } => 3,
+            Op::Interleave(weights) => weights.len(),
             _ => 1,
         }
     }
 
     /// The number of output streams.
     pub fn outputs(&self) -> usize {
-        if matches!(self, Op::Split { .. }) { 2 } else { 1 }
+        match self {
+            Op::Split { .. } | Op::Partition | Op::Tee => 2,
+            Op::Deal(weights) => weights.len(),
+            _ => 1,
+        }
     }
 }
 
@@ -194,6 +214,8 @@ impl Spec {
 
 fn op() -> impl Strategy<Value = Op> {
     let par = any::<bool>;
+    let weights = || prop::collection::vec(prop_oneof![3 => 1..=3usize, 1 => 1..=100usize], 1..=3);
+    let timeout = prop_oneof![Just(None), prop_oneof![Just(0u64), Just(20), Just(2000)].prop_map(Some)];
     prop_oneof![
         4 => (par(), prop::bool::weighted(0.1))
             .prop_map(|(parallel, blocking)| Op::Map { parallel, blocking: blocking && !parallel }),
@@ -209,6 +231,13 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(parallel, pop, more)| Op::Window { parallel, pop, peek: pop + more }),
         4 => (par(), prop_oneof![Just(Route::ByData), Just(Route::Both), Just(Route::Any)])
             .prop_map(|(parallel, route)| Op::Split { parallel, route }),
+        1 => Just(Op::Partition),
+        1 => Just(Op::Tee),
+        2 => weights().prop_map(Op::Deal),
+        2 => weights().prop_map(Op::Interleave),
+        2 => Just(Op::Concat),
+        1 => (1..=9usize, timeout).prop_map(|(size, timeout)| Op::Rebatch { size, timeout }),
+        1 => Just(Op::Init),
         3 => (par(), 1..=3u32, 1..=3u32).prop_map(|(parallel, a, b)| Op::Zip { parallel, pops: (a, b) }),
         2 => par().prop_map(|parallel| Op::Choose { parallel }),
         2 => par().prop_map(|parallel| Op::Merge { parallel }),
@@ -221,7 +250,7 @@ fn op() -> impl Strategy<Value = Op> {
         )
             .prop_map(|(entry, initial, body, parallel)| Op::Loop { entry, initial, body, parallel }),
         2 => (1..=9usize).prop_map(|in_flight| Op::Round { in_flight }),
-        1 => (1..=5usize).prop_map(Op::Chunks),
+        1 => (1..=5usize).prop_map(Op::Batch),
         1 => (0..=20usize).prop_map(Op::Take),
         1 => Just(Op::Total),
     ]

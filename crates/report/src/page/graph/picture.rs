@@ -149,5 +149,6 @@ pub(crate) fn kind(report: &Report, node: NodeId) -> String {
     let node = report.graph.node(node);
     let order = if node.unordered { ", unordered" } else { "" };
     let merge = if node.merge { ", merge" } else { "" };
-    format!("{}{limit}{thread}{order}{merge}", node.kind)
+    let timed = if node.timed { ", timed" } else { "" };
+    format!("{}{limit}{thread}{order}{merge}{timed}", node.kind)
 }

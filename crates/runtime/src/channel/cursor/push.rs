@@ -323,6 +323,12 @@ impl<T> Out<'_, T> {
         self.at < self.limit
     }
 
+    /// The free slots, for a firing with a dynamic rate.
+    #[inline(always)]
+    pub(crate) fn slots_left(&self) -> usize {
+        self.limit - self.at
+    }
+
     /// Marks the items of the firings that have ended: see [`mark`](super::mark). If items are weighed they must be weighed
     /// first, by [`Out::weigh_pushed`], and this has no effect.
     #[inline(always)]

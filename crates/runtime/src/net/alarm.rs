@@ -1,0 +1,207 @@
+//! Alarms: a node that waits for items no longer than until a time (`batch_timeout`).
+//!
+//! One thread of the process waits for the earliest alarm of all runs. It starts with the first alarm, and ends when there
+//! has been none for [`IDLE`]. When an alarm goes off the thread wakes the node as a foreign future does ([`NodeWaker`]): it
+//! injects an event, which the workers drain.
+//!
+//! # States of a node's alarm
+//!
+//! | the alarm is | meaning | entered by | left by |
+//! |---|---|---|---|
+//! | off | no entry | creation; `go_off`, before it wakes the node; `Alarm::drop` | `Alarm::set` |
+//! | set | an entry in the queue | `Alarm::set`, in an activation that then lacks something ([`Lack::Timed`](crate::channel::Lack)) | `go_off`, at its time; `Alarm::drop` |
+//!
+//! A node has one entry at most. It need not be removed when the node finds items first: it then goes off for nothing, and the
+//! activation sets it again for what it waits for then. So a node sets its alarm at most once for each time that passes, not
+//! for each wait.
+//!
+//! # The race, and why no alarm is lost
+//!
+//! ```text
+//!   node, in an activation (holds the claim)       the thread of alarms
+//!   1. the time has not come: sets the alarm       1. at the time: removes the entry
+//!   2. sets the wait word to `timed`               2. wakes the node: sets its alert
+//!   3. releases the claim
+//! ```
+//!
+//! *The alarm goes off before 2.* The alert stays set until the next activation takes it, and a node with an alert is claimable
+//! whatever its wait word says; the thread that ends the activation checks the node afterwards.
+//!
+//! *The alarm is found set, but goes off at once.* `set` reads the entry under the lock, so the entry is removed later, and the
+//! wake-up comes after that.
+//!
+//! *A search sees the node while its alarm goes off.* The wait word says `timed` until the node's next activation, so no
+//! search takes it for a node that waits for others only.
+
+use super::NodeWaker;
+use crate::threads::name_thread;
+use crate::threads::per_process::PerProcess;
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time without an alarm after which the thread ends.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// All alarms that are set.
+#[derive(Default)]
+struct Queue {
+    /// By time and number.
+    set: BTreeMap<(Instant, u64), NodeWaker>,
+    /// The number of the next alarm that is set.
+    next: u64,
+    /// Whether there is a thread that waits for them.
+    has_thread: bool,
+}
+
+#[derive(Default)]
+struct Alarms {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+static ALARMS: PerProcess<Alarms> = PerProcess::new(Alarms::default);
+
+/// Locks the queue. Poison is ignored, since no user code runs under the lock.
+fn lock(alarms: &Alarms) -> MutexGuard<'_, Queue> {
+    alarms.queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The alarm of one node. Dropping it turns it off.
+pub(crate) struct Alarm {
+    waker: NodeWaker,
+    /// The latest entry, which may have gone off.
+    entry: Option<(Instant, u64)>,
+}
+
+impl Alarm {
+    /// An alarm that is off.
+    pub(crate) fn new(waker: NodeWaker) -> Alarm {
+        Alarm { waker, entry: None }
+    }
+
+    /// Wakes the node at `at` or before, once. False if the system starts no thread.
+    pub(crate) fn set(&mut self, at: Instant) -> bool {
+        let alarms = ALARMS.get();
+        let mut queue = lock(alarms);
+        if self.entry.is_some_and(|entry| entry.0 <= at && queue.set.contains_key(&entry)) {
+            return true;
+        }
+        if !queue.has_thread {
+            let thread = std::thread::Builder::new().name("thalweg-alarms".to_owned());
+            if thread.spawn(|| wait(alarms)).is_err() {
+                return false;
+            }
+            queue.has_thread = true;
+        }
+        let before = self.entry.take().and_then(|entry| queue.set.remove(&entry));
+        let entry = (at, queue.next);
+        queue.next += 1;
+        queue.set.insert(entry, self.waker.clone());
+        self.entry = Some(entry);
+        let is_first = queue.set.keys().next() == Some(&entry);
+        drop(queue);
+        drop(before);
+        if is_first {
+            alarms.changed.notify_one();
+        }
+        true
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entry {
+            // The waker is dropped after the unlock: it may be the last reference to the run.
+            let waker = lock(ALARMS.get()).set.remove(&entry);
+            drop(waker);
+        }
+    }
+}
+
+/// The thread's work.
+fn wait(alarms: &Alarms) {
+    name_thread("thalweg-alarms");
+    let mut queue = lock(alarms);
+    loop {
+        let now = Instant::now();
+        let first = queue.set.first_entry().map(|entry| entry.key().0);
+        let pause = match first {
+            Some(at) if at <= now => {
+                queue = go_off(alarms, queue);
+                continue;
+            }
+            Some(at) => at - now,
+            None => IDLE,
+        };
+        let waited = alarms.changed.wait_timeout(queue, pause);
+        let (after, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        queue = after;
+        if first.is_none() && waited.timed_out() && queue.set.is_empty() {
+            queue.has_thread = false;
+            return;
+        }
+    }
+}
+
+/// Removes the first entry and wakes its node, without the lock.
+fn go_off<'a>(alarms: &'a Alarms, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+    let first = queue.set.pop_first();
+    drop(queue);
+    if let Some((_, waker)) = first {
+        waker.wake_node();
+    }
+    lock(alarms)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::net::Signals;
+    use std::sync::Arc;
+    use thalweg_graph::NodeId;
+
+    fn is_set(alarm: &Alarm) -> bool {
+        alarm.entry.is_some_and(|entry| lock(ALARMS.get()).set.contains_key(&entry))
+    }
+
+    fn alarm() -> (Arc<Signals>, Alarm) {
+        let signals = Arc::new(Signals::new((1, 1), 1));
+        (signals.clone(), Alarm::new(NodeWaker::new(signals, NodeId(0), None)))
+    }
+
+    #[test]
+    fn an_alarm_goes_off_at_its_time_and_once() {
+        let (signals, mut alarm) = alarm();
+        let at = Instant::now() + Duration::from_millis(20);
+        assert!(alarm.set(at) && is_set(&alarm) && !signals.injector.any());
+        while is_set(&alarm) || !signals.injector.any() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Instant::now() >= at);
+        assert_eq!(signals.injector.take().len(), 1);
+    }
+
+    #[test]
+    fn an_earlier_alarm_stays_and_a_later_one_is_replaced() {
+        let (_signals, mut alarm) = alarm();
+        let hour = Instant::now() + Duration::from_secs(3600);
+        assert!(alarm.set(hour));
+        let first = alarm.entry;
+        assert!(alarm.set(hour + Duration::from_secs(1)) && alarm.entry == first);
+        let before = hour - Duration::from_secs(1);
+        assert!(alarm.set(before) && alarm.entry.is_some_and(|entry| entry.0 == before));
+        assert!(!lock(ALARMS.get()).set.contains_key(&first.expect("set")));
+    }
+
+    /// The run does not outlive its nodes until the time has come.
+    #[test]
+    fn a_dropped_alarm_is_off() {
+        let (signals, mut alarm) = alarm();
+        assert!(alarm.set(Instant::now() + Duration::from_secs(3600)));
+        let entry = alarm.entry.expect("set");
+        drop(alarm);
+        assert!(!lock(ALARMS.get()).set.contains_key(&entry));
+        assert_eq!(Arc::strong_count(&signals), 1);
+    }
+}

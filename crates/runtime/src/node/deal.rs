@@ -1,0 +1,177 @@
+//! Items dealt out in rounds: the code of `deal`, and the order in which `interleave` joins.
+
+use super::SequentialCode;
+use super::sequential::End;
+use crate::channel::{In, Out};
+use crate::port::loan::Lent;
+use crate::port::shapes::{Many, One};
+use crate::port::{PopPort, PushPort};
+
+/// A position in the rounds: in each, port `i` has a turn of `weights[i]` items.
+///
+/// Invariant: if no weight is 0, `0 < left <= weights[at]`.
+pub(crate) struct Round {
+    weights: Vec<usize>,
+    /// The sum of the weights.
+    items: usize,
+    at: usize,
+    /// The items left of this turn.
+    left: usize,
+}
+
+impl Round {
+    /// The beginning of a round. The graph is refused if there are no weights or one is 0.
+    pub(crate) fn new(weights: Vec<usize>) -> Round {
+        let items = weights.iter().fold(0, |sum: usize, weight| sum.saturating_add(*weight));
+        let left = weights.first().copied().unwrap_or(0);
+        Round { weights, items, at: 0, left }
+    }
+
+    /// The port whose turn it is.
+    #[inline]
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// The number of whole rounds, of at most `most` items in all, for which each port has what its turns need: `ports` says
+    /// for how many items each has. 0 within a round.
+    #[inline]
+    pub(crate) fn whole(&self, most: usize, ports: impl Iterator<Item = usize>) -> usize {
+        if self.at > 0 || self.left < self.weights[0] {
+            return 0;
+        }
+        let turns = ports.zip(&self.weights).map(|(items, weight)| items / weight);
+        turns.fold(most / self.items, usize::min)
+    }
+
+    /// By port: the items of a turn.
+    #[inline]
+    pub(crate) fn weights(&self) -> &[usize] {
+        &self.weights
+    }
+
+    /// The items left of this turn.
+    #[inline]
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Moves on by `items` items of this turn, at most as many as are left of it.
+    #[inline]
+    pub(crate) fn advance(&mut self, items: usize) {
+        self.left -= items;
+        if self.left == 0 {
+            self.at = if self.at + 1 == self.weights.len() { 0 } else { self.at + 1 };
+            self.left = self.weights[self.at];
+        }
+    }
+
+    /// Moves on by as many items as have `arrived`, and adds their numbers to `takes`, which are 0; about `most` in all.
+    pub(crate) fn take(&mut self, most: usize, arrived: impl Fn(usize) -> usize, takes: &mut [usize]) {
+        // Whole rounds, which end at the port at which they begin.
+        let whole = |(at, weight): (usize, &usize)| arrived(at) / weight;
+        let fit = self.weights.iter().enumerate().map(whole).min().unwrap_or(0);
+        let rounds = fit.min(most / self.items);
+        for (take, weight) in takes.iter_mut().zip(&self.weights) {
+            *take = rounds * weight;
+        }
+        let mut room = most - rounds * self.items;
+        while room > 0 {
+            let count = self.left.min(arrived(self.at) - takes[self.at]).min(room);
+            takes[self.at] += count;
+            room -= count;
+            let is_short = count < self.left;
+            self.advance(count);
+            if is_short {
+                return;
+            }
+        }
+    }
+}
+
+/// The code of `deal`. A firing pops one item. They are moved by whole rounds where items and room suffice, and by turns
+/// where not.
+pub(crate) struct DealSteps(Round);
+
+impl DealSteps {
+    pub(crate) fn new(weights: Vec<usize>) -> DealSteps {
+        DealSteps(Round::new(weights))
+    }
+}
+
+impl<T: Send> SequentialCode<One<PopPort<T>>, Vec<PushPort<T>>> for DealSteps {
+    const IS_INTERRUPTIBLE: bool = false;
+
+    fn run(
+        &mut self,
+        items: &mut In<'static, T>,
+        outs: &mut Many<Out<'static, T>>,
+        limits: [(usize, usize); 1],
+        firings: usize,
+    ) -> (usize, Option<End>) {
+        debug_assert_eq!(limits[0].0, 1, "`deal` pops one item");
+        // SAFETY: it is borrowed mutably for the whole call, so no other code has it; below it is used only through the
+        // loan, which ends before the borrow.
+        let mut items = unsafe { Lent::new(items) };
+        let mut fired = 0;
+        while fired < firings {
+            let rounds = self.0.whole(firings - fired, outs.iter().map(Out::slots_left));
+            if rounds > 0 {
+                items.here.step(rounds * self.0.items);
+                for _ in 0..rounds {
+                    for (out, weight) in outs.iter_mut().zip(&self.0.weights) {
+                        (0..*weight).for_each(|_| out.push(items.here.pop()));
+                    }
+                }
+                outs.iter().for_each(Out::mark);
+                fired += rounds * self.0.items;
+                continue;
+            }
+            let out = &mut outs[self.0.at];
+            let turn = self.0.left.min(firings - fired);
+            let count = turn.min(out.slots_left());
+            items.here.step(count);
+            for _ in 0..count {
+                out.push(items.here.pop());
+            }
+            out.mark();
+            fired += count;
+            self.0.advance(count);
+            if count < turn {
+                break;
+            }
+        }
+        (fired, None)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// All small rounds, positions and numbers of items: `take` moves on as `advance` does, item by item.
+    #[test]
+    fn items_are_taken_as_one_by_one() {
+        for weights in [vec![1], vec![3], vec![1, 2, 1], vec![5, 1]] {
+            for (position, most, seed) in
+                (0..9).flat_map(|p| (1..12).flat_map(move |m| (0..50).map(move |s| (p, m, s))))
+            {
+                let arrived: Vec<usize> = (0..weights.len()).map(|at| seed * (at + 3) % 11).collect();
+                let (mut one, mut all) = (Round::new(weights.clone()), Round::new(weights.clone()));
+                (0..position).for_each(|_| (one.advance(1), all.advance(1)).0);
+                let mut takes = vec![0; weights.len()];
+                all.take(most, |at| arrived[at], &mut takes);
+                let mut expected = vec![0; weights.len()];
+                while expected.iter().sum::<usize>() < most && expected[one.at] < arrived[one.at] {
+                    expected[one.at] += 1;
+                    one.advance(1);
+                }
+                assert_eq!(
+                    (&takes, all.at, all.left),
+                    (&expected, one.at, one.left),
+                    "{weights:?} {arrived:?}"
+                );
+            }
+        }
+    }
+}
