@@ -16,6 +16,7 @@ mod kpn;
 mod kpn_memory;
 mod locality;
 mod loops;
+mod operators;
 pub mod owned;
 mod partition;
 mod report;
@@ -46,6 +47,7 @@ pub fn all(session: &mut Session) {
     variants::run(session);
     report::run(session);
     small::run(session);
+    operators::run(session);
     owned::run(session);
     loops::run(session);
     apps::run(session);
