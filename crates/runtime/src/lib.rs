@@ -51,7 +51,7 @@ mod threads;
 
 pub use build::{
     Feedback, Fork, Graph, InputSpec, InputSpecs, IntoEnding, Kernel, Output, OutputSpec, OutputSpecs,
-    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, in_team, input, output, window,
+    PeekSpec, PopSpec, PushSpec, Stream, Streams, Value, in_team, input, out, output, window,
 };
 pub use built::Network;
 pub use channel::{Glance, In, NotYet, Out, Receiver, Sender, View, channel};

@@ -13,8 +13,9 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
+use thalweg::node::NotYet;
 use thalweg::prelude::*;
-use thalweg::{NotYet, Run, output, window};
+use thalweg::{Run, output, window};
 
 /// Bytes of the channel that pictures are found in.
 const BYTES: usize = 4 << 20;

@@ -49,9 +49,9 @@ pub use iter::{Ordered, ParallelExt, TryOrdered};
 pub use scope::{Scope, scope};
 pub use sources::{from_iter, from_try_iter};
 pub use thalweg_runtime::{
-    Error, Failed, Feedback, Fork, Graph, Handle, In, Kernel, Loop, Network, NotYet, Options, Out, Outlet,
-    Output, Prepared, Receiver, Report, Run, Rx, Sender, Stream, Tx, Value, View, channel, in_team, input,
-    join, output, par_chunks, par_for, window,
+    Error, Failed, Feedback, Fork, Graph, Handle, In, Kernel, Loop, Network, Options, Out, Outlet, Output,
+    Prepared, Receiver, Report, Run, Rx, Sender, Stream, Tx, Value, View, channel, in_team, input, join, out,
+    output, par_chunks, par_for, window,
 };
 
 /// What an [`Error`] contains.
@@ -64,8 +64,8 @@ pub mod node {
     #[cfg(feature = "coroutines")]
     pub use thalweg_runtime::{BlockingRx, BlockingTx};
     pub use thalweg_runtime::{
-        Glance, InputSpecs, IntoEnding, IntoFlow, IntoResult, Many, Message, OutputSpecs, PeekSpec, PopSpec,
-        PushSpec, Recv, RecvRef, SendFuture, Streams,
+        Glance, InputSpecs, IntoEnding, IntoFlow, IntoResult, Many, Message, NotYet, OutputSpecs, PeekSpec,
+        PopSpec, PushSpec, Recv, RecvRef, SendFuture, Streams,
     };
 }
 

@@ -30,6 +30,7 @@ mod long_firings;
 mod measures;
 mod merging;
 mod mistakes;
+mod names;
 mod numbers;
 mod off_task_drops;
 mod operators;

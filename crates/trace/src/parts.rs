@@ -9,7 +9,7 @@ use thalweg_graph::ChannelId;
 /// The five durations are the categories of its time ([`WorkerReport::CATEGORIES`]). They do not overlap, and their
 /// sum ([`WorkerReport::total`]) is the worker's lifetime.
 ///
-/// [`WorkerReport::danbi`] has the categories of DANBI's Figure 4, which differ.
+/// [`WorkerReport::with_kernel`] has the categories of DANBI's Figure 4, which differ.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerReport {
@@ -53,15 +53,15 @@ impl WorkerReport {
         [self.application, self.queue, self.scheduler, self.idle, self.preempted]
     }
 
-    /// The names of the categories of [`WorkerReport::danbi`].
-    pub const DANBI: [&'static str; 5] = ["application", "queue", "scheduler", "stall", "OS kernel"];
+    /// The names of the categories of [`WorkerReport::with_kernel`].
+    pub const WITH_KERNEL: [&'static str; 5] = ["application", "queue", "scheduler", "stall", "OS kernel"];
 
-    /// The time in the five categories of DANBI's Figure 4, in the order of [`WorkerReport::DANBI`].
+    /// The time in the five categories of DANBI's Figure 4, in the order of [`WorkerReport::WITH_KERNEL`].
     ///
     /// Its *stall* is the time in which a thread waits for its turn to commit. It is 0 by construction here: a worker
     /// that cannot commit leaves its ticket in the reorder window. The kernel's time is also part of the others. What
     /// has no name there is missing: `idle` and `preempted`.
-    pub fn danbi(&self) -> [Duration; 5] {
+    pub fn with_kernel(&self) -> [Duration; 5] {
         [self.application, self.queue, self.scheduler, Duration::ZERO, self.kernel]
     }
 

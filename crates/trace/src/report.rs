@@ -91,11 +91,11 @@ impl Report {
     }
 
     /// Fractions of the time of all workers in the categories of DANBI's Figure 4, in the order of
-    /// [`WorkerReport::DANBI`]. See [`WorkerReport::danbi`]: they do not add up to 1.
-    pub fn danbi(&self) -> [f64; 5] {
+    /// [`WorkerReport::WITH_KERNEL`]. See [`WorkerReport::with_kernel`]: they do not add up to 1.
+    pub fn with_kernel(&self) -> [f64; 5] {
         let all: Duration = self.workers.iter().map(WorkerReport::total).sum();
         std::array::from_fn(|i| {
-            let sum: Duration = self.workers.iter().map(|w| w.danbi()[i]).sum();
+            let sum: Duration = self.workers.iter().map(|w| w.with_kernel()[i]).sum();
             if all.is_zero() { 0.0 } else { sum.as_nanos() as f64 / all.as_nanos() as f64 }
         })
     }

@@ -79,7 +79,7 @@ worker  application  queue  scheduler   idle  preempted  kernel  activations  re
 1             83 ms   2 ms       1 ms  12 ms       2 ms    3 ms           40        3         9       1      5     12
 all          88.0 %  2.0 %      1.0 %  7.0 %      2.0 %   3.0 %           80        6        18       2     10     14
 
-as in DANBI's Figure 4: application 88.0 %, queue 2.0 %, scheduler 1.0 %, stall 0 % by construction, OS kernel 3.0 % \
+with the system's part: application 88.0 %, queue 2.0 %, scheduler 1.0 %, stall 0 % by construction, OS kernel 3.0 % \
 (counted in ticks: 0 in short runs)
 
 node           kind  firings  activations  moves    busy  per firing  activation p99  of wall  gain                     longest wait

@@ -33,7 +33,7 @@ pub(super) fn section(out: &mut String, report: &Report) {
     let rows = report.workers.iter().take(ROWS).enumerate().map(|(i, w)| row(i.to_string(), shares(w), w));
     table(out, "The time of each worker", &heads, rows.chain([all]));
     left_out(out, report.workers.len(), ROWS, "workers");
-    danbi(out, report);
+    with_kernel(out, report);
     out.push_str("</section>\n");
 }
 
@@ -53,22 +53,25 @@ fn row(name: String, shares: [f64; 5], counts: &WorkerReport) -> Vec<Cell> {
     row
 }
 
-/// The categories of DANBI's Figure 4, over all workers.
-fn danbi(out: &mut String, report: &Report) {
+/// The categories with the operating system's part (those of DANBI's Figure 4), over all workers.
+fn with_kernel(out: &mut String, report: &Report) {
     let all: Duration = report.workers.iter().map(WorkerReport::total).sum();
     if all.is_zero() {
         return;
     }
-    put!(out, "<details><summary>In the categories of DANBI’s Figure 4</summary>\n");
-    let sums = (0..5).map(|i| -> Duration { report.workers.iter().map(|worker| worker.danbi()[i]).sum() });
-    let rows = WorkerReport::DANBI.into_iter().zip(sums).zip(report.danbi()).map(|((name, time), share)| {
-        vec![
-            Cell::Name(name.to_owned()),
-            Cell::Number(units::time(time)),
-            Cell::Number(units::percent(share)),
-        ]
-    });
-    table(out, "DANBI’s categories", &["category", "#time", "#of all"], rows);
+    put!(out, "<details><summary>With the operating system’s part</summary>\n");
+    let sums =
+        (0..5).map(|i| -> Duration { report.workers.iter().map(|worker| worker.with_kernel()[i]).sum() });
+    let rows = WorkerReport::WITH_KERNEL.into_iter().zip(sums).zip(report.with_kernel()).map(
+        |((name, time), share)| {
+            vec![
+                Cell::Name(name.to_owned()),
+                Cell::Number(units::time(time)),
+                Cell::Number(units::percent(share)),
+            ]
+        },
+    );
+    table(out, "Time with the operating system’s part", &["category", "#time", "#of all"], rows);
     out.push_str(
         "<p class=\"quiet\">Stall is 0 by construction: no worker waits for its turn to commit. The time in the kernel \
          of the operating system is also part of the others; the operating system counts it in ticks of up to 10 ms, so it \

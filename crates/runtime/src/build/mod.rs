@@ -35,6 +35,6 @@ pub(crate) use output::Slot;
 pub use output::{IntoEnding, Output, Streams, Value};
 pub use round::Fork;
 pub use spec::{
-    InputSpec, InputSpecs, OutputSpec, OutputSpecs, PeekSpec, PopSpec, PushSpec, input, output, window,
+    InputSpec, InputSpecs, OutputSpec, OutputSpecs, PeekSpec, PopSpec, PushSpec, input, out, output, window,
 };
 pub use stream::{Feedback, Stream};

@@ -41,6 +41,39 @@ pub fn output<T>(name: &str) -> PushSpec<T> {
     PushSpec { name: name.to_owned(), push: Rate::Dynamic, item: PhantomData }
 }
 
+/// An [`output`] without a name of its own. It is `out`, with its index if the node has several outputs. The kernel's function
+/// tells the outputs apart by their places.
+///
+/// ```
+/// use thalweg_runtime::{Graph, out};
+///
+/// let graph = Graph::new();
+/// let (low, high) = graph
+///     .source(0..8u64)
+///     .kernel("split", (out(), out()))
+///     .sequential(|numbers, (low, high)| {
+///         let number = numbers.pop();
+///         if number < 4 { low.push(number) } else { high.push(number) }
+///     });
+/// let (low, high) = (low.collect(), high.fold(0, |sum, number| sum + number));
+/// let run = graph.run()?;
+/// assert_eq!(run.take(low)?, [0, 1, 2, 3]);
+/// assert_eq!(run.take(high)?, 22);
+/// assert_eq!(&*run.report().graph.nodes()[1].outputs[1].name, "out1");
+/// # Ok::<(), thalweg_runtime::Error>(())
+/// ```
+pub fn out<T>() -> PushSpec<T> {
+    output("")
+}
+
+/// Adds an output to a node of the graph, `at` its index if there are several: the name of one without a name.
+fn add_output(node: Node, mut port: OutPort, at: Option<usize>) -> Node {
+    if port.name.is_empty() {
+        port.name = at.map_or_else(|| "out".to_owned(), |at| format!("out{at}")).into();
+    }
+    node.output(port)
+}
+
 /// An input that pops items: see [`input`].
 #[derive(Debug)]
 pub struct PopSpec<'env, T> {
@@ -323,7 +356,7 @@ macro_rules! tuples {
                 Self: 'env;
 
             fn declare(&self, mut node: Node) -> Node {
-                $(node = node.output(self.$i.declare());)*
+                $(node = add_output(node, self.$i.declare(), Some($i));)*
                 node
             }
             fn attach<'env>(
@@ -381,7 +414,7 @@ impl<T: Send> OutputSpecs for PushSpec<T> {
         Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
-        node.output(OutputSpec::declare(self))
+        add_output(node, OutputSpec::declare(self), None)
     }
     fn attach<'env>(
         self,
@@ -421,7 +454,7 @@ impl<S: OutputSpec> OutputSpecs for Vec<S> {
         Self: 'env;
 
     fn declare(&self, node: Node) -> Node {
-        self.iter().fold(node, |node, spec| node.output(spec.declare()))
+        self.iter().enumerate().fold(node, |node, (at, spec)| add_output(node, spec.declare(), Some(at)))
     }
     fn attach<'env>(
         self,

@@ -130,7 +130,7 @@ fn no_value(report: &Report, node: Option<NodeId>) -> Error {
 /// its error does.
 ///
 /// ```
-/// use thalweg_runtime::{Graph, Options};
+/// use thalweg_runtime::Graph;
 ///
 /// let halves = Graph::new()
 ///     .source([8u64, 6, 3, 4])

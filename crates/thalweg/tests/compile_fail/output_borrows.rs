@@ -1,6 +1,6 @@
 //! Data that an output's value borrows must outlive the graph.
 
-use thalweg::{Graph, Options};
+use thalweg::Graph;
 
 fn main() {
     let graph = Graph::new();

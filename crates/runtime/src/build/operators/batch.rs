@@ -14,7 +14,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// [`Stream::unbatch`] is the inverse.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let batches = Graph::new().source(0..5u64).batch(2).collect();
     /// assert_eq!(batches.run()?.into_value(), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -54,7 +54,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let (rows, received) = std::sync::mpsc::channel();
     /// let (inserts, inserted) = std::sync::mpsc::channel();

@@ -22,7 +22,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// it before this stream ends, within the byte budget.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let (small, large) = Graph::new().source([7, 1, 9, 3]).partition(|n| *n < 5);
     /// assert_eq!(small.concat(large).collect().run()?.into_value(), [1, 3, 7, 9]);
@@ -58,7 +58,7 @@ impl<'env> Graph<'env> {
     /// [`Graph::build`] reports a mistake.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let graph = Graph::new();
     /// let [a, b] = graph.source(0..8u64).deal([1, 2]);

@@ -79,7 +79,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// An iterator whose `next` does not return cannot be ended: then neither a deadline nor a cancel ends the run.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let multiples = Graph::new().source([2u64, 3]).flat_map(|n| (0..).map(move |k| n * k));
     /// assert_eq!(multiples.take(4).collect().run()?.into_value(), [0, 2, 4, 6]);

@@ -88,7 +88,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// The node keeps all keys and values until the run ends: memory grows with the number of keys.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let words = Graph::new().source("to be or not to be".split(' '));
     /// let counts = words.fold_by_key(|word| *word, || 0, |count, _word| count + 1).run()?.into_value();

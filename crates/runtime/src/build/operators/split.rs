@@ -13,7 +13,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// to its end first ([`Stream::concat`]), the channel of the other grows, within the byte budget.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let graph = Graph::new();
     /// let (even, odd) = graph.source(0..10u64).partition(|n| n % 2 == 0);
@@ -35,7 +35,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// `Arc`.
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let (numbers, copies) = Graph::new().source(0..5u64).tee();
     /// let pairs = numbers.zip(copies.map(|n| n * n)).collect();
@@ -66,7 +66,7 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// The node needs room in all channels: see [`Stream::partition`].
     ///
     /// ```
-    /// use thalweg_runtime::{Graph, Options};
+    /// use thalweg_runtime::Graph;
     ///
     /// let graph = Graph::new();
     /// let [a, b] = graph.source(0..8u64).deal([1, 2]);
