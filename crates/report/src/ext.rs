@@ -56,7 +56,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     ///
     /// A time is an integer, in nanoseconds, and its field ends in `_ns`; a time above 584 years is written as
-    /// `u64::MAX`. Settings that are false, null or without initial items are left out, and so are waits of zero and the
+    /// `u64::MAX`. Settings with their default are left out, and so are waits of zero and the
     /// service times of nodes without any.
     ///
     /// The timeline is left out ([`Report::timeline`]): [`TimelineExt::to_json`] writes it in a form

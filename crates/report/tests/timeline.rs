@@ -73,6 +73,38 @@ fn other_fields_and_events_are_ignored() {
     assert_eq!(Timeline::from_json(&later, &graph), Ok(timeline));
 }
 
+/// Other programs add events to a file, whose fields have other types.
+#[test]
+fn events_of_others_may_have_any_fields() {
+    let (graph, timeline) = (example().graph, timeline());
+    let text = timeline.to_json(&graph);
+    let with = |line: &str| {
+        let added = text.replacen("{\"ph\": \"M\"", &format!("{line},\n{{\"ph\": \"M\""), 1);
+        assert_ne!(added, text);
+        Timeline::from_json(&added, &graph)
+    };
+    for others in [
+        "{\"ph\": \"X\", \"pid\": 77, \"tid\": \"main\", \"ts\": 1e3, \"dur\": null, \"cat\": \"spin\"}",
+        "{\"ph\": \"X\", \"pid\": \"browser\", \"cat\": \"activation\"}",
+        "{\"ph\": \"C\", \"pid\": 1, \"cat\": [\"a\"], \"args\": {\"node\": \"x\"}}",
+        "{\"ph\": \"X\", \"pid\": 1, \"ts\": \"2\", \"cat\": \"later\", \"args\": [1]}",
+        "{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_labels\", \"args\": {\"events\": \"x\"}}",
+        "{\"name\": \"no process\"}",
+    ] {
+        assert_eq!(with(others), Ok(timeline.clone()), "{others}");
+    }
+    for (ours, place) in [
+        ("{\"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"dur\": null, \"cat\": \"spin\"}", "traceEvents[0].dur"),
+        (
+            "{\"ph\": \"X\", \"pid\": 1, \"cat\": \"steal\", \"args\": {\"node\": \"x\"}}",
+            "traceEvents[0].args.node",
+        ),
+        ("[\"X\", 1]", "traceEvents[0]"),
+    ] {
+        assert_eq!(with(ours).unwrap_err().path, place, "{ours}");
+    }
+}
+
 #[test]
 fn errors_say_the_place_and_both_values() {
     let graph = example().graph;

@@ -8,6 +8,7 @@
 //! | `lines` | the layout: an entry of an array is a line |
 //! | `mark` | the mark and the version of a file |
 //! | `parse` | reading by serde_json, with the path of what it refuses |
+//! | `strict` | the refusal of other forms of a value that serde knows |
 //! | `problem`, `place`, `error` | what else is wrong with a document, and where |
 //!
 //! A document is read into these types first, and what they promise one by one is checked by serde: types, ranges, missing
@@ -24,6 +25,7 @@ mod parse;
 mod place;
 mod port;
 mod problem;
+mod strict;
 pub(crate) mod timeline;
 
 pub use error::{ReadError, ReadErrorKind};

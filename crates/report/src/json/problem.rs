@@ -11,19 +11,30 @@ pub(super) type Check<T> = Result<T, Problem>;
 pub(super) struct Problem {
     /// From the inside out.
     path: Vec<Step>,
-    expected: String,
-    /// What the document has; `None` if the text of the value says it.
-    found: Option<String>,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// What the document should have, and what it has; `None` if the text of the value says it.
+    Expected(String, Option<String>),
+    /// Both, in one sentence.
+    Refused(String),
 }
 
 impl Problem {
     pub(super) fn new(expected: impl Into<String>) -> Problem {
-        Problem { path: Vec::new(), expected: expected.into(), found: None }
+        Problem { path: Vec::new(), what: What::Expected(expected.into(), None) }
     }
 
     /// A problem for which `found` says more than the text of the value does.
     pub(super) fn found(expected: impl Into<String>, found: String) -> Problem {
-        Problem { found: Some(found), ..Problem::new(expected) }
+        Problem { path: Vec::new(), what: What::Expected(expected.into(), Some(found)) }
+    }
+
+    /// A problem in these words.
+    pub(super) fn refused(reason: String) -> Problem {
+        Problem { path: Vec::new(), what: What::Refused(reason) }
     }
 
     /// The same problem as seen from the array or object around the value.
@@ -36,8 +47,13 @@ impl Problem {
     pub(super) fn located(mut self, document: &str) -> ReadError {
         self.path.reverse();
         let value = place::find(document, &self.path);
-        let found = self.found.unwrap_or_else(|| format!("`{}`", place::excerpt(value)));
-        let kind = ReadErrorKind::Content(format!("expected {}, found {found}", self.expected));
+        let kind = ReadErrorKind::Content(match self.what {
+            What::Refused(reason) => reason,
+            What::Expected(expected, found) => {
+                let found = found.unwrap_or_else(|| format!("`{}`", place::excerpt(value)));
+                format!("expected {expected}, found {found}")
+            }
+        });
         ReadError::new(place::position_of(document, value), &self.path, kind)
     }
 }

@@ -5,6 +5,8 @@ use super::{THREADS, tid};
 use crate::json::problem::{Check, Problem, index};
 use crate::json::{ReadError, mark, parse, place};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
 use thalweg_trace::{Ended, Event, Timeline, Track, What};
@@ -34,6 +36,8 @@ enum Kept<'d> {
     Event { tid: usize, event: Event, name: Cow<'d, str> },
     /// What follows from the rest, or of a kind that this version does not have.
     Nothing,
+    /// What is wrong with the line.
+    Wrong(Box<Problem>),
 }
 
 /// Reads a timeline of a run of this graph.
@@ -72,6 +76,7 @@ impl File<'_> {
 fn add(kept: Kept<'_>, graph: &GraphData, tracks: &mut Vec<Track>, expected: &mut Vec<usize>) -> Check<()> {
     match kept {
         Kept::Nothing => {}
+        Kept::Wrong(problem) => return Err(*problem),
         Kept::Thread { tid: id, track, events } => {
             let next = tid(tracks.len());
             if id != next {
@@ -138,8 +143,39 @@ fn check_event(event: &Event, name: &str, graph: &GraphData) -> Check<()> {
 
 impl<'de: 'd, 'd> Deserialize<'de> for Kept<'d> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Kept<'d>, D::Error> {
-        Line::<'d>::deserialize(from)?.kept().map_err(serde::de::Error::custom)
+        let line = <&'de RawValue>::deserialize(from)?.get();
+        let kept = parse::parse_part::<Line<'d>>(line)
+            .and_then(|line| line.kept().map_err(|reason| Problem::refused(place::shortened(&reason))));
+        Ok(kept.unwrap_or_else(|problem| match is_foreign(line) {
+            true => Kept::Nothing,
+            false => Kept::Wrong(Box::new(problem)),
+        }))
     }
+}
+
+/// What says whose line it is.
+#[derive(Deserialize)]
+#[serde(expecting = "the object of an event")]
+struct Kind {
+    #[serde(default)]
+    ph: Value,
+    #[serde(default)]
+    pid: Value,
+    #[serde(default)]
+    name: Value,
+    #[serde(default)]
+    cat: Value,
+}
+
+/// Whether nothing is kept of a line, whatever its other fields are.
+fn is_foreign(line: &str) -> bool {
+    let Ok(Kind { ph, pid, name, cat }) = parse::parse_part(line) else { return false };
+    let text = |value: &Value| Cow::from(value.as_str().unwrap_or_default().to_owned());
+    let pid = pid.as_u64().and_then(|pid| u32::try_from(pid).ok());
+    let Some(pid) = pid else { return true };
+    // A line of ours lacks fields now.
+    let line = Line { ph: text(&ph), pid, name: text(&name), cat: text(&cat), ..Line::default() };
+    matches!(line.kept(), Ok(Kept::Nothing))
 }
 
 impl<'d> Line<'d> {
