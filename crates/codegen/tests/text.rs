@@ -44,6 +44,26 @@ fn a_splitter_becomes_arithmetic() {
     ));
 }
 
+/// A filter whose first firing has come to the limit of queues stops there, like one whose later firing has.
+#[test]
+fn the_limit_of_queues_stops_a_filter_after_its_first_firing() {
+    let program = |(pushes, when): (&str, &str)| {
+        format!(
+            "void->void pipeline Main {{ add FileReader<int>(\"in\"); add Many(); add Few(); add FileWriter<int>(\"out\"); }}
+            int->int filter Many() {{ prework pop 1 push * {{ int k = pop(); for (int i = 0; i < k; i++) push(i); }}
+                work pop 1 push {pushes} {{ int x = pop(); {when} push(x); }} }}
+            int->int filter Few() {{ work pop * push 1 {{ push(pop()); }} }}"
+        )
+    };
+    for (work, check) in [
+        (("[0, 1]", "if (x > 0)"), "fired > 0 && !state->env.full"),
+        (("1", ""), "fired == 0 || state->env.full"),
+    ] {
+        let text = source(&compiled(&program(work)), Level::Fused).unwrap();
+        assert!(text.contains(check), "{work:?}: no `{check}`");
+    }
+}
+
 #[test]
 fn refusals_have_a_reason() {
     let program = "void->void pipeline Main { add Source(); add Show(); }

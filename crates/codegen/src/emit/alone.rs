@@ -59,7 +59,10 @@ impl Writer<'_> {
         let name = self.heard(node, name, (&input, &output))?;
         out.push_str("    {\n        int64_t can = n;\n");
         if prework {
-            let _ = writeln!(out, "        if (state->node_{node}.fired == 0)\n            can = 0;");
+            let _ = writeln!(
+                out,
+                "        if (state->node_{node}.fired == 0 || state->env.full)\n            can = 0;"
+            );
         }
         if let Some(ChannelId(at)) = from {
             let _ = writeln!(out, "        struct queue *const from = &state->queues[{at}];");
@@ -119,7 +122,7 @@ impl Writer<'_> {
         let name = self.flow_of(node, which, false)?;
         let (when, most) = match (which, prework) {
             (1, _) => (format!("state->node_{node}.fired == 0 && n > 0"), "1"),
-            (_, true) => (format!("state->node_{node}.fired > 0"), "n"),
+            (_, true) => (format!("state->node_{node}.fired > 0 && !state->env.full"), "n"),
             (_, false) => ("1".to_owned(), "n"),
         };
         if self.codes[node as usize].as_ref().is_some_and(|codes| !codes.handlers.is_empty()) {

@@ -236,10 +236,23 @@ impl Queues {
             "items behind the memory of a queue"
         );
         let own = self.counted.iter().map(|at| self.bytes_of(*at, &queues[*at])).sum::<usize>();
-        self.budget.hold(own);
-        self.budget.release(self.held);
+        // In one step, so that no other thread sees an item twice.
+        match own.checked_sub(self.held) {
+            Some(more) => self.budget.hold(more),
+            None => self.budget.release(self.held - own),
+        }
         self.held = own;
         self.budget.held.load(Ordering::Relaxed)
+    }
+
+    /// Leaves it to the caller to count these bytes, which queues have held when they were last counted.
+    pub(super) fn hand_over(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes);
+    }
+
+    /// Counts bytes from now on that the caller has counted, whose items are in queues.
+    pub(super) fn take_over(&mut self, bytes: usize) {
+        self.held += bytes;
     }
 
     fn bytes_of(&self, channel: usize, queue: &Queue) -> usize {
@@ -300,7 +313,7 @@ impl Queues {
     }
 
     /// Takes back the room that counted queues have and do not use. Their next item needs a request.
-    fn take_back(&self, queues: &mut [Queue]) {
+    pub(super) fn take_back(&self, queues: &mut [Queue]) {
         for at in &self.counted {
             queues[*at].mask = queues[*at].written - 1;
         }

@@ -153,6 +153,8 @@ impl Run<'_> {
             }
         }
         self.around.queues.take_stopped();
+        // At the limit firings were granted more room than it leaves. What is left of that is no room for the next one.
+        self.around.queues.take_back(self.state.queues());
         Ok(())
     }
 

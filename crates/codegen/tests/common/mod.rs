@@ -7,6 +7,7 @@ pub mod plans;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use thalweg_codegen::{Cache, Compiler, Config, Level, Mode, Native, Split, Threads};
 use thalweg_lang::files::{Files, Layout, Sink, Source};
 use thalweg_lang::hir::Type;
@@ -140,17 +141,20 @@ pub fn see(files: &Memory, run: impl FnOnce(Surroundings<'_>) -> Result<Outcome,
     see_with(&mut files, &written, run)
 }
 
+/// The time after which a run is interrupted, so that one which never ends is a failure.
+const LONGEST: Duration = Duration::from_secs(100);
+
 /// Runs with files; those that are written are in `written` afterwards.
 pub fn see_with(
     files: &mut dyn Files,
     written: &Mutex<BTreeMap<String, Vec<Value>>>,
     run: impl FnOnce(Surroundings<'_>) -> Result<Outcome, Stop>,
 ) -> Seen {
-    let out = Shared::default();
+    let (out, begun) = (Shared::default(), Instant::now());
     let end = run(Surroundings {
         files,
         out: Box::new(out.clone()),
-        interrupted: Box::new(|| false),
+        interrupted: Box::new(move || begun.elapsed() > LONGEST),
         progress: &mut |_| {},
     });
     let written = written.lock().unwrap();

@@ -67,7 +67,7 @@ impl Feed<'_, '_> {
         let bytes: usize = packet.crossing.iter().map(|items| items.bytes.len()).sum();
         let each = bytes.div_ceil(states.max(1) as usize);
         self.each = Some(self.each.map_or(each, |most| most.max(each)));
-        packet.charged.release(usize::MAX, self.run.around.queues.budget());
+        packet.charged.release(self.run.around.queues.budget());
     }
 }
 

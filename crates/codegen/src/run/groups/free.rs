@@ -120,7 +120,8 @@ struct Input {
     at: usize,
     /// Bytes of an item.
     bytes: u64,
-    /// Items left for later packets.
+    /// Items left for later packets. After the first one these are fewer than a steady state takes and looks ahead; the budget
+    /// counts them in the queues of the copy that had their packet, and then in those of the next.
     left: Vec<u8>,
 }
 

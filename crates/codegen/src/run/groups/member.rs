@@ -118,22 +118,22 @@ impl<'a> Member<'a> {
             for at in &group.inputs {
                 let items = packet.crossing[*at].of(round);
                 self.run.put(cut.crossing[*at], items);
-                let queues = &self.run.around.queues;
-                packet
-                    .charged
-                    .release(queues.charge_of(cut.crossing[*at].index(), items.len()), queues.budget());
+                let queues = &mut self.run.around.queues;
+                let bytes = queues.charge_of(cut.crossing[*at].index(), items.len());
+                packet.charged.leave_to(queues, bytes);
             }
             self.run.within_budget()?;
             self.run.batches(group.regions.clone(), packet.rounds[round], 1)?;
+            self.run.within_budget()?;
             for at in &group.outputs {
                 let items = &mut packet.crossing[*at];
                 let before = items.bytes.len();
                 self.run.move_out(cut.crossing[*at], &mut items.bytes);
                 items.end();
-                let (queues, more) = (&self.run.around.queues, items.bytes.len() - before);
-                packet.charged.hold(queues.charge_of(cut.crossing[*at].index(), more), queues.budget());
+                let (queues, more) = (&mut self.run.around.queues, items.bytes.len() - before);
+                let bytes = queues.charge_of(cut.crossing[*at].index(), more);
+                packet.charged.take_from(queues, bytes);
             }
-            self.run.within_budget()?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The data that goes from thread to thread.
 
-use crate::run::queues::Budget;
+use crate::run::queues::{Budget, Queues};
 use thalweg_lang::interpret::Stop;
 
 /// Several batches, with the items between groups. Only its holder accesses its memory.
@@ -32,15 +32,22 @@ pub(in crate::run) struct Packet {
 pub(super) struct Charged(usize);
 
 impl Charged {
-    pub(super) fn hold(&mut self, bytes: usize, budget: &Budget) {
+    /// Counts items that have left queues for the packet. The queues have counted them.
+    pub(super) fn take_from(&mut self, queues: &mut Queues, bytes: usize) {
         self.0 += bytes;
-        budget.hold(bytes);
+        queues.hand_over(bytes);
     }
 
-    pub(super) fn release(&mut self, bytes: usize, budget: &Budget) {
+    /// Leaves items of the packet that are in queues now to these, as far as the packet has counted them.
+    pub(super) fn leave_to(&mut self, queues: &mut Queues, bytes: usize) {
         let bytes = bytes.min(self.0);
         self.0 -= bytes;
-        budget.release(bytes);
+        queues.take_over(bytes);
+    }
+
+    /// Counts nothing any more.
+    pub(super) fn release(&mut self, budget: &Budget) {
+        budget.release(std::mem::take(&mut self.0));
     }
 }
 
