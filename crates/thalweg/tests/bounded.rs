@@ -95,6 +95,19 @@ fn a_plan_with_narrow_channels_is_replayed() {
     );
 }
 
+/// Also if its plan is that of a run with a clock, whose channels widen, and a thread measures the time of its own node.
+#[test]
+fn a_counted_run_widens_nothing() {
+    let flow = || from_iter((0..100_000u32).map(|n| n.to_string())).for_each(drop).blocking();
+    for threads in [1, 2] {
+        let plan = flow().graph().prepare(&on(threads)).unwrap().plan().clone();
+        let (capacities, slots) = (plan.capacities.clone(), plan.slots.len());
+        let report = flow().run_with(&Options::new().plan(plan).repeatable()).unwrap().into_report();
+        assert_eq!((capacities, slots), (vec![FIRST], 1), "{threads}");
+        assert_eq!(report.channels[0].capacity, FIRST, "{threads}");
+    }
+}
+
 const MIB: usize = 1 << 20;
 
 /// Items that weigh 1 MiB each, a thousand of which have slots.

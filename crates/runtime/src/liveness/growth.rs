@@ -117,7 +117,7 @@ fn charge(count: &AtomicUsize, cost: usize, most: usize) -> bool {
 /// activates the channel's producer; and neither end keeps slot pointers from before the call. A message lent to a
 /// process is excepted, and so is its release on another thread (`Grow::grow`). This holds if neither node is active,
 /// and the caller has the claims of both or is the last thread awake.
-unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
+pub(crate) unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let meter = net.meter(channel);
     // Another thread may widen the channel meanwhile, without a claim: the capacity is read once.
     let (from, over_bytes) = (meter.capacity(), !meter.is_below_byte_limit());
@@ -158,4 +158,38 @@ unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let stuck = producer.stuck().iter().filter(|stuck| stuck.load(Ordering::Relaxed) != UNSTUCK);
     stuck.for_each(|stuck| stuck.store(0, Ordering::Relaxed));
     true
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::{Graph, Options};
+
+    /// Checks the growth of a channel of strings that begins with 4 of its 680 slots, and has since widened to this capacity.
+    #[track_caller]
+    fn grows(options: &Options, widened: usize, expected: (usize, usize)) {
+        let graph = Graph::new();
+        graph.source(["a", "b"].map(str::to_owned)).for_each(drop);
+        let prepared = graph.prepare(&options.clone().threads(2)).unwrap();
+        let (net, channel) = (&*prepared.ready.net, ChannelId(0));
+        assert_eq!((net.meter(channel).capacity(), net.topology.plan.slots_of(channel)), (4, 680));
+        net.meter(channel).raise_capacity(widened);
+        assert_eq!(larger(net, channel, widened), expected);
+    }
+
+    #[test]
+    fn within_a_budget_slots_that_it_counts_already_are_free() {
+        let budget = Options::new().budget(1 << 20);
+        grows(&budget, 4, (8, 0));
+        grows(&budget, 340, (680, 0));
+        grows(&budget, 400, (680, 0));
+        grows(&budget, 679, (680, 0));
+        grows(&budget, 680, (1360, 680 * size_of::<String>()));
+    }
+
+    #[test]
+    fn without_a_budget_growth_counts_from_the_first_slot() {
+        grows(&Options::new(), 4, (8, 4 * size_of::<String>()));
+        grows(&Options::new(), 400, (800, 400 * size_of::<String>()));
+    }
 }

@@ -118,7 +118,7 @@ impl Body for Model {
 }
 
 /// The storage of a channel without items.
-struct Room(Arc<Meter>);
+pub(super) struct Room(pub(super) Arc<Meter>);
 
 impl Grow for Room {
     fn is_lent(&self) -> bool {

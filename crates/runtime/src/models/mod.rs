@@ -19,7 +19,7 @@
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
 //! | [`narrow`] | `sched::width`: `sched::sleep`, with the looks of `sched::look` and the worker's loop |
-//! | [`search`] | `liveness::search` |
+//! | [`search`], [`growth`] | `liveness::search`, `liveness::growth` beside `sched::widen` |
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`join`] | `team::join`, `team::deque` |
 //! | [`external`], [`failure`] | `net::external`, `net::signals` |
@@ -32,6 +32,7 @@ mod claim;
 mod engine;
 mod external;
 mod failure;
+mod growth;
 mod join;
 mod lent;
 mod mark;

@@ -30,7 +30,7 @@ use thalweg_plan::{MAX_CARRIED, Plan, PlanError};
 /// A network with its plan, rings and nodes, ready to run. `T` is the value that the caller takes: that of the output by
 /// which the run was prepared ([`Output::prepare`](crate::Output::prepare)), if there is one.
 pub struct Prepared<'env, T = ()> {
-    pub(super) ready: Ready<'env>,
+    pub(crate) ready: Ready<'env>,
     pub(super) wanted: Wanted<T>,
 }
 

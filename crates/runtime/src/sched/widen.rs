@@ -192,6 +192,24 @@ pub(crate) fn double(net: &Net<'_>, channel: ChannelId) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::sched::make_ready::has_token;
+    use crate::{Graph, Options};
+
+    /// A run that has not begun: no thread but the caller's acquires tokens.
+    #[test]
+    fn a_raised_capacity_makes_the_producer_ready() {
+        let graph = Graph::new();
+        graph.source(["a", "b"].map(str::to_owned)).for_each(drop);
+        let prepared = graph.prepare(&Options::new().threads(2)).unwrap();
+        let (net, channel) = (&*prepared.ready.net, ChannelId(0));
+        let (producer, consumer) = net.ends(channel);
+        net.sched.ready.enable_notifications();
+
+        raise_to(net, channel, net.meter(channel).capacity());
+        assert!(!has_token(net, producer), "nothing was raised");
+        double(net, channel);
+        assert!(has_token(net, producer) && !has_token(net, consumer));
+    }
 
     /// A channel of 1000 slots whose ends have taken this time in all for this number of items.
     fn measured(producer: (Ticks, usize), consumer: (Ticks, usize)) -> Wide {
