@@ -31,7 +31,7 @@ fn peak_of<T>(call: impl FnOnce() -> T) -> (T, usize) {
 }
 
 /// Firings of a run.
-const FIRINGS: u64 = 16;
+const FIRINGS: u64 = 8;
 /// Items that one firing pushes.
 const ITEMS: u64 = 1_000_000;
 /// The peak bytes of one firing: 8 MB of items in a buffer that grows by doubling to the next power of two. During the
