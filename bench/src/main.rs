@@ -5,6 +5,7 @@
 //! defined in [`jobs`], [`variants`] and [`work`]; [`ours`] runs them on this engine, [`peers`] on other systems.
 
 mod corpus;
+mod fastq;
 mod figures;
 mod jobs;
 mod line;
@@ -69,6 +70,9 @@ struct Arguments {
     /// Executes a row of items that own memory in this process: what `owned.*` run
     #[arg(long, hide = true, num_args = 5, value_names = ["CONTESTANT", "ROW", "ITEMS", "THREADS", "STEPS"])]
     owned: Vec<String>,
+    /// Executes a filter of reads in this process: what `fastq.*` run
+    #[arg(long, hide = true, num_args = 4, value_names = ["CONTESTANT", "INPUT", "OUTPUT", "THREADS"])]
+    fastq: Vec<String>,
     /// Executes a program and writes what it has cost: what `archives.*` run
     #[arg(long, hide = true, num_args = 2.., allow_hyphen_values = true, value_names = ["REPORT", "PROGRAM"])]
     process: Vec<OsString>,
@@ -166,6 +170,9 @@ fn main() -> ExitCode {
     }
     if !arguments.owned.is_empty() {
         return child(figures::owned::child(&arguments.owned));
+    }
+    if !arguments.fastq.is_empty() {
+        return child(figures::fastq(&arguments.fastq));
     }
     if !arguments.process.is_empty() {
         return child(peers::process::child(&arguments.process));

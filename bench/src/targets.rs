@@ -134,6 +134,8 @@ const TARGETS: &[(&str, Target)] = &[
     ("small.adaptor.long.w1us.t2", TimesAtLeast(0.95, "chain")),
     ("small.adaptor.long.w10us.t2", TimesAtLeast(0.95, "chain")),
     ("small.adaptor.long.w100us.t2", TimesAtLeast(0.95, "chain")),
+    ("fastq.time.t2", TimesAtMost(1.03, "threads")),
+    ("fastq.memory.t2", AtMost(20e6)),
     ("loop.handoff.t2", AtMost(500.0)),
     ("loop.handoff.gap20.t2", AtMost(5_000.0)),
     ("loop.fib.t1", AtMost(10.0)),

@@ -9,6 +9,7 @@ mod compile;
 mod dedup;
 mod dynamic;
 mod farm;
+mod fastq;
 mod h264;
 mod hybrid;
 mod idle;
@@ -27,6 +28,7 @@ mod sweep;
 mod variants;
 mod wordcount;
 
+pub use fastq::child as fastq;
 pub use kpn_memory::child as resident;
 pub use locality::child as app;
 pub use loops::child as loops;
@@ -49,6 +51,7 @@ pub fn all(session: &mut Session) {
     small::run(session);
     operators::run(session);
     owned::run(session);
+    fastq::run(session);
     loops::run(session);
     apps::run(session);
     kpn::run(session);
