@@ -1,5 +1,6 @@
 //! Random work-lists: whether a loop without an input from outside ends or is a deadlock, what it has computed and what is
-//! left over is the same as in a sequential interpreter, at any capacity, thread count and policy.
+//! left over is the same as in a sequential interpreter, at any capacity, thread count and policy. This runs 30,000 loops, and
+//! 10,000 with a merge or an unordered node:
 //!
 //! ```text
 //! THALWEG_CASES=100000 cargo test -p thalweg --release --test all random_loops
