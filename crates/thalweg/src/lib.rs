@@ -89,8 +89,7 @@ pub mod node {
 /// ```
 pub mod loops {
     pub use thalweg_runtime::{
-        Assignment, AssignmentError, BlockMut, Grid, Placed, Schedule, Shares, StealOrder, count_jobs,
-        parallel, team_size,
+        Assignment, BlockMut, Grid, Placed, Schedule, Shares, StealOrder, count_jobs, parallel, team_size,
     };
 }
 

@@ -68,7 +68,7 @@ fn panics_fail_the_run_and_lose_no_value() {
                     value
                 },
             );
-            let error = groups.run_with(&Options::new().threads(threads)).unwrap_err();
+            let error = groups.run_with(&Options::new().threads(threads)).unwrap_err().into_error();
             assert_eq!(error.to_string(), format!("node `fold_by_key` panicked: {INJECTED} {panics}"));
             assert_eq!(Arc::strong_count(&values), 1);
         }

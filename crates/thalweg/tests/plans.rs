@@ -120,8 +120,8 @@ fn a_plan_and_an_option_that_it_decides_are_refused_with_both_names() {
         ("policy", plan().policy("auto")),
         ("budget", plan().budget(1 << 30)),
         ("capacity", plan().capacity(9)),
-        ("run_length", plan().claim_length(9)),
-        ("one_to_one", plan().thread_per_node()),
+        ("claim_length", plan().claim_length(9)),
+        ("thread_per_node", plan().thread_per_node()),
         ("plan_with", plan().plan_with(|_, plan| Ok(plan))),
     ];
     for (wish, options) in wishes {

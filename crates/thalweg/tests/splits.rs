@@ -238,14 +238,15 @@ fn panics_fail_the_run_and_lose_no_item() {
         });
         let graph = a.graph();
         let [a, c] = a.deal([2, 1]);
-        let error = graph.interleave([1, 1, 2], [a, c, b]).collect().run_with(options).unwrap_err();
+        let error =
+            graph.interleave([1, 1, 2], [a, c, b]).collect().run_with(options).unwrap_err().into_error();
         assert_eq!(error.to_string(), format!("node `partition` panicked: {INJECTED} test"));
         assert_eq!(ledger.live(), 0);
         let clones = Arc::new(());
         let make = clones.clone();
         let items = from_iter(0..500).map(move |n| Bad(n, make.clone()));
         let (a, b) = items.tee();
-        let error = a.concat(b).collect().run_with(options).unwrap_err();
+        let error = a.concat(b).collect().run_with(options).unwrap_err().into_error();
         assert_eq!(error.to_string(), format!("node `tee` panicked: {INJECTED} clone"));
         assert_eq!(Arc::strong_count(&clones), 1);
     });

@@ -524,7 +524,11 @@ impl<T: Item> Build<'_, T> {
         };
         let results = batches.try_par_map(move |batch: Vec<T>| {
             fire()?;
-            Ok::<Vec<T>, String>(batch.iter().map(|item| make(mix(item.value(), 5))).collect())
+            let made = batch.iter().map(|item| make(mix(item.value(), 5))).collect();
+            // Before the result is returned: the compiler leaks a returned value if the drop of an argument panics after it
+            // (rust-lang/rust#47949).
+            drop(batch);
+            Ok::<Vec<T>, String>(made)
         });
         results.named(&self.name()).unbatch()
     }
