@@ -1,6 +1,6 @@
 //! A run that was started may outlive the caller's frame, so it borrows nothing from it.
 
-use thalweg::{Options, from_iter};
+use thalweg::from_iter;
 
 fn main() {
     let words = vec![String::from("a"), String::from("b")];
