@@ -46,7 +46,7 @@ pub(super) const SECTIONS: [Section; 8] = [
         text: "The time on one thread (of heat and life in plain loops), divided by that of each contestant: 5 steps a graph of heat\n\
                over 2048 by 2048 numbers and of life over 4096 by 4096 bytes, 10 iterations of PageRank on an R-MAT graph of 2^19 pages, and\n\
                Smith-Waterman in n^3 (1024 letters) and n^2 (16384 letters). Building the graphs of heat and life is not counted:\n\
-               each is run again and again. All contestants of PageRank and Smith-Waterman execute the blocks of `thalweg pagerank`\n\
+               each is run again and again. All contestants of PageRank and Smith-Waterman execute the blocks of `thalweg demo pagerank`\n\
                and `thalweg align`, so they call the same compiled functions: peers in a parallel loop for each iteration or\n\
                anti-diagonal, ours in a graph of tasks (`loops`, `static loops`: in such loops). cg, mg and fdtd are left out: their\n\
                programs are written as loops of this engine, which no peer can execute.",

@@ -1,4 +1,4 @@
-//! `thalweg kpn`.
+//! `thalweg demo kpn`.
 
 use std::time::Instant;
 
@@ -22,11 +22,11 @@ use crate::{size, standard};
 /// same work, so it does not depend on threads or policy.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  thalweg kpn ping-pong --rounds 100000 --threads 1
-  thalweg kpn ring --processes 10000 --rounds 10 --report
-  thalweg kpn pipeline --stages 50 --messages 1000 --work 1000 --policy ws-last
-  thalweg kpn scatter-gather --workers 100 --rounds 100 --one-to-one
-  thalweg kpn h264 --frames 30 --work 10000000 --save-report report.json")]
+  thalweg demo kpn ping-pong --rounds 100000 --threads 1
+  thalweg demo kpn ring --processes 10000 --rounds 10 --report
+  thalweg demo kpn pipeline --stages 50 --messages 1000 --work 1000
+  thalweg demo kpn scatter-gather --workers 100 --rounds 100 --one-to-one
+  thalweg demo kpn h264 --frames 30 --work 10000000 --save-report report.json")]
 pub(crate) struct Kpn {
     #[command(subcommand)]
     network: Network,
@@ -36,31 +36,31 @@ pub(crate) struct Kpn {
 enum Network {
     /// Two processes send a message back and forth: the cost of a send, a switch and a receive (section 4.5).
     #[command(after_long_help = "Example:
-  thalweg kpn ping-pong --rounds 100000 --threads 1")]
+  thalweg demo kpn ping-pong --rounds 100000 --threads 1")]
     PingPong(PingPong),
     /// A token goes round a ring of processes.
     #[command(after_long_help = "Example:
-  thalweg kpn ring --processes 10000 --rounds 10 --report")]
+  thalweg demo kpn ring --processes 10000 --rounds 10 --report")]
     Ring(Ring),
     /// A chain of processes, each of which works on every message (section 5.3.4).
     #[command(after_long_help = "Example:
-  thalweg kpn pipeline --stages 50 --messages 1000 --work 1000 --policy ws-last")]
+  thalweg demo kpn pipeline --stages 50 --messages 1000 --work 1000")]
     Pipeline(Pipeline),
     /// A process sends a task to each of many workers, and waits for all answers (section 5.2.1).
     #[command(after_long_help = "Example:
-  thalweg kpn scatter-gather --workers 100 --rounds 100 --one-to-one")]
+  thalweg demo kpn scatter-gather --workers 100 --rounds 100 --one-to-one")]
     ScatterGather(ScatterGather),
     /// Layers of processes with random channels, some of them backwards (section 5.2.2).
     #[command(after_long_help = "Example:
-  thalweg kpn layered --messages 100 --work 100000 --report")]
+  thalweg demo kpn layered --messages 100 --work 100000 --report")]
     Layered(Layered),
     /// Workers encrypt parts of a text (section 5.3.2).
     #[command(after_long_help = "Example:
-  thalweg kpn aes --bytes 1MiB --workers 100 --counter")]
+  thalweg demo kpn aes --bytes 1MiB --workers 100 --counter")]
     Aes(Aes),
     /// The processes and feedback channels of an H.264 encoder, with work in place of a codec (section 5.3.1).
     #[command(after_long_help = "Example:
-  thalweg kpn h264 --frames 30 --work 10000000 --save-report report.json")]
+  thalweg demo kpn h264 --frames 30 --work 10000000 --save-report report.json")]
     H264(Encoder),
 }
 

@@ -15,6 +15,7 @@ use watch::screen;
 mod align;
 mod completions;
 mod dedup;
+mod demo;
 mod engine;
 mod footer;
 mod interrupt;
@@ -42,7 +43,7 @@ mod wordcount;
 
 /// Stream processing on multicore machines.
 ///
-/// Runs StreamIt programs and applications of the thalweg engine on all cores. The result of each is the same at any number
+/// Runs StreamIt programs and applications of the thalweg engine on all cores, and demonstrates the engine (`thalweg demo`). The result of each is the same at any number
 /// of threads. `thalweg VERB --help` describes the options of a verb.
 #[derive(Debug, Parser)]
 #[command(
@@ -51,7 +52,7 @@ mod wordcount;
     arg_required_else_help = true,
     after_long_help = "Examples:
   thalweg dedup pack photos -o photos.thd
-  thalweg wordcount --top 20 book.txt
+  thalweg align reads.fa genes.fa --best
   thalweg check program.str && thalweg run program.str --iterations 100
   thalweg run program.str --iterations 100 --report"
 )]
@@ -63,11 +64,6 @@ struct Command {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Dedup(dedup::Dedup),
-    Wordcount(wordcount::Wordcount),
-    Kpn(kpn::Kpn),
-    Pagerank(pagerank::Pagerank),
-    Life(life::Life),
-    Stencil(stencil::Stencil),
     Align(align::Align),
     Check(streamit::Check),
     Graph(streamit::Graph),
@@ -75,6 +71,7 @@ enum Verb {
     Build(streamit::Build),
     Show(show::Show),
     Machine(machine::Machine),
+    Demo(demo::Demo),
     Completions(completions::Completions),
     Man(manual::Man),
 }
@@ -87,7 +84,8 @@ impl Command {
 
     fn parse_arguments() -> Result<Command, clap::Error> {
         let mut command = Command::described().color(screen::colours_of_help());
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = matches.map_err(|error| demo::suggest(&command, error))?;
         Command::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
@@ -108,11 +106,6 @@ fn main() -> ExitCode {
     };
     let result = match command.verb {
         Verb::Dedup(dedup) => dedup.run(&interrupt),
-        Verb::Wordcount(wordcount) => wordcount.run(&interrupt),
-        Verb::Kpn(kpn) => kpn.run(&interrupt),
-        Verb::Pagerank(pagerank) => pagerank.run(&interrupt),
-        Verb::Life(life) => life.run(&interrupt),
-        Verb::Stencil(stencil) => stencil.run(),
         Verb::Align(align) => align.run(&interrupt),
         Verb::Check(check) => check.run(),
         Verb::Graph(graph) => graph.run(&interrupt),
@@ -120,6 +113,7 @@ fn main() -> ExitCode {
         Verb::Build(build) => build.run(&interrupt),
         Verb::Show(show) => show.run(&interrupt),
         Verb::Machine(machine) => machine.run(&interrupt),
+        Verb::Demo(demo) => demo.run(&interrupt),
         Verb::Completions(completions) => completions.run(Command::described()),
         Verb::Man(man) => man.run(Command::described(), &interrupt),
     };

@@ -1,4 +1,4 @@
-//! `thalweg stencil`.
+//! `thalweg demo stencil`.
 
 use std::time::Instant;
 
@@ -34,10 +34,10 @@ const CUBE: usize = 2048;
 /// sizes (scale 1) take up to 240 GiB. Memory is announced, and refused before it is used if it exceeds `--memory`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  thalweg stencil heat --scale 512 --steps 100   1280 x 32 cells, 100 steps
-  thalweg stencil fdtd --scale 512 --threads 1
-  thalweg stencil cg --class S                   the smallest class
-  thalweg stencil mg --class S")]
+  thalweg demo stencil heat --scale 512 --steps 100   1280 x 32 cells, 100 steps
+  thalweg demo stencil fdtd --scale 512 --threads 1
+  thalweg demo stencil cg --class S                   the smallest class
+  thalweg demo stencil mg --class S")]
 pub(crate) struct Stencil {
     #[command(subcommand)]
     program: Program,
@@ -47,19 +47,19 @@ pub(crate) struct Stencil {
 enum Program {
     /// Heat in a plate with cold edges: a sine wave decays at the rate of theory.
     #[command(after_long_help = "Example:
-  thalweg stencil heat --scale 512 --steps 100")]
+  thalweg demo stencil heat --scale 512 --steps 100")]
     Heat(Plate),
     /// A field in a cavity, in the time domain: it resonates at the frequency of theory.
     #[command(after_long_help = "Example:
-  thalweg stencil fdtd --scale 512 --threads 1")]
+  thalweg demo stencil fdtd --scale 512 --threads 1")]
     Fdtd(Plate),
     /// The NAS benchmark CG: conjugate gradients on a random sparse matrix.
     #[command(after_long_help = "Example:
-  thalweg stencil cg --class S")]
+  thalweg demo stencil cg --class S")]
     Cg(Nas),
     /// The NAS benchmark MG: a multigrid method in a periodic cube.
     #[command(after_long_help = "Example:
-  thalweg stencil mg --class S")]
+  thalweg demo stencil mg --class S")]
     Mg(Nas),
 }
 

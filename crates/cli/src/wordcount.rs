@@ -1,4 +1,4 @@
-//! `thalweg wordcount`.
+//! `thalweg demo wordcount`.
 
 use std::fs;
 use std::io::{self, BufWriter, Read, Write};
@@ -27,9 +27,9 @@ use crate::standard::{self, Input};
 /// bytes counts as several words.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  thalweg wordcount book.txt --top 20
-  thalweg wordcount --ignore-case *.txt > counts
-  zcat access.log.gz | thalweg wordcount | head")]
+  thalweg demo wordcount book.txt --top 20
+  thalweg demo wordcount --ignore-case *.txt > counts
+  zcat access.log.gz | thalweg demo wordcount | head")]
 pub(crate) struct Wordcount {
     /// The files to read, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]

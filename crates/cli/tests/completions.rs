@@ -30,7 +30,7 @@ fn bash_completes_verbs_options_and_values() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("script"), script).unwrap();
     for (words, expected) in [
-        ("thalweg wordc", "wordcount"),
+        ("thalweg demo wordc", "wordcount"),
         ("thalweg dedup unp", "unpack"),
         ("thalweg run --save-r", "--save-report"),
         ("thalweg run --engine inter", "interpreter"),

@@ -41,9 +41,9 @@ const READ: [&[&str]; 13] = [
     &["dedup", "stat"],
     &["dedup", "unpack", "-o", "made"],
     &["dedup", "pack", "-o", "made"],
-    &["wordcount"],
-    &["pagerank"],
-    &["life"],
+    &["demo", "wordcount"],
+    &["demo", "pagerank"],
+    &["demo", "life"],
     &["align", "a.fa"],
     &["check"],
     &["graph"],
@@ -55,13 +55,25 @@ const READ: [&[&str]; 13] = [
 #[test]
 fn unknown_options_and_verbs() {
     let folder = folder();
-    for verb in
-        READ.iter().map(|verb| &verb[..]).chain([&["machine"][..], &["stencil", "heat"], &["stencil"]])
-    {
+    for verb in READ.iter().map(|verb| &verb[..]).chain([
+        &["machine"][..],
+        &["demo", "stencil", "heat"],
+        &["demo", "stencil"],
+    ]) {
         check(folder.path(), &[verb, &["--no-such-option"]].concat(), 2);
     }
     check(folder.path(), &["no-such-verb"], 2);
     check(folder.path(), &["dedup", "no-such-verb"], 2);
+}
+
+#[test]
+fn the_error_about_a_demonstration_names_its_verb() {
+    for (verb, names) in [("life", true), ("wordcount", true), ("lif", false), ("no-such-verb", false)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_thalweg")).arg(verb).output().expect("starts");
+        let message = String::from_utf8_lossy(&output.stderr);
+        let named = message.contains(&format!("tip: it is a demonstration: 'thalweg demo {verb}'"));
+        assert!(output.status.code() == Some(2) && named == names, "{verb}: {message}");
+    }
 }
 
 #[test]
@@ -83,14 +95,14 @@ fn outputs_that_exist_or_have_no_folder() {
     let folder = folder();
     for verb in [
         &["dedup", "pack", "star", "-o"][..],
-        &["pagerank", "star", "-o"],
-        &["pagerank", "star", "--plot"],
-        &["life", "glider", "-g", "1", "-o"],
+        &["demo", "pagerank", "star", "-o"],
+        &["demo", "pagerank", "star", "--plot"],
+        &["demo", "life", "glider", "-g", "1", "-o"],
         &["align", "a.fa", "a.fa", "-o"],
         &["build", "a.str", "-o"],
         &["machine", "-o"],
-        &["wordcount", "star", "--save-report"],
-        &["wordcount", "star", "--save-plan"],
+        &["demo", "wordcount", "star", "--save-report"],
+        &["demo", "wordcount", "star", "--save-plan"],
     ] {
         check(folder.path(), &[verb, &["old"]].concat(), 1);
         check(folder.path(), &[verb, &["nowhere/new"]].concat(), 1);
@@ -101,14 +113,14 @@ fn outputs_that_exist_or_have_no_folder() {
 /// Verbs with threads, with arguments for little work.
 const THREADS: [&[&str]; 9] = [
     &["dedup", "pack", "star", "-o", "made"],
-    &["wordcount", "star"],
+    &["demo", "wordcount", "star"],
     &["run", "a.str", "-i", "1"],
-    &["kpn", "ring", "--processes", "5"],
-    &["pagerank", "star"],
-    &["life", "glider"],
+    &["demo", "kpn", "ring", "--processes", "5"],
+    &["demo", "pagerank", "star"],
+    &["demo", "life", "glider"],
     &["align", "a.fa", "a.fa"],
-    &["stencil", "heat", "--scale", "512"],
-    &["stencil", "mg", "--scale", "128"],
+    &["demo", "stencil", "heat", "--scale", "512"],
+    &["demo", "stencil", "mg", "--scale", "128"],
 ];
 
 #[test]
@@ -126,25 +138,25 @@ fn values_outside_of_their_range() {
         check(folder.path(), &[verb, &["--timeline", "t", "--timeline-events", "0"]].concat(), 2);
     }
     for arguments in [
-        &["pagerank", "star", "--damping", "1"][..],
-        &["pagerank", "star", "--memory", "much"],
-        &["pagerank", "star", "--plot", "-"],
-        &["pagerank", "star", "--max-iterations", "0"],
+        &["demo", "pagerank", "star", "--damping", "1"][..],
+        &["demo", "pagerank", "star", "--memory", "much"],
+        &["demo", "pagerank", "star", "--plot", "-"],
+        &["demo", "pagerank", "star", "--max-iterations", "0"],
         &["align", "a.fa", "a.fa", "--gap-open", "-1"],
         &["align", "a.fa", "a.fa", "--match", "0"],
         &["align", "-", "-"],
-        &["kpn", "ring", "--processes", "4097", "--one-to-one"],
-        &["kpn", "layered", "--layers", "1000", "--one-to-one"],
-        &["life", "glider", "--rule", "X"],
-        &["life", "glider", "--size", "0x0"],
-        &["stencil", "mg", "--scale", "3"],
-        &["stencil", "cg", "--class", "Z"],
+        &["demo", "kpn", "ring", "--processes", "4097", "--one-to-one"],
+        &["demo", "kpn", "layered", "--layers", "1000", "--one-to-one"],
+        &["demo", "life", "glider", "--rule", "X"],
+        &["demo", "life", "glider", "--size", "0x0"],
+        &["demo", "stencil", "mg", "--scale", "3"],
+        &["demo", "stencil", "cg", "--class", "Z"],
         &["run", "a.str", "-i", "-1"],
-        &["kpn", "pipeline", "--stages", "1"],
-        &["kpn", "aes", "--bytes", "2G"],
+        &["demo", "kpn", "pipeline", "--stages", "1"],
+        &["demo", "kpn", "aes", "--bytes", "2G"],
         &["run", "a.str", "-O", "3"],
         &["run", "a.str", "a.str"],
-        &["wordcount", "star", "--top", "-1"],
+        &["demo", "wordcount", "star", "--top", "-1"],
         &["machine", "--measure", "--machine", "old"],
         &["dedup", "pack", "star", "-o", "made", "--window", "much"],
         &["dedup", "pack", "star", "-o", "made", "--level", "99"],

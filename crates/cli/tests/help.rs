@@ -174,8 +174,8 @@ fn folder() -> TempDir {
         thalweg dedup pack photos -o photos.thd && mv photos original
         tar c src | thalweg dedup pack - -o src.tar.thd
         thalweg dedup pack disk.img -o logs.thd
-        thalweg wordcount book.txt --save-report report.json --timeline timeline.json
-        cp report.json before.json; cp report.json after.json; cp -r original photos";
+        thalweg demo wordcount book.txt --save-report report.json --timeline timeline.json
+        for name in before after monday tuesday wednesday; do cp report.json $name.json; done; cp -r original photos";
     let prepared = shell(folder.path(), prepare);
     assert!(prepared.status.success(), "{prepared:?}");
     folder
@@ -268,11 +268,12 @@ fn manual_pages_of_all_verbs() {
     let output = run(&["man", name]);
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
     for (page, words) in [
-        ("thalweg.1", "thalweg\\-wordcount(1)"),
+        ("thalweg.1", "thalweg\\-demo(1)"),
         ("thalweg-run.1", "\\-\\-iterations"),
         ("thalweg-dedup.1", "thalweg\\-dedup\\-pack(1)"),
         ("thalweg-dedup-pack.1", ".SH \"EXIT STATUS\""),
-        ("thalweg-stencil-heat.1", "\\-\\-steps"),
+        ("thalweg-demo.1", "thalweg\\-demo\\-wordcount(1)"),
+        ("thalweg-demo-stencil-heat.1", "\\-\\-steps"),
     ] {
         let text = fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(words) && text.contains(".SH NAME"), "{page}: {text}");

@@ -194,7 +194,7 @@ fn a_demo_is_stopped_and_leaves_no_file() {
 /// A board that takes a while to write, which goes on after a signal.
 fn spawn_life(folder: &Path) -> Running {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.args(["life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
+    command.args(["demo", "life", "--random", "1", "--size", "8000x8000", "--torus", "-o", "made"]);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = start(&mut command);
     wait_for_unfinished(&mut child, folder);
@@ -284,7 +284,7 @@ fn ctrl_c_ends_the_loop_of_a_shell() {
         return eprintln!("skipped: bash is missing");
     }
     let folder = tempdir().unwrap();
-    let script = "for i in 1 2; do echo $i; \"$0\" wordcount -; done";
+    let script = "for i in 1 2; do echo $i; \"$0\" demo wordcount -; done";
     let mut shell = Command::new("bash");
     shell.args(["-c", script, env!("CARGO_BIN_EXE_thalweg")]).current_dir(folder.path());
     let mut shell = start(shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()));

@@ -95,14 +95,18 @@ const VERBS: &[Verb] = &[
     verb(2, &["run", "p.str", "--engine", "interpreter"], &[("out", Kind::Stream)]),
     Verb { cold: true, ..verb(1, &["run", "p.str"], &[("out", Kind::Stream)]) },
     Verb { cold: true, ..verb(1, &["build", "p.str", "-o", "program"], &[("program", Kind::Program)]) },
-    verb(4, &["wordcount", "words", "--save-report", "w.json"], &[("w.json", Kind::Report)]),
+    verb(4, &["demo", "wordcount", "words", "--save-report", "w.json"], &[("w.json", Kind::Report)]),
     verb(4, &["align", "a.fa", "a.fa", "-fo", "align"], &[("align", Kind::Fixed)]),
     verb(
         4,
-        &["pagerank", "--rmat", "12", "-fo", "ranks", "--plot", "plot.svg"],
+        &["demo", "pagerank", "--rmat", "12", "-fo", "ranks", "--plot", "plot.svg"],
         &[("ranks", Kind::Fixed), ("plot.svg", Kind::Fixed)],
     ),
-    verb(4, &["life", "acorn", "-g", "100", "--until-settled", "-fo", "life"], &[("life", Kind::Generation)]),
+    verb(
+        4,
+        &["demo", "life", "acorn", "-g", "100", "--until-settled", "-fo", "life"],
+        &[("life", Kind::Generation)],
+    ),
 ];
 
 const fn verb(

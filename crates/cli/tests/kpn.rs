@@ -1,4 +1,4 @@
-//! The command `thalweg kpn`.
+//! The command `thalweg demo kpn`.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,7 +9,13 @@ use tempfile::tempdir;
 
 fn kpn(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.arg("kpn").args(arguments).current_dir(folder).stdin(Stdio::null()).output().expect("starts")
+    command
+        .args(["demo", "kpn"])
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("starts")
 }
 
 /// Each network, with little work, its processes, and its result where that is a count.
@@ -80,7 +86,7 @@ fn too_many_threads_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_beyond_the_address_space_are_refused() {
-    let line = "ulimit -v $0 && exec \"$@\" kpn ring --processes 3000 --rounds 2 --one-to-one";
+    let line = "ulimit -v $0 && exec \"$@\" demo kpn ring --processes 3000 --rounds 2 --one-to-one";
     for kib in ["600000", "1000000", "3000000", "5000000"] {
         let mut command = Command::new("sh");
         let output = command.args(["-c", line, kib, env!("CARGO_BIN_EXE_thalweg")]).output().unwrap();

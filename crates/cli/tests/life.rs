@@ -1,4 +1,4 @@
-//! The command `thalweg life`.
+//! The command `thalweg demo life`.
 #![cfg(unix)]
 
 use std::fs;
@@ -16,7 +16,7 @@ const GLIDER: &str = "#N Glider\nx = 3, y = 3\nbo$2bo$3o!\n";
 
 fn life(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.arg("life").args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.args(["demo", "life"]).args(arguments).current_dir(folder).stdin(Stdio::null());
     command
 }
 

@@ -130,7 +130,7 @@ fn the_description_that_is_read_is_not_overwritten() {
     let verbs: [&[&str]; 3] = [
         &["machine", "--machine", "planned"],
         &["align", "a.fa", "a.fa", "--counts", "--machine", "planned"],
-        &["pagerank", "links", "--counts", "--machine", "planned"],
+        &["demo", "pagerank", "links", "--counts", "--machine", "planned"],
     ];
     for verb in verbs {
         for output in ["planned", "./planned", "other"] {

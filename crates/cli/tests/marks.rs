@@ -56,17 +56,17 @@ fn every_text_may_begin_with_a_byte_order_mark() {
     }
     let saved = thalweg(
         folder,
-        "wordcount words --save-plan plan --save-report report.json --timeline timeline.json",
+        "demo wordcount words --save-plan plan --save-report report.json --timeline timeline.json",
     );
     assert!(saved.status.success(), "{saved:?}");
     for (name, line) in [
         ("q.fa", "align q.fa q.fa"),
-        ("links", "pagerank -q links"),
-        ("links.mtx", "pagerank -q links.mtx"),
-        ("glider.rle", "life glider.rle -g 4"),
+        ("links", "demo pagerank -q links"),
+        ("links.mtx", "demo pagerank -q links.mtx"),
+        ("glider.rle", "demo life glider.rle -g 4"),
         ("here.machine", "machine --machine here.machine"),
-        ("words", "wordcount words"),
-        ("plan", "wordcount words --plan plan"),
+        ("words", "demo wordcount words"),
+        ("plan", "demo wordcount words --plan plan"),
         ("report.json", "show report.json"),
         ("report.json", "graph report.json"),
         ("timeline.json", "show report.json timeline.json -o -"),
@@ -85,5 +85,5 @@ fn every_text_may_begin_with_a_byte_order_mark() {
     // A plan with a mark is one, and so may be replaced.
     let plan = fs::read_to_string(folder.join("plan")).unwrap();
     fs::write(folder.join("plan"), format!("\u{feff}{plan}")).unwrap();
-    assert!(thalweg(folder, "wordcount words --save-plan plan").status.success());
+    assert!(thalweg(folder, "demo wordcount words --save-plan plan").status.success());
 }

@@ -36,13 +36,13 @@ struct Read {
 const READS: &[Read] = &[
     read("plain.wav", &["run", "p.str", "--engine", "interpreter", "--input", "plain.wav", "-o", "made.wav"]),
     read("long.wav", &["run", "p.str", "--engine", "interpreter", "--input", "long.wav", "-o", "made.wav"]),
-    read("gun.rle", &["life", "gun.rle", "-g", "3", "-fo", "made.rle"]),
-    read("gun.rle", &["life", "gun.rle", "-g", "3", "--size", "50x50", "--torus", "-fo", "made.rle"]),
-    read("plan", &["wordcount", "words", "--plan", "plan"]),
+    read("gun.rle", &["demo", "life", "gun.rle", "-g", "3", "-fo", "made.rle"]),
+    read("gun.rle", &["demo", "life", "gun.rle", "-g", "3", "--size", "50x50", "--torus", "-fo", "made.rle"]),
+    read("plan", &["demo", "wordcount", "words", "--plan", "plan"]),
     read("program.plan", &["run", "p.str", "-o", "made", "--plan", "program.plan"]),
     read("report.json", &["show", "report.json", "timeline.json", "-fo", "made.html"]),
     read("timeline.json", &["show", "report.json", "timeline.json", "-fo", "made.html"]),
-    read("machine", &["wordcount", "words", "--machine", "machine", "--threads", "2"]),
+    read("machine", &["demo", "wordcount", "words", "--machine", "machine", "--threads", "2"]),
 ];
 
 const fn read(file: &'static str, arguments: &'static [&'static str]) -> Read {
@@ -144,6 +144,7 @@ fn folder() -> TempDir {
     );
     for arguments in [
         &[
+            "demo",
             "wordcount",
             "words",
             "--save-plan",

@@ -1,4 +1,4 @@
-//! The command `thalweg pagerank`.
+//! The command `thalweg demo pagerank`.
 #![cfg(unix)]
 
 use std::fs;
@@ -17,7 +17,7 @@ const STAR: &str = "# a star\n1\t9\n2\t9\n3\t9\n4\t9\n";
 
 fn pagerank(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.arg("pagerank").args(arguments).current_dir(folder);
+    command.args(["demo", "pagerank"]).args(arguments).current_dir(folder);
     command
 }
 

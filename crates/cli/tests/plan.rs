@@ -67,13 +67,14 @@ fn a_plan_is_made_for_the_described_machine() {
     let folder = folder();
     let text = "thalweg-machine 1\ndomains 8\ncores 10\ncache 1 size 16 KiB per core\n";
     fs::write(folder.path().join("server"), text).unwrap();
-    let here = good(folder.path(), &["wordcount", "file", "--threads", "2"]);
-    let there = good(folder.path(), &["wordcount", "file", "--machine", "server", "--save-plan", "plan"]);
+    let here = good(folder.path(), &["demo", "wordcount", "file", "--threads", "2"]);
+    let there =
+        good(folder.path(), &["demo", "wordcount", "file", "--machine", "server", "--save-plan", "plan"]);
     assert!(there.stdout == here.stdout, "the counts depend on the machine");
     let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
     assert!(plan.contains("\nthreads 80\n"), "{plan}");
     // The number of threads has priority.
-    let three = ["wordcount", "file", "--machine", "server", "--threads", "3", "--show-plan"];
+    let three = ["demo", "wordcount", "file", "--machine", "server", "--threads", "3", "--show-plan"];
     assert!(shown(&good(folder.path(), &three)).contains("\nthreads 3\n"));
     // A mistake ends the command before it writes anything.
     fs::write(folder.path().join("wrong"), text.replace("cores 10", "cores ten")).unwrap();
@@ -85,10 +86,10 @@ fn a_plan_is_made_for_the_described_machine() {
     );
     assert!(!folder.path().join("a.thd").exists());
     // A plan decides what a machine does.
-    let both = bad(folder.path(), &["wordcount", "file", "--machine", "server", "--plan", "plan"]);
+    let both = bad(folder.path(), &["demo", "wordcount", "file", "--machine", "server", "--plan", "plan"]);
     assert!(both.contains("--machine") && both.contains("--plan"), "{both}");
     let overwrite =
-        bad(folder.path(), &["wordcount", "file", "--machine", "server", "--save-plan", "server"]);
+        bad(folder.path(), &["demo", "wordcount", "file", "--machine", "server", "--save-plan", "server"]);
     assert!(overwrite.contains("refusing to overwrite server"), "{overwrite}");
 }
 
@@ -96,9 +97,9 @@ fn a_plan_is_made_for_the_described_machine() {
 #[test]
 fn the_number_of_threads_in_a_plan_shapes_the_graph() {
     let folder = folder();
-    let first = good(folder.path(), &["wordcount", "file", "--show-plan", "--threads", "5"]);
+    let first = good(folder.path(), &["demo", "wordcount", "file", "--show-plan", "--threads", "5"]);
     fs::write(folder.path().join("plan"), shown(&first)).unwrap();
-    let again = good(folder.path(), &["wordcount", "file", "--plan", "plan", "--show-plan"]);
+    let again = good(folder.path(), &["demo", "wordcount", "file", "--plan", "plan", "--show-plan"]);
     assert_eq!(shown(&again), shown(&first));
     assert!(again.stdout == first.stdout, "the counts depend on the plan");
 }
@@ -159,17 +160,17 @@ fn a_demo_reads_back_the_plans_that_it_saves() {
 #[test]
 fn a_plan_is_saved_over_plans_alone() {
     let folder = folder();
-    let save = ["wordcount", "file", "--save-plan", "plan"];
+    let save = ["demo", "wordcount", "file", "--save-plan", "plan"];
     good(folder.path(), &save);
     let plan = fs::read_to_string(folder.path().join("plan")).unwrap();
     assert_eq!(
-        shown(&good(folder.path(), &["wordcount", "file", "--plan", "plan", "--show-plan"])),
+        shown(&good(folder.path(), &["demo", "wordcount", "file", "--plan", "plan", "--show-plan"])),
         plan.trim_end()
     );
     good(folder.path(), &save);
     let why = bad(folder.path(), &[&save[..], &["--plan", "plan"]].concat());
     assert!(why.contains("refusing to overwrite plan, which this command also reads"), "{why}");
-    let why = bad(folder.path(), &["wordcount", "file", "--save-report", "plan"]);
+    let why = bad(folder.path(), &["demo", "wordcount", "file", "--save-report", "plan"]);
     assert!(why.contains("plan, which is neither a report nor a timeline"), "{why}");
     fs::write(folder.path().join("plan"), "precious").unwrap();
     assert!(bad(folder.path(), &save).contains("refusing to overwrite plan, which is no plan\nhelp: "));
@@ -179,10 +180,10 @@ fn a_plan_is_saved_over_plans_alone() {
 #[test]
 fn mistakes_are_named_with_file_and_line() {
     let folder = folder();
-    let shown = shown(&good(folder.path(), &["wordcount", "file", "--show-plan"]));
+    let shown = shown(&good(folder.path(), &["demo", "wordcount", "file", "--show-plan"]));
     let with = |text: &str| {
         fs::write(folder.path().join("plan"), text).unwrap();
-        bad(folder.path(), &["wordcount", "file", "--plan", "plan"])
+        bad(folder.path(), &["demo", "wordcount", "file", "--plan", "plan"])
     };
     assert!(with("hello\n").contains("plan, line 1: not a plan"));
     assert!(with("thalweg-plan 1\n").contains("plan, line 1: unsupported version"));
@@ -195,9 +196,11 @@ fn mistakes_are_named_with_file_and_line() {
     let why = with(&shown.replace("policy auto", "policy fifo"));
     assert!(why.contains("error: plan, line 4: unknown policy `fifo`\nhelp: known policies are"), "{why}");
     fs::write(folder.path().join("plan"), b"\xFF").unwrap();
-    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "plan"]).contains("plan is not UTF-8"));
-    assert!(bad(folder.path(), &["wordcount", "file", "--plan", "none"]).contains("opening none"));
-    let why = bad(folder.path(), &["wordcount", "file", "--plan", "plan", "--threads", "2"]);
+    assert!(
+        bad(folder.path(), &["demo", "wordcount", "file", "--plan", "plan"]).contains("plan is not UTF-8")
+    );
+    assert!(bad(folder.path(), &["demo", "wordcount", "file", "--plan", "none"]).contains("opening none"));
+    let why = bad(folder.path(), &["demo", "wordcount", "file", "--plan", "plan", "--threads", "2"]);
     assert!(why.contains("--plan") && why.contains("--threads"), "{why}");
 }
 
@@ -221,7 +224,7 @@ int->void filter Show() { work pop 1 { println(pop()); } }";
 fn a_plan_without_an_end_is_refused() {
     let folder = folder();
     fs::write(folder.path().join("program.str"), COUNT).unwrap();
-    for verb in [&["run", "program.str", "-i", "1"][..], &["wordcount", "file"]] {
+    for verb in [&["run", "program.str", "-i", "1"][..], &["demo", "wordcount", "file"]] {
         let message = bad(folder.path(), &[verb, &["--plan", "/dev/zero"]].concat());
         assert!(message.contains("/dev/zero is no text: it has a zero byte"), "{message}");
     }
@@ -239,7 +242,7 @@ fn one_signal_ends_the_wait_for_a_plan_from_a_pipe() {
         &["dedup", "pack", "file", "-fo", "a.thd", "--plan", "pipe"],
         &["show", "pipe"],
         &["graph", "pipe"],
-        &["life", "pipe"],
+        &["demo", "life", "pipe"],
     ];
     for verb in verbs {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));

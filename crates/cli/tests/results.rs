@@ -58,7 +58,7 @@ fn every_verb_saves_its_report_and_timeline() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
     for (arguments, node) in [
-        (&["wordcount", "text"][..], "count"),
+        (&["demo", "wordcount", "text"][..], "count"),
         (&["dedup", "pack", "tree", "-o", "a.thd"], "compress"),
         (&["dedup", "unpack", "a.thd", "-o", "copy"], "assemble"),
         (&["dedup", "verify", "a.thd"], "decode"),
@@ -81,7 +81,7 @@ fn every_verb_saves_its_report_and_timeline() {
 #[test]
 fn the_report_can_be_printed_and_saved() {
     let folder = folder();
-    let output = good(folder.path(), &["wordcount", "text", "--report", "--save-report", "r.json"]);
+    let output = good(folder.path(), &["demo", "wordcount", "text", "--report", "--save-report", "r.json"]);
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(printed.contains(&report(&folder.path().join("r.json")).to_string()), "{printed}");
     assert!(report(&folder.path().join("r.json")).timeline.is_none());
@@ -105,7 +105,7 @@ fn the_timeline_keeps_the_events_that_are_asked_for() {
     let folder = folder();
     good(
         folder.path(),
-        &["wordcount", "text", "--save-report", "r", "--timeline", "t", "--timeline-events", "3"],
+        &["demo", "wordcount", "text", "--save-report", "r", "--timeline", "t", "--timeline-events", "3"],
     );
     let graph = report(&folder.path().join("r")).graph;
     let timeline =
@@ -119,14 +119,14 @@ fn the_timeline_keeps_the_events_that_are_asked_for() {
 fn only_results_are_overwritten() {
     let folder = folder();
     for _ in 0..2 {
-        good(folder.path(), &["wordcount", "text", "--save-report", "r", "--timeline", "t"]);
+        good(folder.path(), &["demo", "wordcount", "text", "--save-report", "r", "--timeline", "t"]);
     }
-    good(folder.path(), &["wordcount", "text", "--save-report", "t"]);
+    good(folder.path(), &["demo", "wordcount", "text", "--save-report", "t"]);
     fs::write(folder.path().join("empty"), "").unwrap();
-    good(folder.path(), &["wordcount", "text", "--save-report", "empty"]);
+    good(folder.path(), &["demo", "wordcount", "text", "--save-report", "empty"]);
     fs::write(folder.path().join("notes"), "precious").unwrap();
     for option in ["--save-report", "--timeline"] {
-        let message = bad(folder.path(), &["wordcount", "text", option, "notes"]);
+        let message = bad(folder.path(), &["demo", "wordcount", "text", option, "notes"]);
         assert!(
             message.contains(
                 "error: refusing to overwrite notes, which is neither a report nor a timeline\nhelp: "
@@ -140,31 +140,40 @@ fn only_results_are_overwritten() {
 #[test]
 fn mistakes_are_found_before_the_run() {
     let folder = folder();
-    good(folder.path(), &["wordcount", "text", "--save-report", "r"]);
+    good(folder.path(), &["demo", "wordcount", "text", "--save-report", "r"]);
     let cases = [
         (
-            &["wordcount", "r", "--save-report", "r"][..],
+            &["demo", "wordcount", "r", "--save-report", "r"][..],
             "refusing to overwrite r, which this command also reads or writes",
         ),
         (
-            &["wordcount", "r", "--save-report", "tree/../r"],
+            &["demo", "wordcount", "r", "--save-report", "tree/../r"],
             "refusing to overwrite tree/../r, which this command also",
         ),
         (
-            &["wordcount", "text", "--save-report", "x", "--timeline", "x"],
+            &["demo", "wordcount", "text", "--save-report", "x", "--timeline", "x"],
             "refusing to overwrite x, which this command also",
         ),
         (
             &["dedup", "pack", "tree", "-o", "a", "--timeline", "a"],
             "refusing to overwrite a, which this command also",
         ),
-        (&["wordcount", "text", "--save-report", "tree"], "tree is a folder, expected a file"),
-        (&["wordcount", "text", "--timeline", "none/t"], "creating none/t: there is no folder `none`"),
-        (&["wordcount", "text", "--timeline", "new/"], "new/: it names a folder\nhelp: name the file in it"),
-        (&["wordcount", "text", "--timeline", "-"], "not written to standard output\nhelp: name a file"),
-        (&["wordcount", "text", "--timeline-events", "9"], "--timeline <FILE>"),
+        (&["demo", "wordcount", "text", "--save-report", "tree"], "tree is a folder, expected a file"),
         (
-            &["wordcount", "text", "--timeline", "t", "--timeline-events", "0"],
+            &["demo", "wordcount", "text", "--timeline", "none/t"],
+            "creating none/t: there is no folder `none`",
+        ),
+        (
+            &["demo", "wordcount", "text", "--timeline", "new/"],
+            "new/: it names a folder\nhelp: name the file in it",
+        ),
+        (
+            &["demo", "wordcount", "text", "--timeline", "-"],
+            "not written to standard output\nhelp: name a file",
+        ),
+        (&["demo", "wordcount", "text", "--timeline-events", "9"], "--timeline <FILE>"),
+        (
+            &["demo", "wordcount", "text", "--timeline", "t", "--timeline-events", "0"],
             "expected a number from 1 to 67108864",
         ),
     ];
@@ -181,7 +190,7 @@ fn a_full_disk_leaves_no_file() {
     if !Path::new("/dev/full").exists() {
         return;
     }
-    let output = run(folder.path(), &["wordcount", "text", "--save-report", "/dev/full"]);
+    let output = run(folder.path(), &["demo", "wordcount", "text", "--save-report", "/dev/full"]);
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && message.contains("writing /dev/full: No space left"), "{message}");
     assert_eq!(names(folder.path()), ["text", "tree"]);

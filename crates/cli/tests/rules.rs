@@ -40,11 +40,11 @@ fn folder() -> TempDir {
 
 /// The verbs that execute loops or graphs of tasks, with arguments for little work.
 const VERBS: [&[&str]; 5] = [
-    &["pagerank", "star"],
+    &["demo", "pagerank", "star"],
     &["align", "a.fa", "a.fa"],
-    &["life", "glider", "-g", "3"],
-    &["stencil", "mg", "--scale", "128"],
-    &["stencil", "heat", "--scale", "512"],
+    &["demo", "life", "glider", "-g", "3"],
+    &["demo", "stencil", "mg", "--scale", "128"],
+    &["demo", "stencil", "heat", "--scale", "512"],
 ];
 
 /// A program without end, whose middle runs on any number of threads.
@@ -76,11 +76,12 @@ fn threads_follow_one_rule() {
         let all = with(&team.to_string());
         assert!(all.status.success() && !message(&all).contains("note: "), "{verb:?}: {all:?}");
     }
-    let quiet = run(folder.path(), &["pagerank", "star", "--threads", "4096", "-q"]);
+    let quiet = run(folder.path(), &["demo", "pagerank", "star", "--threads", "4096", "-q"]);
     assert!(quiet.status.success() && quiet.stderr.is_empty(), "{quiet:?}");
     let planned = ["--counts", "--machine", "planned"];
     fs::write(folder.path().join("planned"), "thalweg-machine 1\ndomains 8\ncores 80\n").unwrap();
-    let counted = run(folder.path(), &[&["pagerank", "star", "--threads", "4096"], &planned[..]].concat());
+    let counted =
+        run(folder.path(), &[&["demo", "pagerank", "star", "--threads", "4096"], &planned[..]].concat());
     let text = message(&counted);
     assert!(
         text.contains("note: --threads 4096") && text.contains(&format!("\nthreads: {team}, in ")),
@@ -115,8 +116,8 @@ fn memory_grows_in_proportion_to_threads() {
     fs::write(folder.path().join("words"), words).unwrap();
     fs::write(folder.path().join("count.str"), COUNT).unwrap();
     for verb in [
-        &["wordcount", "words"][..],
-        &["wordcount", "words", "--map-reduce"],
+        &["demo", "wordcount", "words"][..],
+        &["demo", "wordcount", "words", "--map-reduce"],
         &["dedup", "pack", "words", "-o", "-"],
         &["run", "count.str"],
         &["run", "count.str", "--mode", "pipeline"],
@@ -136,14 +137,20 @@ fn memory_is_refused_within_the_address_space_of_the_process() {
     let note = "\nnote: the limit is the address space of the process (ulimit -v)";
     let kib = (256 << 10) + (72 << 10) * thalweg::loops::team_size() as u64;
     for (arguments, why) in [
-        (&["pagerank", "--rmat", "24"][..], "an R-MAT graph of scale 24 needs 3.75 GiB of memory"),
-        (&["pagerank", "--rmat", "24", "--memory", "4G"], "an R-MAT graph of scale 24 needs 3.75 GiB"),
+        (&["demo", "pagerank", "--rmat", "24"][..], "an R-MAT graph of scale 24 needs 3.75 GiB of memory"),
         (
-            &["life", "--random", "1", "--size", "60000x60000", "--torus"],
+            &["demo", "pagerank", "--rmat", "24", "--memory", "4G"],
+            "an R-MAT graph of scale 24 needs 3.75 GiB",
+        ),
+        (
+            &["demo", "life", "--random", "1", "--size", "60000x60000", "--torus"],
             "60000 x 60000 cells takes 861 MiB at",
         ),
-        (&["life", "gosper-gun", "--size", "60000x60000", "--torus"], "60000 x 60000 cells takes 861 MiB at"),
-        (&["stencil", "heat"], "the limit is 1"),
+        (
+            &["demo", "life", "gosper-gun", "--size", "60000x60000", "--torus"],
+            "60000 x 60000 cells takes 861 MiB at",
+        ),
+        (&["demo", "stencil", "heat"], "the limit is 1"),
     ] {
         let output = run_within(folder.path(), kib, arguments);
         let text = message(&output);
@@ -157,13 +164,14 @@ fn memory_is_refused_within_the_address_space_of_the_process() {
     }
     // A plane that grows is computed or refused.
     for size in ["8000x8000", "10000x10000", "12000x12000"] {
-        let grown = run_within(folder.path(), kib, &["life", "--random", "1", "--size", size, "-g", "70"]);
+        let grown =
+            run_within(folder.path(), kib, &["demo", "life", "--random", "1", "--size", size, "-g", "70"]);
         assert!(matches!(grown.status.code(), Some(0 | 1)), "{size}: {grown:?}");
     }
     // What fits is computed, and another cause of an error has no note.
-    let small = run_within(folder.path(), kib, &["pagerank", "star", "-q"]);
+    let small = run_within(folder.path(), kib, &["demo", "pagerank", "star", "-q"]);
     assert!(small.status.success() && small.stderr.is_empty(), "{small:?}");
-    let given = run_within(folder.path(), kib, &["pagerank", "star", "--memory", "30"]);
+    let given = run_within(folder.path(), kib, &["demo", "pagerank", "star", "--memory", "30"]);
     assert!(
         message(&given)
             .contains("star needs 36 B of memory for 3 links without their pages, the limit is 30 B")
@@ -175,15 +183,15 @@ fn memory_is_refused_within_the_address_space_of_the_process() {
 fn empty_inputs_are_announced() {
     let folder = folder();
     for (arguments, warning) in [
-        (&["pagerank", "none"][..], "warning: none has no links"),
-        (&["pagerank", "comments", "-q"], "warning: comments has no links"),
+        (&["demo", "pagerank", "none"][..], "warning: none has no links"),
+        (&["demo", "pagerank", "comments", "-q"], "warning: comments has no links"),
         (&["align", "none", "a.fa"], "warning: none has no sequences"),
         (&["align", "a.fa", "none"], "warning: none has no sequences"),
     ] {
         let output = run(folder.path(), arguments);
         assert!(output.status.success() && message(&output).contains(warning), "{arguments:?}: {output:?}");
     }
-    assert!(!message(&run(folder.path(), &["pagerank", "star"])).contains("warning"));
+    assert!(!message(&run(folder.path(), &["demo", "pagerank", "star"])).contains("warning"));
     assert!(run(folder.path(), &["align", "a.fa", "a.fa"]).stderr.is_empty());
 }
 
@@ -191,8 +199,14 @@ fn empty_inputs_are_announced() {
 fn negative_numbers_are_values() {
     let folder = folder();
     for (arguments, why) in [
-        (&["pagerank", "star", "--tolerance", "-1"][..], "the tolerance must be 0 or positive, it is -1"),
-        (&["pagerank", "star", "--damping", "-0.5"], "the damping must be from 0 to below 1, it is -0.5"),
+        (
+            &["demo", "pagerank", "star", "--tolerance", "-1"][..],
+            "the tolerance must be 0 or positive, it is -1",
+        ),
+        (
+            &["demo", "pagerank", "star", "--damping", "-0.5"],
+            "the damping must be from 0 to below 1, it is -0.5",
+        ),
         (&["align", "a.fa", "a.fa", "--gap-open", "-1"], "gap costs -1 (open)"),
         (&["align", "a.fa", "a.fa", "--gap-extend", "-1"], "-1 (extend)"),
         (&["align", "a.fa", "a.fa", "--mismatch", "-4"], "-4"),
@@ -209,12 +223,12 @@ fn negative_numbers_are_values() {
 #[test]
 fn sizes_beyond_all_memory_name_cells_and_bytes() {
     let folder = folder();
-    let size = ["life", "--random", "1", "--size", "1073741824x1073741824", "--torus"];
+    let size = ["demo", "life", "--random", "1", "--size", "1073741824x1073741824", "--torus"];
     let text = message(&run(folder.path(), &size));
     let named =
         "a world of 1073741824 x 1073741824 cells takes 256 PiB at generation 0, the limit is 4 GiB\nhelp: ";
     assert!(text.contains(named), "{text}");
-    let text = message(&run(folder.path(), &["life", "glider", "--torus", "--size", "2000000000x5"]));
+    let text = message(&run(folder.path(), &["demo", "life", "glider", "--torus", "--size", "2000000000x5"]));
     assert!(text.contains("like 200x100, each from 1 to 1073741824"), "{text}");
 }
 
@@ -223,10 +237,10 @@ fn an_input_is_not_overwritten_even_if_forced() {
     let folder = folder();
     fs::hard_link(folder.path().join("a.fa"), folder.path().join("linked")).unwrap();
     for (arguments, output) in [
-        (&["pagerank", "star"][..], "star"),
+        (&["demo", "pagerank", "star"][..], "star"),
         (&["align", "a.fa", "a.fa"], "a.fa"),
         (&["align", "a.fa", "a.fa"], "./linked"),
-        (&["life", "block.rle"], "block.rle"),
+        (&["demo", "life", "block.rle"], "block.rle"),
     ] {
         let before = fs::read(folder.path().join(output)).unwrap();
         let refused = run(folder.path(), &[arguments, &["-f", "-o", output]].concat());
@@ -241,7 +255,7 @@ fn an_input_is_not_overwritten_even_if_forced() {
     // A built-in pattern is no file.
     for force in [&[][..], &["-f"]] {
         assert!(
-            run(folder.path(), &[&["life", "glider", "-g", "1", "-o", "glider"], force].concat())
+            run(folder.path(), &[&["demo", "life", "glider", "-g", "1", "-o", "glider"], force].concat())
                 .status
                 .success()
         );
@@ -251,7 +265,7 @@ fn an_input_is_not_overwritten_even_if_forced() {
 #[test]
 fn counts_have_their_steals_though_there_are_none() {
     let folder = folder();
-    for verb in [&["pagerank", "star", "-q"][..], &["align", "a.fa", "a.fa"]] {
+    for verb in [&["demo", "pagerank", "star", "-q"][..], &["align", "a.fa", "a.fa"]] {
         for schedule in ["tasks", "loops"] {
             let options = ["--schedule", schedule, "--counts", "--threads", "1"];
             let text = message(&run(folder.path(), &[verb, &options].concat()));
@@ -267,17 +281,17 @@ fn counts_have_their_steals_though_there_are_none() {
 fn scales_are_fractions_of_the_sizes_of_the_paper() {
     let folder = folder();
     for (arguments, what) in [
-        (&["life", "--scale", "64"][..], &["generation  5\n"][..]),
-        (&["life", "--scale", "64", "-g", "2", "-o", "-"], &["x = 256, y = 10240, rule = B3/S23\n"]),
+        (&["demo", "life", "--scale", "64"][..], &["generation  5\n"][..]),
+        (&["demo", "life", "--scale", "64", "-g", "2", "-o", "-"], &["x = 256, y = 10240, rule = B3/S23\n"]),
         (
-            &["pagerank", "--scale", "4096", "--top", "1"],
+            &["demo", "pagerank", "--scale", "4096", "--top", "1"],
             &[
                 "R-MAT graph like uk-2002 at scale 4096: up to 73728 links between 4096 pages",
                 " links: 10 iterations",
             ],
         ),
         (
-            &["pagerank", "--scale", "4096", "--crawl", "twitter-2010", "--max-iterations", "3"],
+            &["demo", "pagerank", "--scale", "4096", "--crawl", "twitter-2010", "--max-iterations", "3"],
             &["like twitter-2010 at scale 4096: up to 360448 links between 8192 pages", ": 3 iterations"],
         ),
         (&["align", "--scale", "64", "--report"], &["1 queries, 1 targets (DNA): 4194304 cells"]),
@@ -291,15 +305,15 @@ fn scales_are_fractions_of_the_sizes_of_the_paper() {
         }
     }
     // Without a number, the default.
-    let refused = run(folder.path(), &["life", "--scale", "--memory", "1G"]);
+    let refused = run(folder.path(), &["demo", "life", "--scale", "--memory", "1G"]);
     assert!(message(&refused).contains("16384 x 655360 cells takes 2.5"), "{refused:?}");
-    let refused = run(folder.path(), &["pagerank", "--memory", "1M", "--scale"]);
+    let refused = run(folder.path(), &["demo", "pagerank", "--memory", "1M", "--scale"]);
     assert!(message(&refused).contains("links and 1048576 pages"), "{refused:?}");
     for arguments in [
-        &["life", "--scale", "2", "--torus"][..],
-        &["life", "glider", "--scale", "2"],
-        &["pagerank", "star", "--scale", "16"],
-        &["pagerank", "star", "--crawl", "uk-2002"],
+        &["demo", "life", "--scale", "2", "--torus"][..],
+        &["demo", "life", "glider", "--scale", "2"],
+        &["demo", "pagerank", "star", "--scale", "16"],
+        &["demo", "pagerank", "star", "--crawl", "uk-2002"],
         &["align", "a.fa", "a.fa", "--scale", "2"],
         &["align", "a.fa"],
         &["align", "--scale", "0"],

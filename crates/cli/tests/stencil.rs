@@ -1,9 +1,13 @@
-//! The command `thalweg stencil`.
+//! The command `thalweg demo stencil`.
 
 use std::process::{Command, Output};
 
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_thalweg")).arg("stencil").args(arguments).output().expect("starts")
+    Command::new(env!("CARGO_BIN_EXE_thalweg"))
+        .args(["demo", "stencil"])
+        .args(arguments)
+        .output()
+        .expect("starts")
 }
 
 /// Standard output without the lines that have times.

@@ -46,10 +46,10 @@ const PRINT: [&str; 13] = [
     "--help",
     "--version",
     "run --help",
-    "wordcount star",
-    "pagerank star",
-    "life glider -g 3 -o -",
-    "stencil heat --scale 512",
+    "demo wordcount star",
+    "demo pagerank star",
+    "demo life glider -g 3 -o -",
+    "demo stencil heat --scale 512",
     "align a.fa a.fa",
     "check prints.str",
     "graph prints.str",
@@ -87,10 +87,10 @@ fn a_full_output_is_an_error() {
 fn closed_input_is_an_error() {
     let folder = folder();
     for arguments in [
-        "wordcount",
-        "pagerank -",
+        "demo wordcount",
+        "demo pagerank -",
         "align - a.fa",
-        "life -",
+        "demo life -",
         "machine --machine -",
         "show -",
         "dedup verify -",
@@ -101,8 +101,8 @@ fn closed_input_is_an_error() {
     }
     assert!(!folder.path().join("made").exists());
     // The streams are examined, and not only `/dev/null` in place of a closed one.
-    check(folder.path(), "thalweg wordcount < /dev/null > /dev/null", 0, "");
-    check(folder.path(), "thalweg wordcount <> /dev/null >&0", 0, "");
+    check(folder.path(), "thalweg demo wordcount < /dev/null > /dev/null", 0, "");
+    check(folder.path(), "thalweg demo wordcount <> /dev/null >&0", 0, "");
 }
 
 #[test]

@@ -185,7 +185,7 @@ fn feed_until(child: &mut Running, mut enough: impl FnMut() -> bool) {
 fn the_table_stays_in_place_and_is_removed_at_the_end() {
     let folder = tempdir().unwrap();
     for size in [(80, 24), (40, 24), (40, 7), (200, 60)] {
-        let (own, mut child) = spawn(folder.path(), &["wordcount"], "xterm", size);
+        let (own, mut child) = spawn(folder.path(), &["demo", "wordcount"], "xterm", size);
         let written = Written::by(own);
         feed_until(&mut child, || written.count(FRAME) >= 3);
         let text = written.at_the_end();
@@ -250,9 +250,9 @@ fn an_interrupt_leaves_the_last_frame_and_a_sound_terminal() {
 fn elsewhere_the_view_is_lines_without_escape_sequences() {
     let folder = tempdir().unwrap();
     let began = Instant::now();
-    let (own, mut dumb) = spawn(folder.path(), &["wordcount"], "dumb", (80, 24));
+    let (own, mut dumb) = spawn(folder.path(), &["demo", "wordcount"], "dumb", (80, 24));
     let mut piped = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    piped.args(["wordcount", "--watch"]).stdin(Stdio::piped()).stdout(Stdio::null());
+    piped.args(["demo", "wordcount", "--watch"]).stdin(Stdio::piped()).stdout(Stdio::null());
     let mut piped = start(piped.stderr(Stdio::piped()));
     let both = [Written::by(own), Written::by(piped.stderr.take().unwrap())];
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! The command `thalweg wordcount`.
+//! The command `thalweg demo wordcount`.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use tempfile::tempdir;
 
 fn wordcount(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
-    command.arg("wordcount").args(arguments).current_dir(folder);
+    command.args(["demo", "wordcount"]).args(arguments).current_dir(folder);
     command
 }
 

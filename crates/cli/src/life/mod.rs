@@ -1,4 +1,4 @@
-//! `thalweg life`.
+//! `thalweg demo life`.
 
 use std::fs;
 use std::io::Write;
@@ -93,13 +93,13 @@ fn footer() -> String {
         "Built-in patterns (a file of such a name is ./NAME):
 {}
 Examples:
-  thalweg life r-pentomino --until-settled
-  thalweg life acorn --animate --fps 60 -g 120  in the terminal, for two seconds
-  thalweg life gosper-gun -g 300 -o gun.rle     the last generation
-  thalweg life pattern.rle --torus --size 200x100
-  thalweg life --random 7 --size 512x512 --torus -g 100 --threads 1
-  thalweg life r-pentomino -g 1103 --frames pictures --every 10
-  thalweg life --scale 64",
+  thalweg demo life r-pentomino --until-settled
+  thalweg demo life acorn --animate --fps 60 -g 120  in the terminal
+  thalweg demo life gosper-gun -g 300 -o gun.rle     the last generation
+  thalweg demo life pattern.rle --torus --size 200x100
+  thalweg demo life --random 7 --size 512x512 --torus -g 100 --threads 1
+  thalweg demo life r-pentomino -g 1103 --frames pictures --every 10
+  thalweg demo life --scale 64",
         names.concat()
     )
 }

@@ -1,4 +1,4 @@
-//! What `thalweg life` shows of a world while it evolves: an animation in the terminal, and pictures in files.
+//! What `thalweg demo life` shows of a world while it evolves: an animation in the terminal, and pictures in files.
 
 use std::fs;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `thalweg pagerank`.
+//! `thalweg demo pagerank`.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,13 @@ mod plot;
 /// refused.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:
-  thalweg pagerank soc-LiveJournal1.txt.gz --top 20
-  thalweg pagerank web-Stanford.mtx --format json -o ranks.json --plot r.svg
-  thalweg pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-8
-  thalweg pagerank --rmat 14 --edge-factor 16 --seed 1 --top 10
-  thalweg pagerank --scale 2048 --crawl twitter-2010 --top 10
-  thalweg pagerank --rmat 14 --counts --machine server.machine --top 0
-  zcat links.gz | thalweg pagerank - --quiet | head")]
+  thalweg demo pagerank soc-LiveJournal1.txt.gz --top 20
+  thalweg demo pagerank web-Stanford.mtx --format json -o r.json --plot r.svg
+  thalweg demo pagerank roads.txt --undirected --damping 0.9 --tolerance 1e-8
+  thalweg demo pagerank --rmat 14 --edge-factor 16 --seed 1 --top 10
+  thalweg demo pagerank --scale 2048 --crawl twitter-2010 --top 10
+  thalweg demo pagerank --rmat 14 --counts --machine server.machine --top 0
+  zcat links.gz | thalweg demo pagerank - --quiet | head")]
 pub(crate) struct Pagerank {
     /// The file to read, or `-` for standard input
     #[arg(value_name = "GRAPH", required_unless_present_any = ["rmat", "scale"], conflicts_with = "rmat")]

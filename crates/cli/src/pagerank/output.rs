@@ -1,4 +1,4 @@
-//! What `thalweg pagerank` writes: ranks and a plot.
+//! What `thalweg demo pagerank` writes: ranks and a plot.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
