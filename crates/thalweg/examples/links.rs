@@ -82,10 +82,14 @@ fn read(path: PathBuf) -> (Page, Vec<PathBuf>) {
     (Page { path, links, missing }, next)
 }
 
-/// The files of links `[text](file#place)`, outside of code.
+/// The files of links `[text](file#place)` and of definitions `[label]: file#place`, outside of code.
 fn targets(text: &str) -> impl Iterator<Item = &str> {
     let prose = text.split("```").step_by(2);
-    let links = prose.flat_map(|prose| prose.split("](").skip(1)).filter_map(|rest| rest.split_once(')'));
-    let files = links.filter_map(|(link, _)| link.split('#').next());
+    let links = prose.flat_map(|prose| {
+        let inline = prose.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+        let definitions = prose.lines().filter_map(|line| Some(line.strip_prefix('[')?.split_once("]: ")?.1));
+        inline.chain(definitions)
+    });
+    let files = links.filter_map(|link| link.split('#').next());
     files.filter(|file| !file.is_empty() && !file.contains(':') && !file.contains(char::is_whitespace))
 }

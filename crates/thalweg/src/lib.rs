@@ -35,11 +35,14 @@
 //! `policies` (those of the papers), and `full` for all. None is on by default.
 //! `cargo doc --all-features` documents everything.
 //!
-//! The guide in the repository, `docs/guide`, has a chapter for each need: order and determinism, rates and loops,
-//! processes, memory, failures, policies and reports, and patterns for users of rayon, threads and tokio.
+//! The [guide] answers first questions and has a chapter for each need: order and determinism, rates and loops, processes,
+//! memory, failures, services, policies and reports, and patterns for users of rayon, threads and tokio.
 
 #[cfg(feature = "tasks")]
 mod costs;
+// Documentation alone: a program that uses the library compiles none of it.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 mod iter;
 pub mod prelude;
 mod scope;
@@ -206,5 +209,7 @@ pub mod trace {
     };
 }
 
+/// The programs of the README are tests of the repository: the package has another file in its place.
 #[cfg(doctest)]
-mod doctests;
+#[doc = include_str!("../../../README.md")]
+struct Readme;

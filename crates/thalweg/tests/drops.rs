@@ -300,7 +300,7 @@ fn cases() -> Vec<Case> {
             match graph.run_with(options).map_err(Error::from) {
                 // The process waits for itself, which a worker may find before the sink fails.
                 Err(Error::Deadlock(_)) => Err(Error::Cancelled),
-                run => run.map(drop).map_err(Error::from),
+                run => run.map(drop),
             }
         }),
         ("messages of a process that waits to send", |tally, options| {
@@ -589,7 +589,7 @@ fn cases() -> Vec<Case> {
                     tally.live.fetch_sub(1, Ordering::Relaxed);
                     Err(Error::Panic { node, message: INJECTED.to_owned() })
                 }
-                other => other.map(drop).map_err(Error::from),
+                other => other.map(drop),
             }
         }),
         ("a graph that is refused", |tally, options| {

@@ -81,7 +81,7 @@ fn links_are_followed_in_one_order() {
         "a.md",
         "[b](b.md), [c](c.md#part), [web](https://example.org), [gone](gone.md)\n```\nx[0](y)\n```\n",
     );
-    page("b.md", "[d](d.md) [itself](b.md) [a](a.md)");
+    page("b.md", "[d][label] [itself](b.md) [a](a.md)\n\n[label]: d.md#part\n");
     page("c.md", "[data](data.csv) [d](d.md)");
     page("d.md", "no links");
     page("data.csv", "1,2");
@@ -146,4 +146,12 @@ fn tasks_are_near_the_memory_of_their_blocks() {
     let wrong = run("placed", &[&many]);
     let message = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert!(!wrong.status.success() && message.contains("many.machine: machine, line 3"), "{message}");
+}
+
+#[test]
+fn all_clients_of_the_service_are_answered() {
+    let lines = printed("service", &[]);
+    let answers: Vec<&str> = lines.lines().filter_map(|line| Some(line.split_once(" in ")?.0)).collect();
+    let all = "12000 answers of 600 clients";
+    assert_eq!(answers, [format!("one graph: {all}"), format!("spawn_blocking: {all}")], "{lines}");
 }

@@ -40,7 +40,6 @@ mod parallel;
 mod payloads;
 mod pinned;
 mod plans;
-mod policies_in_two_hosts;
 mod processes;
 mod random_graphs;
 mod random_loops;

@@ -223,7 +223,7 @@ impl<T> std::error::Error for Failed<T> {
     }
 }
 
-/// The value of a run that has failed. Its drop contains panics: the caller who drops it handles the run's error.
+/// The value of a run that has failed. Its drop contains panics, since it may happen while the caller handles the error.
 struct Partial<T> {
     value: Option<T>,
     discard: fn(T),

@@ -15,7 +15,6 @@
 //! | `realised` | a model of the virtual host as a graph for the engine |
 //! | `runner` | runs many cases; the environment sets their number and the seed |
 //! | `section` | random sections with a limit on the items in flight |
-//! | `streamit` | the graph of a StreamIt program as a model of the virtual host |
 //! | `watchdog` | aborts the process with a message if a run does not end |
 
 // Each test file compiles its own copy of this module and uses a part of it.
@@ -34,5 +33,4 @@ pub mod reference;
 pub mod runner;
 pub mod section;
 pub mod spec;
-pub mod streamit;
 pub mod watchdog;

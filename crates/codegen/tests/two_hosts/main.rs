@@ -23,11 +23,15 @@
 //!   no longer reach the end of a stream, which the virtual host does not model; see [`Extent`],
 //! - processes and growing channels, which the virtual host does not have.
 
-use crate::support;
+// A part of the support of the tests in `crates/thalweg`, which use more of it.
+#[allow(dead_code)]
+#[path = "../../../thalweg/tests/support/realised.rs"]
+mod realised;
+mod streamit;
+#[path = "../../../thalweg/tests/support/watchdog.rs"]
+mod watchdog;
 
-use support::realised::{self, Gates};
-use support::streamit;
-use support::watchdog::watch;
+use realised::Gates;
 use thalweg::embed::graph::{Link, NodeId};
 use thalweg::embed::policy::record::{Entry, Log};
 use thalweg::embed::policy::{Recorded, WorkerId, registry};
@@ -37,6 +41,7 @@ use thalweg::{Graph, Options};
 use thalweg_lang::{Compiled, Sources, compile};
 use thalweg_lang_testgen::{Choices, generate};
 use thalweg_sim::{Cost, Model, Ratio, Settings, shapes};
+use watchdog::watch;
 
 /// Sizes used in both hosts.
 #[derive(Clone, Copy, Debug)]
