@@ -44,6 +44,7 @@ mod processes;
 mod random_graphs;
 mod random_loops;
 mod random_processes;
+mod results;
 mod roaming;
 mod scratch;
 mod small_jobs;
