@@ -44,6 +44,8 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("small.adaptor.long", "long iterator adaptor"),
     ("small.chain.n100", "chain of 100 items"),
     ("small.chain.n1000", "chain of 1000 items"),
+    ("fastq", "FASTQ filter"),
+    ("operators", "operator"),
     ("owned.maps", "lines, three sequential maps"),
     ("owned.processes", "lines, three processes"),
     ("owned.map", "lines, one parallel map"),

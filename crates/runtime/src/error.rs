@@ -36,7 +36,7 @@ impl fmt::Debug for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// A message that says what is wrong and, from a line `help: ` on, what to do.
+/// A message that says what is wrong and, from a line on that begins with `help: `, what to do.
 struct Text {
     what: String,
     help: Option<String>,
@@ -45,8 +45,9 @@ struct Text {
 impl Text {
     fn of(message: &impl fmt::Display) -> Text {
         let text = message.to_string();
-        match text.split_once("\nhelp: ") {
-            Some((what, help)) => Text { what: what.to_owned(), help: Some(help.to_owned()) },
+        let help = |(at, _): (usize, _)| Some((at, text[at..].trim_start().strip_prefix("help: ")?));
+        match text.match_indices('\n').find_map(help) {
+            Some((at, help)) => Text { what: text[..at].to_owned(), help: Some(help.to_owned()) },
             None => Text { what: text, help: None },
         }
     }

@@ -172,8 +172,9 @@ impl<U: Send> Iterator for Ordered<'_, U> {
         self.0.next().map(|result| match result {
             Ok(item) => item,
             Err(Failure::Panic(_, payload)) => resume_unwind(payload),
-            Err(Failure::Error(_, error)) => panic_with(error),
-            Err(Failure::Run(error)) => panic_with(error),
+            Err(Failure::Error(_, error)) => panic_with(error.to_string(), error),
+            // With its help.
+            Err(Failure::Run(error)) => panic_with(format!("{error:?}"), error),
         })
     }
 }
@@ -195,8 +196,7 @@ impl<U: Send> Iterator for TryOrdered<'_, U> {
 
 /// Panics with an error's message. The error may be a user's value, whose drop must not panic while this thread unwinds.
 #[cold]
-fn panic_with(error: impl std::fmt::Display) -> ! {
-    let message = error.to_string();
+fn panic_with(message: String, error: impl Sized) -> ! {
     drop_quietly(error);
     panic!("{message}")
 }
