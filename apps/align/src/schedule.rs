@@ -13,7 +13,7 @@ use thalweg::tasks::{Colour, SearchSettings, StaticGraph, TaskOptions};
 /// let (query, target) = (b"ACGTACGTAC", b"TTACGTCGTACTT");
 /// assert_eq!(aligner.clone().schedule(Schedule::Loops).score(query, target)?, 13);
 /// assert_eq!(aligner.schedule(Schedule::RandomTasks).score(query, target)?, 13);
-/// # Ok::<(), thalweg_align::TaskError>(())
+/// # Ok::<(), thalweg_align::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -86,8 +86,8 @@ impl Show {
                 );
                 self.show(report, interrupt)
             }
-            ([before, after], _) => self.compare(&report(before)?, &report(after)?),
-            (_, [timeline, ..]) => bail!(
+            ([before, after], []) => self.compare(&report(before)?, &report(after)?),
+            ([], [timeline, ..]) => bail!(
                 "{} is a timeline, and no report is given\nhelp: name the report of the same run too",
                 shown(&timeline.path)
             ),

@@ -146,7 +146,7 @@ impl NodeProfile {
             (Some((a, n)), Some((b, m))) => {
                 both.with_variance(((a + b) / (n + m) - both.mean_ns().powi(2)).max(0.0))
             }
-            // The firings of one profile alone were measured one by one.
+            // The firings of one profile alone were measured one by one: its variance stands for both.
             (Some(_), None) => NodeProfile { variance: self.variance, ..both },
             (None, _) => NodeProfile { variance: other.variance, ..both },
         }

@@ -61,7 +61,7 @@ fn with_help(f: &mut fmt::Formatter<'_>, what: &impl fmt::Display, help: Option<
 
 /// The reason why a run ended early. It names the node that is at fault, if there is one.
 ///
-/// It prints on one line that says what happened; [`Error::help`] says what to do. `Debug` prints both, so a `main` that
+/// It prints on one line that says what happened, unless a message of the user's code has several; [`Error::help`] says what to do. `Debug` prints both, so a `main` that
 /// returns the error shows them. The error of a user's function comes back by [`downcast`](Error::downcast).
 ///
 /// A run has one error: the first that a thread recorded. If several nodes fail at about the same time, it may be that of any
@@ -96,8 +96,8 @@ pub enum Error {
     ///
     /// let graph = Graph::new();
     /// let sum = graph.source(1..=4u64).fold(0, |sum, n| sum + n);
-    /// let result = sum.run_with(&Options::new().capacity(usize::MAX));
-    /// let Err(Error::Plan(why)) = result else { panic!("2^64 items fit into no memory") };
+    /// let failed = sum.run_with(&Options::new().capacity(usize::MAX)).unwrap_err();
+    /// let Error::Plan(why) = failed.error() else { panic!("2^64 items fit into no memory") };
     /// let error = why.downcast_ref::<PlanError>().expect("a misfit");
     /// assert!(matches!(error.misfit, Misfit::Bytes { bytes: 8, .. }));
     /// ```
@@ -149,9 +149,9 @@ pub enum Error {
         /// Whether each guard page splits a mapping, as on kernels older than Linux 6.13.
         split: bool,
     },
-    /// The output belongs to another graph: see [`crate::Finished::take`].
+    /// The output belongs to another graph: see [`crate::Run::take`].
     ForeignOutput,
-    /// The node of the output has ended without a value: see [`crate::Finished::take`].
+    /// The node of the output has ended without a value: see [`crate::Run::take`].
     NoValue {
         /// The node.
         node: String,
@@ -177,6 +177,8 @@ impl Error {
         match self {
             Error::Build(error) => error.help(),
             Error::Deadlock(deadlock) => Some(deadlock.help()),
+            // Its text is the user's.
+            Error::Node { .. } => None,
             _ => Text::of(&Message(self)).help,
         }
     }
@@ -226,7 +228,10 @@ impl fmt::Debug for Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&Text::of(&Message(self)).what)
+        match self {
+            Error::Node { .. } => Message(self).fmt(f),
+            _ => f.write_str(&Text::of(&Message(self)).what),
+        }
     }
 }
 

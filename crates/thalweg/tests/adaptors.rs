@@ -530,7 +530,7 @@ fn a_failure_of_the_run_is_the_last_result() {
     let mut ordered = (0u64..).par_map(|item| item).options(late());
     let (results, panic) = watch("deadline", || until_panic(&mut ordered));
     assert!(results.iter().copied().eq(0..results.len() as u64));
-    assert_eq!(text(&*panic), error.to_string());
+    assert_eq!(text(&*panic), format!("{error:?}"));
     assert!(ordered.next().is_none());
 }
 

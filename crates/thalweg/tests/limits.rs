@@ -389,14 +389,14 @@ trait Refused {
 
 impl<T: Send + 'static> Refused for Stream<'static, T> {
     fn discard_and_run(self) -> String {
-        self.for_each(drop).run_with(&options(1)).unwrap_err().to_string()
+        format!("{:?}", self.for_each(drop).run_with(&options(1)).unwrap_err())
     }
 }
 
 fn dynamic_rate(port: &str, detail: &str, help: &str) -> String {
     format!(
         "`{port}` between its entry and it has a dynamic rate{detail}, so that an item's descendants cannot be \
-         counted\n  help: {help}"
+         counted\nhelp: {help}"
     )
 }
 

@@ -110,8 +110,8 @@ fn a_failure_is_an_error_of_any_kind() {
 #[test]
 fn errors_print_on_one_line() {
     let graph = Graph::new();
-    let (back, again) = graph.feedback([]);
-    graph.source(0..9u64).zip(again).map(|(a, b): (u64, u64)| a + b).feed(back);
+    let (back, last) = graph.feedback([2u64]);
+    graph.source(0..9u64).zip(last).map(|(a, b)| a + b).filter(|sum| sum % 2 == 0).feed(back);
     let deadlock = graph.run().unwrap_err().into_error();
     assert!(matches!(&deadlock, Error::Deadlock(Deadlock { .. })), "{deadlock}");
     let graph = Graph::new();
@@ -125,4 +125,19 @@ fn errors_print_on_one_line() {
             None => assert_eq!(format!("{error:?}"), line),
         }
     }
+}
+
+/// A state that the sink's function was changing when it failed is not the state after a prefix.
+#[test]
+fn a_state_that_was_being_changed_is_no_partial_value() {
+    silence();
+    let two = Options::new().threads(2);
+    let failed = from_iter(0..9u64).for_each_with(Vec::new(), |items, n| {
+        items.push(n);
+        if n == 5 { Err("5") } else { Ok(()) }
+    });
+    assert_eq!(failed.run_with(&two).unwrap_err().into_partial(), None);
+    let groups =
+        from_iter(0..9u64).fold_by_key(|n| assert!(*n < 5, "{INJECTED}"), || 0, |count, _| count + 1);
+    assert_eq!(groups.run_with(&two).unwrap_err().into_partial(), None);
 }

@@ -71,7 +71,7 @@ impl Evidence<'_> {
             }
             _ => {
                 format!(
-                    "give {name} more work at a time: put `batch(64)` before it, or set a larger `run_length`"
+                    "give {name} more work at a time: put `batch(64)` before it, or set a larger `claim_length`"
                 )
             }
         };

@@ -20,6 +20,7 @@ use crate::process::Ending;
 use crate::run::{Failed, Options, Prepared, Run, Wanted};
 use crate::sync::{Mutex, lock};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use thalweg_graph::NodeId;
 
@@ -50,13 +51,15 @@ pub struct Output<'env, T> {
 /// The slot of a node's value.
 pub(crate) struct Slot<T> {
     value: Mutex<Option<T>>,
+    /// Whether the value is no result and waits only to be dropped. Set before the value is put, whose lock orders it.
+    is_void: AtomicBool,
     /// Drops a value that was not taken; `drop` if it is not set.
     discard: OnceLock<fn(T)>,
 }
 
 impl<T> Slot<T> {
     fn new() -> Slot<T> {
-        Slot { value: Mutex::new(None), discard: OnceLock::new() }
+        Slot { value: Mutex::new(None), is_void: AtomicBool::new(false), discard: OnceLock::new() }
     }
 
     fn put(&self, value: Option<T>) {
@@ -64,7 +67,8 @@ impl<T> Slot<T> {
     }
 
     pub(crate) fn take(&self) -> Option<T> {
-        lock(&self.value).take()
+        let mut value = lock(&self.value);
+        if self.is_void.load(Ordering::Relaxed) { None } else { value.take() }
     }
 
     /// Drops a value of this slot.
@@ -75,7 +79,7 @@ impl<T> Slot<T> {
 
 impl<T> Drop for Slot<T> {
     fn drop(&mut self) {
-        if let Some(value) = self.take() {
+        if let Some(value) = lock(&self.value).take() {
             self.discards()(value);
         }
     }
@@ -174,6 +178,9 @@ impl<T> Output<'_, T> {
 pub(super) struct Settle<T, V> {
     /// `None` while a folding function has the value, and if that has panicked or failed.
     pub(super) value: Option<T>,
+    /// Whether the sink's function is changing the value, or has failed or panicked while it did: then the value is no result.
+    /// It goes to the slot all the same, which drops it where a panic of the drop ends no other one.
+    pub(super) is_changing: bool,
     /// Makes the result of the value.
     finish: fn(T) -> Option<V>,
     slot: Arc<Slot<V>>,
@@ -183,12 +190,15 @@ impl<T, V> Settle<T, V> {
     /// A value, and the slot that the result which `finish` makes of it will be moved to.
     pub(super) fn new(value: T, finish: fn(T) -> Option<V>) -> (Settle<T, V>, Arc<Slot<V>>) {
         let slot = Arc::new(Slot::new());
-        (Settle { value: Some(value), finish, slot: slot.clone() }, slot)
+        (Settle { value: Some(value), is_changing: false, finish, slot: slot.clone() }, slot)
     }
 }
 
 impl<T, V> Drop for Settle<T, V> {
     fn drop(&mut self) {
+        if self.is_changing {
+            self.slot.is_void.store(true, Ordering::Relaxed);
+        }
         self.slot.put(self.value.take().and_then(self.finish));
     }
 }

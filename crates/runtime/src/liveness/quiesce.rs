@@ -101,7 +101,7 @@ fn open(net: &Net<'_>, waits: &WaitGraph) -> Result<bool, Error> {
         return Ok(true);
     }
     if net.liveness.closes_loops {
-        let mut firm = starved.iter().filter(|cycle| is_firm(cycle));
+        let mut firm = starved.iter().filter(|cycle| is_firm(cycle) && !may_be_fed(net, cycle));
         // A node of another cycle waits for any of its inputs, and an event from outside the run may bring it an item.
         let end_any = || !awaits_outside(net) && starved.iter().any(|cycle| close_cycle(net, cycle, true));
         return Ok(firm.any(|cycle| close_cycle(net, cycle, true)) || end_any());
@@ -153,11 +153,12 @@ fn is_timed(net: &Net<'_>, node: NodeId) -> bool {
     !state.is_done() && matches!(state.wait.read(), Waiting::Timed { .. })
 }
 
-/// Whether a node of the loop that a cycle runs through has an alarm set, and may bring an item to a merge of the cycle.
+/// Whether a node of the loop that a cycle runs through has an alarm set, and may bring an item to a merge of the cycle, or
+/// push into the loop what would be lost if it ended now.
 fn may_be_fed(net: &Net<'_>, cycle: &Cycle) -> bool {
     let (components, of) = (net.components(), cycle.first().map(|(node, _)| *node));
     let members = of.map_or(&[][..], |node| components.members(components.of(node)));
-    !is_firm(cycle) && members.iter().any(|member| is_timed(net, *member))
+    members.iter().any(|member| is_timed(net, *member))
 }
 
 /// Whether a process has ended while the guard of a message lent to it is alive outside it.

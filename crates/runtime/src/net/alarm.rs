@@ -34,6 +34,7 @@
 //! search takes it for a node that waits for others only.
 
 use super::NodeWaker;
+use crate::contain::drop_quietly;
 use crate::threads::name_thread;
 use crate::threads::per_process::PerProcess;
 use std::collections::BTreeMap;
@@ -114,7 +115,7 @@ impl Drop for Alarm {
         if let Some(entry) = self.entry {
             // The waker is dropped after the unlock: it may be the last reference to the run.
             let waker = lock(ALARMS.get()).set.remove(&entry);
-            drop(waker);
+            drop_quietly(waker);
         }
     }
 }
@@ -150,6 +151,8 @@ fn go_off<'a>(alarms: &'a Alarms, mut queue: MutexGuard<'a, Queue>) -> MutexGuar
     drop(queue);
     if let Some((_, waker)) = first {
         waker.wake_node();
+        // It may be the last reference to the run, and then drops an error of the user.
+        drop_quietly(waker);
     }
     lock(alarms)
 }

@@ -313,7 +313,8 @@ where
         Ok(())
     }
 
-    /// [`fire`](Self::fire), and in a sampled activation measures one of the firings. False if one is interrupted.
+    /// [`fire`](Self::fire), and in a sampled activation measures one of the firings, unless a part of it ran before. False if
+    /// one is interrupted.
     #[inline]
     pub(super) fn fire_measured(
         &self,
@@ -322,19 +323,18 @@ where
         firings: usize,
         cx: &mut ActivationContext<'_>,
     ) -> Result<bool, Failure> {
-        if cx.laps.is_none() {
+        if cx.laps.is_none() || slot.rest.is_some() {
             return self.fire(slot, limits, firings);
         }
         let end = slot.fired + firings;
         while slot.fired < end {
             let before = slot.fired;
             let run = cx.next_run(end - before);
-            let whole = self.fire(slot, limits.clone(), run)?;
-            cx.end_run(slot.fired - before);
-            cx.lap(Part::Application);
-            if !whole {
+            if !self.fire(slot, limits.clone(), run)? {
                 return Ok(false);
             }
+            cx.end_run(slot.fired - before);
+            cx.lap(Part::Application);
         }
         Ok(true)
     }

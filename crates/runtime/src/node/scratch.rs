@@ -5,8 +5,8 @@
 //! | under way | a call of [`ScratchPool::with`], which takes an idle value or makes one | the end of the call; a panic, which drops it |
 //! | idle | the end of a call | a call that takes it; the drop of the pool |
 //!
-//! A node calls `with` for the firings of a ticket together, so it locks twice for a ticket, not for each item. There are at
-//! most as many values as calls at the same time: one for each worker.
+//! A node calls `with` for the firings of a ticket together, so it locks twice for a ticket; if its results are weighed, twice
+//! for each item, as an iterator adaptor does. There are at most as many values as calls at the same time: one for each worker.
 
 use super::parallel::{self, Failure};
 use super::{Code, code::Parts};

@@ -99,8 +99,8 @@ impl Options {
     /// back ([`Plan::read`]), or one made from a profile ([`Plan::with_profile`]). A second call replaces the plan.
     ///
     /// The plan decides what [`threads`](Self::threads), [`machine`](Self::machine), [`policy`](Self::policy),
-    /// [`budget`](Self::budget), [`capacity`](Self::capacity), [`run_length`](Self::run_length) and
-    /// [`one_to_one`](Self::one_to_one) wish, so none of these may be set too. A plan that does not fit the graph is
+    /// [`budget`](Self::budget), [`capacity`](Self::capacity), [`claim_length`](Self::claim_length) and
+    /// [`thread_per_node`](Self::thread_per_node) wish, so none of these may be set too. A plan that does not fit the graph is
     /// [`Error::Plan`] when the run is prepared.
     ///
     /// ```

@@ -4,7 +4,7 @@
 //! either exists: see [`output`](crate::build).
 
 use crate::build::{Output, Slot};
-use crate::contain::{contain, drop_payload};
+use crate::contain::{contain, drop_payload, drop_quietly};
 use crate::error::Error;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -256,7 +256,12 @@ impl Outcome {
     pub(crate) fn take<T>(self, wanted: Wanted<T>) -> Result<Run<T>, Failed<T>> {
         let Outcome { number, report, error } = self;
         let (value, discard, node) = match wanted {
-            Wanted::Output(slot, node) => (slot.take(), slot.discards(), Some(node)),
+            Wanted::Output(slot, node) => {
+                let value = (slot.take(), slot.discards(), Some(node));
+                // A value that is no result may be left in it. The run has its error already.
+                drop_quietly(slot);
+                value
+            }
             Wanted::Nothing(value) => (Some(value), drop as fn(T), None),
         };
         let (error, value) = match (error, value) {

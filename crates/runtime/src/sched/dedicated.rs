@@ -34,6 +34,7 @@ use crate::liveness::search;
 use crate::measure::account::DedicatedAccount;
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::recorder::Recorder;
+use crate::measure::sampler::{FREQUENT, Sampler};
 use crate::measure::service::Measured;
 use crate::measure::waits;
 use crate::net::{ActivationContext, By, NO_NAP, Net, NodeState, Waiting};
@@ -83,7 +84,12 @@ pub(crate) fn run(
     let longest = net.topology.plan.claim_lengths[node.index()].min(SLICE);
     let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);
-    let mut measures = Measures { service: Box::default(), recorder: Recorder::new(config.timeline) };
+    let mut measures = Measures {
+        service: Box::default(),
+        recorder: Recorder::new(config.timeline),
+        activations: 0,
+        sampler: Sampler::new(),
+    };
     while !net.stopped() && !cell.state.is_done() {
         let alerted = cell.state.alert.swap(false, Ordering::AcqRel);
         let budget = match cell.kind {
@@ -98,7 +104,8 @@ pub(crate) fn run(
         if waits::is_counted(cell, from, true) {
             waits::count(net, node, waits::ended_always(cell, from));
         }
-        cx.laps = Some(Laps::start(from));
+        let weight = measures.next_weight();
+        cx.laps = (weight > 0).then(|| Laps::start(from));
         let event = catch_unwind(AssertUnwindSafe(|| body.activate(&mut cx)));
         let laps = cx.laps.take();
         cell.state.firings.fetch_add(cx.fired as u64, Ordering::Relaxed);
@@ -108,7 +115,7 @@ pub(crate) fn run(
         cell.state.since.store(after, Ordering::Relaxed);
         widen::note_node(net, node, cell);
         let ns = Scale::now().ns(after.saturating_sub(from));
-        measures.note_service(&cell.state, cx.fired, ns, laps);
+        measures.note_service(&cell.state, cx.fired, ns, laps.map(|laps| (laps, weight)));
         measures.move_parts(net, node);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
@@ -159,26 +166,43 @@ fn next_budget(budget: usize, ns: f64) -> usize {
     }
 }
 
-/// What the thread measures of its node. All activations are measured: beside the wait after each, that costs little.
+/// What the thread measures of its node. All activations are measured: beside the wait after each, that costs little. Single
+/// firings are measured in the first [`FIRST_MEASURED`] activations, and then in a sample of them.
 struct Measures {
     service: Box<Service>,
     recorder: Option<Recorder>,
+    activations: u64,
+    sampler: Sampler,
 }
 
+/// The activations after which firings are measured in a sample.
+const FIRST_MEASURED: u64 = 16;
+
 impl Measures {
+    /// Begins an activation. The number of activations for which its firings count; 0 if they are not measured.
+    fn next_weight(&mut self) -> u64 {
+        self.activations += 1;
+        self.sampler.step();
+        match self.activations <= FIRST_MEASURED {
+            true => 1,
+            false => u64::from(self.sampler.is_frequent()) * u64::from(FREQUENT),
+        }
+    }
+
     /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds. Sets the pace, by which a single firing
     /// of the next activation is measured.
-    fn note_service(&mut self, state: &NodeState, fired: usize, ns: f64, laps: Option<Laps>) {
+    fn note_service(&mut self, state: &NodeState, fired: usize, ns: f64, laps: Option<(Laps, u64)>) {
         // A process may work for long without a message.
         if fired == 0 && ns <= LONG_NS {
             return;
         }
-        let firing = (fired > 0).then(|| {
-            let mean = ns / fired as f64;
+        let mean = ns / fired.max(1) as f64;
+        if fired > 0 {
             state.pace.store((mean * 16.0) as u32, Ordering::Relaxed);
-            let single = laps.and_then(|laps| laps.measured);
-            let each = single.map_or(mean, |(of, spent)| Scale::now().ns(spent) / of as f64);
-            (each, fired as u64)
+        }
+        let firing = laps.filter(|_| fired > 0).map(|(laps, weight)| {
+            let each = laps.measured.map_or(mean, |(of, spent)| Scale::now().ns(spent) / of as f64);
+            (each, (fired as u64).saturating_mul(weight))
         });
         Measured { ns, fired, always: true, firing }.record(&mut self.service);
     }

@@ -34,7 +34,7 @@ use thalweg_runtime::{drop_quietly, into_message};
 /// to call the iterator and the function itself, as [`Iterator::map`] does, and goes on so if the caller gets more results in
 /// that way. The other threads then sleep. If `next` stays away for a few milliseconds, or a call of the function takes so
 /// long, they go on with the next items. With an option that asks for the threads of a run this is not tried: a deadline, a
-/// policy, a plan, pins, domains, a timeline, a stack size, counted or unaccounted runs, or a function that is called at the start.
+/// policy, a plan, pins, domains, a timeline, a stack size, repeatable or untimed runs, or a function that is called at the start.
 ///
 /// **Panics.** A panic in the iterator or in a function is resumed in the caller, in place of the result it
 /// prevented, after the results before it. Options that are refused, and a thread that cannot be started,

@@ -49,7 +49,9 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     /// **Not determinate**: the borders between batches depend on time. The items and their order do not, so
     /// [`unbatch`](Stream::unbatch) restores the stream. The graph marks the node as timed.
     ///
-    /// The time of a batch begins when the node pops its first item. A batch goes on later than its time if all workers are
+    /// The items of a batch wait in the node: up to `size` of them, beside what channels hold, and no budget counts them. The
+    /// time of a batch begins when the node pops its first item. If the system starts no thread for the alarm, batches go on at
+    /// once. A batch goes on later than its time if all workers are
     /// in long firings, or while the channel after the node is full.
     ///
     /// ```

@@ -135,8 +135,17 @@ impl<'env, T: Send + 'env> Stream<'env, T> {
     ) -> Output<'env, V> {
         let (mut settle, slot) = Settle::new(value, finish);
         let (shared, number) = (self.shared.clone(), self.number);
-        let node =
-            self.kernel(name, ()).add_sequential(move |items, ()| f(&mut settle.value, items.pop()), false).0;
+        let kernel = self.kernel(name, ());
+        let fired = kernel.add_sequential(
+            move |items, ()| {
+                settle.is_changing = true;
+                let flow = f(&mut settle.value, items.pop()).into_flow();
+                settle.is_changing = matches!(flow, Flow::Fail(_));
+                flow
+            },
+            false,
+        );
+        let node = fired.0;
         Output { shared, number, node, slot }
     }
 }
