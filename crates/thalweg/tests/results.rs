@@ -115,7 +115,8 @@ fn errors_print_on_one_line() {
     let deadlock = graph.run().unwrap_err().into_error();
     assert!(matches!(&deadlock, Error::Deadlock(Deadlock { .. })), "{deadlock}");
     let graph = Graph::new();
-    graph.source(0..9u64).kernel("split", (output::<u64>("a"), output::<u64>("b"))).sequential(|_, _| ());
+    let split = graph.source(0..9u64).kernel("split", (output::<u64>("a"), output::<u64>("b")));
+    _ = split.sequential(|_, _| ());
     let refused: Result<Run, Failed> = graph.run();
     for error in [deadlock, refused.unwrap_err().into_error()] {
         let line = error.to_string();

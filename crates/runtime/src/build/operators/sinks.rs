@@ -12,7 +12,7 @@ mod groups;
 
 impl<'env, T: Send + 'env> Stream<'env, T> {
     /// Calls `f` for every item, in order. `f` returns nothing, a `Result`, whose error fails the run, or a
-    /// [`ControlFlow`], whose `Break` ends the node.
+    /// [`ControlFlow`](std::ops::ControlFlow), whose `Break` ends the node.
     pub fn for_each<R: IntoFlow + 'env>(self, mut f: impl FnMut(T) -> R + Send + 'env) -> Output<'env, ()> {
         self.end("for_each", (), move |_, item| f(item))
     }
