@@ -49,7 +49,7 @@ trait DiscardUnder {
 impl DiscardUnder for Stream<'static, i32> {
     fn discard_under(self, policy: &str) -> String {
         let ended = self.for_each(drop).run_with(&Options::new().policy(policy));
-        ended.map(drop).expect_err("no such policy").to_string()
+        format!("{:?}", ended.map(drop).expect_err("no such policy"))
     }
 }
 
