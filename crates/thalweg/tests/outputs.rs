@@ -9,7 +9,7 @@ use std::task::Poll;
 use support::inject::{INJECTED, silence};
 use support::item::{Counted, Item, Ledger};
 use support::watchdog::watch;
-use thalweg::{Error, Graph, Options, Output, Run, Stream, Value, from_iter, input, output};
+use thalweg::{Error, Graph, Options, Output, Stream, Value, from_iter, input, output};
 
 /// Every policy with one, two and three workers.
 fn everywhere(check: impl Fn(&Options)) {
@@ -308,7 +308,7 @@ fn a_process_alone_is_run_for_its_value() {
     });
 }
 
-fn longer<'a>(longest: &'a str, word: &'a str) -> &'a str {
+pub fn longer<'a>(longest: &'a str, word: &'a str) -> &'a str {
     if word.len() > longest.len() { word } else { longest }
 }
 
@@ -345,60 +345,6 @@ fn values_may_borrow() {
     });
     let longest = from_iter(text.split(' ')).fold("", longer).run().unwrap().into_value();
     assert!(std::ptr::eq(longest, &text[2..7]));
-}
-
-#[test]
-fn an_output_of_another_graph_is_an_error() {
-    let (one, two) = (Graph::new(), Graph::new());
-    let (first, second) = (one.source(0..3u64).collect(), two.source(3..6u64).collect());
-    let third = two.process("three", (), (), |(), ()| async { Value(3) });
-    let run = one.run().unwrap();
-    let error = run.take(second).unwrap_err();
-    assert!(matches!(error, Error::ForeignOutput));
-    assert!(error.to_string().contains("an output of another graph"), "{error}");
-    assert!(run.take(third).unwrap_err().to_string().contains("an output of another graph"));
-    // The failed calls have not changed the run.
-    assert_eq!(run.take(first).unwrap(), [0, 1, 2]);
-}
-
-/// The other functions that return a finished run.
-#[test]
-fn every_way_to_run_returns_the_values() {
-    let take = |run: Run, sum| assert_eq!(run.take(sum).unwrap(), 45);
-    let options = Options::new().threads(2);
-    let make = || {
-        let graph = Graph::new();
-        let sum = graph.source(0..10u64).fold(0, |sum, item| sum + item);
-        (graph, sum)
-    };
-    let (graph, sum) = make();
-    take(graph.build().unwrap().run_with(&options).unwrap(), sum);
-    let (graph, sum) = make();
-    take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
-    let (graph, sum) = make();
-    let run = graph.run_under(&thalweg::embed::policy::RandomStealing, &options).unwrap();
-    assert_eq!(run.report().policy, "RandomStealing");
-    take(run, sum);
-    let (graph, sum) = make();
-    let mut outlet = graph.source(0..100u64).start_with(&options).unwrap();
-    assert!(outlet.by_ref().eq(0..100));
-    take(outlet.finish().unwrap(), sum);
-    // An outlet that has not read all items.
-    let (graph, sum) = make();
-    let mut outlet = graph.source(0u64..).start_with(&options).unwrap();
-    assert_eq!(outlet.next(), Some(0));
-    take(outlet.finish().unwrap(), sum);
-    // In a scope the graph may borrow; a value may leave it, and so may the finished run.
-    let words = [String::from("a"), String::from("bb"), String::from("c")];
-    let (longest, run) = thalweg::scope(|scope| {
-        let graph = Graph::new();
-        let longest = graph.source(words.iter().map(String::as_str)).fold("", longer);
-        let mut outlet = scope.start(graph.source(words.iter().map(String::len)), &options).unwrap();
-        assert!(outlet.by_ref().eq([1, 2, 1]));
-        let run = outlet.finish().unwrap();
-        (run.take(longest).unwrap(), run)
-    });
-    assert_eq!((longest, run.report().nodes.len()), ("bb", 4));
 }
 
 /// The number of items that the processes below pass on: far more than their output channels hold.

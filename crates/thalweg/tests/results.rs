@@ -1,5 +1,6 @@
 //! What a run returns: its value and its report, or its error, the report until then and a prefix of its value.
 
+use crate::outputs::longer;
 use crate::support;
 
 use std::num::ParseIntError;
@@ -46,6 +47,60 @@ fn a_failed_graph_has_the_values_of_its_outputs() {
     assert!(odd.iter().copied().eq((1..).step_by(2).take(odd.len())) && odd.len() <= 350);
     let foreign = from_iter(0..3u64).collect();
     assert_eq!(failed.take(foreign), None);
+}
+
+#[test]
+fn an_output_of_another_graph_is_an_error() {
+    let (one, two) = (Graph::new(), Graph::new());
+    let (first, second) = (one.source(0..3u64).collect(), two.source(3..6u64).collect());
+    let third = two.process("three", (), (), |(), ()| async { Value(3) });
+    let run = one.run().unwrap();
+    let error = run.take(second).unwrap_err();
+    assert!(matches!(error, Error::ForeignOutput));
+    assert!(error.to_string().contains("an output of another graph"), "{error}");
+    assert!(run.take(third).unwrap_err().to_string().contains("an output of another graph"));
+    // The failed calls have not changed the run.
+    assert_eq!(run.take(first).unwrap(), [0, 1, 2]);
+}
+
+/// The other functions that return a finished run.
+#[test]
+fn every_way_to_run_returns_the_values() {
+    let take = |run: Run, sum| assert_eq!(run.take(sum).unwrap(), 45);
+    let options = Options::new().threads(2);
+    let make = || {
+        let graph = Graph::new();
+        let sum = graph.source(0..10u64).fold(0, |sum, item| sum + item);
+        (graph, sum)
+    };
+    let (graph, sum) = make();
+    take(graph.build().unwrap().run_with(&options).unwrap(), sum);
+    let (graph, sum) = make();
+    take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
+    let (graph, sum) = make();
+    let run = graph.run_under(&thalweg::embed::policy::RandomStealing, &options).unwrap();
+    assert_eq!(run.report().policy, "RandomStealing");
+    take(run, sum);
+    let (graph, sum) = make();
+    let mut outlet = graph.source(0..100u64).start_with(&options).unwrap();
+    assert!(outlet.by_ref().eq(0..100));
+    take(outlet.finish().unwrap(), sum);
+    // An outlet that has not read all items.
+    let (graph, sum) = make();
+    let mut outlet = graph.source(0u64..).start_with(&options).unwrap();
+    assert_eq!(outlet.next(), Some(0));
+    take(outlet.finish().unwrap(), sum);
+    // In a scope the graph may borrow; a value may leave it, and so may the finished run.
+    let words = [String::from("a"), String::from("bb"), String::from("c")];
+    let (longest, run) = thalweg::scope(|scope| {
+        let graph = Graph::new();
+        let longest = graph.source(words.iter().map(String::as_str)).fold("", longer);
+        let mut outlet = scope.start(graph.source(words.iter().map(String::len)), &options).unwrap();
+        assert!(outlet.by_ref().eq([1, 2, 1]));
+        let run = outlet.finish().unwrap();
+        (run.take(longest).unwrap(), run)
+    });
+    assert_eq!((longest, run.report().nodes.len()), ("bb", 4));
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn stamp_cost() -> Ticks {
         let from = ticks();
         ticks().saturating_sub(from)
     };
-    // The least of several: the thread may be preempted in any of them.
+    // The minimum of several: the thread may be preempted in any of them.
     *COST.get_or_init(|| (0..16).map(between).min().unwrap_or_default())
 }
 
