@@ -66,12 +66,6 @@ impl Stage {
         Self { join: Join::Each, ..self }
     }
 
-    /// The threads that can work at this stage, of `offered` threads.
-    pub(crate) fn usable(&self, offered: u32) -> u32 {
-        let window = self.window.map_or(u32::MAX, |tickets| u32::try_from(tickets).unwrap_or(u32::MAX));
-        offered.min(self.limit.unwrap_or(u32::MAX)).min(window)
-    }
-
     fn check(&self) -> Result<(), Error> {
         positive("service time", self.service)?;
         within("coefficient of variation", self.variation, 0.0, MAX_VARIATION)?;
@@ -93,20 +87,31 @@ pub struct Edge {
     pub pushes: f64,
     /// The number of items that a firing of `to` pops.
     pub pops: f64,
-    /// The number of items that the channel holds, those in service excluded; `None` without a limit.
+    /// The number of items that the channel holds; `None` without a limit.
     pub capacity: Option<u64>,
+    /// Whether the items in service and the results under way are among those (blocking before service): a firing begins
+    /// where its results have room, and its items keep their places until it ends, in order where the stage is ordered.
+    /// Otherwise the channel holds what waits alone, and a thread keeps a result that finds no room (blocking after
+    /// service).
+    pub in_place: bool,
 }
 
 impl Edge {
     /// A channel of `capacity` items on which each firing pushes and pops one item.
     pub fn new(from: usize, to: usize, capacity: u64) -> Self {
-        Self { from, to, pushes: 1.0, pops: 1.0, capacity: Some(capacity) }
+        Self { from, to, pushes: 1.0, pops: 1.0, capacity: Some(capacity), in_place: false }
     }
 
     /// The same channel with other mean rates.
     #[must_use]
     pub fn rates(self, pushes: f64, pops: f64) -> Self {
         Self { pushes, pops, ..self }
+    }
+
+    /// The same channel with items in service and results under way among those that it holds.
+    #[must_use]
+    pub fn in_place(self) -> Self {
+        Self { in_place: true, ..self }
     }
 
     /// The same channel without a limit.
@@ -126,8 +131,16 @@ impl Edge {
         }
         within("items pushed by a firing", self.pushes, 0.0, MAX_ITEMS as f64)?;
         within("items popped by a firing", self.pops, 1.0, MAX_ITEMS as f64)?;
-        within("capacity", self.capacity.unwrap_or(0) as f64, 0.0, MAX_ITEMS as f64)?;
+        let least = if self.in_place { 1.0 } else { 0.0 };
+        within("capacity", self.capacity.unwrap_or(1) as f64, least, MAX_ITEMS as f64)?;
         Ok(())
+    }
+
+    /// The firings of either end that have places in the channel at once.
+    fn places(&self) -> u64 {
+        let places =
+            self.capacity.map_or(MAX_ITEMS as f64, |capacity| capacity as f64 / self.pushes.max(self.pops));
+        (places as u64).max(1)
     }
 }
 
@@ -137,6 +150,8 @@ pub struct Pipeline {
     stages: Vec<Stage>,
     edges: Vec<Edge>,
     firings: Vec<f64>,
+    /// The firings of each stage that the channels in place allow at once.
+    places: Vec<u64>,
 }
 
 impl Pipeline {
@@ -158,7 +173,8 @@ impl Pipeline {
         for count in &firings {
             within("firings per item of the source", *count, 0.0, MAX_ITEMS as f64)?;
         }
-        Ok(Self { stages, edges, firings })
+        let places = places(stages.len(), &edges);
+        Ok(Self { stages, edges, firings, places })
     }
 
     /// Stages in a row, with one item a firing and `capacity` items in each channel.
@@ -183,6 +199,18 @@ impl Pipeline {
     /// The firings of each stage per item of the source; 1 for stages without input.
     pub fn firings(&self) -> &[f64] {
         &self.firings
+    }
+
+    /// The tickets that stage `i` may have out at once; `None` where its output has no order.
+    pub(crate) fn window(&self, i: usize) -> Option<u64> {
+        self.stages[i].window.map(|window| window.min(self.places[i]))
+    }
+
+    /// The threads that can work at stage `i`, of `offered` threads.
+    fn usable(&self, i: usize, offered: u32) -> u32 {
+        let stage = &self.stages[i];
+        let tickets = stage.window.unwrap_or(u64::MAX).min(self.places[i]);
+        offered.min(stage.limit.unwrap_or(u32::MAX)).min(u32::try_from(tickets).unwrap_or(u32::MAX))
     }
 
     /// The mean time of an item of the source in each stage, in seconds: firings times service time.
@@ -217,6 +245,17 @@ fn firings(stages: &[Stage], edges: &[Edge]) -> Vec<f64> {
         caused[edge.to] = Some(caused[edge.to].map_or(more, |sum| join.merge(sum, more)));
     }
     caused.into_iter().map(|count| count.unwrap_or(1.0)).collect()
+}
+
+/// The firings that the channels in place allow at once, of each of `count` stages.
+fn places(count: usize, edges: &[Edge]) -> Vec<u64> {
+    let mut places = vec![u64::MAX; count];
+    for edge in edges.iter().filter(|edge| edge.in_place) {
+        for stage in [edge.from, edge.to] {
+            places[stage] = places[stage].min(edge.places());
+        }
+    }
+    places
 }
 
 /// How threads are given to stages.
@@ -266,11 +305,11 @@ impl Settings {
                 Err(Error::Pipeline(PipelineFault::Pools { stages: stages.len(), pools: pools.len() }))
             }
             Workers::Pools(pools) => {
-                stages.iter().zip(pools).map(|(stage, c)| Ok(stage.usable(threads(*c)?))).collect()
+                pools.iter().enumerate().map(|(i, c)| Ok(pipeline.usable(i, threads(*c)?))).collect()
             }
             Workers::Shared(p) => {
                 let p = threads(*p)?;
-                Ok(stages.iter().map(|stage| stage.usable(p)).collect())
+                Ok((0..stages.len()).map(|i| pipeline.usable(i, p)).collect())
             }
         }
     }

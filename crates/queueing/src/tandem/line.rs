@@ -5,7 +5,7 @@
 //! with an eighth of the squared variation, by an eighth of the threads each eight times as fast.
 
 use super::window;
-use crate::{Edge, Error, Pipeline, Stage};
+use crate::{Edge, Error, Pipeline};
 
 /// A stage with its threads.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +42,13 @@ pub struct Buffer {
     pub to: usize,
     /// Units per item of the source.
     pub units: f64,
-    /// The places, in units; those of the reorder window before it included.
+    /// The places, in units, besides those of firings at either end; those of the reorder window before it included.
+    /// Negative where the channel is in place and has fewer than both ends have threads.
     pub room: f64,
     /// What random choice of the firings that push adds to the squared variation of a unit's time upstream.
     pub choice: f64,
+    /// See [`Edge::in_place`].
+    pub in_place: bool,
 }
 
 /// Stations, and buffers in order of their producers.
@@ -65,9 +68,8 @@ impl Line {
     /// # Errors
     /// A number that leaves the accepted range where times and firings are multiplied.
     pub fn new(pipeline: &Pipeline, threads: &[u32]) -> Result<Self, Error> {
-        let stages = pipeline.stages().iter().zip(pipeline.firings()).zip(threads);
         let stations: Vec<Station> =
-            stages.map(|((stage, firings), c)| station(stage, *firings, *c)).collect();
+            threads.iter().enumerate().map(|(i, c)| station(pipeline, i, *c)).collect();
         for station in stations.iter().filter(|station| station.firings > 0.0) {
             crate::error::positive("time of an item in a stage", station.demand)?;
         }
@@ -83,17 +85,25 @@ impl Line {
     }
 }
 
-fn station(stage: &Stage, firings: f64, c: u32) -> Station {
+fn station(pipeline: &Pipeline, i: usize, c: u32) -> Station {
+    let (stage, firings, window) = (&pipeline.stages()[i], pipeline.firings()[i], pipeline.window(i));
     let work = stage.service * firings;
-    let spare = stage.window.map_or(0.0, |tickets| tickets as f64 - f64::from(c));
+    let spare = window.map_or(0.0, |tickets| tickets as f64 - f64::from(c));
     Station {
         threads: c.into(),
-        demand: work / window::kept_throughput(stage, c),
+        demand: work / window::kept_throughput(stage.variation, window, c),
         work,
         squared: stage.variation.powi(2),
         firings,
         spare: spare.max(0.0),
-        ordered: stage.window.is_some(),
+        ordered: window.is_some(),
+    }
+}
+
+impl Station {
+    /// The threads that work at it as buffers count them, where `units` are a buffer's per item of the source.
+    pub fn threads_for(&self, units: f64) -> f64 {
+        (self.threads / (self.firings / units).max(1.0)).ceil().max(1.0)
     }
 }
 
@@ -102,11 +112,14 @@ fn carries(stations: &[Station], edge: &Edge) -> bool {
 }
 
 fn buffer(stations: &[Station], edge: &Edge) -> Buffer {
-    let producer = &stations[edge.from];
+    let (producer, consumer) = (&stations[edge.from], &stations[edge.to]);
     let items = producer.firings * edge.pushes;
     let units = producer.firings.min(items / edge.pops);
-    let room = edge.capacity.map_or(NO_LIMIT, |capacity| capacity as f64) * units / items
-        + producer.spare * units / producer.firings;
+    let places = edge.capacity.map_or(NO_LIMIT, |capacity| capacity as f64) * units / items;
+    let room = match edge.in_place {
+        true => places.max(1.0) - producer.threads_for(units) - consumer.threads_for(units),
+        false => places + producer.spare * units / producer.firings,
+    };
     let choice = if edge.pushes < 1.0 { 1.0 - edge.pushes } else { 0.0 };
-    Buffer { from: edge.from, to: edge.to, units, room, choice }
+    Buffer { from: edge.from, to: edge.to, units, room, choice, in_place: edge.in_place }
 }

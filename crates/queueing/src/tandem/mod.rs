@@ -80,6 +80,11 @@ fn exact_pair(pipeline: &Pipeline, threads: &[u32]) -> Option<f64> {
     if threads != [1, 1] || (edge.pushes, edge.pops) != (1.0, 1.0) || !fits(squared.0) || !fits(squared.1) {
         return None;
     }
+    let room = match edge.in_place {
+        true if room == 1 => return Some(1.0 / (first.service + second.service)), // they take turns
+        true => room - 2,
+        false => room,
+    };
     let up = phase::fit(first.service, squared.0, MAX_EXACT.1);
     let down = phase::fit(second.service, squared.1, MAX_EXACT.1);
     Some(exact::throughput(&up, &down, room as usize))

@@ -45,9 +45,13 @@ pub struct PairState {
     pub queue: f64,
 }
 
-/// Computes the steady state; `room` is the capacity of the buffer. Linear in the threads, independent of `room`.
+/// Computes the steady state; `room` is the capacity of the buffer, besides a place for each thread. Negative, the
+/// threads share places. Linear in the threads, independent of `room`.
 pub fn solve(up: &Side, down: &Side, room: f64) -> PairState {
     let squared = f64::midpoint(up.squared, down.squared).max(MIN_SQUARED);
+    if room < 0.0 {
+        return sharing(up, down, room, squared);
+    }
     let (inner, outer) = (1.0 / squared, outer(squared));
     let mut sums = Sums::new();
     for busy in 1..=down.threads {
@@ -58,6 +62,25 @@ pub fn solve(up: &Side, down: &Side, room: f64) -> PairState {
         sums.step(f64::from(busy) / up.time, down.rate(), outer, room, room);
     }
     PairState { throughput: sums.flow / sums.mass, queue: sums.items / sums.mass }
+}
+
+/// The steady state where the stations have fewer places than threads.
+///
+/// With as many places as the smaller station has threads, or fewer, no place waits: each is upstream or downstream, and the
+/// throughput is places over both times, whatever their variation. So the levels count as one then, and the more as at an
+/// end the more places there are. The throughput of no number of places is higher, as an item keeps its place for both times.
+fn sharing(up: &Side, down: &Side, room: f64, squared: f64) -> PairState {
+    let (ups, downs) = (f64::from(up.threads), f64::from(down.threads));
+    let places = (ups + downs + room).round().max(1.0);
+    let least = ups.min(downs).min(places);
+    let steps = outer(squared).powf(1.0 - ((ups + downs - places) / least).min(1.0));
+    let mut sums = Sums::new();
+    for level in 1..=places as u64 {
+        let level = level as f64;
+        let (rising, falling) = (ups.min(places - level + 1.0) / up.time, downs.min(level) / down.time);
+        sums.step(rising, falling, steps, 0.0, 0.0);
+    }
+    PairState { throughput: (sums.flow / sums.mass).min(places / (up.time + down.time)), queue: 0.0 }
 }
 
 /// The levels that one level at an end counts as.

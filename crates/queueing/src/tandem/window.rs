@@ -8,16 +8,16 @@
 //! 15 %, and within 5 % where the window is at least `2 c`.
 
 use super::phase::{Phases, fit};
-use crate::Stage;
 
 /// The maximum number of phases with which a service time is fitted here.
 const MAX_PHASES: usize = 64;
 
-/// The share of its throughput, from 0 to 1, that a busy stage of `c` threads keeps with its window.
-pub fn kept_throughput(stage: &Stage, c: u32) -> f64 {
-    match stage.window {
-        Some(window) if c > 1 && stage.variation > 0.0 => {
-            kept(&fit(1.0, stage.variation.powi(2), MAX_PHASES), f64::from(c), window as f64)
+/// The share of its throughput, from 0 to 1, that a busy stage of `c` threads keeps with a window of so many tickets;
+/// `variation` is the coefficient of variation of its times.
+pub fn kept_throughput(variation: f64, window: Option<u64>, c: u32) -> f64 {
+    match window {
+        Some(window) if c > 1 && variation > 0.0 => {
+            kept(&fit(1.0, variation.powi(2), MAX_PHASES), f64::from(c), window as f64)
         }
         _ => 1.0,
     }

@@ -21,7 +21,7 @@ pub fn throughput(pipeline: &Pipeline, p: u32, usable: &[u32]) -> Result<f64, Er
     let places: f64 = line.buffers.iter().map(|buffer| buffer.room / buffer.units).sum();
     for buffer in &mut line.buffers {
         let producer = &line.stations[buffer.from];
-        if !producer.ordered {
+        if !producer.ordered && !buffer.in_place {
             buffer.room = (buffer.room - producer.threads * buffer.units / producer.firings).max(0.0);
         }
     }
@@ -30,7 +30,8 @@ pub fn throughput(pipeline: &Pipeline, p: u32, usable: &[u32]) -> Result<f64, Er
     let up = Side { threads: 1, time: 1.0 / structure, squared };
     let down = Side { threads: p, time: work, squared };
     let room = (places.min(NO_LIMIT) - f64::from(p)).max(0.0);
-    Ok(pair::solve(&up, &down, room).throughput)
+    // One thread always finds a stage with input and room.
+    Ok(pair::solve(&up, &down, room).throughput.max(1.0 / work))
 }
 
 /// The threads of each stage, limited to the places for results where a thread must reserve one.
