@@ -28,6 +28,7 @@ mod misuse;
 mod outputs;
 mod pagerank;
 mod plan;
+mod plot;
 mod progress;
 mod results;
 mod scheduling;

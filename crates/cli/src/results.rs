@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::embed::graph::shown;
+use thalweg::embed::report::Unpredictable;
 use thalweg::plan::Plan;
 use thalweg::trace::{ReportExt, Timeline, TimelineExt};
 use thalweg::{Options, Report};
@@ -133,9 +134,14 @@ impl Results {
     }
 }
 
-/// A report as text, with advice.
+/// A report as text, with advice, and what the queueing models say of the run.
 pub(crate) fn text(report: &Report) -> String {
-    format!("{report}\n{}\n", report.advice())
+    let prediction = match report.prediction() {
+        Ok(prediction) => format!("\n{prediction}"),
+        Err(Unpredictable::Unmeasured) => String::new(),
+        Err(why) => format!("\nno prediction: {why}\n"),
+    };
+    format!("{report}\n{}\n{prediction}", report.advice())
 }
 
 /// `report.json` becomes `report-pack.json` for the part `pack`.

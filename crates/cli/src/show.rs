@@ -1,15 +1,19 @@
 //! `thalweg show`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use thalweg::Report;
 use thalweg::embed::graph::shown;
+use thalweg::embed::report::{Grid, Predictions, Row};
 use thalweg::plan::Plan;
 use thalweg::trace::{Comparison, ReportExt, Timeline, TimelineExt};
 
 use crate::interrupt::Interrupt;
+use crate::misuse::Misuse;
+use crate::plot::{Line, Lines};
 use crate::{outputs, results, standard, text};
 
 /// Show the report of a run, compare two, or draw one as a page.
@@ -17,6 +21,9 @@ use crate::{outputs, results, standard, text};
 /// One report is printed as tables, with what bounded the run and what would help. Of two reports, those of a run and
 /// of a later one, the differences are printed: wall times, shares of the workers' time, and the nodes and channels that
 /// changed most.
+///
+/// With --predict, queueing models say what other numbers of threads, capacities and limits of items in flight would
+/// give: a table, and with --output a plot.
 ///
 /// With --output, the report becomes a page for a browser: the graph drawn with loads and fill levels, the times, the
 /// bottleneck, advice, and the timeline if it is given. The page is one file without references to others.
@@ -28,6 +35,8 @@ use crate::{outputs, results, standard, text};
   thalweg show report.json
   thalweg show before.json after.json
   thalweg show report.json timeline.json -o page.html
+  thalweg show report.json --predict threads=1..64 -o threads.svg
+  thalweg show report.json --predict threads=4,8 capacity=8,64 tokens=20
   thalweg show report.json --next-plan > plan.txt
   thalweg show monday.json tuesday.json wednesday.json --next-plan > plan.txt")]
 pub(crate) struct Show {
@@ -35,10 +44,10 @@ pub(crate) struct Show {
     /// with --next-plan; `-` is standard input
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     files: Vec<PathBuf>,
-    /// Write a page for a browser to this file, or to standard output for `-`
-    #[arg(short, long, value_name = "PAGE")]
+    /// Write a page for a browser to this file, or the plot of --predict as SVG; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace the page if it exists
+    /// Replace the file if it exists
     #[arg(short, long, requires = "output")]
     force: bool,
     /// Print the plan that the run followed, and nothing else
@@ -49,6 +58,11 @@ pub(crate) struct Show {
     /// the first is changed. The next run takes it with its option --plan
     #[arg(long, conflicts_with_all = ["output", "plan"])]
     next_plan: bool,
+    /// Print what other settings would give: `threads` that all nodes share, `pools` of threads for each parallel node,
+    /// the `capacity` of all channels, `tokens` as a limit of items in flight. A value is a number or a range, and commas
+    /// separate several; all combinations are tried
+    #[arg(long, value_name = "SETTING=VALUES", num_args = 1.., conflicts_with_all = ["plan", "next_plan"])]
+    predict: Vec<String>,
 }
 
 /// The advice below an error in a file that is no text.
@@ -74,6 +88,13 @@ impl Show {
             ([first, more @ ..], []) if self.next_plan => {
                 let more = more.iter().map(report).collect::<Result<Vec<_>>>()?;
                 standard::print(&standard::harmless(&self.next_plan(&report(first)?, &more)?))
+            }
+            ([one], []) if !self.predict.is_empty() => self.predict(&report(one)?, interrupt),
+            (..) if !self.predict.is_empty() => {
+                bail!(
+                    "--predict takes one report, {} files are given\nhelp: name one report",
+                    self.files.len()
+                )
             }
             ([one], []) => self.show(report(one)?, interrupt),
             ([one], [timeline]) => {
@@ -106,6 +127,21 @@ impl Show {
                 standard::print(&standard::harmless(&report.plan_text()))
             }
             None => standard::print(&results::text(&report)),
+        }
+    }
+
+    /// What the models say of other settings, as a table and as a plot.
+    fn predict(&self, report: &Report, interrupt: &Interrupt) -> Result<()> {
+        let grid: Grid = self.predict.join(" ").parse().map_err(|error| {
+            Misuse::new(format!(
+                "--predict: {error}\nhelp: write, for example, --predict threads=1..8 capacity=64"
+            ))
+        })?;
+        let predictions =
+            report.predict(&grid).with_context(|| format!("predicting {}", shown(&self.files[0])))?;
+        match &self.output {
+            Some(path) => outputs::write(path, self.force, plot(&predictions).as_bytes(), interrupt),
+            None => standard::print(&predictions.to_string()),
         }
     }
 
@@ -147,6 +183,31 @@ impl Show {
         );
         standard::print(&Comparison::new(before, after).to_string())
     }
+}
+
+/// A line for each way to give threads, each capacity and each number of tokens, over threads; of one number of threads,
+/// over capacities, and of one capacity, over tokens.
+fn plot(predictions: &Predictions) -> String {
+    type Axis = (&'static str, fn(&Row) -> Option<u64>);
+    let axes: [Axis; 3] = [
+        ("threads", |row| Some(row.threads())),
+        ("capacity (items)", Row::capacity),
+        ("tokens", Row::tokens),
+    ];
+    let values =
+        |of: fn(&Row) -> Option<u64>| predictions.rows().iter().filter_map(of).collect::<BTreeSet<_>>().len();
+    let (x, of) = axes.into_iter().find(|(_, of)| values(*of) > 1).unwrap_or(axes[0]);
+    let mut lines = BTreeMap::<String, Vec<(u64, f64)>>::new();
+    for row in predictions.rows() {
+        let others = axes.iter().filter(|axis| axis.0 != x && values(axis.1) > 1);
+        let settings = others.filter_map(|(name, of)| Some(format!("{name} {}", of(row)?)));
+        let threads = if row.is_pools() { "threads of each node" } else { "threads of all nodes" };
+        let name = [threads.to_owned()].into_iter().chain(settings).collect::<Vec<_>>().join(", ");
+        lines.entry(name).or_default().extend(of(row).map(|x| (x, row.throughput())));
+    }
+    let lines = lines.into_iter().map(|(name, points)| Line { name, points }).collect();
+    let y = format!("firings of {} per second", shown(predictions.source()));
+    Lines { x, y: &y, logarithmic: false, lines }.svg()
 }
 
 impl<'a> Document<'a> {

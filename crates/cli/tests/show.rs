@@ -76,7 +76,9 @@ fn a_report_is_printed_as_it_was() {
     let folder = folder();
     let text = fs::read_to_string(folder.path().join("a.json")).unwrap();
     let report = Report::from_json(&text).unwrap();
-    assert_eq!(stdout(&show(folder.path(), &["a.json"])), format!("{report}\n{}\n", report.advice()));
+    let prediction = report.prediction().unwrap();
+    let expected = format!("{report}\n{}\n\n{prediction}", report.advice());
+    assert_eq!(stdout(&show(folder.path(), &["a.json"])), expected);
     let plan = stdout(&show(folder.path(), &["a.json", "--plan"]));
     let next = stdout(&show(folder.path(), &["b.json", "--next-plan"]));
     assert!(next.starts_with("thalweg-plan 2") && next.contains("\nsegment 0"), "{next}");
@@ -191,4 +193,41 @@ fn a_device_without_an_end_is_no_report() {
         let message = refused(folder.path(), arguments);
         assert!(message.contains("/dev/zero is no text: it has a zero byte at offset 0\nhelp:"), "{message}");
     }
+}
+
+#[test]
+fn other_settings_are_predicted_as_a_table_and_as_a_plot() {
+    let folder = folder();
+    let table = stdout(&show(folder.path(), &["b.json", "--predict", "threads=1..4", "capacity=8,64"]));
+    assert_eq!(
+        table
+            .lines()
+            .filter(|line| line.ends_with("square")
+                || line.ends_with("all threads")
+                || line.ends_with("count")
+                || line.ends_with("collect"))
+            .count(),
+        8,
+        "{table}"
+    );
+    show(folder.path(), &["b.json", "--predict", "threads=1..4", "capacity=8,64", "-o", "plot.svg"]);
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(
+        svg.starts_with("<svg") && svg.contains("capacity (items) 64") && svg.contains("threads"),
+        "{svg}"
+    );
+    assert_eq!(svg.matches("<circle").count(), 8, "{svg}");
+    let again = refused(folder.path(), &["b.json", "--predict", "threads=2", "-o", "plot.svg"]);
+    assert!(again.contains("plot.svg"), "{again}");
+    for (settings, part) in [
+        (&["threads=0"][..], "expected a number from 1, found `0`"),
+        (&["cores=4"], "`cores` is none of"),
+        (&["threads=99999999999"], "more threads than"),
+    ] {
+        let arguments: Vec<&str> = ["b.json", "--predict"].iter().chain(settings).copied().collect();
+        let message = refused(folder.path(), &arguments);
+        assert!(message.contains(part), "{message}");
+    }
+    let two = refused(folder.path(), &["a.json", "b.json", "--predict", "threads=2"]);
+    assert!(two.contains("--predict takes one report, 2 files are given"), "{two}");
 }

@@ -21,6 +21,8 @@ pub struct Stage {
     pub window: Option<u64>,
     /// How often the stage fires for what arrives on several inputs.
     pub join: Join,
+    /// Whether the stage has a thread of its own where the others share theirs ([`Workers::Shared`]).
+    pub own_thread: bool,
 }
 
 /// How a stage with several inputs fires.
@@ -51,7 +53,7 @@ impl Stage {
 
     /// A parallel stage, with output in any order.
     pub fn parallel(service: f64, variation: f64) -> Self {
-        Self { service, variation, limit: None, window: None, join: Join::All }
+        Self { service, variation, limit: None, window: None, join: Join::All, own_thread: false }
     }
 
     /// The same stage with its output in order, through a window of `tickets`.
@@ -64,6 +66,12 @@ impl Stage {
     #[must_use]
     pub fn merging(self) -> Self {
         Self { join: Join::Each, ..self }
+    }
+
+    /// The same stage with a thread of its own, besides those that other stages share.
+    #[must_use]
+    pub fn with_own_thread(self) -> Self {
+        Self { own_thread: true, ..self }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -206,10 +214,11 @@ impl Pipeline {
         self.stages[i].window.map(|window| window.min(self.places[i]))
     }
 
-    /// The threads that can work at stage `i`, of `offered` threads.
-    fn usable(&self, i: usize, offered: u32) -> u32 {
+    /// The threads that can work at stage `i`, of `offered` threads, which it may share with others.
+    fn usable(&self, i: usize, offered: u32, shared: bool) -> u32 {
         let stage = &self.stages[i];
         let tickets = stage.window.unwrap_or(u64::MAX).min(self.places[i]);
+        let offered = if shared && stage.own_thread { 1 } else { offered };
         offered.min(stage.limit.unwrap_or(u32::MAX)).min(u32::try_from(tickets).unwrap_or(u32::MAX))
     }
 
@@ -221,6 +230,12 @@ impl Pipeline {
     /// The mean time of an item of the source in all stages together, in seconds.
     pub fn work(&self) -> f64 {
         self.demands().sum()
+    }
+
+    /// The part of that time in stages whose threads are shared, in seconds; 0 where every stage has a thread of its own.
+    pub(crate) fn shared_work(&self) -> f64 {
+        let demands = self.stages.iter().zip(self.demands());
+        demands.filter(|(stage, _)| !stage.own_thread).map(|(_, demand)| demand).sum()
     }
 
     /// The same pipeline with other capacities: `change` maps each limited capacity.
@@ -258,12 +273,12 @@ fn places(count: usize, edges: &[Edge]) -> Vec<u64> {
     places
 }
 
-/// How threads are given to stages.
+/// How threads are given to stages. A stage uses no more than its limit and its window allow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workers {
-    /// Each stage has threads of its own. A stage uses no more than its limit and its window allow.
+    /// Each stage has threads of its own, as many as stated.
     Pools(Vec<u32>),
-    /// All threads work at all stages.
+    /// All threads work at all stages but those with threads of their own.
     Shared(u32),
 }
 
@@ -305,11 +320,11 @@ impl Settings {
                 Err(Error::Pipeline(PipelineFault::Pools { stages: stages.len(), pools: pools.len() }))
             }
             Workers::Pools(pools) => {
-                pools.iter().enumerate().map(|(i, c)| Ok(pipeline.usable(i, threads(*c)?))).collect()
+                pools.iter().enumerate().map(|(i, c)| Ok(pipeline.usable(i, threads(*c)?, false))).collect()
             }
             Workers::Shared(p) => {
                 let p = threads(*p)?;
-                Ok((0..stages.len()).map(|i| pipeline.usable(i, p)).collect())
+                Ok((0..stages.len()).map(|i| pipeline.usable(i, p, true)).collect())
             }
         }
     }

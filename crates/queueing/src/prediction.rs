@@ -1,6 +1,6 @@
 //! What a model says of a pipeline.
 
-use crate::{Pipeline, Settings, Workers};
+use crate::{Pipeline, Settings, Stage, Workers};
 use std::fmt;
 
 /// Which model gave a result.
@@ -92,7 +92,7 @@ pub struct Prediction {
 /// Threads over work and the slowest stage: `min(c / T, P / sum of T)`, per item of the source (equations 9, 10).
 pub(crate) fn bound(pipeline: &Pipeline, settings: &Settings, threads: &[u32]) -> (f64, Limit) {
     let mut best = match settings.workers {
-        Workers::Shared(p) => (f64::from(p) / pipeline.work(), Limit::Workers),
+        Workers::Shared(p) => (f64::from(p) / pipeline.shared_work(), Limit::Workers),
         Workers::Pools(_) => (f64::INFINITY, Limit::Workers),
     };
     for (stage, (demand, c)) in pipeline.demands().zip(threads).enumerate() {
@@ -115,9 +115,12 @@ impl Prediction {
     ) -> Self {
         let (bound, limit) = bound(pipeline, settings, threads);
         let throughput = throughput.min(bound);
-        let stage = |((firings, demand), c): ((&f64, f64), &u32)| {
+        let stage = |(((firings, demand), c), stage): (((&f64, f64), &u32), &Stage)| {
             let busy = throughput * demand;
-            let all = if let Workers::Shared(p) = settings.workers { p } else { *c };
+            let all = match settings.workers {
+                Workers::Shared(p) if !stage.own_thread => p,
+                _ => *c,
+            };
             StagePrediction {
                 rate: throughput * firings,
                 busy,
@@ -127,7 +130,8 @@ impl Prediction {
                 waiting: None,
             }
         };
-        let stages = pipeline.firings().iter().zip(pipeline.demands()).zip(threads).map(stage).collect();
+        let stages = pipeline.firings().iter().zip(pipeline.demands()).zip(threads).zip(pipeline.stages());
+        let stages = stages.map(stage).collect();
         Self { model, throughput, bound, limit, stages }
     }
 

@@ -30,7 +30,7 @@ fn stage() -> impl Strategy<Value = Stage> {
     (number(), number(), proptest::option::of(small_count()), window, any::<bool>()).prop_map(
         |(service, variation, limit, window, merges)| {
             let mut stage = Stage::parallel(service, variation);
-            (stage.limit, stage.window) = (limit, window);
+            (stage.limit, stage.window, stage.own_thread) = (limit, window, limit == Some(3));
             if merges { stage.merging() } else { stage }
         },
     )
@@ -57,7 +57,7 @@ fn sound_graph() -> impl Strategy<Value = (Vec<Stage>, Vec<Edge>)> {
     let stages = prop::collection::vec(stage, 6..7).prop_map(|stages| {
         let make = |(service, variation, limit, window)| {
             let mut stage = Stage::parallel(service, variation);
-            (stage.limit, stage.window) = (limit, window);
+            (stage.limit, stage.window, stage.own_thread) = (limit, window, limit == Some(3));
             stage
         };
         stages.into_iter().map(make).collect::<Vec<_>>()

@@ -3,6 +3,7 @@
 use crate::advice::{self, Finding};
 use crate::json::{self, ReadError};
 use crate::page;
+use crate::predict::{Grid, Prediction, Predictions, Unpredictable};
 use std::io::{self, Write};
 use std::path::Path;
 use thalweg_files::OutFile;
@@ -30,6 +31,19 @@ pub trait ReportExt: Sized + sealed::Sealed {
         findings.join("\n")
     }
 
+    /// What the queueing models say of the run with its own threads, capacities and tokens, beside what was measured; and
+    /// what more of these would give.
+    ///
+    /// # Errors
+    /// No time was measured, the graph has a loop or too many nodes, or a number is out of the models' range.
+    fn prediction(&self) -> Result<Prediction, Unpredictable>;
+
+    /// What the queueing models say of other threads, capacities and tokens.
+    ///
+    /// # Errors
+    /// Those of [`ReportExt::prediction`], and settings out of range.
+    fn predict(&self, grid: &Grid) -> Result<Predictions, Unpredictable>;
+
     /// The text of the plan that the run followed, with the names of nodes and channels as comments; empty if it followed
     /// none. For a compiled program it is the program's plan.
     fn plan_text(&self) -> String;
@@ -53,6 +67,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | of a node, where they exist | `waits`, the fields of [`NodeWaits`](thalweg_trace::NodeWaits); `service`, the distributions `activation` and `firing`, each with its samples, its sums in ns and ns² and its buckets |
     /// | of a node that executed loops or task graphs | `jobs`, an entry for each member: the fields of [`MemberCounts`](thalweg_trace::MemberCounts) |
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](thalweg_trace::ChannelReport) |
+    /// | `prediction`, where one is made | [`ReportExt::prediction`]: `model`, `threads`, `throughput` and `waiting_threads`, each predicted and measured, `bound`, `limited_by`, `papers`, and `stages` by node; a reader makes it anew |
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
     ///
     /// A time is an integer, in nanoseconds, and its field ends in `_ns`; a time above 584 years is written as
@@ -157,6 +172,14 @@ pub trait ReportExt: Sized + sealed::Sealed {
 impl ReportExt for Report {
     fn findings(&self) -> Vec<Finding> {
         advice::findings(self)
+    }
+
+    fn prediction(&self) -> Result<Prediction, Unpredictable> {
+        Prediction::of(self)
+    }
+
+    fn predict(&self, grid: &Grid) -> Result<Predictions, Unpredictable> {
+        Predictions::of(self, grid)
     }
 
     fn plan_text(&self) -> String {

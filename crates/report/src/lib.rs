@@ -24,9 +24,11 @@ mod compare;
 mod ext;
 mod json;
 mod page;
+mod predict;
 mod waits;
 
 pub use advice::{Finding, FindingKind};
 pub use compare::{Change, ChannelChange, Comparison, NodeChange};
 pub use ext::{ReportExt, TimelineExt};
 pub use json::{ReadError, ReadErrorKind};
+pub use predict::{Beside, Grid, GridError, Prediction, Predictions, Row, StagePrediction, Unpredictable};

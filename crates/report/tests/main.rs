@@ -8,4 +8,5 @@ mod details;
 mod findings;
 mod json;
 mod page;
+mod predict;
 mod timeline;

@@ -25,7 +25,6 @@ use paper::Paper;
 
 mod output;
 mod paper;
-mod plot;
 
 /// Rank the pages of a graph by PageRank, on all cores.
 ///

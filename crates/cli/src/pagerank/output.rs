@@ -10,9 +10,9 @@ use thalweg::embed::graph::shown;
 use thalweg_files::OutFile;
 use thalweg_pagerank::{Graph, Ranking, write_json, write_tsv};
 
-use super::plot;
 use crate::interrupt::Interrupt;
 use crate::misuse::Misuse;
+use crate::plot::{Line, Lines};
 use crate::{outputs, standard};
 
 /// What is written, and where.
@@ -85,7 +85,7 @@ impl Output {
         }
         match &self.plot {
             Some(path) => {
-                let svg = plot::convergence(&ranking.residuals);
+                let svg = convergence(&ranking.residuals);
                 self.save(path, interrupt, |out| out.write_all(svg.as_bytes()))
             }
             None => Ok(()),
@@ -137,4 +137,11 @@ impl Write for Stoppable<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// The residual by iteration, with a logarithmic axis, as SVG.
+fn convergence(residuals: &[f64]) -> String {
+    let points = (1..).zip(residuals.iter().copied()).collect();
+    let lines = vec![Line { name: String::new(), points }];
+    Lines { x: "iteration", y: "sum of the absolute changes of all ranks", logarithmic: true, lines }.svg()
 }

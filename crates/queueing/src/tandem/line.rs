@@ -24,6 +24,8 @@ pub struct Station {
     pub spare: f64,
     /// Whether the stage has a reorder window.
     pub ordered: bool,
+    /// See [`Stage::own_thread`](crate::Stage::own_thread).
+    pub own_thread: bool,
 }
 
 impl Station {
@@ -97,6 +99,7 @@ fn station(pipeline: &Pipeline, i: usize, c: u32) -> Station {
         firings,
         spare: spare.max(0.0),
         ordered: window.is_some(),
+        own_thread: stage.own_thread,
     }
 }
 

@@ -11,7 +11,7 @@ use super::line::{Line, NO_LIMIT};
 use super::pair::{self, Side};
 use crate::{Error, Pipeline};
 
-/// The throughput of `p` threads in items of the source per second, where stage `i` can use `usable[i]` of them.
+/// The throughput of `p` threads, and those that stages have for themselves, in items of the source per second, where stage `i` can use `usable[i]` of them.
 ///
 /// # Errors
 /// A number that leaves the accepted range where times and firings are multiplied.
@@ -26,12 +26,17 @@ pub fn throughput(pipeline: &Pipeline, p: u32, usable: &[u32]) -> Result<f64, Er
         }
     }
     let structure = flow(&line).throughput;
+    if line.active().all(|(_, station)| station.own_thread) {
+        return Ok(structure);
+    }
     let (work, squared) = item(&line);
     let up = Side { threads: 1, time: 1.0 / structure, squared };
     let down = Side { threads: p, time: work, squared };
     let room = (places.min(NO_LIMIT) - f64::from(p)).max(0.0);
-    // One thread always finds a stage with input and room.
-    Ok(pair::solve(&up, &down, room).throughput.max(1.0 / work))
+    let throughput = pair::solve(&up, &down, room).throughput;
+    // One thread for all stages always finds one with input and room.
+    let is_alone = line.active().all(|(_, station)| !station.own_thread);
+    Ok(if is_alone { throughput.max(1.0 / work) } else { throughput })
 }
 
 /// The threads of each stage, limited to the places for results where a thread must reserve one.
@@ -48,10 +53,10 @@ fn reserve(pipeline: &Pipeline, usable: &[u32]) -> Vec<u32> {
     threads
 }
 
-/// Mean, in seconds, and squared coefficient of variation of an item's time in all stages.
+/// Mean, in seconds, and squared coefficient of variation of an item's time in all stages that share threads.
 fn item(line: &Line) -> (f64, f64) {
     let (mut mean, mut variance) = (0.0, 0.0);
-    for (_, station) in line.active() {
+    for (_, station) in line.active().filter(|(_, station)| !station.own_thread) {
         mean += station.work;
         variance += station.work.powi(2) * station.squared / station.firings;
     }

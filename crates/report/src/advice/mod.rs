@@ -7,10 +7,12 @@ mod bound;
 mod chain;
 mod growth;
 mod loops;
+mod more;
 mod room;
 mod share;
 mod workers;
 
+use crate::predict::Prediction;
 use std::fmt;
 use std::ops::Deref;
 use thalweg_graph::{ChannelId, NodeId, shown};
@@ -75,6 +77,10 @@ pub enum FindingKind {
     StarvedLoop,
     /// A channel made its producer wait for room and its consumer wait for items.
     LittleRoom,
+    /// More room in channels would raise the throughput, as the queueing models predict it.
+    MoreRoom,
+    /// More items in flight would raise the throughput, as the queueing models predict it.
+    MoreTokens,
     /// Some workers had much more work than others.
     Imbalance,
     /// Workers began to activate nodes that others held.
@@ -145,13 +151,15 @@ pub(crate) fn findings(report: &Report) -> Vec<Finding> {
         }
         return all;
     }
+    let prediction = Prediction::of(report).ok().filter(|prediction| prediction.is_sound(report));
     let bound = evidence.bound();
     let kind = bound.kind;
-    let mut all = vec![bound];
+    let mut all = vec![more::with_threads(bound, prediction.as_ref())];
     all.extend(evidence.grown_cycles());
     all.extend(evidence.starved_loops());
     all.extend(evidence.little_room());
     all.extend(evidence.worker_findings(kind));
+    all.extend(prediction.as_ref().map(more::findings).into_iter().flatten());
     all
 }
 

@@ -3,6 +3,7 @@
 //!
 //! | module | has |
 //! |---|---|
+//! | `prediction` | the entry that is written alone, since it follows from the rest |
 //! | `graph`, `port`, `measures` | the entries of the format as types of serde; its fields need not be those of the report |
 //! | `forms` | numbers and times as the format has them |
 //! | `lines` | the layout: an entry of an array is a line |
@@ -24,6 +25,7 @@ mod measures;
 mod parse;
 mod place;
 mod port;
+mod prediction;
 mod problem;
 mod strict;
 pub(crate) mod timeline;
@@ -31,9 +33,11 @@ pub(crate) mod timeline;
 pub use error::{ReadError, ReadErrorKind};
 pub(crate) use mark::{is_report, is_timeline};
 
+use crate::predict::Prediction;
 use forms::{Each, nanos};
 use graph::{GraphEntries, GraphLines};
 use measures::{ChannelEntry, GrowthEntry, NodeEntry, WorkerEntry};
+use prediction::PredictionEntry;
 use problem::{Check, Problem};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -71,6 +75,8 @@ struct Written<'r, Workers, Nodes, Channels, Growths> {
     nodes: Nodes,
     channels: Channels,
     growths: Growths,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<PredictionEntry<'r>>,
 }
 
 /// A report as it is read.
@@ -104,6 +110,7 @@ pub(crate) fn write(report: &Report) -> String {
     // A report that lacks nodes or channels of its graph, or has more, is written as it is. The reader refuses it.
     let nodes = || report.nodes.iter().zip(node_names().chain(std::iter::repeat(None)));
     let channels = || report.channels.iter().zip(channel_names().chain(std::iter::repeat(None)));
+    let prediction = Prediction::of(report).ok();
     let written = Written {
         format: FORMAT,
         version: VERSION,
@@ -120,6 +127,7 @@ pub(crate) fn write(report: &Report) -> String {
         nodes: Each(|| nodes().map(|(entry, name)| NodeEntry::new(name.unwrap_or_default(), entry))),
         channels: Each(|| channels().map(|(entry, name)| ChannelEntry::new(name.unwrap_or_default(), entry))),
         growths: Each(|| report.growths.iter().map(|growth| GrowthEntry(*growth))),
+        prediction: prediction.as_ref().map(PredictionEntry::new),
     };
     let mut bytes = Vec::new();
     lines::write(&written, &mut bytes).expect("writing to a Vec cannot fail");

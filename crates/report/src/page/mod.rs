@@ -11,6 +11,7 @@ mod graph;
 mod jobs;
 mod nodes;
 mod plan;
+mod prediction;
 mod table;
 mod timeline;
 mod words;
@@ -60,6 +61,7 @@ pub(crate) fn html(report: &Report) -> String {
     nodes::section(&mut out, &report);
     jobs::section(&mut out, &report);
     channels::section(&mut out, &report);
+    prediction::section(&mut out, &report);
     plan::section(&mut out, &report.plan_text());
     out.push_str("</main>\n</body>\n</html>\n");
     out

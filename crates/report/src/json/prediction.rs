@@ -1,0 +1,81 @@
+//! The prediction of a report: for other programs, since a reader makes it anew.
+
+use crate::predict::{Beside, Prediction, StagePrediction};
+use serde::Serialize;
+
+/// A prediction as it is written. Throughputs are firings of the source per second, busy and waiting threads are mean
+/// numbers of threads.
+#[derive(Serialize)]
+pub(super) struct PredictionEntry<'p> {
+    model: String,
+    threads: String,
+    throughput: Pair,
+    bound: f64,
+    limited_by: Option<&'p str>,
+    waiting_threads: Pair,
+    papers: Vec<Paper>,
+    stages: Vec<StageEntry<'p>>,
+}
+
+#[derive(Serialize)]
+struct Pair {
+    predicted: f64,
+    measured: f64,
+}
+
+#[derive(Serialize)]
+struct Paper {
+    model: &'static str,
+    throughput: f64,
+}
+
+#[derive(Serialize)]
+struct StageEntry<'p> {
+    node: &'p str,
+    threads: u32,
+    busy: Pair,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_s: Option<Pair>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    starved: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked: Option<f64>,
+}
+
+impl From<Beside> for Pair {
+    fn from(beside: Beside) -> Pair {
+        Pair { predicted: beside.predicted(), measured: beside.measured() }
+    }
+}
+
+impl<'p> PredictionEntry<'p> {
+    pub(super) fn new(prediction: &'p Prediction) -> Self {
+        PredictionEntry {
+            model: prediction.model_name(),
+            threads: prediction.threads_text(),
+            throughput: prediction.throughput().into(),
+            bound: prediction.bound(),
+            limited_by: prediction.limit().map(StagePrediction::name),
+            waiting_threads: prediction.waiting_threads().into(),
+            papers: prediction
+                .papers()
+                .into_iter()
+                .map(|(model, throughput)| Paper { model, throughput })
+                .collect(),
+            stages: prediction.stages().iter().map(StageEntry::new).collect(),
+        }
+    }
+}
+
+impl<'p> StageEntry<'p> {
+    fn new(stage: &'p StagePrediction) -> Self {
+        StageEntry {
+            node: stage.name(),
+            threads: stage.threads(),
+            busy: stage.busy().into(),
+            wait_s: stage.wait().map(Pair::from),
+            starved: stage.starved(),
+            blocked: stage.blocked(),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Predictions as text.
+
+use super::{Beside, Prediction, Predictions, Row, StagePrediction};
+use std::fmt;
+use std::time::Duration;
+use thalweg_graph::shown;
+use thalweg_queueing::{Limit, Workers};
+use thalweg_trace::table::Table;
+use thalweg_trace::units;
+
+/// The gain from which on the text names what more of a resource would give.
+pub(crate) const WORTH: f64 = 1.05;
+
+impl fmt::Display for Prediction {
+    /// The throughput beside the measured one, the nodes as a table, and what more threads, room or tokens would give.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Beside { predicted, measured } = self.throughput;
+        writeln!(
+            f,
+            "predicted for {}: {} firings of `{}`, measured {} ({:+.1} %); {}",
+            self.threads_text(),
+            units::rate(predicted),
+            shown(&self.source),
+            units::rate(measured),
+            100.0 * self.throughput.error(),
+            self.predicted.model
+        )?;
+        writeln!(
+            f,
+            "bound {} without any wait (equations 9, 10): {}",
+            units::rate(self.bound()),
+            self.limit_text()
+        )?;
+        let papers: Vec<String> =
+            self.papers().iter().map(|(name, rate)| format!("{name} {}", units::rate(*rate))).collect();
+        writeln!(f, "the paper's models: {}", papers.join(", "))?;
+        writeln!(f, "threads that wait: {:.2}, measured {:.2}\n", self.idle.predicted, self.idle.measured)?;
+        writeln!(f, "{}", self.stage_table())?;
+        for line in self.gain_lines() {
+            writeln!(f, "{line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Prediction {
+    /// The threads, in words.
+    pub(crate) fn threads_text(&self) -> String {
+        let tokens = match self.model.settings.tokens {
+            Some(tokens) => format!(", {tokens} tokens"),
+            None => ", tokens as channels and windows hold".to_owned(),
+        };
+        let threads = match &self.model.settings.workers {
+            Workers::Shared(1) => "1 thread for all nodes".to_owned(),
+            Workers::Shared(p) => format!("{p} threads for all nodes"),
+            Workers::Pools(pools) => {
+                let pools: Vec<String> = pools.iter().map(u32::to_string).collect();
+                format!("threads {} of the nodes", pools.join(" "))
+            }
+        };
+        threads + &tokens
+    }
+
+    /// What limits the throughput, in words.
+    pub(crate) fn limit_text(&self) -> String {
+        match self.predicted.limit {
+            Limit::Stage(stage) => format!("the threads of `{}` limit it", shown(&self.stages[stage].name)),
+            Limit::Tokens => "the tokens limit the throughput".to_owned(),
+            _ => "the threads of all nodes limit it".to_owned(),
+        }
+    }
+
+    fn stage_table(&self) -> Table {
+        let mut table = Table::new(&[
+            "node",
+            "threads",
+            "busy",
+            "measured",
+            "waits for items",
+            "for room",
+            "time of an item",
+            "measured",
+        ]);
+        self.stages.iter().for_each(|stage| table.row(stage.cells()));
+        table
+    }
+
+    /// What more threads, room or tokens would give, where it is much.
+    pub(crate) fn gain_lines(&self) -> impl Iterator<Item = String> {
+        let lines = [self.more_threads(), self.more_room(), self.more_tokens()];
+        lines.into_iter().flatten()
+    }
+
+    /// What more threads would give, where it is much.
+    pub(crate) fn more_threads(&self) -> Option<String> {
+        let (threads, gain) = self.threads_gain().filter(|(_, gain)| *gain >= WORTH)?;
+        Some(format!("{threads} threads would give {}", self.gain_text(gain)))
+    }
+
+    /// What more room in all channels would give, where it is much.
+    pub(crate) fn more_room(&self) -> Option<String> {
+        let gain = self.room_gain().filter(|gain| *gain >= WORTH)?;
+        Some(format!("twice the room in all channels would give {}", self.gain_text(gain)))
+    }
+
+    /// What more tokens would give, where it is much.
+    pub(crate) fn more_tokens(&self) -> Option<String> {
+        let (tokens, gain) = self.tokens_gain().filter(|(_, gain)| *gain >= WORTH)?;
+        Some(format!("{tokens} tokens would give {}", self.gain_text(gain)))
+    }
+
+    fn gain_text(&self, gain: f64) -> String {
+        let rate = units::rate(gain * self.throughput.predicted);
+        format!("{} times the throughput, {rate} ({})", units::ratio(gain), self.predicted.model)
+    }
+}
+
+impl StagePrediction {
+    /// The cells of its row, in the order of the heads of the table.
+    pub(crate) fn cells(&self) -> Vec<String> {
+        let dash = || "-".to_owned();
+        let share = |share: Option<f64>| share.map_or_else(dash, units::percent);
+        let time = |of: fn(Beside) -> f64| self.wait.map_or_else(dash, |wait| seconds(of(wait)));
+        vec![
+            shown(&*self.name).to_string(),
+            self.threads.to_string(),
+            format!("{:.2}", self.busy.predicted),
+            format!("{:.2}", self.busy.measured),
+            share(self.starved),
+            share(self.blocked),
+            time(Beside::predicted),
+            time(Beside::measured),
+        ]
+    }
+}
+
+/// A time of so many seconds; a long one where it is out of range.
+pub(crate) fn seconds(seconds: f64) -> String {
+    units::time(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+impl fmt::Display for Predictions {
+    /// A table with a row for each combination.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "firings of `{}` per second; measured {}. Bound: equations 9, 10. Paper: equation 4 for threads of each node, \
+             equations 7, 8 for threads of all\n",
+            shown(&self.source),
+            units::rate(self.measured)
+        )?;
+        let heads =
+            ["threads", "capacity", "tokens", "predicted", "of measured", "bound", "paper", "limited by"];
+        let mut table = Table::new(&heads).text_last();
+        self.rows.iter().for_each(|row| table.row(row.cells(self.measured)));
+        write!(f, "{table}")
+    }
+}
+
+impl Row {
+    fn cells(&self, measured: f64) -> Vec<String> {
+        let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        vec![
+            if self.is_pools() { format!("{} a node", self.threads()) } else { self.threads().to_string() },
+            number(self.capacity()),
+            number(self.tokens()),
+            units::rate(self.throughput()),
+            units::ratio(self.throughput() / measured),
+            units::rate(self.bound()),
+            units::rate(self.paper()),
+            self.limit().map_or_else(|| "all threads".to_owned(), |name| shown(name).to_string()),
+        ]
+    }
+}
