@@ -23,7 +23,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-trace", &["thalweg-graph", "thalweg-plan"]),
     (
         "thalweg-report",
-        &["thalweg-graph", "thalweg-analysis", "thalweg-files", "thalweg-plan", "thalweg-trace"],
+        &[
+            "thalweg-graph",
+            "thalweg-analysis",
+            "thalweg-files",
+            "thalweg-plan",
+            "thalweg-queueing",
+            "thalweg-trace",
+        ],
     ),
     (
         "thalweg-runtime",
