@@ -4,10 +4,11 @@ use crate::explain::MOST_BYTES;
 use crate::passes::batch::MOST_FIRINGS;
 use crate::passes::capacities::{CHANNEL_BYTES, has_process, min_capacity};
 use crate::passes::divide::parts;
+use crate::passes::pools::served;
 use crate::passes::threads::MOST_THREADS;
 use crate::passes::window::MOST_TICKETS;
 use crate::{Fingerprint, Misfit, Place, Plan, PlanError};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use thalweg_analysis::{regions_through, returning_channel};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
@@ -33,6 +34,30 @@ impl Plan {
         self.check_sizes(graph)?;
         check.segments()?;
         check.regions()
+    }
+
+    /// Checks what a run under the policy [`POOLS`](crate::POOLS) needs beside [`Plan::check`]: each node without a thread of its
+    /// own has workers, and each worker one node at most. For the host that runs the plan; [`Plan::check`] does not read the policy.
+    ///
+    /// # Errors
+    /// The first misfit found.
+    ///
+    /// ```
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_plan::{Misfit, POOLS, Plan, Wishes};
+    ///
+    /// let mut graph = GraphData::new();
+    /// let (a, b) = (graph.add(Node::sequential("a")), graph.add(Node::parallel("b")));
+    /// let wishes = Wishes { policy: Some(POOLS.to_owned()), pools: Some(3), ..Wishes::default() };
+    /// let mut plan = Plan::new(&graph, &wishes);
+    /// assert_eq!((plan.threads, plan.affinity[&a], &plan.pools[&b][..]), (4, 0, &[1, 2, 3][..]));
+    /// assert_eq!(plan.check_pools(&graph), Ok(()));
+    ///
+    /// plan.pools.clear();
+    /// assert_eq!(plan.check_pools(&graph).unwrap_err().misfit, Misfit::Unserved);
+    /// ```
+    pub fn check_pools(&self, graph: &GraphData) -> Result<(), PlanError> {
+        Check { plan: self, graph }.served()
     }
 
     /// Checks that no channel would take more than 16 GiB, and all together no more than 64 GiB and 2 MiB for each
@@ -154,6 +179,45 @@ impl Check<'_> {
             self.node(*id, (*worker as usize) < plan.threads, misfit)?;
             self.node(*id, !self.is_parallel(*id), Misfit::WorkerOfParallel)?;
             self.node(*id, !plan.own_threads.contains(id), Misfit::WorkerAndOwnThread)?;
+        }
+        plan.pools.iter().try_for_each(|(id, workers)| self.pool(*id, workers))
+    }
+
+    /// Checks the list of workers of a node.
+    fn pool(&self, id: NodeId, workers: &[u32]) -> Result<(), PlanError> {
+        self.known(Place::Node(id), id)?;
+        self.node(id, self.is_parallel(id), Misfit::WorkersOfSequential)?;
+        self.node(id, !workers.is_empty(), Misfit::NoWorkers)?;
+        let mut seen = BTreeSet::new();
+        for worker in workers.iter().copied() {
+            let misfit = Misfit::Worker { worker, threads: self.plan.threads };
+            self.node(id, (worker as usize) < self.plan.threads, misfit)?;
+            self.node(id, seen.insert(worker), Misfit::WorkerTwice(worker))?;
+        }
+        let limits = [self.graph.node(id).workers, self.plan.replicas.get(&id).copied()];
+        let Some(limit) = limits.into_iter().flatten().min() else { return Ok(()) };
+        let misfit = Misfit::TooManyWorkers { workers: workers.len(), limit };
+        self.node(id, workers.len() <= limit as usize, misfit)
+    }
+
+    /// Checks that each node that workers run has a worker, and no worker two nodes.
+    fn served(&self) -> Result<(), PlanError> {
+        let threads = self.plan.threads;
+        ensure(threads <= MOST_THREADS, || general(Place::Threads, Misfit::PoolThreads(threads)))?;
+        let mut serves: HashMap<u32, NodeId> = HashMap::new();
+        for id in served(self.graph, self.plan) {
+            let workers = self.plan.servers(id);
+            self.node(id, !workers.is_empty(), Misfit::Unserved)?;
+            for worker in workers {
+                if let Some(other) = serves.insert(*worker, id) {
+                    let other = self.graph.node(other).name.to_string();
+                    return Err(self.of_node(
+                        Place::Node(id),
+                        id,
+                        Misfit::ServesTwo { worker: *worker, other },
+                    ));
+                }
+            }
         }
         Ok(())
     }

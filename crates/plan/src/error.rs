@@ -103,6 +103,30 @@ pub enum Misfit {
     },
     /// A parallel node belongs to a worker.
     WorkerOfParallel,
+    /// A parallel node has an empty list of workers.
+    NoWorkers,
+    /// A node that is not parallel has a list of workers.
+    WorkersOfSequential,
+    /// A worker is twice in the list of a node.
+    WorkerTwice(u32),
+    /// A parallel node has more workers than may fire it at a time.
+    TooManyWorkers {
+        /// Workers in its list.
+        workers: usize,
+        /// The limit of the graph or the plan.
+        limit: u32,
+    },
+    /// Under the policy `pools` a node that workers run has no worker.
+    Unserved,
+    /// Under the policy `pools` a worker serves two nodes.
+    ServesTwo {
+        /// The worker.
+        worker: u32,
+        /// The name of the other node.
+        other: String,
+    },
+    /// Under the policy `pools` the nodes need more workers than a run may have.
+    PoolThreads(usize),
     /// A node with a thread of its own belongs to a worker.
     WorkerAndOwnThread,
     /// A parallel node has a thread of its own.

@@ -60,6 +60,40 @@ impl fmt::Display for PlanError {
                 "node `{node}` belongs to a worker in the plan and is parallel, so any worker may run it\n\
                  help: leave out `worker`, or limit its workers by `replicas`"
             ),
+            Misfit::NoWorkers => write!(
+                f,
+                "node `{node}` has `workers` without a number in the plan\n\
+                 help: list at least one worker, or leave out `workers`"
+            ),
+            Misfit::WorkersOfSequential => write!(
+                f,
+                "node `{node}` has `workers` in the plan and is not parallel, so one worker runs it at a time\n\
+                 help: name it by `worker N`"
+            ),
+            Misfit::WorkerTwice(worker) => write!(
+                f,
+                "worker {worker} is twice in the list of node `{node}` in the plan\nhelp: list it once"
+            ),
+            Misfit::TooManyWorkers { workers, limit } => write!(
+                f,
+                "node `{node}` has {workers} workers in the plan, at most {limit} may fire it at a time\n\
+                 help: shorten the list, or raise the limit"
+            ),
+            Misfit::Unserved => write!(
+                f,
+                "node `{node}` has no worker in the plan, and under the policy `pools` workers serve only the nodes that list \
+                 them\nhelp: add `worker N`, or `workers N ..` to a parallel node"
+            ),
+            Misfit::ServesTwo { worker, other } => write!(
+                f,
+                "worker {worker} serves node `{node}` and node `{other}` in the plan, under the policy `pools` it serves one\n\
+                 help: give each node workers of its own"
+            ),
+            Misfit::PoolThreads(threads) => write!(
+                f,
+                "under the policy `pools` the nodes need {threads} workers, at most {MOST_THREADS} can run\n\
+                 help: ask for fewer workers for each parallel node, or choose another policy"
+            ),
             Misfit::WorkerAndOwnThread => write!(
                 f,
                 "node `{node}` belongs to a worker in the plan and has a thread of its own\n\

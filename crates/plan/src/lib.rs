@@ -45,6 +45,7 @@ mod workers;
 pub use error::{Misfit, Place, PlanError};
 pub use fingerprint::Fingerprint;
 pub use passes::capacities::MAX_CARRIED;
+pub use passes::pools::POOLS;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
 pub use profile::{ChannelProfile, NodeProfile, OtherGraph, Profile};

@@ -33,6 +33,9 @@ pub struct Plan {
     /// The most workers that may fire a parallel node at the same time, for nodes with such a limit. The graph's own
     /// limit ([`Node::workers`](thalweg_graph::Node::workers)) holds too.
     pub replicas: BTreeMap<NodeId, u32>,
+    /// The workers that serve a parallel node, for nodes with such a list. Under the policy `pools` each worker serves the one node
+    /// that it is listed for, here or in [`Plan::affinity`], and no other; other policies use no list.
+    pub pools: BTreeMap<NodeId, Vec<u32>>,
     /// The worker that a node belongs to at the start of the run, for sequential nodes and processes that have one
     /// ([`Plan::workers`] adds those of segments and regions). Which policies use it:
     ///
@@ -41,6 +44,7 @@ pub struct Plan {
     /// | `ws-cur`, `ws-last`, `random` | the node's first token is dealt to that worker; other workers may steal it |
     /// | `partition` | the node belongs to the worker until the graph is divided again |
     /// | `auto` | a tie-break: among nodes that are equally ready the worker takes its own first; with processes in the graph as `ws-cur` |
+    /// | `pools` | the only worker that runs the node |
     /// | `qes`, `pss`, `prs` | none |
     pub affinity: BTreeMap<NodeId, u32>,
     /// The nodes with a thread of their own: all that block, and others that are not parallel. A run whose plan the engine has
@@ -133,7 +137,7 @@ impl Plan {
     }
 
     /// The plan for the next run of the same graph: replicas of parallel nodes, segments, affinity and regions are
-    /// decided anew by the profile, and all else stays. The plan must fit the graph.
+    /// decided anew by the profile, and all else stays; under the policy `pools` these stay too. The plan must fit the graph.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -158,6 +162,11 @@ impl Plan {
             &mut plan,
         );
         plan
+    }
+
+    /// Whether the plan's policy is [`POOLS`](crate::POOLS), under which each worker serves one node.
+    pub fn has_pools(&self) -> bool {
+        self.policy.split(':').next() == Some(crate::POOLS)
     }
 
     /// The capacity up to which the run may widen a channel: the number of slots to allocate.

@@ -6,7 +6,7 @@
 //! Invariant: reading allocates in proportion to the text, and panics for no text.
 
 use crate::passes::threads::MOST_THREADS;
-use crate::words::{between, entry, fingerprint, narrow, next, number, once, policy};
+use crate::words::{between, entry, fingerprint, narrow, next, number, numbers, once, policy};
 use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -136,6 +136,7 @@ struct Reader {
     kept: Option<usize>,
     claim_lengths: Vec<usize>,
     replicas: BTreeMap<NodeId, u32>,
+    pools: BTreeMap<NodeId, Vec<u32>>,
     affinity: BTreeMap<NodeId, u32>,
     own_threads: BTreeSet<NodeId>,
     capacities: Vec<usize>,
@@ -225,12 +226,17 @@ impl Reader {
                     entry(&mut self.affinity, node, narrow(n)?, "worker")?;
                     rest
                 }
+                ["workers", ref rest @ ..] => {
+                    let (workers, rest) = numbers(rest)?;
+                    entry(&mut self.pools, node, workers, "workers")?;
+                    rest
+                }
                 ["own-thread", ref rest @ ..] => {
                     let is_new = self.own_threads.insert(node);
                     is_new.then_some(rest).ok_or("duplicate `own-thread`")?
                 }
                 [word, ..] => {
-                    let known = "`replicas N`, `worker N` or `own-thread`";
+                    let known = "`replicas N`, `worker N`, `workers N ..` or `own-thread`";
                     return Err(format!("expected {known}, found `{word}`"));
                 }
             };
@@ -293,6 +299,7 @@ impl Reader {
             kept: self.kept.ok_or("missing `kept`")?,
             claim_lengths: self.claim_lengths,
             replicas: self.replicas,
+            pools: self.pools,
             affinity: self.affinity,
             own_threads: self.own_threads,
             capacities: self.capacities,

@@ -13,6 +13,7 @@
 //! node 0 claim 512 own-thread  # read
 //! node 1 claim 64 replicas 2  # decode
 //! node 2 claim 512 worker 1  # print
+//! node 3 claim 64 workers 2 3  # check         a parallel node with workers of its own
 //! channel 0 capacity 2048 slots 32768  # read.out -> decode.in
 //! channel 1 capacity 16 bytes 65536  # decode.out -> print.in
 //! raised 1 from 8 to 16                         a capacity of the user that was too small
@@ -94,6 +95,10 @@ fn nodes(plan: &Plan, graph: Option<&GraphData>, f: &mut fmt::Formatter<'_>) -> 
         write!(f, "node {i} claim {claim}")?;
         option(f, " replicas ", plan.replicas.get(&id), "")?;
         option(f, " worker ", plan.affinity.get(&id), "")?;
+        if let Some(workers) = plan.pools.get(&id) {
+            f.write_str(" workers")?;
+            workers.iter().try_for_each(|worker| write!(f, " {worker}"))?;
+        }
         f.write_str(if plan.own_threads.contains(&id) { " own-thread" } else { "" })?;
         writeln!(f, "{}", comment(name(i)))?;
     }

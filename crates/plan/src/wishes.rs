@@ -14,6 +14,9 @@ pub struct Wishes {
     pub machine: Option<Arc<Machine>>,
     /// Name of the scheduling policy.
     pub policy: Option<String>,
+    /// The number of workers for each parallel node, under the policy [`POOLS`](crate::POOLS); the sum of all decides the number
+    /// of workers of the run. 0 counts as 1. `None` divides the threads that one worker for each other node leaves.
+    pub pools: Option<usize>,
     /// The most bytes that all channels together may hold.
     pub budget: Option<usize>,
     /// Capacity, in items, of every channel that has none in the graph.

@@ -17,6 +17,13 @@ pub(crate) fn narrow(word: &str) -> Result<u32, String> {
     between(word, 0, u32::MAX as usize).map(|n| n as u32)
 }
 
+/// The numbers at the begin of `words`, and the words that follow them.
+pub(crate) fn numbers<'a, 'w>(words: &'a [&'w str]) -> Result<(Vec<u32>, &'a [&'w str]), String> {
+    let is_number = |word: &&str| word.bytes().next().is_some_and(|byte| !byte.is_ascii_lowercase());
+    let (numbers, rest) = words.split_at(words.iter().take_while(|word| is_number(word)).count());
+    Ok((numbers.iter().map(|word| narrow(word)).collect::<Result<_, _>>()?, rest))
+}
+
 pub(crate) fn fingerprint(hash: &str, nodes: &str, channels: &str) -> Result<Fingerprint, String> {
     let digits = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     let hash = u64::from_str_radix(hash, 16).ok().filter(|_| digits);

@@ -26,6 +26,13 @@ impl Workers {
 }
 
 impl Plan {
+    /// The workers that serve a node under the policy [`POOLS`](crate::POOLS), as far as the plan says: those of [`Plan::pools`], or
+    /// the one of [`Plan::affinity`].
+    pub fn servers(&self, node: NodeId) -> &[u32] {
+        let one = || self.affinity.get(&node).map_or(&[][..], std::slice::from_ref);
+        self.pools.get(&node).map_or_else(one, Vec::as_slice)
+    }
+
     /// The worker of each node at the start: that of [`Plan::affinity`]. Where a segment or region has nodes without
     /// one, it is the worker of the first of its nodes that has one, or else the one whose number is that of the
     /// segment or region, in turn. A parallel node has none, and neither has one with a thread of its own. Takes time

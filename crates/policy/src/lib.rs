@@ -45,12 +45,12 @@
 //!
 //! Law: while some node is claimable and no other worker acts, a worker that calls `next` again after every
 //! [`Decision::Idle`] must, after a bounded number of calls, get [`Decision::Activate`] of a claimable node. Where
-//! nodes have affinity, the law binds the worker that the node belongs to.
+//! nodes have affinity, the law binds the worker that the node belongs to, and where they have pools the workers of the node's.
 //!
 //! The policies of this crate keep a stricter law, so that a worker may park after any `Idle`: they return `Idle`
 //! only after they have examined everything that the worker could take, and found nothing. A scanning policy
 //! examines every node (`random`: every token that is not with an activation of another worker), a policy with
-//! notifications every queue, and one with affinity the worker's own queue. One exception: where workers carry items
+//! notifications every queue, one with affinity the worker's own queue, and one with pools the worker's node. One exception: where workers carry items
 //! on ([`Measurements::carries`]), `auto` returns `Idle` at most [`auto::MAX_WAITS`] times in a row although nodes are
 //! claimable. There the host calls `next` again as long as some node is claimable, and lets no worker park before.
 //!
@@ -64,13 +64,14 @@
 //! | [`prs`] | `pss`, and random nodes after long waits (III-A4) | no |
 //! | [`work_stealing`] | Nornir's WS-CUR and WS-LAST: notified of ready nodes, steals the oldest | yes |
 //! | [`partition`] | Nornir's graph partitioning: affinity by load and traffic, no stealing | yes |
+//! | [`pools`] | a pool of workers for each node, and no stealing: the stages of queueing models | yes |
 //! | [`auto`] | ours: data-flow order with hysteresis; the default | yes |
 //!
 //! A policy is *fair* if it activates a node that stays claimable within a number of decisions that is bounded by the
 //! size of the graph and the number of workers.
 //!
 //! All but `auto` are there with the feature `papers`, which is on by default. A program without it has one instance of the
-//! engine's loop instead of eight.
+//! engine's loop instead of nine.
 //!
 //! To add a policy, write one file and add one line to [`registry`].
 //!
@@ -105,7 +106,9 @@ pub use auto::Auto;
 pub use host::{End, Host, Measurements, Occupancy, Shared, WorkerId, dealt};
 pub use needs::Needs;
 #[cfg(feature = "papers")]
-pub use papers::{Partition, Prs, Pss, Qes, RandomStealing, partition, prs, pss, qes, random_stealing};
+pub use papers::{
+    Partition, Pools, Prs, Pss, Qes, RandomStealing, partition, pools, prs, pss, qes, random_stealing,
+};
 pub use policy::{Decision, Event, Policy};
 pub use record::Recorded;
 pub use work_stealing::WorkStealing;

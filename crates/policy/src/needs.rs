@@ -1,13 +1,17 @@
 //! What a policy needs from its host in a run of one graph.
 
 /// Services of the host beyond queues and [`Host::claimable`](crate::Host::claimable). Each costs the host work after
-/// every activation, so a policy names those that it uses: [`Policy::needs`](crate::Policy::needs). Each level includes
-/// those before it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+/// every activation, so a policy names those that it uses: [`Policy::needs`](crate::Policy::needs). Affinity includes
+/// notifications.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Needs {
     /// Nothing: the policy scans the graph for claimable nodes.
     #[default]
     Scans,
+    /// As `Scans`, of one node: each worker runs only the node that lists it in the plan
+    /// ([`Plan::servers`](thalweg_plan::Plan::servers)). A change of a node then wakes a worker of this node, and a worker sleeps
+    /// though other nodes are claimable. The run has as many workers as the plan, which must have some for each node.
+    Pools,
     /// The host reports each node that becomes claimable ([`Policy::ready`](crate::Policy::ready)) and keeps the
     /// protocol of tokens. The policy need not scan. Any worker may take a token from any queue.
     Notifications,
@@ -21,11 +25,16 @@ pub enum Needs {
 impl Needs {
     /// Whether the host reports nodes that become claimable.
     pub fn notifications(self) -> bool {
-        self >= Needs::Notifications
+        matches!(self, Needs::Notifications | Needs::Affinity)
     }
 
     /// Whether nodes belong to workers.
     pub fn affinity(self) -> bool {
         self == Needs::Affinity
+    }
+
+    /// Whether each worker serves one node.
+    pub fn pools(self) -> bool {
+        self == Needs::Pools
     }
 }

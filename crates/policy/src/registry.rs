@@ -145,6 +145,9 @@ policies! {
     "partition" => papers::partition, true,
         "nodes belong to workers, by load and traffic, repartitioned after idle time (Nornir 4.2); \
          tau=SHARE, by default 0.1, apart=MICROSECONDS";
+    #[cfg(feature = "papers")]
+    "pools" => papers::pools, true,
+        "each worker serves one node and no other; a parallel node has several";
     "auto" => auto, true,
         "data-flow order with hysteresis for kernels; work stealing that keeps communicating processes together";
 }
@@ -191,14 +194,14 @@ pub(crate) fn each(settings: &str) -> impl Iterator<Item = &str> {
 #[cfg(all(test, feature = "papers"))]
 mod tests {
     use super::*;
-    use crate::papers::{Partition, Prs, Pss, Qes, RandomStealing};
+    use crate::papers::{Partition, Pools, Prs, Pss, Qes, RandomStealing};
     use crate::work_stealing::{Place, WorkStealing};
 
     #[test]
     fn a_policy_prints_as_a_name_that_dispatches() {
         assert_eq!(Prs::new(7).to_string(), "prs:C=7");
         assert_eq!(Partition::new(0.25).with_min_interval(10_000).to_string(), "partition:tau=0.25,apart=10");
-        let all: [&dyn fmt::Display; 8] = [
+        let all: [&dyn fmt::Display; 9] = [
             &RandomStealing,
             &Qes,
             &Pss,
@@ -206,6 +209,7 @@ mod tests {
             &WorkStealing::new(Place::Current),
             &WorkStealing::new(Place::Last),
             &Partition::default(),
+            &Pools,
             &Auto,
         ];
         for (policy, name) in all.iter().zip(names()) {
@@ -248,7 +252,7 @@ mod tests {
     fn errors_name_the_mistake_and_the_accepted_values() {
         assert_eq!(
             error("fast"),
-            "unknown policy `fast`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, auto"
+            "unknown policy `fast`\nhelp: known policies are random, qes, pss, prs, ws-cur, ws-last, partition, pools, auto"
         );
         assert_eq!(error("qes:C=3"), "policy `qes` has no setting `C=3`\nhelp: it has no settings");
         assert_eq!(error("prs:D=3"), "policy `prs` has no setting `D=3`\nhelp: known settings are C");

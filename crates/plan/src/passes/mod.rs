@@ -10,6 +10,7 @@
 //! | [`claims`] | firings in a claim | |
 //! | [`batch`] | firings in an activation | |
 //! | [`own_threads`] | nodes with a thread of their own | |
+//! | [`pools`] | the workers that serve one node each, and so the number of workers, under the policy `pools` | threads, own threads |
 //! | [`capacities`] | items that a channel holds at most, and the user's capacities that had to be raised | threads, claims |
 //! | [`widen`] | slots for channels that may widen, and the capacities with which these begin | threads, own threads, capacities |
 //! | [`window`] | tickets of a reorder window | threads |
@@ -28,6 +29,7 @@ pub(crate) mod capacities;
 mod claims;
 pub(crate) mod divide;
 mod own_threads;
+pub(crate) mod pools;
 mod regions;
 mod replicate;
 mod segments;
@@ -56,11 +58,12 @@ pub(crate) struct Given<'a> {
 type Pass = fn(&Given<'_>, &mut Plan);
 
 /// The passes that decide from the graph and the wishes, with their names, in order.
-const PASSES: [(&str, Pass); 8] = [
+const PASSES: [(&str, Pass); 9] = [
     ("threads", |given, plan| plan.threads = threads::decide(given)),
     ("claims", |given, plan| plan.claim_lengths = claims::decide(given)),
     ("batch", |given, plan| plan.batch = batch::decide(given)),
     ("own threads", |given, plan| plan.own_threads = own_threads::decide(given)),
+    ("pools", |given, plan| (plan.threads, plan.pools, plan.affinity) = pools::decide(given, plan)),
     ("capacities", |given, plan| (plan.capacities, plan.raised) = capacities::decide(given, plan)),
     ("widen", |given, plan| (plan.capacities, plan.slots) = widen::decide(given, plan)),
     ("window", |_, plan| plan.window = window::decide(plan)),
@@ -87,8 +90,12 @@ pub(crate) fn run(given: &Given<'_>) -> Plan {
     plan
 }
 
-/// Decides anew what follows from the profile.
+/// Decides anew what follows from the profile. Where each worker serves one node, which the user's number of workers decides, a
+/// profile has nothing to decide.
 pub(crate) fn refine(given: &Given<'_>, plan: &mut Plan) {
+    if plan.has_pools() && given.units.is_none() {
+        return;
+    }
     BY_PROFILE.iter().for_each(|(_, pass)| pass(given, plan));
 }
 
@@ -105,6 +112,7 @@ fn undecided(given: &Given<'_>) -> Plan {
         kept: 0,
         claim_lengths: Vec::new(),
         replicas: BTreeMap::new(),
+        pools: BTreeMap::new(),
         affinity: BTreeMap::new(),
         own_threads: BTreeSet::new(),
         capacities: Vec::new(),

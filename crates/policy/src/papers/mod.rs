@@ -2,14 +2,16 @@
 
 mod names;
 pub mod partition;
+pub mod pools;
 pub mod prs;
 pub mod pss;
 pub mod qes;
 pub mod random_stealing;
 mod walk;
 
-pub(crate) use names::{partition, prs, pss, qes, random, ws_cur, ws_last};
+pub(crate) use names::{partition, pools, prs, pss, qes, random, ws_cur, ws_last};
 pub use partition::Partition;
+pub use pools::Pools;
 pub use prs::Prs;
 pub use pss::Pss;
 pub use qes::Qes;

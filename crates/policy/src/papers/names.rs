@@ -1,6 +1,6 @@
 //! Names and settings of these policies, for the [registry](crate::registry).
 
-use super::{Partition, Prs, Pss, Qes, RandomStealing};
+use super::{Partition, Pools, Prs, Pss, Qes, RandomStealing};
 use crate::registry::{Unknown, each, no_settings};
 use crate::work_stealing::{Place, WorkStealing};
 use std::fmt;
@@ -21,6 +21,7 @@ named!(RandomStealing as _policy => "random");
 named!(Qes as _policy => "qes");
 named!(Pss as _policy => "pss");
 named!(Prs as policy => "prs:C={}", policy.c());
+named!(Pools as _policy => "pools");
 named!(WorkStealing as policy => "{}", policy.name());
 
 impl fmt::Display for Partition {
@@ -40,6 +41,10 @@ pub(crate) fn qes(settings: &str) -> Result<Qes, Unknown> {
 
 pub(crate) fn pss(settings: &str) -> Result<Pss, Unknown> {
     no_settings("pss", settings).map(|()| Pss)
+}
+
+pub(crate) fn pools(settings: &str) -> Result<Pools, Unknown> {
+    no_settings("pools", settings).map(|()| Pools)
 }
 
 pub(crate) fn ws_cur(settings: &str) -> Result<WorkStealing, Unknown> {

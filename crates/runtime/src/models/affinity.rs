@@ -90,7 +90,7 @@ impl World for Queues {
         if self.ready.pop(worker).is_none() {
             return false;
         }
-        self.found(searching);
+        self.found(worker, searching);
         if self.sleep.wants_waking() && self.ready.any() {
             self.sleep.wake_one();
         }

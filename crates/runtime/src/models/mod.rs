@@ -18,13 +18,14 @@
 //! | [`ring`], [`lent`] | `channel`, `channel::lent` |
 //! | [`ready`], [`affinity`], [`pinned`] | `sched::ready`, `sched::affinity`, `coroutine` |
 //! | [`sleep`], [`team`] | `sched::sleep`, `threads` |
+//! | [`pools`] | `sched::sleep::pools`: `sched::sleep`, with the claims of a parallel node |
 //! | [`narrow`] | `sched::width`: `sched::sleep`, with the looks of `sched::look` and the worker's loop |
 //! | [`search`], [`growth`] | `liveness::search`, `liveness::growth` beside `sched::widen` |
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`join`] | `team::join`, `team::deque` |
 //! | [`external`], [`failure`] | `net::external`, `net::signals` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
-//! | [`world`] | none: the worker's loop that the models of `sleep`, `narrow`, `affinity` and `pinned` share |
+//! | [`world`] | none: the worker's loop that the models of `sleep`, `pools`, `narrow`, `affinity` and `pinned` share |
 
 mod affinity;
 mod arena;
@@ -38,6 +39,7 @@ mod lent;
 mod mark;
 mod narrow;
 mod pinned;
+mod pools;
 mod ready;
 mod ring;
 mod search;

@@ -108,7 +108,7 @@ impl World for Narrow {
 
     fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
         let Some(place) = self.places.find_claimable() else { return false };
-        self.found(searching);
+        self.found(worker, searching);
         self.places.share(place);
         self.running[worker].begin(NodeId(place as u32), false);
         self.places.fire(place, || if place == WAITING { self.wait_for_other() } else { self.fire_other() });

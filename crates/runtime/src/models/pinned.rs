@@ -71,7 +71,7 @@ impl World for PinnedNode {
         if !self.any_work(worker) {
             return false;
         }
-        self.found(searching);
+        self.found(worker, searching);
         if worker == PINNED_TO && self.items.items() > 0 {
             self.items.release(self.items.head() + 1);
         } else if self.ready.pop_pinned(worker).is_none() {

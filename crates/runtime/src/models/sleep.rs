@@ -134,9 +134,9 @@ impl World for Places {
         self.find_claimable().is_some()
     }
 
-    fn work_once(&self, _: Sleeper, searching: &mut bool) -> bool {
+    fn work_once(&self, worker: Sleeper, searching: &mut bool) -> bool {
         let Some(place) = self.find_claimable() else { return false };
-        self.found(searching);
+        self.found(worker, searching);
         self.share(place);
         self.take(place);
         true
@@ -251,7 +251,7 @@ fn loom_sleep_withdraws_while_rung() {
             move || {
                 world.sleep.announce(0, false);
                 if world.sleep.withdraw(0) {
-                    world.sleep.found();
+                    world.sleep.found(0);
                 }
                 assert!(!world.sleep.any_asleep(), "no other worker was announced");
                 world.sleep.retire(|| world.examine());

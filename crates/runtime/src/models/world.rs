@@ -1,5 +1,5 @@
-//! A worker's loop over a minimal kind of work, which the models of `sleep`, `narrow`, `affinity` and `pinned`
-//! share.
+//! A worker's loop over a minimal kind of work, which the models of `sleep`, `pools`, `narrow`, `affinity` and
+//! `pinned` share.
 //!
 //! It mirrors `Worker::run`, `idle` and `park`; [`Sleep`] is the real one. A run ends as a real one does: the last
 //! active thread examines, and finds nothing to do.
@@ -39,9 +39,9 @@ pub(super) trait World {
     }
 
     /// As in `Worker::work`, before an activation: the worker is not searching any more.
-    fn found(&self, searching: &mut bool) {
+    fn found(&self, worker: Sleeper, searching: &mut bool) {
         if std::mem::take(searching) {
-            self.sleep().found();
+            self.sleep().found(worker);
         }
     }
 

@@ -34,8 +34,9 @@ use crate::net::Net;
 use crate::process::apart;
 use crate::sched::affinity::Affinity;
 use crate::sched::host::EngineHost;
-use crate::sched::make_ready::{acquire_token, any_work, begin_notifying};
+use crate::sched::make_ready::{acquire_token, any_work, begin_notifying, make_ready};
 use crate::sched::pace::Pace;
+use crate::sched::sleep::pools::Pools;
 use crate::sched::worker::{Worker, WorkerConfig};
 use crate::sync::{Mutex, Ordering, lock};
 use crate::threads::cores::{Cores, Pinned, cached_parallelism, cores};
@@ -81,6 +82,9 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     let began = (Instant::now(), ticks());
     net.sched.began.store(began.1, Ordering::Relaxed);
     let needs = policy.needs(&net.topology.graph);
+    if needs.pools() {
+        net.sleep.set_pools(pools(net));
+    }
     if needs.notifications() {
         if needs.affinity() {
             net.sched.ready.set_affinity(Affinity::new(&net.topology.graph, &net.topology.plan));
@@ -116,6 +120,16 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
     execution.run(caller);
     execution.account_for_absent();
     net.sched.partitions.store(lock(&shared).partitions(), Ordering::Relaxed);
+}
+
+/// The node that each worker serves, as the plan says.
+fn pools(net: &Net<'_>) -> Pools {
+    let (graph, plan) = (&net.topology.graph, &net.topology.plan);
+    let mut of = vec![None; net.threads()];
+    for node in graph.node_ids() {
+        plan.servers(node).iter().for_each(|worker| of[*worker as usize] = Some(node.index()));
+    }
+    Pools::new(graph.nodes().len(), of)
 }
 
 /// A worker's view of the engine, and its initial state under the policy.
@@ -281,6 +295,7 @@ impl<P: Policy> Execution<'_, P> {
 /// Wakes the workers without a thread that must run before a change wakes them:
 ///
 /// - with affinity, each worker whose own queue holds a node, since no other worker takes it;
+/// - with pools, a worker of each claimable node, since no other worker runs it;
 /// - one worker if the caller is not a worker and a node is claimable;
 /// - one worker if a deadline or the deadlock search needs the clock while the caller is in a long firing.
 fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
@@ -289,6 +304,9 @@ fn wake_first(net: &Net<'_>, unseated: Range<usize>, has_deadline: bool) {
             .clone()
             .filter(|worker| net.sched.ready.any_for(*worker))
             .for_each(|w| net.sleep.wake_worker(w));
+    }
+    if net.sleep.pools().is_some() {
+        net.topology.graph.node_ids().for_each(|node| make_ready(net, node));
     }
     // A worker that is woken now reads the clock; an unseated one does not.
     let by_clock = has_deadline || net.liveness.search.is_on();

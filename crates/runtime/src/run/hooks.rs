@@ -57,7 +57,13 @@ impl EmbedOptions for Options {
         let known = self.policy.as_deref().map_or(Ok(()), policy);
         known.map_err(|unknown| Error::Options(unknown.to_string()))?;
         self.check_plan()?;
-        let least = [("threads", self.threads), ("capacity", self.capacity), ("claim length", self.run)];
+        self.check_pools()?;
+        let least = [
+            ("threads", self.threads),
+            ("pools", self.pools),
+            ("capacity", self.capacity),
+            ("claim length", self.run),
+        ];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
             return Err(Error::Options(format!(
                 "{what} 0: at least 1 is needed\nhelp: leave it out for the default"
@@ -92,7 +98,8 @@ impl EmbedOptions for Options {
     fn of_divided(&self, plan: &Plan) -> Options {
         let mut options = self.clone();
         (options.plan, options.plan_with) = (None, None);
-        options.threads = Some(plan.threads);
+        // The engine's graph has other nodes, and so other pools.
+        options.threads = self.pools.is_none().then_some(plan.threads);
         options.policy = Some(plan.policy.clone());
         options.budget = plan.budget;
         options

@@ -157,6 +157,10 @@ impl Ready<'_> {
         let path = std::any::type_name::<P>().split('<').next().unwrap_or_default();
         let name = path.rsplit("::").next().unwrap_or_default().to_owned();
         self.run_by(name, |net, options| {
+            if policy.needs(&net.topology.graph).pools() && !net.topology.plan.has_pools() {
+                let why = "the policy has pools, and the plan of the run none\nhelp: set `Options::policy(\"pools\")` too";
+                return Err(Error::Options(why.to_owned()));
+            }
             run_with(net, options, policy, Caller::Worker);
             Ok(())
         })

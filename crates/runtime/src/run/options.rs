@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::GraphData;
 use thalweg_machine::{Machine, Places};
-use thalweg_plan::{Plan, Wishes};
+use thalweg_plan::{MOST_THREADS, POOLS, Plan, Wishes};
 use thalweg_policy::Policy;
 use thalweg_policy::registry::{Unknown, Visit, dispatch};
 
@@ -20,6 +20,7 @@ pub struct Options {
     pub(super) threads: Option<usize>,
     pub(super) machine: Option<Arc<Machine>>,
     pub(super) policy: Option<String>,
+    pub(super) pools: Option<usize>,
     pub(super) budget: Option<usize>,
     pub(super) capacity: Option<usize>,
     pub(super) run: Option<usize>,
@@ -83,6 +84,33 @@ impl Options {
     /// see [`Graph::run_under`](crate::Graph::run_under).
     pub fn policy(mut self, policy: impl std::fmt::Display) -> Self {
         self.policy = Some(policy.to_string());
+        self
+    }
+
+    /// Gives each parallel node `workers` workers of its own and each other node one, none of which runs another node: the policy
+    /// [`pools`](thalweg_policy::registry::names). So the graph decides the number of workers, which may be more than the
+    /// cores. A parallel node gets at most as many as its [own limit](crate::Kernel::workers), and a node with a thread of its own none.
+    ///
+    /// `policy("pools")` without this option divides the [`threads`](Self::threads): a parallel node gets an equal part of those
+    /// that one worker for each other node leaves, and at least one.
+    ///
+    /// # Errors
+    /// The run is refused with [`Error::Options`] for 0 workers, more than `thalweg_plan::MOST_THREADS` (4096), another
+    /// [`policy`](Self::policy), or a number of [`threads`](Self::threads); with [`Error::Plan`] if all nodes together need more than
+    /// 4096.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let graph = Graph::new();
+    /// let sum = graph.source(0..100u64).par_map(|n| n * n).fold(0, |sum, n| sum + n);
+    /// let (sum, report) = sum.run_with(&Options::new().pools(3))?.into_parts();
+    /// // A worker of the source, three of the map, one of the sum.
+    /// assert_eq!((sum, report.threads), (328_350, 5));
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn pools(mut self, workers: usize) -> Self {
+        self.pools = Some(workers);
         self
     }
 
@@ -304,6 +332,7 @@ impl Options {
             ("threads", self.threads.is_some()),
             ("machine", self.machine.is_some()),
             ("policy", self.policy.is_some()),
+            ("pools", self.pools.is_some()),
             ("budget", self.budget.is_some()),
             ("capacity", self.capacity.is_some()),
             ("claim_length", self.run.is_some()),
@@ -316,6 +345,30 @@ impl Options {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a number of workers for parallel nodes together with what it decides.
+    pub(super) fn check_pools(&self) -> Result<(), Error> {
+        let Some(workers) = self.pools else { return Ok(()) };
+        let refused = |why: String| Err(Error::Options(why));
+        if workers > MOST_THREADS {
+            return refused(format!("{workers} workers for each parallel node: at most {MOST_THREADS}"));
+        }
+        if self.policy.as_deref().is_some_and(|policy| policy != POOLS) {
+            return refused(format!(
+                "`Options::pools` and policy `{}` are both set\nhelp: leave out the policy: `pools` is one",
+                self.policy.as_deref().unwrap_or_default()
+            ));
+        }
+        if self.threads.is_some() {
+            return refused(
+                "`Options::pools` and `Options::threads` are both set, and the graph decides the number of threads\n\
+                 help: leave out `threads`, or set policy `pools` in place of `Options::pools`"
+                    .to_owned(),
+            );
+        }
+        // Known unless the crate is built without the policies of the papers.
+        policy(POOLS).map_err(|unknown| Error::Options(unknown.to_string()))
     }
 
     /// Whether the engine chooses how many of the workers a run uses: it has a clock, and the caller has not given a plan.
@@ -345,6 +398,7 @@ impl Options {
     pub fn lets_the_caller_work(&self) -> bool {
         let asks = self.deadline.is_some()
             || self.policy.is_some()
+            || self.pools.is_some()
             || self.chooses_plan()
             || self.counted
             || self.unaccounted
@@ -367,7 +421,8 @@ impl Options {
         Wishes {
             threads: Some(self.workers()),
             machine: self.machine.clone(),
-            policy: self.policy.clone(),
+            policy: self.policy.clone().or_else(|| self.pools.map(|_| POOLS.to_owned())),
+            pools: self.pools,
             budget: self.budget,
             capacity: self.capacity,
             claim_length: self.run,

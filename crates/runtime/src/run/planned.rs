@@ -52,6 +52,9 @@ pub(super) fn decide(graph: &GraphData, options: &Options, keepers: usize) -> Re
     if !options.chooses_plan() {
         plan.check_sizes(graph).map_err(misfit)?;
     }
+    if plan.has_pools() {
+        plan.check_pools(graph).map_err(misfit)?;
+    }
     Ok(plan)
 }
 

@@ -19,6 +19,7 @@
 //! |---|---|---|
 //! | pinned to a worker, since its stack is there | that worker's queue of pinned nodes | that worker, even if others search |
 //! | assigned to a worker by the policy ([`affinity`](crate::sched::affinity)) | that worker's queue | that worker, even if others search |
+//! | served by a pool ([`pools`](crate::sched::sleep::pools)) | none: the policy scans | one of the pool, unless one of it searches already |
 //! | neither | the shared queue, or the queue of the worker that calls | one, unless a worker searches already |
 //!
 //! A node may be pinned while another thread reads that it is not. Then its token lies in a queue from which another
@@ -135,10 +136,24 @@ fn wake_for(net: &Net<'_>, node: NodeId) {
             }
         }
         None => {
-            if net.sleep.wants_waking() && net.claimable(node) {
-                net.sleep.wake_one();
+            if wants_waking_for(net, node) && net.claimable(node) {
+                wake_one_for(net, node);
             }
         }
+    }
+}
+
+/// Whether [`wake_one_for`] would wake a worker. For policies that scan; the caller has fenced since its change.
+#[inline]
+fn wants_waking_for(net: &Net<'_>, node: NodeId) -> bool {
+    net.sleep.wants_waking_in(node.index()).unwrap_or_else(|| net.sleep.wants_waking())
+}
+
+/// Wakes one of the workers that may run the node: of its pool, or any.
+fn wake_one_for(net: &Net<'_>, node: NodeId) {
+    match net.sleep.pools() {
+        Some(_) => net.sleep.wake_in(node.index()),
+        None => _ = net.sleep.wake_one(),
     }
 }
 
@@ -196,8 +211,13 @@ pub(crate) fn share_queue(net: &Net<'_>, worker: WorkerId) {
 pub(crate) fn share_claim(cx: &ActivationContext<'_>) {
     let By::Worker(worker) = cx.by else { return };
     if cx.net.sched.ready.notifies() {
-        enqueue_claim(cx.net, worker, cx.node);
-    } else if cx.net.sleep.wants_waking() {
+        return enqueue_claim(cx.net, worker, cx.node);
+    }
+    if cx.net.sleep.pools().is_some() {
+        // A worker of the pool that found the node held may have just announced sleep, and no other pool can run the node.
+        fence(Ordering::SeqCst); // pairs with `Sleep::announce`
+    }
+    if wants_waking_for(cx.net, cx.node) {
         wake_for_claim(cx.net, cx.node, cx.slice);
     }
 }
@@ -223,13 +243,13 @@ fn wake_for_claim(net: &Net<'_>, node: NodeId, claimed: usize) {
     let all_claimed = |meter: &Meter| meter.ended() && meter.items() <= claimed;
     let last = net.inputs(node).iter().any(|input| all_claimed(net.meter(*input)));
     if !last && net.claimable(node) {
-        net.sleep.wake_one();
+        wake_one_for(net, node);
     }
 }
 
 /// Wakes another worker if a node near `node` is claimable or a job is open. Called by a worker that is about to activate
 /// `node`, where the policy scans. A searching worker owes this: changers relied on it, and it may find only one of
-/// several changes.
+/// several changes. A worker of a pool owes it for jobs alone: its node is the one that it activates ([`share_claim`]).
 #[inline]
 pub(crate) fn share(net: &Net<'_>, node: NodeId) {
     if net.sleep.wants_waking() {
@@ -242,7 +262,7 @@ fn share_slowly(net: &Net<'_>, node: NodeId) {
     /// The number of nodes examined, in order of their ids after `node`.
     const NEAR: usize = 64;
     fence(Ordering::SeqCst);
-    let all = net.cells.nodes.len();
+    let all = if net.sleep.pools().is_some() { 0 } else { net.cells.nodes.len() };
     let mut others = (1..all.min(NEAR)).map(|i| NodeId(((node.index() + i) % all) as u32));
     if net.team.arena.any() || others.any(|other| net.claimable(other) && net.pinned_to(other).is_none()) {
         net.sleep.wake_one();
@@ -264,8 +284,13 @@ pub(crate) fn any_node(net: &Net<'_>, worker: WorkerId) -> bool {
     }
 }
 
-/// A node that the worker may claim. Each worker begins at another node, so that several workers find different ones.
+/// A node that the worker may claim: the one that it serves, or any. Each worker begins at another node, so that several
+/// workers find different ones.
 fn find_claimable(net: &Net<'_>, worker: WorkerId) -> Option<NodeId> {
+    if let Some(pools) = net.sleep.pools() {
+        let node = pools.of(worker).map(|node| NodeId(node as u32));
+        return node.filter(|node| net.claimable(*node) && net.may_run(*node, worker));
+    }
     let count = net.cells.nodes.len();
     let mut nodes = (0..count).map(|i| NodeId(((worker + i) % count) as u32));
     nodes.find(|node| net.claimable(*node) && net.may_run(*node, worker))

@@ -62,7 +62,8 @@
 //! (`make_ready::share`, `Worker::activate`).
 //!
 //! Where only one worker can do the work (a pinned node, a node assigned to a worker), that worker is woken even if
-//! another one searches ([`Sleep::wake_worker`]).
+//! another one searches ([`Sleep::wake_worker`]). Where only the workers of a pool can, one of these is
+//! ([`Sleep::wake_in`]).
 //!
 //! **The last active thread.** The waker counts the thread that it wakes, before that thread runs. So a thread that
 //! brings `active` to 0 knows that nothing changes until it acts, and examines the graph with no other thread active,
@@ -72,6 +73,7 @@
 //! |---|---|
 //! | the looker, a sleeping worker that looks at the activations under way | [`looker`] |
 //! | the width and the limit: how many workers are to be awake | [`bounds`] |
+//! | workers that serve one node each | [`pools`] |
 //!
 //! # Dedicated threads
 //!
@@ -81,6 +83,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod looker;
+pub(crate) mod pools;
 
 pub(crate) use looker::NextLook;
 
@@ -89,6 +92,8 @@ use crate::sync::{AtomicUsize, CachePadded, Condvar, Mutex, MutexGuard, Ordering
 use crate::threads::Roster;
 use bounds::NO_LIMIT;
 use looker::REST;
+use pools::Pools;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Bit 0 of `word`: a woken worker searches for work.
@@ -156,6 +161,8 @@ pub(crate) struct Sleep {
     state: Mutex<State>,
     /// By sleeper: the condition variable that its thread waits on.
     bells: Vec<Condvar>,
+    /// Present if each worker serves one node.
+    pools: OnceLock<Pools>,
     /// Summons threads for workers that have none.
     pub(crate) roster: Roster,
 }
@@ -198,6 +205,7 @@ impl Sleep {
                 looks: 0,
             }),
             bells: (0..threads).map(|_| Condvar::new()).collect(),
+            pools: OnceLock::new(),
             roster: Roster::default(),
         }
     }
@@ -210,6 +218,7 @@ impl Sleep {
         state.active -= workers.len();
         self.word.fetch_add(SLEEPER * workers.len(), Ordering::Relaxed);
         for worker in workers.rev() {
+            self.pools().inspect(|pools| pools.add(worker));
             state.asleep.push(worker);
             state.unseated[worker] = true;
         }
@@ -267,9 +276,10 @@ impl Sleep {
         state.asleep.push(worker);
         // Before the fence of the caller: a changer that reads a bit as set relies on the check after the fence.
         if searching {
-            self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
+            self.found(worker);
         }
         self.word.fetch_add(SLEEPER, Ordering::Relaxed);
+        self.pools().inspect(|pools| pools.add(worker));
         self.compare(&mut state);
     }
 
@@ -284,6 +294,7 @@ impl Sleep {
         }
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.pools().inspect(|pools| pools.remove(worker));
         self.compare(&mut state);
         false
     }
@@ -353,6 +364,10 @@ impl Sleep {
         state.active += 1;
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
         self.word.fetch_or(SEARCHING, Ordering::Relaxed);
+        if let Some(pools) = self.pools() {
+            pools.remove(worker);
+            pools.begin_search(worker);
+        }
         self.compare(state);
     }
 
@@ -467,8 +482,9 @@ impl Sleep {
     }
 
     /// A searching worker has found work. It then wakes another one if there is more.
-    pub(crate) fn found(&self) {
+    pub(crate) fn found(&self, worker: Sleeper) {
         self.word.fetch_and(!SEARCHING, Ordering::Relaxed);
+        self.pools().inspect(|pools| pools.end_search(worker));
     }
 
     /// Sleeps, for a dedicated thread, which has set its node's `dozing`, fenced, and found its node still waiting.

@@ -249,7 +249,7 @@ impl<'a, P: Policy> Worker<'a, P> {
                     // Before the activation: while the mark is set no other worker is woken.
                     if self.searching {
                         self.searching = false;
-                        net.sleep.found();
+                        net.sleep.found(self.host.worker);
                     }
                     let event;
                     (event, now) = self.activate(cx, node, now);

@@ -53,6 +53,7 @@ impl Sleep {
         state.active += 1;
         state.asleep.retain(|w| *w != worker);
         self.word.fetch_sub(SLEEPER, Ordering::Relaxed);
+        self.pools().inspect(|pools| pools.remove(worker));
         self.compare(&mut state);
         let next = self.vacate(&mut state, worker);
         drop(state);
