@@ -1,12 +1,13 @@
 //! The event heap, and the run of a model.
 
+use crate::sizes::{Claims, Sizes};
 use crate::view::{Common, View, Worker};
 use crate::world::{Claim, World, neighbours};
 use crate::{Failure, Model, Report, Settings};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_graph::{Kind, NodeId};
-use thalweg_plan::{Plan, Wishes};
+use thalweg_plan::{POOLS, Plan, Wishes};
 use thalweg_policy::auto::MAX_WAITS;
 use thalweg_policy::auto::batch_limit;
 use thalweg_policy::record::Entry;
@@ -14,16 +15,35 @@ use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 
 /// Runs a model under a policy until all nodes have ended.
 ///
+/// Where each worker serves one node ([`Needs::Pools`](thalweg_policy::Needs)), the workers of the settings are divided among the
+/// parallel nodes, and the run has at least one for each node.
+///
 /// # Errors
 /// The policy violates the liveness law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
-    let wishes = Wishes { threads: Some(settings.workers), ..Wishes::default() };
-    run_planned(policy, model, settings, Plan::new(&model.graph, &wishes))
+    let policy_name = policy.needs(&model.graph).pools().then(|| POOLS.to_owned());
+    let wishes = Wishes { threads: Some(settings.workers), policy: policy_name, ..Wishes::default() };
+    let sizes = Sizes::of_settings(model, settings);
+    play(policy, model, *settings, Plan::new(&model.graph, &wishes), &sizes)
 }
 
-/// Runs a model as [`run`] does, with this plan for the policy to see. The model and the settings decide capacities,
-/// claims and the number of workers, whatever the plan says: a node of a worker that the settings lack is dealt to
-/// another one.
+/// Runs a model as [`run`] does, with this plan: its capacities, its claims and what the policy sees of it. A channel that could
+/// not hold what a firing of the model moves is larger than planned. An activation ends by count, as in an engine that reads no
+/// clock. The settings decide the number of workers: a node of a worker that they lack is dealt to another one. Where each worker
+/// serves one node, the plan decides it.
+///
+/// ```
+/// use thalweg_plan::{Plan, Wishes};
+/// use thalweg_policy::Auto;
+/// use thalweg_sim::{Settings, run_planned, shapes};
+///
+/// let (model, settings) = (shapes::chain(2, 100), Settings { workers: 2, ..Settings::default() });
+/// let makespan = |capacity| {
+///     let wishes = Wishes { capacity: Some(capacity), claim_length: Some(1), ..Wishes::default() };
+///     run_planned(&Auto, &model, &settings, Plan::new(&model.graph, &wishes)).unwrap().makespan
+/// };
+/// assert!(makespan(1) > makespan(64));
+/// ```
 ///
 /// # Errors
 /// As [`run`].
@@ -31,13 +51,28 @@ pub fn run_planned<P: Policy>(
     policy: &P,
     model: &Model,
     settings: &Settings,
-    mut plan: Plan,
+    plan: Plan,
 ) -> Result<Report, Failure> {
+    let sizes = Sizes::of_plan(model, &plan);
+    play(policy, model, *settings, plan, &sizes)
+}
+
+fn play<P: Policy>(
+    policy: &P,
+    model: &Model,
+    mut settings: Settings,
+    mut plan: Plan,
+    sizes: &Sizes,
+) -> Result<Report, Failure> {
+    let needs = policy.needs(&model.graph);
+    if needs.pools() {
+        settings.workers = plan.threads;
+    }
     plan.threads = settings.workers;
     plan.affinity.retain(|_, worker| (*worker as usize) < settings.workers);
-    let mut clock: Clock<'_, P::Shared> = Clock::new(model, *settings, plan);
+    let mut clock: Clock<'_, P::Shared> = Clock::new(model, settings, plan, sizes);
     clock.carries = policy.adapts() && model.carries();
-    let needs = policy.needs(&model.graph);
+    clock.pools = needs.pools();
     let (notifications, affinity) = (needs.notifications(), needs.affinity());
     let begins = |node: NodeId| usize::from(clock.world.claimable(node));
     clock.tokens = (notifications || affinity).then(|| model.graph.node_ids().map(begins).collect());
@@ -76,6 +111,9 @@ type Timed = Reverse<(u64, u64, WorkerId, Step)>;
 struct Clock<'m, S> {
     world: World<'m>,
     settings: Settings,
+    sizes: Sizes,
+    /// Each worker serves one node: a change of a node wakes its workers alone.
+    pools: bool,
     /// Workers carry their items on: activations end where the items of another worker begin.
     carries: bool,
     workers: Vec<Worker>,
@@ -96,12 +134,14 @@ struct Clock<'m, S> {
 }
 
 impl<'m, S: Shared> Clock<'m, S> {
-    fn new(model: &'m Model, settings: Settings, plan: Plan) -> Clock<'m, S> {
+    fn new(model: &'m Model, settings: Settings, plan: Plan, sizes: &Sizes) -> Clock<'m, S> {
         let (workers, nodes) = (settings.workers, model.graph.nodes().len());
         let window = if settings.window == 0 { 2 * workers } else { settings.window };
         Clock {
-            world: World::new(model, window, settings.foresight),
+            world: World::new(model, &sizes.capacities, window, settings.foresight),
             settings,
+            sizes: sizes.clone(),
+            pools: false,
             carries: false,
             workers: (0..workers).map(|worker| Worker::new(settings.seed, worker)).collect(),
             heap: BinaryHeap::new(),
@@ -303,27 +343,22 @@ impl<'m, S: Shared> Clock<'m, S> {
     /// Maximum number of firings of an activation. A worker that carries items on publishes those of a sequential node
     /// once, and stops where the items of another worker begin.
     fn budget(&self, node: NodeId) -> u64 {
-        let Settings { budget, slice, run, .. } = self.settings;
-        let parallel = self.world.graph().node(node).kind == Kind::Parallel;
-        match (parallel, self.carries) {
-            (true, true) => run.min(self.claimed_at_once(node)).min(self.world.before_another(node)),
-            (false, true) => {
-                budget.min(slice).min(self.claimed_at_once(node)).min(self.world.before_another(node))
-            }
-            (true, false) => run,
-            (false, false) => budget,
+        let Claims { budget, claim } = self.sizes.claims(node);
+        if !self.carries {
+            return budget;
         }
+        budget.min(claim).min(self.claimed_at_once(node)).min(self.world.before_another(node))
     }
 
     /// The limit of a batch that is carried on: see [`batch_limit`].
     fn claimed_at_once(&self, node: NodeId) -> u64 {
-        batch_limit(self.world.graph(), node, |_| Some(self.settings.run))
+        batch_limit(self.world.graph(), node, |consumer| Some(self.sizes.claims(consumer).claim))
     }
 
     /// Claims the next firings of a held node, within a budget of `left`. Releases the node if it cannot fire.
     fn claim_next(&mut self, worker: WorkerId, node: NodeId, left: u64) -> Result<(Claim, u64), Event> {
         let parallel = self.world.graph().node(node).kind == Kind::Parallel;
-        let max = if parallel { left } else { self.settings.slice.min(left) };
+        let max = self.sizes.claims(node).claim.min(left);
         match self.world.claim(node, max, Some(worker)) {
             Ok(claim) if parallel => Ok((claim, 0)),
             Ok(claim) => Ok((claim, left - claim.firings)),
@@ -364,13 +399,22 @@ impl<'m, S: Shared> Clock<'m, S> {
         self.wake();
     }
 
-    /// Wakes all sleeping workers if some node is claimable.
+    /// Wakes all sleeping workers that may run a claimable node.
     fn wake(&mut self) {
         let sleepers: Vec<WorkerId> = (0..self.workers.len()).filter(|&w| self.workers[w].asleep).collect();
-        if sleepers.is_empty() || !self.world.graph().node_ids().any(|n| self.world.claimable(n)) {
+        if sleepers.is_empty() {
             return;
         }
-        sleepers.into_iter().for_each(|worker| self.wake_one(worker));
+        let mut claimable = self.world.graph().node_ids().filter(|&n| self.world.claimable(n));
+        if !self.pools {
+            return claimable.next().map_or((), |_| sleepers.into_iter().for_each(|w| self.wake_one(w)));
+        }
+        let nodes: Vec<NodeId> = claimable.collect();
+        for worker in sleepers {
+            if nodes.iter().any(|node| self.common.plan.servers(*node).contains(&(worker as u32))) {
+                self.wake_one(worker);
+            }
+        }
     }
 
     /// Wakes each sleeping worker that has received a node in its queue.

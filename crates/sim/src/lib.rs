@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `model` | the input of a run: a graph with costs and gains |
 //! | `settings` | costs and sizes of the virtual machine |
+//! | `sizes` | capacities and claims: those of the model and the settings, or of a plan |
 //! | [`shapes`] | models of graphs that occur in tests and measurements |
 //! | `world` | channels, claims, order of publication, ends of nodes |
 //! | `clock` | the event heap and the run |
@@ -43,6 +44,7 @@ mod origins;
 mod report;
 mod settings;
 pub mod shapes;
+mod sizes;
 pub mod tasks;
 mod view;
 mod world;

@@ -54,6 +54,13 @@ pub enum Cost {
     /// From a third of this to ten times this, with few long firings: a bounded Pareto distribution, drawn from the
     /// ticket, so that the cost of a firing is the same under every policy.
     Tailed(u64),
+    /// An exponential distribution with this mean, drawn from the ticket. Nodes of different streams have independent costs.
+    Exponential {
+        /// The mean, in ticks.
+        mean: u64,
+        /// The number of the stream.
+        stream: u64,
+    },
 }
 
 impl Cost {
@@ -62,6 +69,9 @@ impl Cost {
         match self {
             Cost::Fixed(ticks) => ticks,
             Cost::Tailed(ticks) => tailed(ticks as f64, ticket) as u64,
+            Cost::Exponential { mean, stream } => {
+                (-(1.0 - unit(mix(stream) ^ ticket)).ln() * mean as f64).round() as u64
+            }
         }
     }
 }
@@ -69,8 +79,12 @@ impl Cost {
 /// A bounded Pareto distribution of index 1, between a third of `scale` and ten times `scale`.
 fn tailed(scale: f64, ticket: u64) -> f64 {
     let (low, high) = (scale / 3.0, scale * 10.0);
-    let u = (mix(ticket) >> 11) as f64 / (1u64 << 53) as f64;
-    low / (1.0 - u * (1.0 - low / high))
+    low / (1.0 - unit(ticket) * (1.0 - low / high))
+}
+
+/// A number of the interval from 0 to 1, without 1, that is drawn from `seed`.
+fn unit(seed: u64) -> f64 {
+    (mix(seed) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The behaviour of a node.
@@ -205,13 +219,24 @@ impl Model {
 
     /// The capacity of a channel: as set, and at least what one firing at either end, or the initial items, need.
     pub fn capacity_of(&self, id: ChannelId) -> usize {
+        let (pop, peek) = self.needs_of(id);
+        let set = self.graph.channel(id).link.capacity.unwrap_or(self.capacity);
+        self.fitted(id, set.max(pop.saturating_add(peek)))
+    }
+
+    /// The capacity `set`, or what one firing at either end of the channel, or its initial items, need.
+    pub(crate) fn fitted(&self, id: ChannelId, set: usize) -> usize {
         let channel = self.graph.channel(id);
-        let (from, to) = (channel.from, channel.to);
-        let push = self.nodes[from.0.index()].pushes[from.1].max();
-        let pop = self.nodes[to.0.index()].pops[to.1].max();
-        let peek = usize::try_from(self.graph.node(to.0).inputs[to.1].peek).unwrap_or(usize::MAX);
-        let set = channel.link.capacity.unwrap_or(self.capacity);
-        set.max(push).max(pop.saturating_add(peek)).max(channel.link.initial)
+        let push = self.nodes[channel.from.0.index()].pushes[channel.from.1].max();
+        let (pop, peek) = self.needs_of(id);
+        set.max(push).max(pop).max(peek).max(channel.link.initial)
+    }
+
+    /// The items that a firing of the channel's consumer pops, and those that it peeks at.
+    fn needs_of(&self, id: ChannelId) -> (usize, usize) {
+        let (node, port) = self.graph.channel(id).to;
+        let peek = usize::try_from(self.graph.node(node).inputs[port].peek).unwrap_or(usize::MAX);
+        (self.nodes[node.index()].pops[port].max(), peek)
     }
 
     /// Whether a node is parallel.
@@ -237,6 +262,18 @@ mod tests {
         assert_eq!(moved, [0, 0, 1, 0, 0, 1]);
         assert_eq!((third.max(), third.rate()), (1, Rate::Dynamic));
         assert_eq!((Ratio::new(5, 2).max(), Ratio::new(4, 2).rate()), (3, Rate::Static(2)));
+    }
+
+    #[test]
+    fn exponential_costs_have_their_mean_and_variance_and_streams_differ() {
+        let costs = |stream| (0..100_000).map(move |i| Cost::Exponential { mean: 1000, stream }.at(i) as f64);
+        let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / 100_000.0;
+        let (first, second) = (mean(&mut costs(1)), mean(&mut costs(2)));
+        let variance = mean(&mut costs(1).map(|cost| (cost - first).powi(2)));
+        let covariance = mean(&mut costs(1).zip(costs(2)).map(|(a, b)| (a - first) * (b - second)));
+        assert!((first - 1000.0).abs() < 15.0 && (second - 1000.0).abs() < 15.0, "{first}, {second}");
+        assert!((variance / 1e6 - 1.0).abs() < 0.05, "{variance}");
+        assert!(covariance.abs() / 1e6 < 0.02, "{covariance}");
     }
 
     #[test]

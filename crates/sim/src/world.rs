@@ -121,13 +121,13 @@ pub(crate) struct World<'m> {
 }
 
 impl<'m> World<'m> {
-    pub(crate) fn new(model: &'m Model, window: usize, foresight: bool) -> World<'m> {
+    pub(crate) fn new(model: &'m Model, capacities: &[usize], window: usize, foresight: bool) -> World<'m> {
         let channel = |id: ChannelId| {
             let initial = model.graph.channel(id).link.initial;
             let mut origins = Origins::default();
             origins.push(initial, None);
             Channel {
-                capacity: model.capacity_of(id),
+                capacity: capacities[id.index()],
                 items: initial,
                 popped: 0,
                 reserved: 0,
@@ -486,9 +486,15 @@ mod tests {
 
     const FARM: NodeId = NodeId(1);
 
+    /// The world of a model with its own capacities.
+    fn world(model: &Model, window: usize) -> World<'_> {
+        let capacities: Vec<usize> = model.graph.channel_ids().map(|id| model.capacity_of(id)).collect();
+        World::new(model, &capacities, window, true)
+    }
+
     /// The world of a farm after the source has published `items`.
     fn farm(items: u64, window: usize, model: &Model) -> World<'_> {
-        let mut world = World::new(model, window, true);
+        let mut world = world(model, window);
         world.hold(NodeId(0)).unwrap();
         let run = world.claim(NodeId(0), items, Some(0)).unwrap().run;
         world.finish(NodeId(0), run);
@@ -522,7 +528,7 @@ mod tests {
     #[test]
     fn a_held_sequential_node_refuses() {
         let model = shapes::chain(2, 1);
-        let mut world = World::new(&model, 1, true);
+        let mut world = world(&model, 1);
         world.hold(NodeId(0)).unwrap();
         assert_eq!(world.hold(NodeId(0)), Err(Event::Refused));
         assert!(!world.claimable(NodeId(0)));
@@ -533,7 +539,7 @@ mod tests {
     #[test]
     fn channels_stop_claims_and_ends_flow_downstream() {
         let model = shapes::chain_of(2, 5, 1).capacity(3);
-        let mut world = World::new(&model, 1, true);
+        let mut world = world(&model, 1);
         assert_eq!(world.claim(NodeId(1), 9, Some(0)).unwrap_err(), Event::Empty(ChannelId(0)));
         let mut passed = 0;
         while !world.has_ended() {
