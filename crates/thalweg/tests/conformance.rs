@@ -89,7 +89,9 @@ impl registry::Visit for EngineRun<'_> {
 
 fn run(name: &str, model: &Model, options: &Options, recorded: bool) -> Outcome {
     let what = format!("{name}: {options:?} on\n{}", model.graph);
-    registry::dispatch(name, EngineRun { model, options: options.clone(), what, recorded }).unwrap()
+    // The plan lists the workers of `pools`.
+    let options = if name == "pools" { options.clone().policy(name) } else { options.clone() };
+    registry::dispatch(name, EngineRun { model, options, what, recorded }).unwrap()
 }
 
 /// The number of firings of each node, which graph and input determine: counted in the virtual host.

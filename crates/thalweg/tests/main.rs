@@ -40,6 +40,7 @@ mod parallel;
 mod payloads;
 mod pinned;
 mod plans;
+mod pools;
 mod processes;
 mod random_graphs;
 mod random_loops;

@@ -187,7 +187,8 @@ fn options_can_be_shared_and_survive_panics() {
 
 #[test]
 fn one_worker_decides_the_same_under_the_same_plan() {
-    for (name, seed) in registry::names().zip(1..) {
+    // Under `pools` a run has a worker for each node.
+    for (name, seed) in registry::names().filter(|name| *name != "pools").zip(1..) {
         for model in [shapes::chain_of(5, 2000, 10), shapes::farm(2000, 3, 30)] {
             let entries = || registry::dispatch(name, Decide { model: &model, seed }).unwrap();
             let first = entries();
@@ -353,7 +354,8 @@ fn a_profile_of_a_run_makes_the_next_plan() {
     let wishes = Wishes { threads: Some(2), ..Wishes::default() };
     let plan = Plan::with_profile(&report.graph, &report.profile(), &wishes);
     assert!(!plan.segments.is_empty() && !plan.affinity.is_empty());
-    for policy in registry::names() {
+    // A plan for `pools` lists the workers of each node, which this one does not.
+    for policy in registry::names().filter(|name| *name != "pools") {
         let mut plan = plan.clone();
         plan.policy = policy.to_owned();
         let items =

@@ -25,8 +25,9 @@ impl Random {
 pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     let mut random = Random(seed);
     let threads = Some(1 + random.below(3));
-    let wishes =
-        Wishes { threads, policy: Some(made.policy.clone()), budget: made.budget, ..Wishes::default() };
+    let pools = Some(1 + random.below(3));
+    let policy = Some(made.policy.clone());
+    let wishes = Wishes { threads, policy, pools, budget: made.budget, ..Wishes::default() };
     let mut plan = if random.is_one_in(2) {
         let busy = |_| NodeProfile::new(1, Duration::from_nanos(random.below(1000) as u64));
         let profile = Profile::new(Duration::ZERO, graph.node_ids().map(busy).collect(), Vec::new());
@@ -41,9 +42,14 @@ pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     plan
 }
 
-/// Random workers, and random nodes with a thread of their own.
+/// Random workers, and random nodes with a thread of their own. Where each worker serves one node, the other nodes keep theirs.
 fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<NodeId, u32>, BTreeSet<NodeId>) {
     let (mut affinity, mut own_threads) = (BTreeMap::new(), plan.own_threads.clone());
+    if plan.has_pools() {
+        own_threads.extend(plan.affinity.keys().filter(|_| random.is_one_in(4)));
+        affinity.extend(plan.affinity.iter().filter(|(node, _)| !own_threads.contains(node)));
+        return (affinity, own_threads);
+    }
     for id in graph.node_ids().filter(|id| graph.node(*id).kind != Kind::Parallel) {
         match random.below(4) {
             0 => _ = own_threads.insert(id),
@@ -64,7 +70,8 @@ fn sizes(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
     for id in graph.node_ids() {
         plan.claim_lengths[id.index()] = 1 + random.below(20);
         if random.is_one_in(2) && graph.node(id).kind == Kind::Parallel {
-            plan.replicas.insert(id, 1 + random.below(3) as u32);
+            let workers = plan.pools.get(&id).map_or(1, |workers| workers.len() as u32);
+            plan.replicas.insert(id, workers + random.below(3) as u32);
         }
     }
     for id in graph.channel_ids() {
