@@ -35,6 +35,10 @@ pub(crate) struct Engine {
     machine: Option<PathBuf>,
     #[arg(long, hide_short_help = true, value_name = "NAME", default_value = DEFAULT_POLICY, help = policies())]
     policy: String,
+    /// Give each parallel node C worker threads of its own and each other node one, none of which runs another node (the
+    /// policy `pools`): the number of threads follows from the graph
+    #[arg(long, hide_short_help = true, value_name = "C", conflicts_with_all = ["threads", "machine"])]
+    pools: Option<usize>,
     #[command(flatten)]
     plan: PlanOptions,
     /// Pin each worker thread to a core
@@ -87,6 +91,7 @@ impl Engine {
         let options = Options::new();
         // A plan decides the policy.
         let options = if self.policy == DEFAULT_POLICY { options } else { options.policy(&self.policy) };
+        let options = self.pools.into_iter().fold(options, Options::pools);
         let options = if self.pin { options.pinned() } else { options };
         let options = match self.threads.given() {
             Some(threads) => options.threads(threads),
@@ -132,6 +137,7 @@ impl Engine {
             ("--pin", self.pin),
             ("--watch", self.watch),
             ("--policy", self.policy != DEFAULT_POLICY),
+            ("--pools", self.pools.is_some()),
         ];
         let own = own.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
         own.chain(self.plan.given()).chain(self.results.given()).collect()

@@ -213,7 +213,7 @@ struct Work {
 #[derive(Debug, Args)]
 struct Run {
     /// Run each process on a thread of its own, which the operating system schedules, for comparison: at most 4096
-    #[arg(long, conflicts_with_all = ["threads", "policy", "plan", "machine"])]
+    #[arg(long, conflicts_with_all = ["threads", "policy", "pools", "plan", "machine"])]
     one_to_one: bool,
     /// Do not compute the result by a sequential loop too
     #[arg(long)]

@@ -21,7 +21,7 @@ use crate::{standard, text};
 pub(crate) struct PlanOptions {
     /// Follow the plan in FILE, which --save-plan has written and you may have edited. The option can be given several times:
     /// each graph takes the plan that was made for it
-    #[arg(long, hide_short_help = true, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy"])]
+    #[arg(long, hide_short_help = true, value_name = "FILE", conflicts_with_all = ["threads", "machine", "policy", "pools"])]
     plan: Vec<PathBuf>,
     /// Print the plan on standard error before the run starts
     #[arg(long, hide_short_help = true)]

@@ -63,6 +63,7 @@ fn prints_what_is_decided_for_few_nodes_behind_the_rest() {
     let mut plan = plan();
     plan.replicas.insert(NodeId(0), 3);
     plan.affinity.insert(NodeId(0), 1);
+    plan.pools.insert(NodeId(0), vec![4, 2]);
     plan.own_threads.insert(NodeId(1));
     plan.slots.insert(ChannelId(0), 8);
     plan.byte_limits.insert(ChannelId(0), 100);
@@ -70,7 +71,7 @@ fn prints_what_is_decided_for_few_nodes_behind_the_rest() {
     plan.regions = vec![vec![NodeId(0)]];
     let text = plan.to_string();
     let end = "\
-node 0 claim 512 replicas 3 worker 1
+node 0 claim 512 replicas 3 worker 1 workers 4 2
 node 1 claim 512 own-thread
 channel 0 capacity 4 slots 8 bytes 100
 raised 0 from 2 to 4
@@ -115,7 +116,7 @@ fn errors_name_the_line() {
     assert_eq!(after("region x"), "plan, line 6: expected a node number, found `x`");
     assert_eq!(
         after("node 0 claim 1 slots 3"),
-        "plan, line 6: expected `replicas N`, `worker N` or `own-thread`, found `slots`"
+        "plan, line 6: expected `replicas N`, `worker N`, `workers N ..` or `own-thread`, found `slots`"
     );
     assert_eq!(after("node 0 claim 1 worker 0 worker 1"), "plan, line 6: duplicate `worker`");
     assert_eq!(after("node 0 claim 1 own-thread own-thread"), "plan, line 6: duplicate `own-thread`");
@@ -202,6 +203,8 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             plan.own_threads = maps.2.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
             plan.slots = maps.3.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
             plan.byte_limits = maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
+            let lists = segments.iter().enumerate().filter(|(id, _)| *id < nodes as usize);
+            plan.pools = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
             let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
                 let known = |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
                 sets.into_iter().map(known).collect()
@@ -226,6 +229,7 @@ proptest! {
         plan.claim_lengths.resize(2, 1);
         plan.capacities.resize(1, 4);
         _ = plan.check(&graph());
+        _ = plan.check_pools(&graph());
         _ = plan.workers(&graph());
     }
 

@@ -1,7 +1,7 @@
 //! Each pass on small graphs: the lines of the plan's text that it adds or changes, compared with files.
 
 use super::{BY_PROFILE, Given, PASSES, undecided};
-use crate::{NodeProfile, Plan, Profile, Wishes};
+use crate::{NodeProfile, POOLS, Plan, Profile, Wishes};
 use std::time::Duration;
 use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort, Rate};
 
@@ -105,13 +105,21 @@ fn owned() -> (GraphData, Wishes, Profile) {
     (graph, Wishes { threads: Some(8), ..Wishes::default() }, profile(&[5, 40, 5, 5, 5]))
 }
 
+/// The farm, with three workers for each parallel node, of which one allows two.
+fn pooled() -> (GraphData, Wishes, Profile) {
+    let (mut graph, wishes, profile) = farm();
+    graph.node_mut(NodeId(2)).workers = Some(2);
+    (graph, Wishes { policy: Some(POOLS.to_owned()), pools: Some(3), ..wishes }, profile)
+}
+
 /// The decisions of each pass, as the lines of the text that it adds or changes.
 fn decisions((graph, wishes, profile): (GraphData, Wishes, Profile)) -> String {
     let given = Given { graph: &graph, profile: Some(&profile), units: None, wishes: &wishes };
     let lines = |plan: &Plan| plan.on(&graph).to_string().lines().map(str::to_owned).collect::<Vec<_>>();
     let mut plan = undecided(&given);
     let mut text = String::new();
-    for (name, pass) in PASSES.into_iter().chain(BY_PROFILE) {
+    let by_profile: &[_] = if plan.has_pools() { &[] } else { &BY_PROFILE };
+    for (name, pass) in PASSES.iter().chain(by_profile) {
         let before = lines(&plan);
         pass(&given, &mut plan);
         text += &format!("== {name}\n");
@@ -130,6 +138,7 @@ fn compare(file: &str, expected: &str, made: &str) {
 #[test]
 fn passes_decide_as_in_the_files() {
     compare("farm.txt", include_str!("../../tests/passes/farm.txt"), &decisions(farm()));
+    compare("pools.txt", include_str!("../../tests/passes/pools.txt"), &decisions(pooled()));
     compare("chain.txt", include_str!("../../tests/passes/chain.txt"), &decisions(chain()));
     compare("processes.txt", include_str!("../../tests/passes/processes.txt"), &decisions(processes()));
     compare("owned.txt", include_str!("../../tests/passes/owned.txt"), &decisions(owned()));
