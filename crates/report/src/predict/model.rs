@@ -3,11 +3,11 @@
 //! | of the model | is |
 //! |---|---|
 //! | a stage | a node that fired |
-//! | its service time | the mean busy time of a firing, and its share of the workers' time in queues and in the policy as far as they are not idle: a worker that wakes others spends time in queues too, beside their work |
+//! | its service time | the mean busy time of a firing, which includes its part of claims, publications and decisions |
 //! | its variation | that of the firings measured; 1, as of an exponential time, where none was |
 //! | its limit | 1 for a node with one firing at a time, else the limit of the graph and the plan |
 //! | its window | that of the plan, in firings of the mean claim; none for an unordered node |
-//! | its thread | one of its own for a blocking node, and where the plan says so |
+//! | its threads | those that all nodes share; its own under the policy `pools`, of a blocking node, and where the plan says so |
 //! | an edge's rates | items by firings of either end |
 //! | its capacity | that at the end of the run; between kernels, places that firings hold ([`Edge::in_place`]) |
 //! | tokens | the limit of an `in_flight` section from the source's output to the sink's input |
@@ -45,7 +45,7 @@ impl Model {
         let is_source = |node: &&NodeId| report.graph.node(**node).inputs.is_empty();
         let source =
             *nodes.iter().filter(is_source).min().or(nodes.first()).ok_or(Unpredictable::Unmeasured)?;
-        let parts = Parts { report, nodes: &nodes, source, overhead: overhead(report) };
+        let parts = Parts { report, nodes: &nodes, source };
         let stages = nodes.iter().map(|node| parts.stage(*node)).collect();
         let pipeline = Pipeline::new(stages, parts.edges()?).map_err(Unpredictable::Number)?;
         let settings = Settings { workers: parts.workers(), tokens: parts.tokens() };
@@ -86,22 +86,11 @@ fn stages(report: &Report) -> Result<Vec<NodeId>, Unpredictable> {
     Ok(order)
 }
 
-/// Time in queues and in the policy for an activation, in seconds, as far as the workers are not idle.
-fn overhead(report: &Report) -> f64 {
-    let (time, activations) = report.workers.iter().fold((0.0, 0.0), |(time, activations), worker| {
-        let queues = worker.queue.as_secs_f64() + worker.scheduler.as_secs_f64();
-        (time + queues, activations + worker.activations as f64)
-    });
-    let [.., idle, _] = report.breakdown();
-    time * (1.0 - idle) / activations.max(1.0)
-}
-
 /// A report with the nodes that are stages.
 struct Parts<'r> {
     report: &'r Report,
     nodes: &'r [NodeId],
     source: NodeId,
-    overhead: f64,
 }
 
 impl<'r> Parts<'r> {
@@ -118,8 +107,7 @@ impl<'r> Parts<'r> {
         let scale = self.scale(id);
         let evidence = Evidence(self.report);
         let own = evidence.has_own_thread(id);
-        let overhead = if own { 0.0 } else { self.overhead / claim.max(1.0) };
-        let busy = stats.busy.as_secs_f64() / stats.firings as f64 + overhead;
+        let busy = stats.busy.as_secs_f64() / stats.firings as f64;
         let (service, variation) = (busy * scale, variation / scale.sqrt());
         let mut stage = match evidence.is_serial(id) {
             true => Stage::sequential(service, variation).ordered(1),
@@ -178,14 +166,15 @@ impl<'r> Parts<'r> {
         Ok(Some(if kernels { edge.in_place() } else { edge }))
     }
 
-    /// The threads: those that all nodes share, or one for each node.
+    /// The threads: those that all nodes share, or some for each node.
     fn workers(&self) -> Workers {
         let own = |node: &&NodeId| Evidence(self.report).has_own_thread(**node);
-        let owned = self.nodes.iter().filter(own).count();
-        if owned == self.nodes.len() {
-            return Workers::Pools(vec![1; owned]);
+        let pools = self.report.plan.as_ref().filter(|plan| plan.has_pools());
+        if pools.is_none() && !self.nodes.iter().all(|node| own(&node)) {
+            return Workers::Shared(u32::try_from(self.report.threads.max(1)).unwrap_or(u32::MAX));
         }
-        Workers::Shared(u32::try_from(self.report.threads.max(1)).unwrap_or(u32::MAX))
+        let of = |node: &NodeId| pools.map_or(1, |plan| plan.servers(*node).len().max(1));
+        Workers::Pools(self.nodes.iter().map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect())
     }
 
     /// The limit of items between the source's output and the sink's input, where the graph has both and such a limit.
