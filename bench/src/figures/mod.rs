@@ -10,6 +10,7 @@ mod dedup;
 mod dynamic;
 mod farm;
 mod fastq;
+mod ferret;
 mod h264;
 mod hybrid;
 mod idle;
@@ -50,6 +51,7 @@ pub fn all(session: &mut Session) {
     report::run(session);
     small::run(session);
     operators::run(session);
+    ferret::run(session);
     owned::run(session);
     fastq::run(session);
     loops::run(session);
