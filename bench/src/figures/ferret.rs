@@ -48,7 +48,14 @@ pub fn run(session: &mut Session) {
 }
 
 /// A run of items through stages of these times, the first and the last of which are sequential.
-fn figure(session: &mut Session, name: &str, times: &[f64], capacity: usize, threads: usize, options: &Options) {
+fn figure(
+    session: &mut Session,
+    name: &str,
+    times: &[f64],
+    capacity: usize,
+    threads: usize,
+    options: &Options,
+) {
     if !session.selects(name) {
         return;
     }

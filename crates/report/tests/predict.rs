@@ -38,7 +38,8 @@ fn chain(nodes: &[(Node, u64, usize)]) -> Report {
 /// Firings whose standard deviation is their mean.
 fn exponential(mean: f64) -> Service {
     let mut firing = Distribution::default();
-    (firing.record(0.0, 500), firing.record(2.0 * mean, 500));
+    firing.record(0.0, 500);
+    firing.record(2.0 * mean, 500);
     let mut service = Service::default();
     service.firing = firing;
     service
@@ -174,7 +175,7 @@ fn text_json_and_page_have_the_prediction() {
     let prediction = report.prediction().unwrap();
     let text = prediction.to_string();
     for part in [
-        "predicted for 2 threads for all nodes",
+        "with 2 threads for all nodes",
         "shared threads over a tandem",
         "equations 7, 8",
         "threads would give",

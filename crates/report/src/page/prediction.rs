@@ -14,12 +14,14 @@ pub(super) fn section(out: &mut String, report: &Report) {
     let throughput = prediction.throughput();
     put!(
         out,
-        "<p>For {}: {} firings of the source predicted, {} measured. Without any wait: {}; {}. Model: {}.</p>\n",
+        "<p>With {}: {} firings of the source predicted, {} measured. Without any wait: {}; {}. Items in flight: {}. \
+         Model: {}.</p>\n",
         Text(&prediction.threads_text()),
         units::rate(throughput.predicted()),
         units::rate(throughput.measured()),
         units::rate(prediction.bound()),
         Text(&prediction.limit_text()),
+        Text(&prediction.tokens_text()),
         Text(&prediction.model_name())
     );
     let gains: Vec<String> = prediction.gain_lines().collect();

@@ -17,23 +17,21 @@ impl fmt::Display for Prediction {
         let Beside { predicted, measured } = self.throughput;
         writeln!(
             f,
-            "predicted for {}: {} firings of `{}`, measured {} ({:+.1} %); {}",
-            self.threads_text(),
+            "prediction: {} firings of `{}` with {}, measured {} ({:+.1} %); model: {}",
             units::rate(predicted),
             shown(&self.source),
+            self.threads_text(),
             units::rate(measured),
             100.0 * self.throughput.error(),
             self.predicted.model
         )?;
-        writeln!(
-            f,
-            "bound {} without any wait (equations 9, 10): {}",
-            units::rate(self.bound()),
-            self.limit_text()
-        )?;
+        let bound = units::rate(self.bound());
+        writeln!(f, "bound: {bound} without any wait (equations 9, 10); {}", self.limit_text())?;
+        writeln!(f, "items in flight: {}", self.tokens_text())?;
+        let papers = self.papers();
         let papers: Vec<String> =
-            self.papers().iter().map(|(name, rate)| format!("{name} {}", units::rate(*rate))).collect();
-        writeln!(f, "the paper's models: {}", papers.join(", "))?;
+            papers.iter().map(|(name, rate)| format!("{name} {}", units::rate(*rate))).collect();
+        writeln!(f, "other models: {}", papers.join(", "))?;
         writeln!(f, "threads that wait: {:.2}, measured {:.2}\n", self.idle.predicted, self.idle.measured)?;
         writeln!(f, "{}", self.stage_table())?;
         for line in self.gain_lines() {
@@ -46,19 +44,22 @@ impl fmt::Display for Prediction {
 impl Prediction {
     /// The threads, in words.
     pub(crate) fn threads_text(&self) -> String {
-        let tokens = match self.model.settings.tokens {
-            Some(tokens) => format!(", {tokens} tokens"),
-            None => ", tokens as channels and windows hold".to_owned(),
-        };
-        let threads = match &self.model.settings.workers {
+        match &self.model.settings.workers {
             Workers::Shared(1) => "1 thread for all nodes".to_owned(),
             Workers::Shared(p) => format!("{p} threads for all nodes"),
             Workers::Pools(pools) => {
                 let pools: Vec<String> = pools.iter().map(u32::to_string).collect();
                 format!("threads {} of the nodes", pools.join(" "))
             }
-        };
-        threads + &tokens
+        }
+    }
+
+    /// The limit of items in flight, in words.
+    pub(crate) fn tokens_text(&self) -> String {
+        match self.model.settings.tokens {
+            Some(tokens) => format!("at most {tokens}, the run's tokens"),
+            None => "as many as channels and reorder windows hold".to_owned(),
+        }
     }
 
     /// What limits the throughput, in words.
