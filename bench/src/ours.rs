@@ -134,7 +134,8 @@ async fn pass(mut from: Rx<u64>, mut to: Tx<u64>) {
     }
 }
 
-fn chain_with(job: &Chain, options: &Options) -> Outcome {
+/// The chain with these options.
+pub fn chain_with(job: &Chain, options: &Options) -> Outcome {
     let (work, items) = (job.work, job.items);
     run(options, |options| {
         let mut stage = work.stage();
@@ -160,7 +161,8 @@ pub fn farm_unpinned(job: &Farm) -> Outcome {
     farm_with(job, &Options::new().threads(job.threads))
 }
 
-fn farm_with(job: &Farm, options: &Options) -> Outcome {
+/// The ordered farm with these options.
+pub fn farm_with(job: &Farm, options: &Options) -> Outcome {
     let work = &*job.work;
     run(options, |options| {
         from_iter(0..job.items)
@@ -303,7 +305,18 @@ pub fn idle(seconds: f64, threads: usize) -> Outcome {
 }
 
 /// Options with pinned workers.
-fn pinned(threads: usize) -> Options {
+/// Pinned workers, and activations that end by their firings.
+pub fn measured(threads: usize) -> Options {
+    pinned(threads).repeatable()
+}
+
+/// [`measured`], without time stamps and measurements.
+pub fn unmeasured(threads: usize) -> Options {
+    pinned(threads).untimed()
+}
+
+/// Pinned workers.
+pub fn pinned(threads: usize) -> Options {
     Options::new().threads(threads).pinned()
 }
 

@@ -21,6 +21,7 @@ mod loops;
 mod operators;
 pub mod owned;
 mod partition;
+mod pools;
 mod report;
 mod small;
 mod streamit;
@@ -48,6 +49,7 @@ pub fn all(session: &mut Session) {
     chain::run(session);
     farm::run(session);
     variants::run(session);
+    pools::run(session);
     report::run(session);
     small::run(session);
     operators::run(session);

@@ -6,15 +6,22 @@
 //! thread takes snapshots of one of the runs, at its start and then four times a second. That figure is of processor
 //! time, which includes that of the other thread.
 //!
+//! `report.chain.*` and `report.farm.*` are the report's cost where a firing does little work and nothing shortens activations: runs
+//! that end activations by their firings, with and without measurements, and beside them one with the default options, whose
+//! activations end by the clock.
+//!
 //! `live.snapshot` is the time of a snapshot, for each node of a chain of processes, when no thread runs.
 
 use super::format_ns;
-use crate::jobs::Chain;
+use std::sync::Arc;
+
+use crate::jobs::{Chain, Farm};
 use crate::line::Measure;
 use crate::ours;
 use crate::race::{Contestant, Outcome, Role};
 use crate::session::Session;
-use crate::work::Work;
+use crate::work::{Heavy, Work};
+use thalweg::Options;
 
 /// The work of an activation, in nanoseconds.
 const NS: u64 = 1_000;
@@ -28,6 +35,12 @@ pub fn run(session: &mut Session) {
     if session.selects(&report) {
         let yardstick = ("unstamped", ours::chain_by_fours_unstamped as Way);
         paired(session, &report, Measure::Overhead, yardstick, ours::chain_by_fours);
+    }
+    for ns in [200, 1_000] {
+        for threads in [1, session.options.threads] {
+            chain(session, ns, threads);
+            farm(session, ns, threads);
+        }
     }
     let timeline = format!("timeline.w{}", format_ns(NS));
     if session.selects(&timeline) {
@@ -45,6 +58,53 @@ pub fn run(session: &mut Session) {
             session.figure(&name, Measure::NsPerItem, 1, vec![ours]);
         }
     }
+}
+
+/// The cost of the report in a chain of four stages that do `each` of work.
+fn chain(session: &mut Session, each: u64, threads: usize) {
+    let name = format!("report.chain.w{}.t{threads}", format_ns(each));
+    if session.selects(&name) {
+        let stages = 4;
+        let items = session.items((each * stages as u64) as f64, threads);
+        let job = Chain { stages, items, work: Work::lasting(each, &session.calibration), threads };
+        let of = |options: fn(usize) -> Options| {
+            let job = &job;
+            move || ours::chain_with(job, &options(job.threads))
+        };
+        let contestants = [of(ours::unmeasured), of(ours::measured), of(ours::pinned)];
+        measured(session, &name, items, job.split().checksum, contestants);
+    }
+}
+
+/// The cost of the report in a farm whose parallel stage does `ns` of work in the mean.
+fn farm(session: &mut Session, ns: u64, threads: usize) {
+    let name = format!("report.farm.w{}.t{threads}", format_ns(ns));
+    if session.selects(&name) {
+        let work = Arc::new(Heavy::lasting(ns, &session.calibration));
+        let job = Farm { items: session.items(ns as f64, threads), work, threads };
+        let of = |options: fn(usize) -> Options| {
+            let job = &job;
+            move || ours::farm_with(job, &options(job.threads))
+        };
+        let contestants = [of(ours::unmeasured), of(ours::measured), of(ours::pinned)];
+        measured(session, &name, job.items, job.split().checksum, contestants);
+    }
+}
+
+/// Compares the runs of a job without measurements, with them, and by default.
+fn measured<'a, R: Fn() -> Outcome + 'a>(
+    session: &mut Session,
+    name: &str,
+    items: u64,
+    sum: u64,
+    [plain, ours, paced]: [R; 3],
+) {
+    let contestants = vec![
+        Contestant::new("unmeasured", Role::Yardstick, items, plain).expecting(sum),
+        Contestant::new("ours", Role::Ours, items, ours).expecting(sum).against("unmeasured"),
+        Contestant::new("ours(default)", Role::Aside, items, paced).expecting(sum).against("unmeasured"),
+    ];
+    session.figure(name, Measure::Overhead, 1, contestants);
 }
 
 /// A way to run the chain.
