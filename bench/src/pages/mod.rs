@@ -12,6 +12,7 @@ mod loops;
 mod names;
 mod owned;
 mod paper;
+mod pipelines;
 mod plot;
 mod processes;
 mod small;
@@ -77,6 +78,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
     let loops = page(data, loops::HEAD, &loops::SECTIONS, &mut files);
     let tasks = page(data, locality::HEAD, &locality::SECTIONS, &mut files);
     let [sources, toolchain] = [archives::SOURCES, archives::TOOLCHAIN];
+    let pipelines = page(data, pipelines::HEAD, &pipelines::SECTIONS, &mut files);
     let sections: Vec<Section> = sources.into_iter().chain(toolchain).collect();
     let archivers = page(data, archives::HEAD, &sections, &mut files) + &archives::programs(data);
     files.extend([
@@ -89,6 +91,7 @@ fn pages(data: &Data) -> Vec<(String, String)> {
         ("small-jobs.md".into(), small),
         ("owned.md".into(), owned),
         ("loops.md".into(), loops),
+        ("pipelines.md".into(), pipelines),
     ]);
     files
 }

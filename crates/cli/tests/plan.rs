@@ -257,3 +257,27 @@ fn one_signal_ends_the_wait_for_a_plan_from_a_pipe() {
         assert!(sent.elapsed() < Duration::from_secs(10), "{verb:?} does not end at once");
     }
 }
+
+#[test]
+fn pools_give_a_parallel_node_workers_of_its_own() {
+    let folder = folder();
+    let pack =
+        |more: &[&str]| good(folder.path(), &[&["dedup", "pack", "file", "-fo", "a.thd"], more].concat());
+    pack(&[]);
+    let archive = || fs::read(folder.path().join("a.thd")).unwrap();
+    let expected = archive();
+    for more in [&["--pools", "3"][..], &["--pools", "2", "--policy", "pools"], &["--policy", "pools"]] {
+        let plan = shown(&pack(&[more, &["--show-plan"]].concat()));
+        assert!(plan.contains("\npolicy pools\n") && plan.contains(" workers "), "{plan}");
+        assert!(archive() == expected, "the archive depends on {more:?}");
+        fs::write(folder.path().join("plan"), &plan).unwrap();
+        assert_eq!(shown(&pack(&["--plan", "plan", "--show-plan"])), plan);
+        assert!(archive() == expected, "the archive depends on the plan of {more:?}");
+    }
+    let why =
+        |more: &[&str]| bad(folder.path(), &[&["dedup", "pack", "file", "-fo", "a.thd"], more].concat());
+    assert!(why(&["--pools", "0"]).contains("pools 0: at least 1 is needed"));
+    assert!(why(&["--pools", "5000"]).contains("5000 workers for each parallel node: at most 4096"));
+    assert!(why(&["--pools", "2", "--policy", "qes"]).contains("policy `qes` are both set"));
+    assert!(why(&["--pools", "2", "--threads", "2"]).contains("cannot be used with"));
+}

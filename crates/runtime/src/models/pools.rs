@@ -194,8 +194,8 @@ fn loom_pools_do_not_rely_on_another_pool() {
 /// Two workers of one pool, of which one was woken and searches: a changer may rely on it, which is about to find an item, or to
 /// sleep again.
 ///
-/// Mutations that fail: `list` or `found` that leaves `SEARCHING` of the pool set; `count_rung` that leaves the worker in the
-/// pool's count, after which `wake_in` finds none.
+/// Mutations that fail: `found`, which `list` calls too, that leaves `SEARCHING` of the pool set; `list` that does not count the
+/// worker in its pool.
 #[test]
 fn loom_pools_rely_on_their_searcher() {
     check(|| {
