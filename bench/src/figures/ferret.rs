@@ -28,12 +28,12 @@ const TIMES: [f64; 6] = [0.0095 / 4.0, 0.0032 / 4.0, 0.0032 / 4.0, 0.0032 / 4.0,
 pub fn run(session: &mut Session) {
     for capacity in [20, 100] {
         for threads in [1, 2, 4, 8, 12, 16] {
-            let name = format!("ferret.pools6.cap{capacity}.c{threads}");
+            let name = format!("ferret.pools6.c{capacity}.p{threads}");
             figure(session, &name, &TIMES, capacity, threads, &Options::new().pools(threads));
         }
         let middle: f64 = TIMES[1..5].iter().sum();
         for threads in [4, 8, 16, 32, 48, 62] {
-            let name = format!("ferret.pools3.cap{capacity}.c{threads}");
+            let name = format!("ferret.pools3.c{capacity}.p{threads}");
             let times = [TIMES[0], middle, TIMES[5]];
             figure(session, &name, &times, capacity, threads, &Options::new().pools(threads));
         }

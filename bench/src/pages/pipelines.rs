@@ -5,10 +5,31 @@ use super::Section;
 pub(super) const HEAD: &str = "\
 # Results: pipelines
 
-Stages with workers of their own beside workers that go where work is.
+Pipelines beside the queueing models of `crates/queueing`, and stages with workers of their own beside workers that go where work\nis.
 ";
 
-pub(super) const SECTIONS: [Section; 1] = [Section {
+pub(super) const SECTIONS: [Section; 3] = [
+    Section {
+        title: "Figure 7: workers for each stage",
+        prefixes: &["ferret.pools6", "ferret.pools3"],
+        subject: "ferret.pools",
+        text: "Stages with the times of ferret, a quarter as long and exponential, which sleep in place of computing: reading 2.4 ms, three\n\
+               parallel stages of 0.8 ms and one of 26.5 ms, writing 0.1 ms; of 3 stages the middle one has the sum. Items a second,\n\
+               with so many workers for each parallel stage and one for each other (the policy `pools`), and channels with room for 20\n\
+               and 100. `ours`: measured. `model`: ours, from the run's report. `paper`: equation 4. `bound`: workers over work.\n\
+               \n\
+               The paper does not print the times of the stages: `bench/src/figures/ferret.rs` says how its tables give them.",
+        plots: |_| Vec::new(),
+    },
+    Section {
+        title: "Figure 10: threads for all stages, with tokens",
+        prefixes: &["ferret.tokens20", "ferret.tokens100", "ferret.tokens6p"],
+        subject: "ferret.tokens",
+        text: "The 6 stages with threads that all stages share (the policy `auto`) and a limit of the items in flight (`tokens`). `paper`:\n\
+               equations 7 and 8. `one queue`: M/M/P/PN/PN and equation 8, which the paper calls ideal.",
+        plots: |_| Vec::new(),
+    },
+    Section {
     title: "Pools",
     prefixes: &["pools"],
     subject: "",
