@@ -39,6 +39,10 @@ pub(crate) struct Engine {
     /// policy `pools`): the number of threads follows from the graph
     #[arg(long, hide_short_help = true, value_name = "C", conflicts_with_all = ["threads", "machine"])]
     pools: Option<usize>,
+    /// Let at most N items be in flight between the source and the sink of a graph that has one of each: two nodes that count
+    /// them are added. Bounds the memory that items take, and changes no result (default: as many as the channels hold)
+    #[arg(long, hide_short_help = true, value_name = "N")]
+    tokens: Option<usize>,
     #[command(flatten)]
     plan: PlanOptions,
     /// Pin each worker thread to a core
@@ -97,6 +101,7 @@ impl Engine {
             Some(threads) => options.threads(threads),
             None => options,
         };
+        let options = self.tokens.iter().fold(options, |options, items| options.tokens(*items));
         let options = match self.machine(interrupt)? {
             Some(machine) => options.machine(machine),
             None => options,
@@ -134,6 +139,7 @@ impl Engine {
     pub fn given(&self) -> Vec<&'static str> {
         let own = [
             ("--machine", self.machine.is_some()),
+            ("--tokens", self.tokens.is_some()),
             ("--pin", self.pin),
             ("--watch", self.watch),
             ("--policy", self.policy != DEFAULT_POLICY),

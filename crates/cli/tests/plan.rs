@@ -45,6 +45,40 @@ fn shown(output: &Output) -> String {
     text[start..].trim_end().to_owned()
 }
 
+/// Tokens are nodes of the graph: the plan shows them, and is for runs with tokens. A graph that cannot have them is refused by
+/// name, before it writes anything.
+#[test]
+fn tokens_are_in_the_plan_and_are_refused_by_name() {
+    let folder = folder();
+    let pack = |name: &str, more: &[&str]| {
+        run(folder.path(), &[&["dedup", "pack", "file", "-fo", name, "--show-plan"], more].concat())
+    };
+    let plain = shown(&pack("plain", &[]));
+    let with = pack("with", &["--tokens", "2"]);
+    assert!(with.status.success(), "{with:?}");
+    let plan = shown(&with);
+    assert!(plan.contains("in_flight.entry") && !plain.contains("in_flight"), "{plan}");
+    let archive = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert_eq!(archive("plain"), archive("with"));
+
+    fs::write(folder.path().join("plan"), &plan).unwrap();
+    assert_eq!(shown(&pack("again", &["--tokens", "2", "--plan", "plan"])), plan);
+    assert!(!pack("other", &["--plan", "plan"]).status.success());
+
+    let many = bad(folder.path(), &["demo", "wordcount", "file", "--tokens", "2"]);
+    assert!(
+        many.contains("`tokens` limits the items between one source and one sink, and the graph has"),
+        "{many}"
+    );
+    assert!(many.contains("sinks: `merger0`"), "{many}");
+    let none = bad(folder.path(), &["dedup", "pack", "file", "-o", "none", "--tokens", "0"]);
+    assert!(none.contains("tokens 0: at least 1 is needed"), "{none}");
+    assert!(!folder.path().join("none").exists());
+    fs::write(folder.path().join("p.str"), "void->void pipeline P { add S(); add T(); } void->int filter S { work push 1 { push(1); } } int->void filter T { work pop 1 { println(pop()); } }").unwrap();
+    let program = bad(folder.path(), &["run", "p.str", "-i", "1", "--tokens", "2"]);
+    assert!(program.contains("--tokens limits the items between one source and one sink"), "{program}");
+}
+
 #[test]
 fn a_shown_plan_is_followed_and_shown_again() {
     let folder = folder();

@@ -77,6 +77,16 @@ impl GraphData {
         Ok(id)
     }
 
+    /// Removes all channels and returns them, in the order of their ids. The nodes' ports are unconnected then.
+    pub fn disconnect(&mut self) -> Vec<Channel> {
+        let channels = std::mem::take(&mut self.channels);
+        for channel in &channels {
+            self.nodes[channel.from.0.index()].outputs[channel.from.1].channel = None;
+            self.nodes[channel.to.0.index()].inputs[channel.to.1].channel = None;
+        }
+        channels
+    }
+
     /// All nodes, indexed by id.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -81,7 +81,7 @@ fn with_help(f: &mut fmt::Formatter<'_>, what: &impl fmt::Display, help: Option<
 pub enum Error {
     /// The graph was refused.
     Build(BuildError),
-    /// An option is out of range, names something unknown, or excludes another one.
+    /// An option is out of range, names something unknown, excludes another one, or does not fit the graph.
     Options(String),
     /// The plan of the run does not fit the graph: a [`PlanError`](thalweg_plan::PlanError). Or it is the error that a
     /// function of [`Options::plan_with`](crate::Options::plan_with) has returned.

@@ -51,4 +51,5 @@ mod scratch;
 mod small_jobs;
 mod snapshots;
 mod splits;
+mod tokens;
 mod work_lists;

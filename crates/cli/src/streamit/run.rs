@@ -116,6 +116,7 @@ impl Run {
         self.check_outputs(&compiled)?;
         self.check_repeat_input(&compiled)?;
         self.check_sound(&compiled)?;
+        self.check_tokens()?;
         self.on.check(&[], self.own_files().chain(self.outputs(&compiled)))?;
         let _guard = interrupt.guard();
         let progress = self.on.steps(self.iterations);
@@ -228,6 +229,19 @@ impl Run {
             !is_given || compiled.tree.filters.iter().any(|filter| writes_sound(&filter.code)),
             "--rate and --bits are for sound, and this program writes none\n\
              help: leave them out, or write sound with `--output FILE.wav`"
+        );
+        Ok(())
+    }
+
+    /// Refuses tokens, before a file is opened.
+    fn check_tokens(&self) -> Result<()> {
+        ensure!(
+            !self.on.given().contains(&"--tokens"),
+            Misuse::new(
+                "--tokens limits the items between one source and one sink, and a StreamIt program has neither in the \
+                 engine: its driver sends batches through it, which come back\n\
+                 help: leave it out; `--batch` and `--budget` bound what the program holds"
+            )
         );
         Ok(())
     }

@@ -6,9 +6,9 @@
 //!
 //! | the edge is | `from` | `to` | `make` | entered by | left by |
 //! |---|---|---|---|---|---|
-//! | a stream | set | none | set | `produce`, by the node that adds the output | `consume`; `feed` |
+//! | a stream | set | none | set | `produce`, by the node that adds the output; `cut` | `consume`; `feed` |
 //! | an open feedback channel | none | none or set | set | `produce` without a producer | `feed`, which moves the producer of a stream here |
-//! | complete | set | set | set | `consume`, `feed` | the build |
+//! | complete | set | set | set | `consume`, `feed`, `reopen` | the build; `cut` |
 //! | fed | none | none | none | `feed`, of the stream that closes a feedback channel | never: it is no channel of the graph |
 //!
 //! The build makes channels of the complete edges, in their order. It ignores streams that nothing consumes; the check
@@ -37,6 +37,22 @@ struct EdgeData<'env> {
     link: Link,
     make: Option<Arc<dyn MakeRing<'env> + 'env>>,
     role: Role,
+}
+
+/// An end of an edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    /// The output that produces.
+    From(Port),
+    /// The input that consumes.
+    To(Port),
+}
+
+/// The ends and settings that an edge had: see [`Draft::cut`].
+pub(super) struct Cut {
+    pub(super) from: Port,
+    pub(super) to: Port,
+    pub(super) link: Link,
 }
 
 /// What an edge carries.
@@ -146,6 +162,36 @@ impl<'env> Shared<'env> {
         })))
     }
 
+    /// The draft of a graph that has been built, to which nodes can be added. The network is empty then.
+    pub(super) fn reopen(network: &mut Network<'env>) -> Shared<'env> {
+        let shared = Shared::new();
+        let OperatorChannels { counts, rounds } = std::mem::take(&mut network.operators);
+        let ids = network.graph.channel_ids();
+        let roles = ids.map(|id| match (counts.contains(&id), rounds.contains(&id)) {
+            (true, _) => Role::Counts,
+            (_, true) => Role::Rounds,
+            _ => Role::Items,
+        });
+        let mut draft = shared.draft();
+        draft.graph = std::mem::take(&mut network.graph);
+        let channels = draft.graph.disconnect().into_iter().zip(std::mem::take(&mut network.rings));
+        let edges = channels.zip(roles).map(|((channel, make), role)| EdgeData {
+            from: Some(channel.from),
+            to: Some(channel.to),
+            link: channel.link,
+            make: Some(make),
+            role,
+        });
+        draft.edges = edges.collect();
+        draft.nodes = std::mem::take(&mut network.nodes);
+        draft.stacks = std::mem::take(&mut network.stacks);
+        draft.budget_sharers = network.budget_sharers;
+        draft.tallies = std::mem::take(&mut network.tallies);
+        draft.passing = std::mem::take(&mut network.passing);
+        drop(draft);
+        shared
+    }
+
     /// Locks the draft. See [`Locked`] for the rule.
     pub(super) fn draft(&self) -> Locked<'_, 'env> {
         Locked(Some(lock(&self.0)))
@@ -172,7 +218,7 @@ impl<'env> Shared<'env> {
         let (edges, nodes) = (std::mem::take(&mut draft.edges), std::mem::take(&mut draft.nodes));
         let mistakes = std::mem::take(&mut draft.mistakes);
         let tallies = std::mem::take(&mut draft.tallies);
-        draft.passing.clear();
+        let passing = std::mem::take(&mut draft.passing);
         let stacks = std::mem::take(&mut draft.stacks);
         let budget_sharers = std::mem::take(&mut draft.budget_sharers);
         let number = std::mem::replace(&mut draft.number, new_number());
@@ -189,6 +235,7 @@ impl<'env> Shared<'env> {
             stacks,
             budget_sharers,
             tallies,
+            passing,
         })
     }
 }
@@ -296,6 +343,25 @@ impl<'env> Draft<'env> {
             edge.link.weighed |= closed.weighed;
         }
         stream.cell
+    }
+
+    /// The complete edge with a given end, and the maker of its ring.
+    pub(super) fn edge_at(&self, end: End) -> Option<(usize, Arc<dyn MakeRing<'env> + 'env>)> {
+        let at = self.edges.iter().position(|edge| match end {
+            End::From(port) => edge.from == Some(port) && edge.to.is_some(),
+            End::To(port) => edge.to == Some(port) && edge.from.is_some(),
+        })?;
+        Some((at, self.edges[at].make.clone()?))
+    }
+
+    /// Takes a complete edge from its consumer and gives it another cell. It is a stream again, of the node and with the
+    /// settings that are returned with the consumer.
+    pub(super) fn cut<T: Send + 'env>(&mut self, edge: usize, cell: Arc<RingCell<T>>) -> Option<Cut> {
+        let edge = self.edges.get_mut(edge)?;
+        let (from, to) = (edge.from?, edge.to.take()?);
+        edge.make = Some(cell);
+        // A new consumer brings the settings of its stream.
+        Some(Cut { from, to, link: std::mem::take(&mut edge.link) })
     }
 
     /// The output that produces a stream of this graph; `None` for a feedback channel that is not closed.

@@ -29,6 +29,7 @@ mod start;
 mod stream;
 
 pub use graph::Graph;
+pub(crate) use in_flight::{LimitEnd, Tokens};
 pub use in_team::in_team;
 pub use kernel::Kernel;
 pub(crate) use output::Slot;

@@ -14,6 +14,7 @@
 use super::draft::Site;
 use super::output::Streams;
 use super::stream::Stream;
+use crate::built::Side::{Consumer, Producer};
 use crate::channel::InputRates;
 use crate::port::inputs::Inputs;
 use crate::port::outputs::Outputs;
@@ -189,7 +190,7 @@ impl<'env, T: Send> InputSpec<'env> for PopSpec<'env, T> {
     ) -> impl FnOnce() -> PopPort<T> + Send + use<'env, T> {
         let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
-        move || PopPort::new(cell.ring(), cell.id(), rates)
+        move || PopPort::new(cell.ring(Consumer), cell.id(Consumer), rates)
     }
 }
 
@@ -212,7 +213,7 @@ impl<'env, T: Send + Sync> InputSpec<'env> for PeekSpec<'env, T> {
     ) -> impl FnOnce() -> PeekPort<T> + Send + use<'env, T> {
         let rates = rates(&site.draft.graph.node(site.node).inputs[port]);
         let cell = site.draft.consume(self.stream, (site.node, port));
-        move || PeekPort::new(cell.ring(), cell.id(), rates)
+        move || PeekPort::new(cell.ring(Consumer), cell.id(Consumer), rates)
     }
 }
 
@@ -273,7 +274,7 @@ fn push_port<'env, T: Send + 'env>(
         gate: None,
     };
     let push = push.fixed().map(items);
-    (stream, move || PushPort::new(cell.ring(), cell.id(), push))
+    (stream, move || PushPort::new(cell.ring(Producer), cell.id(Producer), push))
 }
 
 /// All inputs of a kernel: one, a tuple of up to six, or a vector of inputs of one type.

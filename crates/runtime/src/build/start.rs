@@ -1,6 +1,7 @@
 //! Streams that the caller reads while their graph runs.
 
 use super::stream::Stream;
+use crate::built::Side::Consumer;
 use crate::channel::InputRates;
 use crate::error::Error;
 use crate::port::PopPort;
@@ -47,6 +48,7 @@ impl<'scope, T: Send + 'scope> Stream<'scope, T> {
         let graph = self.graph();
         let (node, cell) = graph.external("outlet", self);
         let ready = graph.build()?.ready(options)?;
-        Ok((ready, node, PopPort::new(cell.ring(), cell.id(), InputRates { pop: 1, peek: 1 })))
+        let rates = InputRates { pop: 1, peek: 1 };
+        Ok((ready, node, PopPort::new(cell.ring(Consumer), cell.id(Consumer), rates)))
     }
 }

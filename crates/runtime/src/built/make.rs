@@ -3,7 +3,7 @@
 //! A run makes the stacks and the rings of all channels first, then the code of each node, whose ports are made on the
 //! rings.
 
-use super::ring_cell::RingCell;
+use super::ring_cell::{RingCell, Side};
 use crate::coroutine::Stacks;
 use crate::net::{Body, NodeWaker, Owner};
 use crate::node::Tally;
@@ -23,7 +23,8 @@ pub(crate) struct TallySpec {
 impl TallySpec {
     /// Makes the tally. Its ring is made.
     pub(crate) fn make(self) -> Tally {
-        Tally::new(self.output, PushPort::new(self.cell.ring(), self.cell.id(), Some(1)))
+        let (ring, id) = (self.cell.ring(Side::Producer), self.cell.id(Side::Producer));
+        Tally::new(self.output, PushPort::new(ring, id, Some(1)))
     }
 }
 

@@ -5,7 +5,7 @@ mod make;
 mod ring_cell;
 
 pub(crate) use make::{MakeBody, MakeNode, TallySpec};
-pub(crate) use ring_cell::{MadeRing, MakeRing, RingCell};
+pub(crate) use ring_cell::{MadeRing, MakeRing, RingCell, Side};
 
 use crate::coroutine::Wanted;
 use std::collections::{BTreeSet, HashMap};
@@ -30,6 +30,8 @@ pub struct Network<'env> {
     pub(crate) operators: OperatorChannels,
     /// By parallel node: its tallies.
     pub(crate) tallies: HashMap<NodeId, Vec<TallySpec>>,
+    /// Nodes that push each item of their first input on their first output, although both rates are dynamic.
+    pub(crate) passing: Vec<NodeId>,
 }
 
 /// The channels that operators have added for their own use, as far as the end of a loop depends on it: see

@@ -12,7 +12,7 @@ pub trait EmbedOptions {
     /// Checks the options, as far as that is possible without a graph.
     ///
     /// # Errors
-    /// [`Error::Options`] for an unknown policy, for too many threads, for 0 threads, items of capacity or firings, and
+    /// [`Error::Options`] for an unknown policy, for too many threads, for 0 threads, items of capacity, firings or tokens, and
     /// for a plan together with an option that it decides.
     fn check(&self) -> Result<(), Error>;
     /// Whether [`Options::plan`] or [`Options::plan_with`] is set.
@@ -63,6 +63,7 @@ impl EmbedOptions for Options {
             ("pools", self.pools),
             ("capacity", self.capacity),
             ("claim length", self.run),
+            ("tokens", self.tokens),
         ];
         if let Some((what, _)) = least.iter().find(|(_, said)| *said == Some(0)) {
             return Err(Error::Options(format!(

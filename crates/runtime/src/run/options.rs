@@ -2,6 +2,7 @@
 
 use super::planned::{Cause, Chooser};
 use super::{EmbedOptions, Handle};
+use crate::build::Tokens;
 use crate::error::Error;
 use crate::threads::{Panic, StackSize};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
@@ -24,6 +25,7 @@ pub struct Options {
     pub(super) budget: Option<usize>,
     pub(super) capacity: Option<usize>,
     pub(super) run: Option<usize>,
+    pub(super) tokens: Option<usize>,
     pub(super) seed: u64,
     pub(super) deadline: Option<Duration>,
     pub(super) counted: bool,
@@ -183,6 +185,43 @@ impl Options {
     /// The most firings of a claim.
     pub fn claim_length(mut self, firings: usize) -> Self {
         self.run = Some(firings);
+        self
+    }
+
+    /// The maximum number of items in flight between the graph's source and its sink: of the items that the source has
+    /// pushed and that have entered the nodes behind it, at most `items` still have descendants there. An item enters when
+    /// it has a token, and the token is free again when the last item that the sink gets of it leaves for the sink. (These
+    /// are the *ntokens* of a pipeline of TBB, by which the paper bounds memory and contention: section 2.3; section 3.3
+    /// models their effect on throughput, for which 3 to 5 for each thread sufficed.) By default the capacities of channels
+    /// are the only limit. Results do not depend on it.
+    ///
+    /// The run has two nodes more, `in_flight.entry` behind the source and `in_flight` before the sink, as
+    /// [`Stream::in_flight`](crate::Stream::in_flight) of all nodes between them has, with the same counting, and with the same
+    /// growth of the limit where one firing needs more items. The plan, its fingerprint and the report show them. So a plan
+    /// of a run with tokens fits runs with tokens, and decides their number ([`Options::plan`]). The channels between source and
+    /// entry and between exit and sink hold at most `items` items each, or what one firing needs.
+    ///
+    /// # Errors
+    /// [`Error::Options`] when the run is prepared:
+    ///
+    /// - `items` is 0;
+    /// - the graph has several sources or sinks, or none; its source has several outputs, or its sink several inputs;
+    /// - a port between source and sink has a dynamic rate with which
+    ///   [`Stream::in_flight`](crate::Stream::in_flight) cannot count: the message names it.
+    ///
+    /// ```
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let graph = Graph::new();
+    /// let words = graph.source(["to be or", "not to be"]).par_flat_map(|line| line.split(' ')).collect();
+    /// let (words, report) = words.run_with(&Options::new().threads(2).tokens(4))?.into_parts();
+    /// assert_eq!(words, ["to", "be", "or", "not", "to", "be"]);
+    /// let names: Vec<&str> = report.graph.nodes().iter().map(|node| &*node.name).collect();
+    /// assert_eq!(names, ["source", "par_flat_map", "collect", "in_flight.entry", "in_flight"]);
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn tokens(mut self, items: usize) -> Self {
+        self.tokens = Some(items);
         self
     }
 
@@ -399,6 +438,7 @@ impl Options {
         let asks = self.deadline.is_some()
             || self.policy.is_some()
             || self.pools.is_some()
+            || self.tokens.is_some()
             || self.chooses_plan()
             || self.counted
             || self.unaccounted
@@ -409,6 +449,11 @@ impl Options {
             || self.thread_stack.is_some()
             || self.on_start.0.is_some();
         !asks
+    }
+
+    /// The limit on items in flight.
+    pub(super) fn limit(&self) -> Option<Tokens> {
+        self.tokens.map(|most| Tokens { most, capacity: self.capacity })
     }
 
     /// The minimum stack size of the run's threads.

@@ -2,7 +2,8 @@
 //!
 //! # Order of steps
 //!
-//! 1. The options are checked, and the graph is planned. Nothing of the run exists yet.
+//! 1. The options are checked, the nodes that limit its items in flight are added, and the graph is planned. Nothing of the
+//!    run exists yet.
 //! 2. Stacks are made and sizes checked.
 //! 3. Channels are made. A weight function may run, so user code may panic from here on.
 //! 4. The signals are made and enter the table of runs. Before step 5: an end of a channel finds its run there when
@@ -94,6 +95,9 @@ impl<'env> Network<'env> {
     /// [`Network::prepare`]. After an error `self` and `made` have what was not made, and what was.
     fn make(&mut self, options: &Options, made: &mut Made<'env>) -> Result<Ready<'env>, Error> {
         options.check()?;
+        if let Some(tokens) = options.limit() {
+            self.limit(tokens)?;
+        }
         calibrate();
         let plan = decide(&self.graph, options, self.budget_sharers)?;
         let stacks = Stacks::new(&self.stacks)?;

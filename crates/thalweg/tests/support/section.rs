@@ -5,7 +5,7 @@ use super::spec::{digest, mix};
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thalweg::Report;
-use thalweg::{Options, Stream, input, output, window};
+use thalweg::{Graph, Options, Stream, input, output, window};
 
 /// One operator of a section.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -200,30 +200,56 @@ impl Measured {
 /// Runs a section named `limit`.
 pub fn run(
     steps: &[Step],
-    (count, salt): (u32, u64),
+    items: (u32, u64),
     most: usize,
     capacity: Option<usize>,
     options: &Options,
 ) -> Measured {
+    measure(steps, items, options, |items, watched| {
+        items.in_flight(most, |items| watched_steps(items, steps, capacity, watched)).named("limit")
+    })
+}
+
+/// Runs the same steps between a source and a sink, with as many tokens.
+pub fn run_with_tokens(
+    steps: &[Step],
+    items: (u32, u64),
+    tokens: usize,
+    capacity: Option<usize>,
+    options: &Options,
+) -> Measured {
+    let options = options.clone().tokens(tokens);
+    measure(steps, items, &options, |items, watched| watched_steps(items, steps, capacity, watched))
+}
+
+/// The steps between two nodes that count items.
+fn watched_steps<'env>(
+    items: Stream<'env, Item>,
+    steps: &[Step],
+    capacity: Option<usize>,
+    watched: &'env InFlight,
+) -> Stream<'env, Item> {
+    let begun = items.map(|item| {
+        watched.enter(&item);
+        item
+    });
+    build(begun, steps, capacity).map(|item| {
+        watched.leave();
+        item
+    })
+}
+
+/// Runs what `limited` makes of a source of items.
+fn measure(
+    steps: &[Step],
+    (count, salt): (u32, u64),
+    options: &Options,
+    limited: impl for<'env> FnOnce(Stream<'env, Item>, &'env InFlight) -> Stream<'env, Item>,
+) -> Measured {
     let expected = reference(items(count, salt).collect(), steps);
     let in_flight = InFlight::new(count, &expected);
-    let watched = &in_flight;
-    let (results, report) = thalweg::from_iter(items(count, salt))
-        .in_flight(most, |items| {
-            let begun = items.map(|item| {
-                watched.enter(&item);
-                item
-            });
-            build(begun, steps, capacity).map(|item| {
-                watched.leave();
-                item
-            })
-        })
-        .named("limit")
-        .collect()
-        .run_with(options)
-        .unwrap()
-        .into_parts();
+    let source = Graph::new().source(items(count, salt));
+    let (results, report) = limited(source, &in_flight).collect().run_with(options).unwrap().into_parts();
     Measured { results, expected, most: in_flight.most.into_inner(), report }
 }
 

@@ -65,13 +65,21 @@
 //! exactly once ([`path`]). Within an outer section the exit counts as a node of rates 1, and channels of counts and
 //! tokens do not count as paths (`Draft::flow`).
 
+//! # The whole graph
+//!
+//! [`Options::tokens`](crate::Options::tokens) makes the nodes between a graph's source and its sink one section, when a
+//! run is prepared ([`tokens`]).
+
 mod count;
 mod path;
+mod tokens;
+
+pub(crate) use tokens::{LimitEnd, Tokens};
 
 use super::mistake::Mistake;
 use super::spec::{input, output};
 use super::stream::Stream;
-use path::{Path, Ratio};
+use path::{By, Path, Ratio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use thalweg_graph::NodeId;
@@ -87,34 +95,68 @@ where
     T: Send + 'env,
     U: Send + 'env,
 {
-    let graph = stream.graph();
-    let results = Arc::new(AtomicU32::new(1));
-    let count = results.clone();
-    let (entry, (out, tokens)) =
-        graph.kernel("in_flight.entry", stream, (output("out").push(1), output("tokens"))).add_sequential(
+    let (entry, out) = Entry::add(stream);
+    let inside = section(out);
+    match entry.path(&inside, By::Section) {
+        Ok(path) => entry.exit(inside, most, path),
+        Err(why) => {
+            let shared = inside.shared.clone();
+            let out = entry.exit(inside, most, Path::STATIC);
+            let exit = out.node.expect("an exit is a node");
+            shared.draft().mistake(Mistake::Node(exit, why));
+            out
+        }
+    }
+}
+
+/// The entry of a section that has no exit yet.
+pub(crate) struct Entry<'env> {
+    node: NodeId,
+    /// Tokens that the entry pushes with each item.
+    per_item: Arc<AtomicU32>,
+    tokens: Stream<'env, ()>,
+}
+
+impl<'env> Entry<'env> {
+    /// Adds an entry. Returns it, and the items that have entered.
+    fn add<T: Send + 'env>(stream: Stream<'env, T>) -> (Entry<'env>, Stream<'env, T>) {
+        let graph = stream.graph();
+        let per_item = Arc::new(AtomicU32::new(1));
+        let count = per_item.clone();
+        let outputs = (output("out").push(1), output("tokens"));
+        let (node, (out, tokens)) = graph.kernel("in_flight.entry", stream, outputs).add_sequential(
             move |items, (out, tokens)| {
                 out.push(items.pop());
                 (0..count.load(Ordering::Relaxed)).for_each(|_| tokens.push(()));
             },
             false,
         );
-    let inside = section(out);
-    graph.shared.draft().set_counts(tokens.edge);
-    let path = graph.shared.draft().path(entry, &inside);
-    let mut out = match path {
-        Ok(path) if !path.tallied.is_empty() => tallied(inside, limit(tokens, 1, most), most, path),
-        Ok(Path { first: Ratio { from, to }, .. }) => {
-            results.store(to, Ordering::Relaxed);
-            fixed(inside, limit(tokens, to, most), from).1
-        }
-        Err(why) => {
-            let (exit, out) = fixed(inside, limit(tokens, 1, most), 1);
-            graph.shared.draft().mistake(Mistake::Node(exit, why));
-            out
-        }
-    };
-    out.gate = Some((entry, "entry"));
-    out
+        (Entry { node, per_item, tokens }, out)
+    }
+
+    /// The paths of the section that ends with `inside`. The channel of tokens is none of them.
+    ///
+    /// # Errors
+    /// As [`Draft::path`](super::draft::Draft::path).
+    fn path<U>(&self, inside: &Stream<'env, U>, by: By) -> Result<Path, String> {
+        let mut draft = inside.shared.draft();
+        draft.set_counts(self.tokens.edge);
+        draft.path(self.node, inside, by)
+    }
+
+    /// Adds the exit of the section that ends with `inside` and has these paths. Returns the items that leave.
+    fn exit<U: Send + 'env>(self, inside: Stream<'env, U>, most: usize, path: Path) -> Stream<'env, U> {
+        let Entry { node, per_item, tokens } = self;
+        let mut out = match path {
+            Path { first: Ratio { from, to }, tallied } if tallied.is_empty() => {
+                per_item.store(to, Ordering::Relaxed);
+                fixed(inside, limit(tokens, to, most), from)
+            }
+            path => tallied(inside, limit(tokens, 1, most), most, path),
+        };
+        out.gate = Some((node, "entry"));
+        out
+    }
 }
 
 /// The greatest capacity of a channel of tokens. A greater limit would limit nothing.
@@ -137,16 +179,13 @@ fn fixed<'env, U: Send + 'env>(
     items: Stream<'env, U>,
     tokens: Stream<'env, ()>,
     each: u32,
-) -> (NodeId, Stream<'env, U>) {
+) -> Stream<'env, U> {
     let graph = items.graph();
     let inputs = (input("in", items), input("tokens", tokens).pop(each));
-    graph.kernel("in_flight", inputs, output("out").push(1)).add_sequential(
-        |(items, tokens), out| {
-            while tokens.try_pop().is_some() {}
-            out.push(items.pop());
-        },
-        false,
-    )
+    graph.kernel("in_flight", inputs, output("out").push(1)).sequential(|(items, tokens), out| {
+        while tokens.try_pop().is_some() {}
+        out.push(items.pop());
+    })
 }
 
 /// The exit of a section with dynamic outputs, and the tallies that lead to it.

@@ -52,15 +52,69 @@ pub(super) struct Path {
     pub(super) tallied: Vec<(Port, Ratio)>,
 }
 
+impl Path {
+    /// A section in which every item becomes one result.
+    pub(super) const STATIC: Path = Path { first: Ratio::SAME, tallied: Vec::new() };
+}
+
+/// What limits the items of a section, for the texts of errors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// [`Stream::in_flight`](crate::Stream::in_flight).
+    Section,
+    /// [`Options::tokens`](crate::Options::tokens): the section's entry is after the source, and its exit before the sink.
+    Tokens,
+}
+
+impl By {
+    /// The message for a port of a dynamic rate whose items cannot be counted. `change` is what to do about the port, and
+    /// `place` is where the section could begin or end instead.
+    fn uncountable(self, port: &str, why: &str, change: &str, place: &str) -> String {
+        let either = |change: &str, place: &str| match (change, place) {
+            ("", only) | (only, "") => only.to_owned(),
+            (change, place) => format!("{change}, or {place}"),
+        };
+        let setting = self.setting();
+        let (between, help) = match self {
+            By::Section => ("its entry and it", either(change, place)),
+            By::Tokens => {
+                ("the source and the sink", either(change, "limit a part of the graph with `in_flight`"))
+            }
+        };
+        format!(
+            "{setting}: `{port}` between {between} has a dynamic rate{why}, so that an item's descendants cannot be \
+             counted\n  help: {help}"
+        )
+    }
+
+    fn setting(self) -> &'static str {
+        match self {
+            By::Section => "`in_flight`",
+            By::Tokens => "`tokens`",
+        }
+    }
+
+    /// The message for a section without a path.
+    pub(super) fn no_path(self) -> String {
+        match self {
+            By::Section => {
+                "`in_flight`: no path of static rates leads from its entry to the stream that the section returned"
+            }
+            By::Tokens => "`tokens`: no path leads from the source to the sink",
+        }
+        .to_owned()
+    }
+}
+
 impl Draft<'_> {
     /// The paths from a node with one output to a stream.
     ///
     /// # Errors
     /// The descendants of an item cannot be counted; the text is the mistake's.
-    pub(super) fn path<T>(&self, entry: NodeId, to: &Stream<'_, T>) -> Result<Path, String> {
-        let end = self.producer(to).filter(|_| self.has(entry)).ok_or(NO_PATH)?;
+    pub(super) fn path<T>(&self, entry: NodeId, to: &Stream<'_, T>, by: By) -> Result<Path, String> {
+        let end = self.producer(to).filter(|_| self.has(entry)).ok_or_else(|| by.no_path())?;
         let graph = self.flow();
-        let section = Section::new(&graph, entry, end)?;
+        let section = Section::new(&graph, entry, end, by)?;
         let dynamic = section.tallied()?;
         let regions = regions(&graph);
         let ratio = |from: Port, to: Option<&Port>| {
@@ -68,7 +122,7 @@ impl Draft<'_> {
                 Some(port) => (port.0, 1),
                 None => (end.0, graph.node(end.0).outputs[end.1].push.fixed().unwrap_or(1)),
             };
-            if from == end { Ok(Ratio::SAME) } else { ratio(&graph, &regions, from, (to, each)) }
+            if from == end { Ok(Ratio::SAME) } else { ratio(&graph, &regions, from, (to, each), by) }
         };
         let first = ratio((entry, 0), dynamic.first())?;
         let after = |at: usize| Ok((dynamic[at], ratio(dynamic[at], dynamic.get(at + 1))?));
@@ -77,28 +131,27 @@ impl Draft<'_> {
     }
 }
 
-const NO_PATH: &str =
-    "`in_flight`: no path of static rates leads from its entry to the stream that the section returned";
-
 /// The ratio from the items of an output to the firings of node `to`, each of which counts `each`.
 fn ratio(
     graph: &GraphData,
     regions: &[Region],
     from: Port,
     (to, each): (NodeId, u64),
+    by: By,
 ) -> Result<Ratio, String> {
+    let no_path = || by.no_path();
     // Repetitions are relative within a static region. The region is that of the output's consumer: the output itself
     // may have a dynamic rate, which separates regions.
-    let channel = graph.node(from.0).outputs[from.1].channel.ok_or(NO_PATH)?;
+    let channel = graph.node(from.0).outputs[from.1].channel.ok_or_else(no_path)?;
     let (next, port) = graph.channel(channel).to;
-    let pop = graph.node(next).inputs[port].pop.fixed().ok_or(NO_PATH)?;
-    let region = regions.iter().find(|region| region.nodes.contains(&next)).ok_or(NO_PATH)?;
-    let times = repetitions(graph, region).map_err(|fault| format!("`in_flight`: {fault}"))?;
+    let pop = graph.node(next).inputs[port].pop.fixed().ok_or_else(no_path)?;
+    let region = regions.iter().find(|region| region.nodes.contains(&next)).ok_or_else(no_path)?;
+    let times = repetitions(graph, region).map_err(|fault| format!("{}: {fault}", by.setting()))?;
     let firings = |node: NodeId| region.nodes.binary_search(&node).ok().map(|at| times[at]);
     let product = |node: NodeId, each: u64| firings(node)?.checked_mul(each).filter(|count| *count > 0);
-    let (items, results) = (product(next, pop).ok_or(NO_PATH)?, product(to, each).ok_or(NO_PATH)?);
+    let (items, results) = (product(next, pop).ok_or_else(no_path)?, product(to, each).ok_or_else(no_path)?);
     let common = gcd(items, results);
-    let small = |count: u64| u32::try_from(count / common).map_err(|_| NO_PATH);
+    let small = |count: u64| u32::try_from(count / common).map_err(|_| by.no_path());
     Ok(Ratio { from: small(items)?, to: small(results)? })
 }
 
@@ -114,6 +167,7 @@ struct Section<'a> {
     end: Port,
     /// The nodes on the paths, both ends included.
     nodes: HashSet<NodeId>,
+    by: By,
 }
 
 impl<'a> Section<'a> {
@@ -121,14 +175,14 @@ impl<'a> Section<'a> {
     ///
     /// # Errors
     /// No path leads from the one to the other.
-    fn new(graph: &'a GraphData, entry: NodeId, end: Port) -> Result<Section<'a>, String> {
+    fn new(graph: &'a GraphData, entry: NodeId, end: Port, by: By) -> Result<Section<'a>, String> {
         let after = reach(entry, |node| heads(graph, node).map(|(_, to)| to).collect());
         let before = reach(end.0, |node| {
             let channels = graph.node(node).inputs.iter().filter_map(|port| port.channel);
             channels.map(|channel| graph.channel(channel).from.0).collect()
         });
         let nodes: HashSet<NodeId> = after.intersection(&before).copied().collect();
-        if nodes.is_empty() { Err(NO_PATH.to_owned()) } else { Ok(Section { graph, entry, end, nodes }) }
+        if nodes.is_empty() { Err(by.no_path()) } else { Ok(Section { graph, entry, end, nodes, by }) }
     }
 
     /// The dynamic outputs on the paths, in the order in which all paths lead through them.
@@ -168,13 +222,12 @@ impl<'a> Section<'a> {
                 dynamic.push(from);
             }
             if let Some(to) = to.filter(|to| self.graph.node(to.0).inputs[to.1].pop.fixed().is_none()) {
-                let help = match self.graph.node(to.0).kind {
-                    Kind::Process => {
-                        "write its node as a kernel with declared rates, or end the section before it"
-                    }
-                    _ => "declare how many items it pops, or end the section before it",
+                let change = match self.graph.node(to.0).kind {
+                    Kind::Process => "write its node as a kernel with declared rates",
+                    _ => "declare how many items it pops",
                 };
-                return Err(uncountable(&self.graph.input_name(to), "", help));
+                let name = self.graph.input_name(to);
+                return Err(self.by.uncountable(&name, "", change, "end the section before it"));
             }
         }
         Ok(dynamic)
@@ -186,12 +239,12 @@ impl<'a> Section<'a> {
         match (node.kind, node.unordered) {
             (Kind::Parallel, false) => Ok(()),
             (Kind::Parallel, true) => {
-                Err(uncountable(&name, " and its node is unordered", "leave out `unordered`"))
+                Err(self.by.uncountable(&name, " and its node is unordered", "leave out `unordered`", ""))
             }
             _ => {
-                let help = "make its node parallel, as that of `par_flat_map` is, or declare how many items it \
-                            pushes";
-                Err(uncountable(&name, " and its node is not parallel", help))
+                let change = "make its node parallel, as that of `par_flat_map` is, or declare how many items it \
+                              pushes";
+                Err(self.by.uncountable(&name, " and its node is not parallel", change, ""))
             }
         }
     }
@@ -201,8 +254,8 @@ impl<'a> Section<'a> {
     fn is_passed_once(&self, port: Port, without: &HashSet<NodeId>) -> Result<(), String> {
         let name = || self.graph.output_name(port);
         if port != self.end && without.contains(&self.end.0) {
-            let help = "let the section begin after the paths have parted, or end before";
-            return Err(uncountable(&name(), " and another path leads past it", help));
+            let place = "let the section begin after the paths have parted, or end before";
+            return Err(self.by.uncountable(&name(), " and another path leads past it", "", place));
         }
         let channel = self.graph.node(port.0).outputs[port.1].channel;
         // A path that leads back to the entry belongs to the next item.
@@ -212,7 +265,8 @@ impl<'a> Section<'a> {
         };
         match channel.is_some_and(comes_back) {
             true => {
-                Err(uncountable(&name(), " and lies on a cycle", "let the cycle be outside of the section"))
+                let place = "let the cycle be outside of the section";
+                Err(self.by.uncountable(&name(), " and lies on a cycle", "", place))
             }
             false => Ok(()),
         }
@@ -230,14 +284,6 @@ impl<'a> Section<'a> {
         let counts = |(channel, _): &(ChannelId, NodeId)| Some(*channel) != without;
         heads(self.graph, node).filter(counts).map(|(_, to)| to).filter(inside).collect()
     }
-}
-
-/// The message for a port of a dynamic rate whose items cannot be counted.
-fn uncountable(port: &str, why: &str, help: &str) -> String {
-    format!(
-        "`in_flight`: `{port}` between its entry and it has a dynamic rate{why}, so that an item's descendants \
-         cannot be counted\n  help: {help}"
-    )
 }
 
 /// A node's outgoing channels, and the nodes that they lead to.

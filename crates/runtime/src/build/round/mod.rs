@@ -81,6 +81,7 @@ mod tests;
 use super::spec::{input, output};
 use super::stream::Stream;
 use crate::built::RingCell;
+use crate::built::Side::{Consumer, Producer};
 use crate::channel::Glance;
 use crate::contain::{Contained, Each};
 use crate::node::AnyFrame;
@@ -173,7 +174,8 @@ where
     let (node, (round, mut out)) = kernel.add_sequential(
         move |(new, back), (round, out)| {
             let gate = gate.get_or_insert_with(|| {
-                let weights = Weights(items.ring().weigher(), cell.get().and_then(|to| to.ring().weigher()));
+                let done = cell.get().and_then(|to| to.ring(Producer).weigher());
+                let weights = Weights(items.ring(Consumer).weigher(), done);
                 Gate::new(in_flight, budget.load(Ordering::Relaxed), weights)
             });
             let (verdicts, items) = (from_fn(|| back.try_pop()), from_fn(|| new.try_pop()));
