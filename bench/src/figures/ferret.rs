@@ -60,7 +60,7 @@ fn figure(
         return;
     }
     let items = 240 + 40 * threads.min(16);
-    let mut times = (1..).zip(times).map(|(seed, mean)| naps(seed, *mean, items));
+    let mut times = times.iter().enumerate().map(|(seed, mean)| naps(1 + seed as u64, *mean, items));
     let (Some(read), Some(write)) = (times.next(), times.next_back()) else { return };
     let mut stream = from_iter((0..items).inspect(move |item| sleep(read[*item])));
     for times in times {
