@@ -6,9 +6,9 @@
 //! thread takes snapshots of one of the runs, at its start and then four times a second. That figure is of processor
 //! time, which includes that of the other thread.
 //!
-//! `report.chain.*` and `report.farm.*` are the report's cost where a firing does little work and nothing shortens activations: runs
-//! that end activations by their firings, with and without measurements, and beside them one with the default options, whose
-//! activations end by the clock.
+//! `report.chain.*` and `report.farm.*` are the report's cost in processor time where a firing does little work and nothing
+//! shortens activations: runs that end activations by their firings, with and without measurements, and beside them one with the
+//! default options, whose activations end by the clock.
 //!
 //! `live.snapshot` is the time of a snapshot, for each node of a chain of processes, when no thread runs.
 
@@ -104,7 +104,7 @@ fn measured<'a, R: Fn() -> Outcome + 'a>(
         Contestant::new("ours", Role::Ours, items, ours).expecting(sum).against("unmeasured"),
         Contestant::new("ours(default)", Role::Aside, items, paced).expecting(sum).against("unmeasured"),
     ];
-    session.figure(name, Measure::Overhead, 1, contestants);
+    session.figure(name, Measure::CpuOverhead, 1, contestants);
 }
 
 /// A way to run the chain.

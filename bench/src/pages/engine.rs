@@ -63,7 +63,8 @@ pub(super) const SECTIONS: [Section; 5] = [
         title: "Report and idling",
         prefixes: &["report", "timeline", "live", "idle"],
         subject: "report",
-        text: "The cost of the report's time stamps if an activation does 1 us of work; the costs of a timeline and of the live view\n\
+        text: "The cost of the report's time stamps if an activation does 1 us of work, and in processor time in a chain and a farm whose\n\
+               activations end by their firings (`ours(default)`: by the clock); the costs of a timeline and of the live view\n\
                in the same run, and the time of a snapshot; the processor time of a run that waits for 5 s.",
         plots: |_| Vec::new(),
     },
