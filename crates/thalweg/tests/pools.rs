@@ -192,7 +192,45 @@ fn a_plan_without_pools_is_refused() {
     assert!(error.to_string().contains("the policy has pools, and the plan of the run none"), "{error}");
 }
 
-/// Two sources, of which the caller's worker serves one: the other's begins without a change that wakes it.
+/// Two sources, of which the caller's worker serves the first: its first firing waits for the other source, which no change makes
+/// ready.
+#[test]
+fn a_source_of_another_worker_begins_at_once() {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let seen = begun.clone();
+    let first = move |n: &u64| {
+        while *n == 0 && seen.load(Ordering::SeqCst) == 0 {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    };
+    let graph = Graph::new();
+    let a = graph.source((0..10u64).inspect(first));
+    let b = graph.source((0..10u64).inspect(move |_| _ = begun.fetch_add(1, Ordering::SeqCst)));
+    let sum = a.zip(b).fold(0, |sum, (a, b)| sum + a + b);
+    assert_eq!(*watch("other source", || sum.run_with(&Options::new().pools(1))).unwrap(), 90);
+}
+
+/// The source publishes all items at once, which wakes one worker, and each firing waits until all have begun: the worker that
+/// claims one wakes the next, and a looker would after a while. (The model `loom_pools_wake_a_second_worker` has no looker.)
+#[test]
+fn one_change_wakes_as_many_workers_as_have_work() {
+    const ITEMS: usize = 8;
+    let begun = Arc::new(AtomicUsize::new(0));
+    let wait = move |item: usize| {
+        begun.fetch_add(1, Ordering::SeqCst);
+        while begun.load(Ordering::SeqCst) < ITEMS {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        item
+    };
+    let options = Options::new().pools(ITEMS).repeatable().plan_with(|_, mut plan| {
+        (plan.claim_lengths[0], plan.claim_lengths[1]) = (ITEMS, 1);
+        Ok(plan)
+    });
+    let sum = thalweg::from_iter(0..ITEMS).par_map(wait).fold(0, |sum, item| sum + item);
+    assert_eq!(*watch("one change", || sum.run_with(&options)).unwrap(), 28);
+}
+
 #[test]
 fn all_sources_begin() {
     for round in 0..50u64 {
