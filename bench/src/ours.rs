@@ -117,7 +117,7 @@ pub fn snapshots(nodes: u64) -> Outcome {
     let options = Options::new().threads(1).on_start(move |run| {
         let time = || {
             let began = Instant::now();
-            let seen = run.snapshot().map_or(0, |snapshot| snapshot.nodes.len());
+            let seen = run.snapshot().map_or(0, |snapshot| snapshot.nodes().len());
             (began.elapsed(), seen as u64)
         };
         _ = to.send(median_of(times, time));

@@ -15,6 +15,6 @@ fuzz_target!(|bytes: &[u8]| {
             assert!(!Comparison::new(&report, &report).to_string().is_empty());
         }
         // The place is one of the text.
-        Err(error) => assert!(text.split('\n').nth(error.line - 1).is_some(), "{error}"),
+        Err(error) => assert!(text.split('\n').nth(error.line() - 1).is_some(), "{error}"),
     }
 });

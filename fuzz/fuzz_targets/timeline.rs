@@ -12,7 +12,7 @@ static EXAMPLE: LazyLock<Report> = LazyLock::new(|| {
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let (text, graph) = (String::from_utf8_lossy(bytes), &EXAMPLE.graph);
+    let (text, graph) = (String::from_utf8_lossy(bytes), EXAMPLE.graph());
     if let Ok(timeline) = Timeline::from_json(&text, graph) {
         assert_eq!(Timeline::from_json(&timeline.to_json(graph), graph).as_ref(), Ok(&timeline));
     }

@@ -77,10 +77,10 @@ impl Blocks {
         let above = row.checked_sub(1);
         let left = (column > 0).then_some(row);
         for row in [Some(row), above, left].into_iter().flatten() {
-            to.accesses += 1;
-            to.remote += u64::from(domain(self.colour(row)) != domain(member));
+            *to.accesses_mut() += 1;
+            *to.remote_mut() += u64::from(domain(self.colour(row)) != domain(member));
         }
-        to.nodes += 1;
+        *to.nodes_mut() += 1;
     }
 }
 

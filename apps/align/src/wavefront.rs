@@ -128,7 +128,7 @@ impl Wavefront<'_> {
                 return Err(Error::Stopped);
             }
         }
-        if counts.nodes > 0 {
+        if counts.nodes() > 0 {
             self.watch.counts(counts);
         }
         Ok(())

@@ -166,12 +166,12 @@ fn the_accesses_of_large_pairs_are_counted() {
         assert!(counts(wide.clone()).is_empty());
         let one = counts(wide.clone().places(&Machine::uniform(1, 2).places(2)));
         let [near] = one[..] else { panic!("{one:?}") };
-        assert_eq!((near.nodes, near.accesses, near.remote), (blocks, blocks + edges, 0));
+        assert_eq!((near.nodes(), near.accesses(), near.remote()), (blocks, blocks + edges, 0));
         let [far] = counts(wide.places(&Machine::uniform(2, 1).places(2)))[..] else {
             panic!("{schedule:?}")
         };
         // Of a block and the one above it, each thread is far from one.
-        assert!(far.remote >= 23 * 30 && far.remote < near.accesses, "{far:?}");
+        assert!(far.remote() >= 23 * 30 && far.remote() < near.accesses(), "{far:?}");
     }
 }
 

@@ -6,7 +6,6 @@ use std::io::{self, Read};
 
 use common::{CODECS, noise, pack, small, text};
 use thalweg::Options;
-use thalweg::plan::Plan;
 use thalweg_dedup::{
     Archive, Codec, Discard, Entry, Error, Limits, Result, Run, Sink, Stop, StreamSink, Summary, extract,
     extract_parallel,
@@ -66,13 +65,13 @@ fn a_plan_of_the_caller_is_followed() {
         extract_parallel(archive, &mut Discard, options).unwrap()
     };
     let (summary, report) = run(&Options::new().threads(2));
-    let plan = report.plan.expect("a run of the engine has a plan");
-    assert!(plan.budget.is_some() && plan.claim_lengths.iter().all(|claim| *claim == 1), "{plan}");
-    let mut plan = Plan::clone(&plan);
-    (plan.threads, plan.budget) = (1, plan.budget.map(|budget| budget + 1));
-    plan.claim_lengths.fill(3);
+    let plan = report.plan().expect("a run of the engine has a plan");
+    assert!(plan.budget().is_some() && plan.claim_lengths().iter().all(|claim| *claim == 1), "{plan}");
+    let mut plan = plan.clone();
+    (*plan.threads_mut(), *plan.budget_mut()) = (1, plan.budget().map(|budget| budget + 1));
+    plan.claim_lengths_mut().fill(3);
     let (again, report) = run(&Options::new().plan(plan.clone()));
-    assert_eq!((again, report.plan.as_deref()), (summary, Some(&plan)));
+    assert_eq!((again, report.plan()), (summary, Some(&plan)));
 }
 
 #[test]
@@ -165,5 +164,5 @@ fn verification_has_the_same_totals() {
     let opened = Archive::open(&archive[..], &Limits::default()).unwrap();
     let (summary, report) = extract_parallel(opened, &mut Discard, &Options::new().threads(2)).unwrap();
     assert_eq!(summary, sequential(&archive).1.unwrap());
-    assert_eq!(report.threads, 2);
+    assert_eq!(report.threads(), 2);
 }

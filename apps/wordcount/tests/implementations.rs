@@ -95,7 +95,7 @@ fn graphs_grow_in_proportion_to_threads() {
         let options = Options::new().threads(threads);
         let flex = count([Ok(&text[..])], Case::Kept, &options).unwrap().1;
         let reduced = map_reduce_text(&text, Case::Kept, Shape::for_workers(threads), &options).unwrap().1;
-        [flex, reduced].map(|report| report.graph.channels().len())
+        [flex, reduced].map(|report| report.graph().channels().len())
     };
     for threads in [1, 100, 400] {
         let [flex, reduced] = channels(threads);

@@ -146,15 +146,15 @@ fn race(make: &dyn Fn() -> Job, options: &Options, seen: &RefCell<Option<Report>
 /// Partitions, local messages, moves and idle time of a run, from its report.
 fn traffic(report: &Report) -> String {
     let (sent, remote) = report
-        .channels
+        .channels()
         .iter()
-        .fold((0, 0), |(sent, remote), channel| (sent + channel.items, remote + channel.remote));
-    let moves: u64 = report.nodes.iter().map(|node| node.moves).sum();
+        .fold((0, 0), |(sent, remote), channel| (sent + channel.items(), remote + channel.remote()));
+    let moves: u64 = report.nodes().iter().map(|node| node.moves()).sum();
     let local = 100.0 * (1.0 - remote as f64 / sent.max(1) as f64);
-    let (idle, all) = report.workers.iter().fold((0.0, 0.0), |(idle, all), worker| {
-        (idle + worker.idle.as_secs_f64(), all + worker.total().as_secs_f64())
+    let (idle, all) = report.workers().iter().fold((0.0, 0.0), |(idle, all), worker| {
+        (idle + worker.idle().as_secs_f64(), all + worker.total().as_secs_f64())
     });
     let idle = 100.0 * idle / f64::max(all, f64::MIN_POSITIVE);
-    let partitions = report.partitions;
+    let partitions = report.partitions();
     format!("{partitions} partitions, {local:.1} % of {sent} messages local, {moves} moves, {idle:.1} % idle")
 }

@@ -334,7 +334,7 @@ impl Run {
         let took = started.elapsed();
         progress.end(&ran);
         let (result, report) = ran?;
-        let (nodes, channels) = (report.graph.nodes().len(), report.graph.channels().len());
+        let (nodes, channels) = (report.graph().nodes().len(), report.graph().channels().len());
         standard::print(&format!(
             "network   {name}, {nodes} processes, {channels} channels\nresult    {result}\ntime      {:.3} s\n",
             took.as_secs_f64()

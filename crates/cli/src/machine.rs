@@ -77,7 +77,7 @@ impl Machine {
 pub(crate) fn read(path: &Path, interrupt: &Interrupt) -> Result<machine::Machine> {
     let text = text::read(path, HELP, interrupt)?;
     machine::Machine::read(&text).map_err(|error| {
-        let help = if error.what.contains("\nhelp: ") { "" } else { HELP };
-        anyhow!("{}, line {}: {}{help}", shown(path), error.line, error.what)
+        let help = if error.what().contains("\nhelp: ") { "" } else { HELP };
+        anyhow!("{}, line {}: {}{help}", shown(path), error.line(), error.what())
     })
 }

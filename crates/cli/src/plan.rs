@@ -59,7 +59,7 @@ impl PlanOptions {
         let saved = self.saved(interrupt)?;
         // An application may choose its graph by the number of threads.
         let options = match saved.first() {
-            Some(first) => options.threads(first.plan.threads),
+            Some(first) => options.threads(first.plan.threads()),
             None => options,
         };
         let show = self.show_plan;
@@ -96,9 +96,10 @@ impl PlanOptions {
 impl Saved {
     fn open(path: &Path, interrupt: &Interrupt) -> Result<Saved> {
         let text = text::read(path, HELP, interrupt)?;
-        let plan: Plan = text.parse().map_err(|error: ReadError| in_file(path, error.line, error.what))?;
+        let plan: Plan =
+            text.parse().map_err(|error: ReadError| in_file(path, error.line(), error.what()))?;
         // The parser has no list of policies.
-        let known = Options::new().policy(&plan.policy).check();
+        let known = Options::new().policy(plan.policy()).check();
         let line = Place::Policy.line_in(&text).unwrap_or(1);
         known.map_err(|unknown| in_file(path, line, format!("{unknown:?}")))?;
         Ok(Saved { path: path.to_owned(), text, plan })
@@ -110,7 +111,7 @@ impl Saved {
 fn given(saved: &[Saved], graphs: Graphs, graph: &GraphData) -> Result<Option<Plan>> {
     let Some(first) = saved.first() else { return Ok(None) };
     let of_graph = Fingerprint::of(graph);
-    let found = saved.iter().find(|saved| saved.plan.graph == of_graph);
+    let found = saved.iter().find(|saved| saved.plan.graph() == of_graph);
     if found.is_none() && graphs == Graphs::Several {
         standard::eprint(&format!(
             "warning: no plan is given for graph `{of_graph}` ({}), which follows the engine's own",
@@ -119,7 +120,7 @@ fn given(saved: &[Saved], graphs: Graphs, graph: &GraphData) -> Result<Option<Pl
         return Ok(None);
     }
     let Saved { path, text, .. } = found.unwrap_or(first);
-    Plan::read(text, graph).map(Some).map_err(|error| in_file(path, error.line, error.what))
+    Plan::read(text, graph).map(Some).map_err(|error| in_file(path, error.line(), error.what()))
 }
 
 /// The names of the first nodes, which identify the graph for a reader.

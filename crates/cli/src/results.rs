@@ -121,8 +121,8 @@ impl Results {
             files.push(written(&name(path, part), Kind::Result, write)?);
         }
         if let Some(path) = &self.timeline {
-            let Some(timeline) = &report.timeline else { bail!("the run has recorded no timeline") };
-            let write = |out: &mut dyn Write| timeline.write_json(&report.graph, out);
+            let Some(timeline) = report.timeline() else { bail!("the run has recorded no timeline") };
+            let write = |out: &mut dyn Write| timeline.write_json(report.graph(), out);
             files.push(written(&name(path, part), Kind::Result, write)?);
         }
         OutFile::commit_together(files)?;

@@ -84,7 +84,8 @@ impl Scheduling {
 impl Placement {
     /// Prints accesses below a line that says where the threads are, and the steals of `jobs`.
     pub fn print(&self, accesses: &str, jobs: &MemberCounts) {
-        let MemberCounts { steals, attempts, coloured_steals, coloured_attempts, .. } = jobs;
+        let (steals, attempts) = (jobs.steals(), jobs.attempts());
+        let (coloured_steals, coloured_attempts) = (jobs.coloured_steals(), jobs.coloured_attempts());
         let (threads, domains) = (self.places.threads(), self.count);
         let plural = if domains == 1 { "" } else { "s" };
         standard::eprint(&format!(

@@ -99,7 +99,7 @@ impl Show {
             ([one], []) => self.show(report(one)?, interrupt),
             ([one], [timeline]) => {
                 let mut report = report(one)?;
-                report.timeline = Some(Box::new(timeline.timeline(&report)?));
+                *report.timeline_mut() = Some(Box::new(timeline.timeline(&report)?));
                 ensure!(
                     self.output.is_some(),
                     "{} is a timeline, which only a page can show\nhelp: name the page with -o PAGE.html",
@@ -147,7 +147,7 @@ impl Show {
 
     /// The plan of the report of the first file.
     fn planned<'r>(&self, report: &'r Report) -> Result<&'r Plan> {
-        let Some(plan) = &report.plan else {
+        let Some(plan) = report.plan() else {
             bail!("{} has no plan\nhelp: save the report of a run of the engine", shown(&self.files[0]));
         };
         Ok(plan)
@@ -158,18 +158,18 @@ impl Show {
         let path = shown(&self.files[0]);
         let plan = self.planned(report)?;
         ensure!(
-            report.program_plan.is_none(),
+            report.program_plan().is_none(),
             "{path} is the report of a compiled program, whose plan follows from the times that each run measures first\n\
              help: run the program without --plan, and save that plan with --save-plan"
         );
-        plan.check(&report.graph).with_context(|| format!("reading the plan in {path}"))?;
+        plan.check(report.graph()).with_context(|| format!("reading the plan in {path}"))?;
         let mut profile = report.profile();
         for (more, path) in more.iter().zip(&self.files[1..]) {
             profile
                 .merge(&more.profile())
                 .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
         }
-        Ok(plan.refined(&report.graph, &profile).on(&report.graph).to_string())
+        Ok(plan.refined(report.graph(), &profile).on(report.graph()).to_string())
     }
 
     fn compare(&self, before: &Report, after: &Report) -> Result<()> {
@@ -221,7 +221,7 @@ impl<'a> Document<'a> {
     }
 
     fn timeline(&self, report: &Report) -> Result<Timeline> {
-        let timeline = Timeline::from_json(&self.text, &report.graph);
+        let timeline = Timeline::from_json(&self.text, report.graph());
         timeline.with_context(|| format!("reading {}", shown(&self.path)))
     }
 }

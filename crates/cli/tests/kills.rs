@@ -317,7 +317,7 @@ impl Place {
                 let report =
                     fs::read_to_string(path.with_file_name("r.json")).expect("a report of the same run");
                 let report = Report::from_json(&report).unwrap();
-                readable(Timeline::from_json(&text(), &report.graph), path)
+                readable(Timeline::from_json(&text(), report.graph()), path)
             }
             Kind::Program => {
                 let mut program = Command::new(path);

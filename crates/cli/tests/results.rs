@@ -67,11 +67,14 @@ fn every_verb_saves_its_report_and_timeline() {
         let output = good(folder.path(), &[arguments, &files].concat());
         assert!(output.stderr.is_empty(), "{output:?}");
         let report = report(&path("report.json"));
-        assert!(report.graph.nodes().iter().any(|data| data.name.contains(node)), "{arguments:?}: {report}");
+        assert!(
+            report.graph().nodes().iter().any(|data| data.name.contains(node)),
+            "{arguments:?}: {report}"
+        );
         let text = fs::read_to_string(path("timeline.json")).unwrap();
-        let timeline = Timeline::from_json(&text, &report.graph).unwrap();
-        let events = timeline.tracks.iter().flat_map(|track| &track.events);
-        let activations = events.filter(|event| matches!(event.what, What::Activation { .. })).count();
+        let timeline = Timeline::from_json(&text, report.graph()).unwrap();
+        let events = timeline.tracks().iter().flat_map(|track| track.events());
+        let activations = events.filter(|event| matches!(event.what(), What::Activation { .. })).count();
         assert!(activations > 0, "{arguments:?}");
     }
     let hidden: Vec<String> = names(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect();
@@ -84,7 +87,7 @@ fn the_report_can_be_printed_and_saved() {
     let output = good(folder.path(), &["demo", "wordcount", "text", "--report", "--save-report", "r.json"]);
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(printed.contains(&report(&folder.path().join("r.json")).to_string()), "{printed}");
-    assert!(report(&folder.path().join("r.json")).timeline.is_none());
+    assert!(report(&folder.path().join("r.json")).timeline().is_none());
 }
 
 /// A demo runs twice, and each run has files of its own.
@@ -94,7 +97,7 @@ fn a_demo_saves_two_reports() {
     good(folder.path(), &["dedup", "demo", "tree", "--save-report", "r.json", "--timeline", "t"]);
     let node = |name: &str, node: &str| {
         let report = report(&folder.path().join(name));
-        report.graph.nodes().iter().any(|data| data.name.contains(node))
+        report.graph().nodes().iter().any(|data| data.name.contains(node))
     };
     assert!(node("r-pack.json", "compress") && node("r-unpack.json", "decode"));
     assert_eq!(names(folder.path()), ["r-pack.json", "r-unpack.json", "t-pack", "t-unpack", "text", "tree"]);
@@ -107,11 +110,11 @@ fn the_timeline_keeps_the_events_that_are_asked_for() {
         folder.path(),
         &["demo", "wordcount", "text", "--save-report", "r", "--timeline", "t", "--timeline-events", "3"],
     );
-    let graph = report(&folder.path().join("r")).graph;
-    let timeline =
-        Timeline::from_json(&fs::read_to_string(folder.path().join("t")).unwrap(), &graph).unwrap();
-    assert!(timeline.tracks.iter().all(|track| track.events.len() <= 3), "{timeline:?}");
-    assert!(timeline.tracks.iter().any(|track| track.lost > 0), "{timeline:?}");
+    let report = report(&folder.path().join("r"));
+    let graph = report.graph();
+    let timeline = Timeline::from_json(&fs::read_to_string(folder.path().join("t")).unwrap(), graph).unwrap();
+    assert!(timeline.tracks().iter().all(|track| track.events().len() <= 3), "{timeline:?}");
+    assert!(timeline.tracks().iter().any(|track| track.lost() > 0), "{timeline:?}");
 }
 
 /// An older report or timeline is replaced; any other file is left as it is.

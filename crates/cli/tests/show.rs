@@ -43,10 +43,10 @@ fn folder() -> TempDir {
     fs::write(folder.path().join("a.json"), a.to_json()).unwrap();
     fs::write(folder.path().join("b.json"), b.to_json()).unwrap();
     let (mut timeline, mut track) = (Timeline::default(), Track::default());
-    track.name = "first worker".to_owned();
-    track.events.push(Event { at: 5, what: What::Park { ns: 100 } });
-    timeline.tracks.push(track);
-    fs::write(folder.path().join("t.json"), timeline.to_json(&a.graph)).unwrap();
+    *track.name_mut() = "first worker".to_owned();
+    track.events_mut().push(Event::new(5, What::Park { ns: 100 }));
+    timeline.tracks_mut().push(track);
+    fs::write(folder.path().join("t.json"), timeline.to_json(a.graph())).unwrap();
     folder
 }
 
@@ -57,8 +57,10 @@ fn the_graph_of_a_report_is_printed_in_the_forms_of_graphs() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_thalweg"));
         command.args(["graph", "a.json"]).args(arguments).current_dir(folder.path()).output().unwrap()
     };
-    let expected =
-        Report::from_json(&fs::read_to_string(folder.path().join("a.json")).unwrap()).unwrap().graph;
+    let expected = Report::from_json(&fs::read_to_string(folder.path().join("a.json")).unwrap())
+        .unwrap()
+        .graph()
+        .clone();
     assert_eq!(stdout(&graph(&[])), expected.to_string());
     assert_eq!(stdout(&graph(&["--form", "flat"])), expected.to_string());
     assert_eq!(stdout(&graph(&["--form", "dot"])), expected.to_dot());

@@ -16,6 +16,7 @@
 
 mod channel;
 mod check;
+mod data;
 mod details;
 #[cfg(feature = "text")]
 mod dot;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::fmt::Write;
-use thalweg_machine::{Machine, ReadError};
+use thalweg_machine::Machine;
 
 const WHOLE: &str = "\
 thalweg-machine 1
@@ -155,7 +155,7 @@ fn hostile_texts_stay_small() {
         ["cache 1 of 0-8191", "cpus 0-8191", "cores 8192", "domains 1024", "cache 1 per core", "nodes 0-1023"]
     {
         let text = format!("{head}{}", format!("{line}\n").repeat(50_000));
-        let ReadError { line, .. } = Machine::read(&text).unwrap_err();
+        let line = Machine::read(&text).unwrap_err().line();
         assert!(line < 8, "line {line}");
     }
     let text = format!("{head}{}", "cache 1 of 0-8191\n".repeat(50_000));
@@ -325,7 +325,7 @@ proptest! {
         ], 0..40)
     ) {
         let text = format!("thalweg-machine 1\n{}", words.join(" "));
-        if let Err(ReadError { line, .. }) = Machine::read(&text) {
+        if let Err(line) = Machine::read(&text).map_err(|error| error.line()) {
             prop_assert!((1..=text.lines().count() + 1).contains(&line));
         }
     }
@@ -337,7 +337,7 @@ proptest! {
         bytes[at] = byte;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         match Machine::read(&text) {
-            Err(ReadError { line, .. }) => prop_assert!((1..=text.lines().count() + 1).contains(&line)),
+            Err(error) => prop_assert!((1..=text.lines().count() + 1).contains(&error.line())),
             Ok(machine) => prop_assert_eq!(Machine::read(&machine.to_string()), Ok(machine)),
         }
     }

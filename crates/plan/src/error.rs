@@ -1,18 +1,19 @@
 //! The reasons why a plan does not fit a graph.
 
 use crate::{Fingerprint, Plan};
-use thalweg_graph::{ChannelId, GraphData, NodeId};
+use thalweg_graph::{ChannelId, GraphData, NodeId, data};
 
-/// A reason why a plan cannot run a graph: what does not fit, and where. It prints as a message with a line of help.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PlanError {
-    /// The part of the plan that does not fit.
-    pub place: Place,
-    /// The name of the node, channel or policy that it concerns; empty if it concerns none.
-    pub name: String,
-    /// What does not fit.
-    pub misfit: Misfit,
+data! {
+    /// A reason why a plan cannot run a graph: what does not fit, and where. It prints as a message with a line of help.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PlanError {
+        /// The part of the plan that does not fit.
+        copy place: Place;
+        /// The name of the node, channel or policy that it concerns; empty if it concerns none.
+        view name: String => &str;
+        /// What does not fit.
+        view misfit: Misfit => &Misfit;
+    }
 }
 
 impl PlanError {

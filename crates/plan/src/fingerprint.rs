@@ -1,23 +1,25 @@
 //! A fingerprint of a graph, so that a plan of another graph is refused.
 
 use std::fmt;
-use thalweg_graph::{GraphData, Kind, Node, Rate};
+use thalweg_graph::{GraphData, Kind, Node, Rate, data};
 
-/// What identifies the graph that a plan was made for: the numbers of nodes and channels, and a hash of what a plan
-/// depends on.
-///
-/// The hash covers names, kinds, ports, rates, item sizes, initial items, which ports the channels join, and where they
-/// exist first firings and the pairs of nodes that send messages. It leaves out the settings that a plan replaces
-/// (capacities, the most workers of a node), the names of item types, which differ between compilers, and places in a
-/// source text. The rates of a splitter or joiner determine its weights. It is the same in every process and on every machine of 64 bits.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
-pub struct Fingerprint {
-    /// The number of nodes.
-    pub nodes: usize,
-    /// The number of channels.
-    pub channels: usize,
-    /// The hash.
-    pub hash: u64,
+data! {
+    /// What identifies the graph that a plan was made for: the numbers of nodes and channels, and a hash of what a plan
+    /// depends on.
+    ///
+    /// The hash covers names, kinds, ports, rates, item sizes, initial items, which ports the channels join, and where they
+    /// exist first firings and the pairs of nodes that send messages. It leaves out the settings that a plan replaces
+    /// (capacities, the most workers of a node), the names of item types, which differ between compilers, and places in a
+    /// source text. The rates of a splitter or joiner determine its weights. It is the same in every process and on every machine of 64 bits.
+    #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
+    pub struct Fingerprint {
+        /// The number of nodes.
+        copy nodes: usize;
+        /// The number of channels.
+        copy channels: usize;
+        /// The hash.
+        copy hash: u64;
+    }
 }
 
 impl fmt::Display for Fingerprint {
@@ -27,6 +29,11 @@ impl fmt::Display for Fingerprint {
 }
 
 impl Fingerprint {
+    /// The fingerprint that has these numbers, as a plan's text has them.
+    pub fn new(nodes: usize, channels: usize, hash: u64) -> Fingerprint {
+        Fingerprint { nodes, channels, hash }
+    }
+
     /// The fingerprint of a graph. Takes time in proportion to the graph: tens of nanoseconds a node.
     pub fn of(graph: &GraphData) -> Fingerprint {
         let mut hash = Hash::new();

@@ -13,13 +13,13 @@
 //! let sum = graph.add(Node::sequential("sum").input(InPort::new("in", Item::of::<u64>())));
 //! graph.connect((numbers, 0), (sum, 0), Link::default()).unwrap();
 //!
-//! let plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
-//! assert_eq!(plan.capacities, [2048]);
+//! let plan = Plan::new(&graph, &Wishes::default().threads(2));
+//! assert_eq!(plan.capacities(), [2048]);
 //!
 //! let text = plan.to_string().replace("capacity 2048", "capacity 0");
 //! let error = Plan::read(&text, &graph).unwrap_err();
-//! assert_eq!(error.line, 11);
-//! assert!(error.what.starts_with("channel `numbers.out -> sum.in` has capacity 0"));
+//! assert_eq!(error.line(), 11);
+//! assert!(error.what().starts_with("channel `numbers.out -> sum.in` has capacity 0"));
 //! ```
 
 // Without it some helpers have no caller.

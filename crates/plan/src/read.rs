@@ -11,16 +11,17 @@ use crate::{Fingerprint, Place, Plan, PlanError, Raised, show::HEADER};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
-use thalweg_graph::{ChannelId, GraphData, NodeId, without_mark};
+use thalweg_graph::{ChannelId, GraphData, NodeId, data, without_mark};
 
-/// An error in the text of a plan: a mistake in the text, or something that does not fit the graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReadError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The error.
-    pub what: String,
+data! {
+    /// An error in the text of a plan: a mistake in the text, or something that does not fit the graph.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ReadError {
+        /// The line, counted from 1.
+        copy line: usize;
+        /// The error.
+        view what: String => &str;
+    }
 }
 
 impl fmt::Display for ReadError {

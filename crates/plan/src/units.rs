@@ -168,7 +168,7 @@ mod tests {
     /// The bodies of units of these nodes, in a plan with these segments; or what does not fit.
     fn bodies(units: &[&[u32]], segments: &[&[u32]]) -> Result<Vec<Body>, Misfit> {
         let (graph, nodes) = (chain(), |nodes: &&[u32]| nodes.iter().map(|node| NodeId(*node)).collect());
-        let mut plan = Plan::new(&graph, &Wishes { threads: Some(3), ..Wishes::default() });
+        let mut plan = Plan::new(&graph, &Wishes::default().threads(3));
         plan.segments = segments.iter().map(nodes).collect();
         let unit = |of: &&[u32]| Unit { nodes: nodes(of), cost: 1, stateless: **of == [1] };
         let units: Vec<Unit> = units.iter().map(unit).collect();

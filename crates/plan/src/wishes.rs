@@ -3,30 +3,106 @@
 use std::sync::Arc;
 use thalweg_machine::Machine;
 
-/// The settings of a run that a user can make. The plan chooses those that are `None`.
+/// The settings of a run that a user can make. The plan chooses what is not set.
+///
+/// ```
+/// use thalweg_plan::Wishes;
+///
+/// let wishes = Wishes::default().threads(4).budget(64 << 20);
+/// ```
 #[derive(Clone, Default, Debug, PartialEq)]
 pub struct Wishes {
-    /// Number of workers: 0 counts as 1, and more than [`MOST_THREADS`](crate::MOST_THREADS) as that many.
-    pub threads: Option<usize>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) machine: Option<Arc<Machine>>,
+    pub(crate) policy: Option<String>,
+    pub(crate) pools: Option<usize>,
+    pub(crate) budget: Option<usize>,
+    pub(crate) capacity: Option<usize>,
+    pub(crate) claim_length: Option<usize>,
+    pub(crate) one_to_one: bool,
+    pub(crate) counted: bool,
+    pub(crate) keepers: usize,
+}
+
+impl Wishes {
+    /// The number of workers: 0 counts as 1, and more than [`MOST_THREADS`](crate::MOST_THREADS) as that many.
+    pub fn threads(mut self, threads: usize) -> Wishes {
+        self.threads = Some(threads);
+        self
+    }
+
     /// The machine to plan for: without a wish for threads, as many workers as it [has threads](Machine::threads), and
-    /// claims and messages that fit into its first-level caches. Where it is `None`, as many workers as this machine has
+    /// claims and messages that fit into its first-level caches. Without this wish, as many workers as this machine has
     /// threads, and first-level caches of 32 KiB.
-    pub machine: Option<Arc<Machine>>,
-    /// Name of the scheduling policy.
-    pub policy: Option<String>,
-    /// The number of workers for each parallel node, under the policy [`POOLS`](crate::POOLS); the sum of all decides the number
-    /// of workers of the run. 0 counts as 1. `None` divides the threads that one worker for each other node leaves.
-    pub pools: Option<usize>,
-    /// The most bytes that all channels together may hold.
-    pub budget: Option<usize>,
-    /// Capacity, in items, of every channel that has none in the graph.
-    pub capacity: Option<usize>,
-    /// The most firings in a claim, for all nodes. 0 counts as 1.
-    pub claim_length: Option<usize>,
-    /// Every sequential kernel and process gets a thread of its own.
-    pub one_to_one: bool,
-    /// The run reads no clock. So no channel can widen by time: channels of items that own memory begin with all their slots.
-    pub counted: bool,
+    pub fn machine(mut self, machine: Arc<Machine>) -> Wishes {
+        self.machine = Some(machine);
+        self
+    }
+
+    /// The name of the scheduling policy.
+    pub fn policy(mut self, name: impl Into<String>) -> Wishes {
+        self.policy = Some(name.into());
+        self
+    }
+
+    /// The number of workers for each parallel node, under the policy [`POOLS`](crate::POOLS); the sum of all decides the
+    /// number of workers of the run. 0 counts as 1. Without this wish, the threads that one worker for each other node leaves
+    /// are divided.
+    pub fn pools(mut self, workers: usize) -> Wishes {
+        self.pools = Some(workers);
+        self
+    }
+
+    /// The maximum number of bytes that all channels together may hold.
+    pub fn budget(mut self, bytes: usize) -> Wishes {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// The capacity, in items, of every channel that has none in the graph.
+    pub fn capacity(mut self, items: usize) -> Wishes {
+        self.capacity = Some(items);
+        self
+    }
+
+    /// The maximum number of firings in a claim, for all nodes. 0 counts as 1.
+    pub fn claim_length(mut self, firings: usize) -> Wishes {
+        self.claim_length = Some(firings);
+        self
+    }
+
+    /// Whether every sequential kernel and process gets a thread of its own.
+    pub fn one_to_one(mut self, each: bool) -> Wishes {
+        self.one_to_one = each;
+        self
+    }
+
+    /// Whether the run reads no clock. So no channel can widen by time: channels of items that own memory begin with all
+    /// their slots.
+    pub fn counted(mut self, counted: bool) -> Wishes {
+        self.counted = counted;
+        self
+    }
+
     /// The number of nodes that keep items and share a part of the budget for them. 0 counts as 1.
-    pub keepers: usize,
+    pub fn keepers(mut self, nodes: usize) -> Wishes {
+        self.keepers = nodes;
+        self
+    }
+
+    /// Sets by `set` what `wish` has, if it has anything.
+    ///
+    /// ```
+    /// use thalweg_plan::Wishes;
+    ///
+    /// let (threads, budget) = (Some(2), None);
+    /// let wishes = Wishes::default().maybe(threads, Wishes::threads).maybe(budget, Wishes::budget);
+    /// assert_eq!(wishes, Wishes::default().threads(2));
+    /// ```
+    pub fn maybe<T>(self, wish: Option<T>, set: impl FnOnce(Wishes, T) -> Wishes) -> Wishes {
+        match wish {
+            Some(wish) => set(self, wish),
+            None => self,
+        }
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) fn fingerprint(hash: &str, nodes: &str, channels: &str) -> Result<Fin
     let digits = hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit());
     let hash = u64::from_str_radix(hash, 16).ok().filter(|_| digits);
     let hash = hash.ok_or("expected 16 hexadecimal digits after `graph`")?;
-    Ok(Fingerprint { hash, nodes: number(nodes)?, channels: number(channels)? })
+    Ok(Fingerprint::new(number(nodes)?, number(channels)?, hash))
 }
 
 pub(crate) fn policy(word: &str) -> Result<String, String> {

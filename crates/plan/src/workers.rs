@@ -44,9 +44,9 @@ impl Plan {
     ///
     /// let mut graph = GraphData::new();
     /// let (a, b) = (graph.add(Node::sequential("a")), graph.add(Node::sequential("b")));
-    /// let mut plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
+    /// let mut plan = Plan::new(&graph, &Wishes::default().threads(2));
     /// assert!(plan.workers(&graph).is_empty());
-    /// plan.affinity.insert(b, 1);
+    /// plan.affinity_mut().insert(b, 1);
     /// assert_eq!(plan.workers(&graph).of(b), Some(1));
     /// assert_eq!(plan.workers(&graph).of(a), None);
     /// ```

@@ -6,7 +6,7 @@ use thalweg_graph::{
     Bounds, ChannelId, FirstPop, GraphData, InPort, Item, Kind, Link, Messages, Node, NodeId, OutPort, Rate,
     Span,
 };
-use thalweg_plan::{Misfit, NodeProfile, Place, Plan, PlanError, Profile, ReadError, Wishes};
+use thalweg_plan::{Misfit, NodeProfile, Place, Plan, PlanError, Profile, Wishes};
 
 /// `read` blocks, `split` and `sum` are sequential with static rates between them, `decode` is parallel and in a branch
 /// of dynamic rates, `ask` is a process.
@@ -46,7 +46,7 @@ fn plan() -> Plan {
     let busy = [9, 8, 8, 3, 4, 20].map(Duration::from_millis);
     let nodes = busy.iter().map(|busy| NodeProfile::new(10, *busy)).collect();
     let profile = Profile::new(Duration::from_millis(40), nodes, Vec::new());
-    Plan::with_profile(&graph(), &profile, &Wishes { threads: Some(2), ..Wishes::default() })
+    Plan::with_profile(&graph(), &profile, &Wishes::default().threads(2))
 }
 
 /// The plan, as the edits below find it.
@@ -217,8 +217,8 @@ fn edits_with_mistakes_are_refused_with_line_and_reason() {
         assert!(text.contains(from), "`{from}` is not in the text");
         match Plan::read(&text.replacen(from, to, 1), &graph()) {
             Err(error) => {
-                assert!(error.what.starts_with(what), "`{from}` -> `{to}`: {error}");
-                assert_eq!(error.line, *line, "`{from}` -> `{to}`: {error}");
+                assert!(error.what().starts_with(what), "`{from}` -> `{to}`: {error}");
+                assert_eq!(error.line(), *line, "`{from}` -> `{to}`: {error}");
             }
             Ok(_) => panic!("`{from}` -> `{to}` is accepted"),
         }
@@ -246,12 +246,12 @@ fn sensible_edits_are_accepted() {
     }
     let own = text().replace("worker 1  # print", "own-thread").replace("segment 5", "");
     let plan = Plan::read(&own, &graph()).unwrap();
-    assert!(plan.own_threads.contains(&NodeId(5)));
+    assert!(plan.own_threads().contains(&NodeId(5)));
     let budget = text().replace(" slots 32768", "").replace("policy auto", "policy auto\nbudget 9999 bytes");
     let limited = budget.replace("capacity 256 bytes 67108864", "capacity 64 bytes 100");
-    assert_eq!(Plan::read(&limited, &graph()).unwrap().byte_limits[&ChannelId(4)], 100);
+    assert_eq!(Plan::read(&limited, &graph()).unwrap().byte_limits()[&ChannelId(4)], 100);
     let none = limited.replace("bytes 100", "bytes 0");
-    assert!(Plan::read(&none, &graph()).unwrap_err().what.contains("`bytes 0`"));
+    assert!(Plan::read(&none, &graph()).unwrap_err().what().contains("`bytes 0`"));
 }
 
 #[test]
@@ -272,7 +272,8 @@ fn a_plan_of_another_graph_is_refused() {
         |graph| graph.add_messages(Messages { from: NodeId(5), to: NodeId(2) }),
     ];
     for (i, change) in changes.into_iter().enumerate() {
-        let ReadError { line, what, .. } = other(change).unwrap_err();
+        let error = other(change).unwrap_err();
+        let (line, what) = (error.line(), error.what());
         assert_eq!(line, 2, "{i}: {what}");
         assert!(what.contains("help: make a new plan for this graph"), "{i}: {what}");
     }
@@ -287,18 +288,18 @@ fn a_plan_of_another_graph_is_refused() {
 #[test]
 fn plans_with_unknown_nodes_and_channels_are_refused() {
     let (graph, mut plan) = (graph(), plan());
-    plan.affinity.insert(NodeId(6), 0);
+    plan.affinity_mut().insert(NodeId(6), 0);
     let error = plan.check(&graph).unwrap_err();
-    assert_eq!((error.place, &error.misfit), (Place::Node(NodeId(6)), &Misfit::Unknown));
+    assert_eq!((error.place(), error.misfit()), (Place::Node(NodeId(6)), &Misfit::Unknown));
     assert_eq!(error.to_string(), "node 6 is in the plan, the graph has none of this number");
-    plan.affinity.remove(&NodeId(6));
-    plan.slots.insert(ChannelId(6), 1);
-    assert_eq!(plan.check(&graph).unwrap_err().place, Place::Channel(ChannelId(6)));
-    plan.slots.remove(&ChannelId(6));
-    plan.regions.push(vec![NodeId(77), NodeId(1)]);
-    assert_eq!(plan.check(&graph).unwrap_err().place, Place::Region(1));
-    plan.claim_lengths.pop();
-    assert_eq!(plan.check(&graph).unwrap_err().misfit, Misfit::Nodes { plan: 5, graph: 6 });
+    plan.affinity_mut().remove(&NodeId(6));
+    plan.slots_mut().insert(ChannelId(6), 1);
+    assert_eq!(plan.check(&graph).unwrap_err().place(), Place::Channel(ChannelId(6)));
+    plan.slots_mut().remove(&ChannelId(6));
+    plan.regions_mut().push(vec![NodeId(77), NodeId(1)]);
+    assert_eq!(plan.check(&graph).unwrap_err().place(), Place::Region(1));
+    plan.claim_lengths_mut().pop();
+    assert_eq!(plan.check(&graph).unwrap_err().misfit(), &Misfit::Nodes { plan: 5, graph: 6 });
 }
 
 /// Each channel is within its own limit.
@@ -306,19 +307,19 @@ fn plans_with_unknown_nodes_and_channels_are_refused() {
 fn channels_that_are_too_large_together_are_refused_with_the_largest() {
     let large = |count: usize| {
         let mut plan = plan();
-        plan.slots.clear();
-        for (capacity, channel) in plan.capacities[..count].iter_mut().zip(graph().channels()) {
+        plan.slots_mut().clear();
+        for (capacity, channel) in plan.capacities_mut()[..count].iter_mut().zip(graph().channels()) {
             // 2^31 slots, or 2^30 with the weights of items: 16 GiB.
             *capacity = if channel.link.weighed { (1 << 29) + 1 } else { (1 << 30) + 1 };
         }
-        plan.capacities[3] = 1 << 20;
+        plan.capacities_mut()[3] = 1 << 20;
         plan.check(&graph())
     };
     assert_eq!(large(4), Ok(()), "48 GiB and 8 MiB");
     let error = large(6).unwrap_err();
     let (total, most) = ((5 << 34) + (8 << 20), (64 << 30) + 6 * (2 << 20));
-    assert_eq!(error.misfit, Misfit::BytesInAll { total, most, largest: 1 << 34 });
-    assert_eq!(error.place, Place::Channel(ChannelId(0)), "the first of the largest");
+    assert_eq!(error.misfit(), &Misfit::BytesInAll { total, most, largest: 1 << 34 });
+    assert_eq!(error.place(), Place::Channel(ChannelId(0)), "the first of the largest");
     let message = error.to_string();
     assert!(
         message
@@ -334,15 +335,15 @@ fn channels_that_are_too_large_together_are_refused_with_the_largest() {
 fn the_record_of_raised_capacities_names_channels_of_the_graph() {
     let text = text().replace("segment 5", "raised 5 from 1 to 8\nsegment 5");
     let mut plan = Plan::read(&text, &graph()).expect("a capacity may be edited after it was raised");
-    plan.raised[0].channel = ChannelId(6);
-    assert_eq!(plan.check(&graph()).unwrap_err().place, Place::Channel(ChannelId(6)));
+    *plan.raised_mut()[0].channel_mut() = ChannelId(6);
+    assert_eq!(plan.check(&graph()).unwrap_err().place(), Place::Channel(ChannelId(6)));
 }
 
 #[test]
 fn a_refused_policy_is_named_with_its_line() {
     let error = PlanError::policy(&plan(), "why not");
     assert_eq!(error.to_string(), "the plan names policy `auto`: why not");
-    assert_eq!(error.place.line_in(&text()), Some(4));
+    assert_eq!(error.place().line_in(&text()), Some(4));
     assert_eq!(Place::Region(0).line_in(&text()), Some(23));
     assert_eq!(Place::Policy.line_in("thalweg-plan 2"), None);
 }
@@ -350,15 +351,15 @@ fn a_refused_policy_is_named_with_its_line() {
 #[test]
 fn workers_of_a_segment_follow_the_first_that_is_named() {
     let (graph, mut plan) = (graph(), plan());
-    plan.affinity.clear();
-    plan.affinity.insert(NodeId(4), 1);
+    plan.affinity_mut().clear();
+    plan.affinity_mut().insert(NodeId(4), 1);
     let of = |plan: &Plan| graph.node_ids().map(|id| plan.workers(&graph).of(id)).collect::<Vec<_>>();
     // `read` has a thread of its own, and `decode` is parallel.
     assert_eq!(of(&plan), [None, Some(1), Some(1), None, Some(1), Some(1)]);
-    plan.affinity.clear();
+    plan.affinity_mut().clear();
     assert_eq!(of(&plan), [None, Some(0), Some(0), None, Some(0), Some(1)]);
-    plan.segments.clear();
-    plan.affinity.insert(NodeId(2), 1);
+    plan.segments_mut().clear();
+    plan.affinity_mut().insert(NodeId(2), 1);
     assert_eq!(of(&plan), [None, Some(1), Some(1), None, None, None], "the region is left");
 }
 
@@ -384,7 +385,7 @@ proptest! {
         let text = String::from_utf8_lossy(&text).into_owned();
         match Plan::read(&text, &graph()) {
             Ok(plan) => prop_assert_eq!(plan.check(&graph()), Ok(())),
-            Err(error) => prop_assert!((1..=text.lines().count() + 1).contains(&error.line)),
+            Err(error) => prop_assert!((1..=text.lines().count() + 1).contains(&error.line())),
         }
     }
 }

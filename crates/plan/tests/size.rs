@@ -18,21 +18,21 @@ fn plain(item: Item) -> GraphData {
 }
 
 fn on(threads: usize) -> Wishes {
-    Wishes { threads: Some(threads), ..Wishes::default() }
+    Wishes::default().threads(threads)
 }
 
 #[test]
 fn claims_of_small_items_have_hundreds() {
     let plan = Plan::new(&plain(Item::of::<u64>()), &on(2));
-    assert_eq!(plan.claim_lengths, [512, 512]);
-    assert_eq!(plan.capacities, [2048]);
-    assert_eq!(Plan::new(&plain(Item::of::<()>()), &on(1)).claim_lengths, [512, 512]);
-    assert_eq!(Plan::new(&plain(Item::of::<u128>()), &on(1)).claim_lengths, [256, 256]);
+    assert_eq!(plan.claim_lengths(), [512, 512]);
+    assert_eq!(plan.capacities(), [2048]);
+    assert_eq!(Plan::new(&plain(Item::of::<()>()), &on(1)).claim_lengths(), [512, 512]);
+    assert_eq!(Plan::new(&plain(Item::of::<u128>()), &on(1)).claim_lengths(), [256, 256]);
 }
 
 #[test]
 fn claims_of_large_items_have_a_few_kibibytes() {
-    let run = |graph: GraphData| Plan::new(&graph, &on(2)).claim_lengths[1];
+    let run = |graph: GraphData| Plan::new(&graph, &on(2)).claim_lengths()[1];
     assert_eq!(run(plain(Item::of::<[u8; 64]>())), 64);
     assert_eq!(run(plain(Item::of::<[u8; 4096]>())), 1);
     assert_eq!(run(plain(Item::of::<[u8; 1 << 20]>())), 1);
@@ -43,14 +43,14 @@ fn claim_length_is_limited_in_items() {
     let item = Item::of::<u64>();
     let graph = pair(item, Rate::Static(64), Rate::Static(1000), 1000, Link::default());
     let plan = Plan::new(&graph, &on(2));
-    assert_eq!(plan.claim_lengths, [8, 1]);
+    assert_eq!(plan.claim_lengths(), [8, 1]);
     // Twice max(P T, C T) with P = 512, C = 1000, T = 2.
-    assert_eq!(plan.capacities, [4000]);
+    assert_eq!(plan.capacities(), [4000]);
 }
 
 #[test]
 fn capacity_grows_with_threads_up_to_a_mebibyte() {
-    let capacity = |threads| Plan::new(&plain(Item::of::<u64>()), &on(threads)).capacities[0];
+    let capacity = |threads| Plan::new(&plain(Item::of::<u64>()), &on(threads)).capacities()[0];
     assert_eq!(capacity(1), 1024);
     assert_eq!(capacity(16), 16384);
     assert_eq!(capacity(4096), (1 << 20) / 8);
@@ -62,24 +62,24 @@ fn two_firings_of_each_side_fit_whatever_their_size() {
     let rate = Rate::Static(1 << 20);
     let link = Link { initial: 7, ..Link::default() };
     let graph = pair(Item::of::<u64>(), rate, rate, 1 << 21, link);
-    assert_eq!(Plan::new(&graph, &on(64)).capacities, [(5 << 20) + 7]);
+    assert_eq!(Plan::new(&graph, &on(64)).capacities(), [(5 << 20) + 7]);
 }
 
 #[test]
 fn capacity_has_room_for_initial_items() {
     let link = Link { initial: 5, ..Link::default() };
     let graph = pair(Item::of::<u64>(), Rate::Dynamic, Rate::Dynamic, 1, link);
-    assert_eq!(Plan::new(&graph, &on(2)).capacities, [2053]);
+    assert_eq!(Plan::new(&graph, &on(2)).capacities(), [2053]);
 }
 
 #[test]
 fn capacities_set_by_the_user_are_kept() {
     let link = Link { capacity: Some(3), ..Link::default() };
     let graph = pair(Item::of::<u64>(), Rate::Static(2), Rate::Static(3), 3, link);
-    let wishes = Wishes { capacity: Some(9), ..on(2) };
+    let wishes = on(2).capacity(9);
     let plan = Plan::new(&graph, &wishes);
-    assert_eq!((&plan.capacities[..], &plan.raised[..]), (&[3][..], &[][..]));
-    assert_eq!(Plan::new(&plain(Item::of::<u64>()), &wishes).capacities, [9]);
+    assert_eq!((plan.capacities(), plan.raised()), (&[3][..], &[][..]));
+    assert_eq!(Plan::new(&plain(Item::of::<u64>()), &wishes).capacities(), [9]);
 }
 
 #[test]
@@ -93,18 +93,18 @@ fn only_channels_of_dedicated_threads_without_settings_can_widen() {
     graph.connect((source, 0), (sink, 0), Link::default()).unwrap();
     let sizes = |graph: &GraphData, wishes: &Wishes| {
         let plan = Plan::new(graph, wishes);
-        (plan.capacities[0], plan.slots_of(ChannelId(0)))
+        (plan.capacities()[0], plan.slots_of(ChannelId(0)))
     };
 
     assert_eq!(sizes(&graph, &on(2)), (256, 4096));
     assert_eq!(sizes(&graph, &on(64)), (8192, 1 << 14), "a channel has at most 1 MiB");
     assert_eq!(sizes(&graph, &on(4096)), (1 << 14, 1 << 14));
-    assert!(Plan::new(&graph, &on(4096)).slots.is_empty());
-    assert_eq!(sizes(&graph, &Wishes { capacity: Some(256), ..on(2) }), (256, 256));
-    assert_eq!(sizes(&graph, &Wishes { budget: Some(1 << 30), ..on(2) }), (256, 256));
+    assert!(Plan::new(&graph, &on(4096)).slots().is_empty());
+    assert_eq!(sizes(&graph, &on(2).capacity(256)), (256, 256));
+    assert_eq!(sizes(&graph, &on(2).budget(1 << 30)), (256, 256));
     assert_eq!(sizes(&plain(item), &on(2)), (256, 256), "neither end has a dedicated thread");
     // One-to-one threads are a baseline: their channels keep their capacities.
-    assert_eq!(sizes(&plain(item), &Wishes { one_to_one: true, ..on(2) }), (256, 256));
+    assert_eq!(sizes(&plain(item), &on(2).one_to_one(true)), (256, 256));
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn capacities_too_small_for_a_firing_are_raised_and_reported() {
     let given = |push, pop, peek, initial| {
         let (push, pop) = (Rate::Static(push), Rate::Static(pop));
         let plan = Plan::new(&pair(Item::of::<u64>(), push, pop, peek, link(initial)), &on(2));
-        let given = plan.capacities[0];
-        assert_eq!(plan.raised, [Raised { channel: ChannelId(0), asked: 0, given }]);
+        let given = plan.capacities()[0];
+        assert_eq!(plan.raised(), [Raised::new(ChannelId(0), 0, given)]);
         given
     };
     assert_eq!(given(1, 1, 1, 0), 1);
@@ -126,19 +126,13 @@ fn capacities_too_small_for_a_firing_are_raised_and_reported() {
 
 #[test]
 fn settings_of_the_user_are_kept() {
-    let wishes = Wishes {
-        threads: Some(0),
-        policy: Some("qes".to_owned()),
-        budget: Some(1 << 20),
-        claim_length: Some(0),
-        ..Wishes::default()
-    };
+    let wishes = Wishes::default().threads(0).policy("qes").budget(1 << 20).claim_length(0);
     let plan = Plan::new(&plain(Item::of::<u64>()), &wishes);
-    assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (1, "qes", Some(1 << 20)));
-    assert_eq!(plan.claim_lengths, [1, 1]);
+    assert_eq!((plan.threads(), plan.policy(), plan.budget()), (1, "qes", Some(1 << 20)));
+    assert_eq!(plan.claim_lengths(), [1, 1]);
     let plan = Plan::new(&plain(Item::of::<u64>()), &Wishes::default());
-    assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (thalweg_plan::threads(), "auto", None));
-    assert!(plan.threads >= 1);
+    assert_eq!((plan.threads(), plan.policy(), plan.budget()), (thalweg_plan::threads(), "auto", None));
+    assert!(plan.threads() >= 1);
 }
 
 #[test]
@@ -151,7 +145,7 @@ fn chosen_capacities_leave_half_of_a_budget() {
         let link = Link { capacity, ..Link::default() };
         graph.connect((source, 0), (sink, 0), link).unwrap();
     }
-    let sized = |budget| Plan::new(&graph, &Wishes { budget, ..on(2) }).capacities;
+    let sized = |budget| Plan::new(&graph, &on(2).maybe(budget, Wishes::budget)).capacities().to_vec();
     let free = sized(None);
     assert_eq!(free, [2048, 2048, 64, 3244]);
     assert_eq!(sized(Some(1 << 20)), free);
@@ -178,10 +172,10 @@ proptest! {
         let link = Link { capacity, initial, ..Link::default() };
         let graph = pair(Item::of::<[u64; 5]>(), push, pop, peek, link);
         let wishes =
-            Wishes { threads, budget, capacity: all, claim_length, one_to_one, ..Wishes::default() };
+            Wishes::default().maybe(threads, Wishes::threads).maybe(budget, Wishes::budget).maybe(all, Wishes::capacity).maybe(claim_length, Wishes::claim_length).one_to_one(one_to_one);
         let checked = Plan::new(&graph, &wishes).check(&graph);
         // Sizes that users choose may be too large.
-        let too_large = checked.as_ref().is_err_and(|error| matches!(error.misfit, Misfit::Bytes { .. }));
+        let too_large = checked.as_ref().is_err_and(|error| matches!(error.misfit(), Misfit::Bytes { .. }));
         prop_assert!(checked.is_ok() || too_large, "{checked:?}");
     }
 }

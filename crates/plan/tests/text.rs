@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Link, Node, NodeId, OutPort};
-use thalweg_plan::{Fingerprint, Plan, Raised, ReadError, Wishes};
+use thalweg_plan::{Fingerprint, Plan, Raised, Wishes};
 
 fn graph() -> GraphData {
     let item = Item::of::<u64>();
@@ -15,12 +15,7 @@ fn graph() -> GraphData {
 }
 
 fn plan() -> Plan {
-    let wishes = Wishes {
-        threads: Some(2),
-        policy: Some("qes+pss".to_owned()),
-        budget: Some(4096),
-        ..Wishes::default()
-    };
+    let wishes = Wishes::default().threads(2).policy("qes+pss").budget(4096);
     Plan::new(&graph(), &wishes)
 }
 
@@ -61,14 +56,14 @@ raised 0 from 2 to 4
 #[test]
 fn prints_what_is_decided_for_few_nodes_behind_the_rest() {
     let mut plan = plan();
-    plan.replicas.insert(NodeId(0), 3);
-    plan.affinity.insert(NodeId(0), 1);
-    plan.pools.insert(NodeId(0), vec![4, 2]);
-    plan.own_threads.insert(NodeId(1));
-    plan.slots.insert(ChannelId(0), 8);
-    plan.byte_limits.insert(ChannelId(0), 100);
-    plan.segments = vec![vec![NodeId(1), NodeId(0)], vec![]];
-    plan.regions = vec![vec![NodeId(0)]];
+    plan.replicas_mut().insert(NodeId(0), 3);
+    plan.affinity_mut().insert(NodeId(0), 1);
+    plan.pools_mut().insert(NodeId(0), vec![4, 2]);
+    plan.own_threads_mut().insert(NodeId(1));
+    plan.slots_mut().insert(ChannelId(0), 8);
+    plan.byte_limits_mut().insert(ChannelId(0), 100);
+    *plan.segments_mut() = vec![vec![NodeId(1), NodeId(0)], vec![]];
+    *plan.regions_mut() = vec![vec![NodeId(0)]];
     let text = plan.to_string();
     let end = "\
 node 0 claim 512 replicas 3 worker 1 workers 4 2
@@ -98,9 +93,10 @@ fn comments_and_whitespace_are_ignored() {
     let text = "# mine\r\n\r\n  thalweg-plan   2\r\npolicy auto # the default\r\n\tthreads 3\nbatch 1 \nwindow 2\n\
         held 0 bytes\nkept 0 bytes\ngraph 0123456789abcdef nodes 0 channels 0";
     let plan: Plan = text.parse().unwrap();
-    assert_eq!((plan.threads, plan.policy.as_str(), plan.budget), (3, "auto", None));
-    assert_eq!(plan.claim_lengths, []);
-    assert_eq!(plan.graph, Fingerprint { hash: 0x0123_4567_89AB_CDEF, nodes: 0, channels: 0 });
+    assert_eq!((plan.threads(), plan.policy(), plan.budget()), (3, "auto", None));
+    assert_eq!(plan.claim_lengths(), []);
+    let graph = plan.graph();
+    assert_eq!((graph.hash(), graph.nodes(), graph.channels()), (0x0123_4567_89AB_CDEF, 0, 0));
 }
 
 #[test]
@@ -188,28 +184,37 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             if channels > 0 {
                 let channel = |at: prop::sample::Index| ChannelId(at.index(capacities.len()) as u32);
                 let raised = raised.into_iter();
-                plan.raised =
-                    raised.map(|(at, asked, given)| Raised { channel: channel(at), asked, given }).collect();
+                *plan.raised_mut() =
+                    raised.map(|(at, asked, given)| Raised::new(channel(at), asked, given)).collect();
             }
-            (plan.claim_lengths, plan.capacities, plan.threads) = (claims, capacities, threads);
+            (*plan.claim_lengths_mut(), *plan.capacities_mut(), *plan.threads_mut()) =
+                (claims, capacities, threads);
             let hash;
-            (plan.batch, plan.window, plan.held, plan.kept, hash, plan.budget) = numbers;
-            plan.graph = Fingerprint { hash, nodes: plan.held, channels: plan.kept };
-            plan.policy = policy;
+            (
+                *plan.batch_mut(),
+                *plan.window_mut(),
+                *plan.held_mut(),
+                *plan.kept_mut(),
+                hash,
+                *plan.budget_mut(),
+            ) = numbers;
+            *plan.graph_mut() = Fingerprint::new(plan.held(), plan.kept(), hash);
+            *plan.policy_mut() = policy;
             let node = |(id, value)| (NodeId(id), value);
             let channel = |(id, value)| (ChannelId(id), value);
-            plan.replicas = maps.0.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
-            plan.affinity = maps.1.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
-            plan.own_threads = maps.2.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
-            plan.slots = maps.3.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
-            plan.byte_limits = maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
+            *plan.replicas_mut() = maps.0.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
+            *plan.affinity_mut() = maps.1.into_iter().filter(|(id, _)| *id < nodes).map(node).collect();
+            *plan.own_threads_mut() = maps.2.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
+            *plan.slots_mut() = maps.3.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
+            *plan.byte_limits_mut() =
+                maps.4.into_iter().filter(|(id, _)| *id < channels).map(channel).collect();
             let lists = segments.iter().enumerate().filter(|(id, _)| *id < nodes as usize);
-            plan.pools = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
+            *plan.pools_mut() = lists.map(|(id, list)| (NodeId(id as u32), list.clone())).collect();
             let sets = |sets: Vec<Vec<u32>>| -> Vec<Vec<NodeId>> {
                 let known = |set: Vec<u32>| set.into_iter().filter(|id| *id < nodes).map(NodeId).collect();
                 sets.into_iter().map(known).collect()
             };
-            (plan.segments, plan.regions) = (sets(segments), sets(regions));
+            (*plan.segments_mut(), *plan.regions_mut()) = (sets(segments), sets(regions));
             plan
         },
     )
@@ -224,10 +229,10 @@ proptest! {
     #[test]
     fn a_checked_plan_is_refused_or_fits_and_never_panics(plan in any_plan()) {
         let mut plan = plan;
-        plan.graph = Fingerprint::of(&graph());
+        *plan.graph_mut() = Fingerprint::of(&graph());
         _ = plan.check(&graph());
-        plan.claim_lengths.resize(2, 1);
-        plan.capacities.resize(1, 4);
+        plan.claim_lengths_mut().resize(2, 1);
+        plan.capacities_mut().resize(1, 4);
         _ = plan.check(&graph());
         _ = plan.check_pools(&graph());
         _ = plan.workers(&graph());
@@ -245,7 +250,7 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] = byte;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        if let Err(ReadError { line, .. }) = Plan::read(&text, &graph()) {
+        if let Err(line) = Plan::read(&text, &graph()).map_err(|error| error.line()) {
             prop_assert!((1..=text.lines().count() + 1).contains(&line));
         }
     }

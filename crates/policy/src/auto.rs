@@ -600,8 +600,8 @@ mod tests {
     fn of_equally_ready_nodes_that_of_the_plan_is_taken() {
         let mut host = Mock::with_workers(graphs::chain(5), 2);
         host.items = vec![50, 50, 50, 20];
-        host.plan.affinity.insert(NodeId(2), 1);
-        host.plan.affinity.insert(NodeId(4), 1);
+        host.plan.affinity_mut().insert(NodeId(2), 1);
+        host.plan.affinity_mut().insert(NodeId(4), 1);
         let first = |host: &mut Mock, worker| {
             let mut me = Auto.start(worker, host);
             Auto.next(&mut me, None, host)

@@ -1,22 +1,30 @@
 //! What a host offers to a policy: queues, measurements, and state that the workers share.
 
 use crate::Event;
-use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
+use thalweg_graph::{ChannelId, GraphData, Kind, NodeId, data};
 use thalweg_plan::Plan;
 
 /// A worker, by its index.
 pub type WorkerId = usize;
 
-/// How full a channel is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Occupancy {
-    /// Items in the channel.
-    pub items: usize,
-    /// Items that the channel can hold.
-    pub capacity: usize,
+data! {
+    /// How full a channel is.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct Occupancy {
+        /// Items in the channel.
+        copy items: usize;
+        /// Items that the channel can hold.
+        copy capacity: usize;
+    }
 }
 
 impl Occupancy {
+    /// A channel that has this many items, and can hold `capacity`.
+    #[inline]
+    pub fn new(items: usize, capacity: usize) -> Occupancy {
+        Occupancy { items, capacity }
+    }
+
     /// Fill ratio, 0 to 1.
     pub fn fill(self) -> f64 {
         (self.items as f64 / self.capacity.max(1) as f64).min(1.0)
@@ -155,7 +163,7 @@ pub trait Host<S = ()>: Measurements {
     ///
     /// The default reads the plan alone, of which it finds only the node's own entry.
     fn affinity(&self, node: NodeId) -> Option<WorkerId> {
-        let planned = || self.plan().affinity.get(&node).map(|worker| *worker as WorkerId);
+        let planned = || self.plan().affinity().get(&node).map(|worker| *worker as WorkerId);
         let bound = self.graph().node(node).kind != Kind::Parallel;
         bound.then(|| planned().unwrap_or_else(|| dealt(node, self.graph().nodes().len(), self.workers())))
     }

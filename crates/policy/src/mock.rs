@@ -78,7 +78,7 @@ impl<S: Default> Mock<S> {
             shared: Some(S::default()),
             steals: 0,
             random: XorShift::new(11, 0),
-            plan: Plan::new(&graph, &Wishes { threads: Some(workers), ..Wishes::default() }),
+            plan: Plan::new(&graph, &Wishes::default().threads(workers)),
             graph,
         }
     }
@@ -100,7 +100,7 @@ impl<S> Mock<S> {
 
 impl<S> Measurements for Mock<S> {
     fn occupancy(&self, channel: ChannelId) -> Occupancy {
-        Occupancy { items: self.items[channel.index()], capacity: CAPACITY }
+        Occupancy::new(self.items[channel.index()], CAPACITY)
     }
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {
         self.last[node.index()]

@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn nodes_are_dealt_to_the_workers_of_the_plan() {
         let mut host = Mock::with_workers(graphs::chain(6), 2);
-        host.plan.segments = vec![vec![NodeId(4)], vec![NodeId(1), NodeId(2)]];
+        *host.plan.segments_mut() = vec![vec![NodeId(4)], vec![NodeId(1), NodeId(2)]];
         let policy = WorkStealing::new(Place::Current);
         (0..2).for_each(|w| _ = policy.start(w, &mut host));
         let queue = |w: usize| host.queues[w].iter().map(|n| n.0).collect::<Vec<_>>();

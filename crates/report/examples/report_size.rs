@@ -24,7 +24,7 @@ fn main() {
     let report = measured(graph);
     let of_report = MEMORY.current_usage() - before;
     let each = |bytes: usize| bytes as f64 / count as f64;
-    println!("{count} nodes, {} channels", report.channels.len());
+    println!("{count} nodes, {} channels", report.channels().len());
     println!("memory of the graph:  {:6.0} bytes for each node and its channel", each(of_graph));
     println!("memory of the report: {:6.0}, graph included", each(of_report));
 
@@ -38,7 +38,7 @@ fn main() {
     println!("memory of what is read:{:5.0}", each(MEMORY.current_usage() - held));
     assert!(again == report, "the report reads back as it was");
     drop((text, again));
-    show_timeline(&report.graph);
+    show_timeline(report.graph());
 }
 
 /// Prints the sizes of a timeline with an event for each node.
@@ -76,7 +76,7 @@ fn timeline(graph: &GraphData) -> Timeline {
     let ends = graph.channel_ids().map(Ended::Empty).chain([Ended::Done]);
     for (i, (node, ended)) in graph.node_ids().zip(ends).enumerate() {
         let what = What::Activation { node, firings: 64, ns: 5_432, ended };
-        tracks[i % 2].events.push(Event { at: 1_234_567 + 6_000 * i as u64, what });
+        tracks[i % 2].events_mut().push(Event::new(1_234_567 + 6_000 * i as u64, what));
     }
     Timeline::new(tracks)
 }
@@ -110,22 +110,23 @@ fn chain(count: usize) -> GraphData {
 /// A report of this graph with numbers of the usual size.
 fn measured(graph: GraphData) -> Report {
     let mut report = Report::new(graph, "auto", 2);
-    report.wall = Duration::from_secs(1);
-    for (i, node) in report.nodes.iter_mut().enumerate() {
-        (node.firings, node.activations, node.busy) = (20_000, 300, Duration::from_nanos(2_345_678));
-        node.other_waits.worker = Duration::from_nanos(987_654_321);
+    *report.wall_mut() = Duration::from_secs(1);
+    for (i, node) in report.nodes_mut().iter_mut().enumerate() {
+        (*node.firings_mut(), *node.activations_mut(), *node.busy_mut()) =
+            (20_000, 300, Duration::from_nanos(2_345_678));
+        *node.other_waits_mut().worker_mut() = Duration::from_nanos(987_654_321);
         let mut service = Service::default();
         for (ns, weight) in [(5_000.0, 200), (9_000.0, 90), (70_000.0, 10)] {
-            service.activation.record(ns + i as f64, weight);
-            service.firing.record(ns / 66.0, weight * 66);
+            service.activation_mut().record(ns + i as f64, weight);
+            service.firing_mut().record(ns / 66.0, weight * 66);
         }
-        node.service = Some(Box::new(service));
+        *node.service_mut() = Some(Box::new(service));
     }
-    for channel in &mut report.channels {
-        (channel.items, channel.bytes, channel.capacity) = (20_000, 160_000, 1024);
-        (channel.peak, channel.mean) = (800.0, 511.25);
-        channel.consumer_waited = Duration::from_nanos(3_456_789);
-        channel.producer_waited = Duration::from_nanos(4_567_890);
+    for channel in report.channels_mut() {
+        (*channel.items_mut(), *channel.bytes_mut(), *channel.capacity_mut()) = (20_000, 160_000, 1024);
+        (*channel.peak_mut(), *channel.mean_mut()) = (800.0, 511.25);
+        *channel.consumer_waited_mut() = Duration::from_nanos(3_456_789);
+        *channel.producer_waited_mut() = Duration::from_nanos(4_567_890);
     }
     report
 }

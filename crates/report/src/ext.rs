@@ -90,7 +90,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// let mut graph = GraphData::new();
     /// graph.add(Node::sequential("clock"));
     /// let mut report = Report::new(graph, "auto", 1);
-    /// report.nodes[0].firings = 7;
+    /// *report.nodes_mut()[0].firings_mut() = 7;
     /// let text = report.to_json();
     /// assert!(text.contains(r#"{"node": "clock", "firings": 7, "activations": 0, "busy_ns": 0, "moves": 0}"#));
     /// assert_eq!(Report::from_json(&text), Ok(report));
@@ -183,10 +183,10 @@ impl ReportExt for Report {
     }
 
     fn plan_text(&self) -> String {
-        if let Some(plan) = &self.program_plan {
-            return plan.clone();
+        if let Some(plan) = self.program_plan() {
+            return plan.to_owned();
         }
-        self.plan.as_ref().map_or_else(String::new, |plan| plan.on(&self.graph).to_string())
+        self.plan().map_or_else(String::new, |plan| plan.on(self.graph()).to_string())
     }
 
     fn to_json(&self) -> String {
@@ -235,7 +235,7 @@ pub trait TimelineExt: Sized + sealed::Sealed {
     /// graph.add(Node::sequential("clock"));
     /// let what = What::Activation { node: NodeId(0), firings: 3, ns: 1500, ended: Ended::Done };
     /// let mut track = Track::new("worker 0");
-    /// track.events.push(Event { at: 250, what });
+    /// track.events_mut().push(Event::new(250, what));
     /// let timeline = Timeline::new(vec![track]);
     ///
     /// let text = timeline.to_json(&graph);

@@ -12,8 +12,8 @@
 //! let mut graph = GraphData::new();
 //! graph.add(Node::sequential("clock"));
 //! let mut report = Report::new(graph, "auto", 1);
-//! report.wall = Duration::from_millis(10);
-//! report.nodes[0].busy = Duration::from_millis(9);
+//! *report.wall_mut() = Duration::from_millis(10);
+//! *report.nodes_mut()[0].busy_mut() = Duration::from_millis(9);
 //! assert!(report.advice().contains("clock"));
 //! assert_eq!(Report::from_json(&report.to_json())?, report);
 //! # Ok::<(), thalweg_report::ReadError>(())

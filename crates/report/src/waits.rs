@@ -29,8 +29,8 @@ struct Activation {
 /// The time, in nanoseconds, from which on no event of a thread is lost: the end of the first event that is kept by
 /// the thread that lost events last. 0 if none is lost.
 pub(crate) fn complete_from(timeline: &Timeline) -> u64 {
-    let losers = timeline.tracks.iter().filter(|track| track.lost > 0);
-    losers.filter_map(|track: &Track| track.events.first().map(Event::end)).max().unwrap_or(0)
+    let losers = timeline.tracks().iter().filter(|track| track.lost() > 0);
+    losers.filter_map(|track: &Track| track.events().first().map(Event::end)).max().unwrap_or(0)
 }
 
 /// The waits of nodes for a channel, or for something other than one channel, by node and time. The waits of a node
@@ -38,7 +38,7 @@ pub(crate) fn complete_from(timeline: &Timeline) -> u64 {
 /// left out, since an activation that is lost may have ended them earlier.
 pub(crate) fn waits(timeline: &Timeline, graph: &GraphData) -> Vec<Wait> {
     let mut activations: Vec<_> =
-        timeline.tracks.iter().flat_map(|track| &track.events).filter_map(activation).collect();
+        timeline.tracks().iter().flat_map(|track| track.events()).filter_map(activation).collect();
     activations.sort_by_key(|activation| (activation.node, activation.at));
     let (complete, ends) = (complete_from(timeline), Ends::of(&activations));
     let mut last: Option<Activation> = None;
@@ -61,9 +61,9 @@ pub(crate) fn waits(timeline: &Timeline, graph: &GraphData) -> Vec<Wait> {
 
 /// The activation that an event is, unless another thread held the node.
 fn activation(event: &Event) -> Option<Activation> {
-    match event.what {
+    match event.what() {
         What::Activation { node, ended, .. } if ended != Ended::Refused => {
-            Some(Activation { node, at: [event.at, event.end()], ended })
+            Some(Activation { node, at: [event.at(), event.end()], ended })
         }
         _ => None,
     }
@@ -131,13 +131,13 @@ mod tests {
     }
 
     fn activation(node: u32, at: u64, ns: u64, ended: Ended) -> Event {
-        Event { at, what: What::Activation { node: NodeId(node), firings: 1, ns, ended } }
+        Event::new(at, What::Activation { node: NodeId(node), firings: 1, ns, ended })
     }
 
     fn timeline(tracks: &[(&[Event], u64)]) -> Timeline {
         let track = |(events, lost): &(&[Event], u64)| {
             let mut track = Track::new("");
-            (track.events, track.lost) = (events.to_vec(), *lost);
+            (*track.events_mut(), *track.lost_mut()) = (events.to_vec(), *lost);
             track
         };
         Timeline::new(tracks.iter().map(track).collect())

@@ -24,15 +24,16 @@ fn chain(names: &[&str]) -> Report {
         graph.connect((pair[0], 0), (pair[1], 0), Link::default()).unwrap();
     }
     let mut report = Report::new(graph, "auto", 2);
-    report.wall = Duration::from_millis(100);
-    for worker in &mut report.workers {
-        (worker.application, worker.idle) = (Duration::from_millis(75), Duration::from_millis(25));
+    *report.wall_mut() = Duration::from_millis(100);
+    for worker in report.workers_mut() {
+        (*worker.application_mut(), *worker.idle_mut()) =
+            (Duration::from_millis(75), Duration::from_millis(25));
     }
-    for node in &mut report.nodes {
-        (node.firings, node.busy) = (1000, Duration::from_millis(10));
+    for node in report.nodes_mut() {
+        (*node.firings_mut(), *node.busy_mut()) = (1000, Duration::from_millis(10));
     }
-    for channel in &mut report.channels {
-        (channel.capacity, channel.mean) = (64, 8.0);
+    for channel in report.channels_mut() {
+        (*channel.capacity_mut(), *channel.mean_mut()) = (64, 8.0);
     }
     report
 }
@@ -42,25 +43,26 @@ const NAMES: [&str; 5] = ["read", "parse", "index", "pack", "write"];
 /// The chain before, and after planted changes.
 fn changed() -> [Report; 2] {
     let (mut before, mut after) = (chain(&NAMES), chain(&["read", "parse", "index", "pack", "store"]));
-    after.policy = "qes".to_owned();
-    after.threads = 4;
-    after.workers.resize(4, after.workers[0]);
-    after.workers[0].idle = Duration::from_millis(125);
-    after.wall = Duration::from_millis(80);
-    after.nodes[0].busy = Duration::from_millis(9);
-    after.nodes[2].busy = Duration::from_millis(60);
-    after.nodes[2].firings = 2000;
-    after.channels[1].capacity = 256;
-    after.channels[2].mean = 0.5;
-    after.channels[1].consumer_waited = Duration::from_millis(30);
-    after.nodes[0].other_waits.worker = Duration::from_millis(2);
-    after.workers[0].steal_attempts = 40;
-    after.workers[1].steals = 3;
+    *after.policy_mut() = "qes".to_owned();
+    *after.threads_mut() = 4;
+    let first = after.workers()[0];
+    after.workers_mut().resize(4, first);
+    *after.workers_mut()[0].idle_mut() = Duration::from_millis(125);
+    *after.wall_mut() = Duration::from_millis(80);
+    *after.nodes_mut()[0].busy_mut() = Duration::from_millis(9);
+    *after.nodes_mut()[2].busy_mut() = Duration::from_millis(60);
+    *after.nodes_mut()[2].firings_mut() = 2000;
+    *after.channels_mut()[1].capacity_mut() = 256;
+    *after.channels_mut()[2].mean_mut() = 0.5;
+    *after.channels_mut()[1].consumer_waited_mut() = Duration::from_millis(30);
+    *after.nodes_mut()[0].other_waits_mut().worker_mut() = Duration::from_millis(2);
+    *after.workers_mut()[0].steal_attempts_mut() = 40;
+    *after.workers_mut()[1].steals_mut() = 3;
     // Of a sample, whose means are other than those of all firings.
     for (report, times) in [(&mut before, [49e3, 51e3]), (&mut after, [20e3, 40e3])] {
         let mut service = Service::default();
-        times.iter().for_each(|ns| service.firing.record(*ns, 1000));
-        report.nodes[2].service = Some(Box::new(service));
+        times.iter().for_each(|ns| service.firing_mut().record(*ns, 1000));
+        *report.nodes_mut()[2].service_mut() = Some(Box::new(service));
     }
     [before, after]
 }
@@ -106,19 +108,19 @@ channels of the second report alone: `pack.out -> store.in`
 fn the_data_is_that_of_the_text() {
     let [before, after] = changed();
     let comparison = Comparison::new(&before, &after);
-    assert_eq!(comparison.threads, Change { before: 2, after: 4 });
-    assert_eq!(comparison.breakdown.after, [0.6, 0.0, 0.0, 0.4, 0.0]);
-    let names: Vec<&str> = comparison.nodes.iter().map(|change| change.name.as_str()).collect();
+    assert_eq!(comparison.threads(), &Change::new(2, 4));
+    assert_eq!(comparison.breakdown().after(), &[0.6, 0.0, 0.0, 0.4, 0.0]);
+    let names: Vec<&str> = comparison.nodes().iter().map(|change| change.name()).collect();
     assert_eq!(names, ["index", "read", "parse", "pack"]);
-    assert_eq!(comparison.nodes[0].ratio(), Some(3.0));
-    assert_eq!(comparison.nodes[0].node.after, after.nodes[2]);
-    assert_eq!(comparison.channels[0].factor(), 6.0);
-    assert_eq!(comparison.steals, Change { before: [0, 0], after: [40, 3] });
-    assert_eq!(comparison.nodes[0].variance(), Some(Change { before: 1e6, after: 1e8 }));
-    assert_eq!(comparison.nodes[1].variance(), None);
-    assert_eq!(comparison.nodes[0].waited.after, Duration::from_millis(30));
-    assert_eq!(comparison.nodes[0].longest_wait.after.as_deref(), Some("items of parse.out"));
-    assert_eq!(comparison.other_nodes.after, ["store"]);
+    assert_eq!(comparison.nodes()[0].ratio(), Some(3.0));
+    assert_eq!(comparison.nodes()[0].node().after(), &after.nodes()[2]);
+    assert_eq!(comparison.channels()[0].factor(), 6.0);
+    assert_eq!(comparison.steals(), &Change::new([0, 0], [40, 3]));
+    assert_eq!(comparison.nodes()[0].variance(), Some(Change::new(1e6, 1e8)));
+    assert_eq!(comparison.nodes()[1].variance(), None);
+    assert_eq!(comparison.nodes()[0].waited().after(), &Duration::from_millis(30));
+    assert_eq!(comparison.nodes()[0].longest_wait().after().as_deref(), Some("items of parse.out"));
+    assert_eq!(comparison.other_nodes().after().as_slice(), ["store"]);
 }
 
 #[test]
@@ -133,8 +135,8 @@ fn at_most_ten_are_printed() {
     let names: Vec<String> = (0..13).map(|i| format!("n{i}")).collect();
     let before = chain(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let mut after = before.clone();
-    for (i, node) in after.nodes.iter_mut().enumerate() {
-        node.busy += Duration::from_micros(1 + i as u64);
+    for (i, node) in after.nodes_mut().iter_mut().enumerate() {
+        *node.busy_mut() += Duration::from_micros(1 + i as u64);
     }
     let text = Comparison::new(&before, &after).to_string();
     let printed: Vec<&str> = text.lines().filter(|line| line.starts_with('n')).collect();
@@ -151,11 +153,11 @@ fn a_ratio_needs_times_and_firings() {
         let mut after = before.clone();
         change(&mut after);
         let changes = [Comparison::new(&before, &after), Comparison::new(&after, &before)];
-        changes.map(|comparison| comparison.nodes[0].ratio())
+        changes.map(|comparison| comparison.nodes()[0].ratio())
     };
-    assert_eq!(ratio(|report| report.nodes[0].busy = Duration::ZERO), [Some(0.0), None]);
-    assert_eq!(ratio(|report| report.nodes[0].firings = 0), [None, None]);
-    assert_eq!(ratio(|report| report.nodes[0].firings = 500), [Some(2.0), Some(0.5)]);
+    assert_eq!(ratio(|report| *report.nodes_mut()[0].busy_mut() = Duration::ZERO), [Some(0.0), None]);
+    assert_eq!(ratio(|report| *report.nodes_mut()[0].firings_mut() = 0), [None, None]);
+    assert_eq!(ratio(|report| *report.nodes_mut()[0].firings_mut() = 500), [Some(2.0), Some(0.5)]);
     assert!(Comparison::new(&Report::default(), &before).to_string().starts_with("policy  -> auto\n"));
 }
 
@@ -164,10 +166,10 @@ proptest! {
     fn any_reports_can_be_compared(before in any_report(), after in any_report()) {
         let comparison = Comparison::new(&before, &after);
         prop_assert!(!comparison.to_string().is_empty());
-        prop_assert_eq!(comparison.nodes.len() + comparison.other_nodes.before.len(), before.nodes.len());
-        prop_assert_eq!(comparison.channels.len() + comparison.other_channels.after.len(), after.channels.len());
+        prop_assert_eq!(comparison.nodes().len() + comparison.other_nodes().before().len(), before.nodes().len());
+        prop_assert_eq!(comparison.channels().len() + comparison.other_channels().after().len(), after.channels().len());
         let unchanged = Comparison::new(&before, &before);
-        prop_assert!(unchanged.channels.iter().all(|change| change.factor() == 1.0));
-        prop_assert_eq!(unchanged.other_nodes.before.len() + unchanged.other_nodes.after.len(), 0);
+        prop_assert!(unchanged.channels().iter().all(|change| change.factor() == 1.0));
+        prop_assert_eq!(unchanged.other_nodes().before().len() + unchanged.other_nodes().after().len(), 0);
     }
 }

@@ -40,17 +40,23 @@ fn graph(nodes: usize, channels: &[(usize, usize)]) -> GraphData {
 /// A run of 100 ms in which each worker spends these milliseconds in the five categories.
 fn run(graph: GraphData, busy: &[u64], workers: &[[u64; 5]]) -> Report {
     let mut report = Report::new(graph, "auto", workers.len());
-    report.wall = ms(100);
-    for (worker, times) in report.workers.iter_mut().zip(workers) {
+    *report.wall_mut() = ms(100);
+    for (worker, times) in report.workers_mut().iter_mut().zip(workers) {
         let times = times.map(ms);
-        [worker.application, worker.queue, worker.scheduler, worker.idle, worker.preempted] = times;
-        worker.activations = 10_000;
+        [
+            *worker.application_mut(),
+            *worker.queue_mut(),
+            *worker.scheduler_mut(),
+            *worker.idle_mut(),
+            *worker.preempted_mut(),
+        ] = times;
+        *worker.activations_mut() = 10_000;
     }
-    for (node, busy) in report.nodes.iter_mut().zip(busy) {
-        (node.busy, node.firings) = (ms(*busy), 1_000);
+    for (node, busy) in report.nodes_mut().iter_mut().zip(busy) {
+        (*node.busy_mut(), *node.firings_mut()) = (ms(*busy), 1_000);
     }
-    for channel in &mut report.channels {
-        (channel.items, channel.capacity, channel.mean) = (1_000, 64, 30.0);
+    for channel in report.channels_mut() {
+        (*channel.items_mut(), *channel.capacity_mut(), *channel.mean_mut()) = (1_000, 64, 30.0);
     }
     report
 }
@@ -59,27 +65,21 @@ const BUSY: [u64; 5] = [96, 2, 1, 0, 1];
 const IDLE: [u64; 5] = [40, 2, 1, 56, 1];
 
 fn kinds(report: &Report) -> Vec<FindingKind> {
-    report.findings().iter().map(|finding| finding.kind).collect()
+    report.findings().iter().map(|finding| finding.kind()).collect()
 }
 
 fn find(report: &Report, kind: FindingKind) -> Finding {
-    let found = report.findings().into_iter().find(|finding| finding.kind == kind);
+    let found = report.findings().into_iter().find(|finding| finding.kind() == kind);
     found.unwrap_or_else(|| panic!("no {kind:?} in\n{}", report.advice()))
 }
 
 #[test]
 fn advice_has_the_bound_first_and_a_help_below_its_finding() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[20, 150, 6], &[[93, 2, 1, 2, 2], [83, 2, 1, 12, 2]]);
-    report.graph.node_mut(NodeId(1)).kind = Kind::Parallel;
-    report.channels[0].producer_waited = ms(70);
-    report.channels[1].consumer_waited = ms(41);
-    report.growths.push(Growth {
-        channel: ChannelId(1),
-        limit: Limit::Items,
-        from: 512,
-        to: 1024,
-        at: ms(21),
-    });
+    report.graph_mut().node_mut(NodeId(1)).kind = Kind::Parallel;
+    *report.channels_mut()[0].producer_waited_mut() = ms(70);
+    *report.channels_mut()[1].consumer_waited_mut() = ms(41);
+    report.growths_mut().push(Growth::new(ChannelId(1), Limit::Items, 512, 1024, ms(21)));
     let expected = "\
 the workers spend part of their time outside nodes: they are idle for 7.0 % of it; parallel `b` takes 85.2 % of the time \
 in nodes; other nodes wait for `b` for 111 ms in all; sequential `a` is busy for 20.0 % of the wall time, so more threads \
@@ -94,7 +94,7 @@ budget may refuse it";
 #[test]
 fn a_healthy_run_has_one_finding() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[10, 150, 30], &[BUSY, BUSY]);
-    report.graph.node_mut(NodeId(1)).kind = Kind::Parallel;
+    report.graph_mut().node_mut(NodeId(1)).kind = Kind::Parallel;
     assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
     let text = report.advice();
     assert!(
@@ -118,14 +118,15 @@ fn a_healthy_run_has_one_finding() {
 fn a_sequential_node_bounds_the_run() {
     let report = run(graph(3, &[(0, 1), (1, 2)]), &[10, 80, 6], &[IDLE, IDLE]);
     let finding = find(&report, FindingKind::SerialBound);
-    assert_eq!(finding.nodes, [NodeId(1)]);
-    assert_eq!(finding.what, "sequential `b` bounds the run");
+    assert_eq!(finding.nodes(), [NodeId(1)]);
+    assert_eq!(finding.what(), "sequential `b` bounds the run");
     let evidence = "it is busy for 80.0 % of the wall time, so more threads cannot make the run shorter than 80 ms \
                     (1.25 times faster)";
-    assert_eq!(finding.evidence, evidence);
-    assert!(finding.help.contains("divide `b`"), "{}", finding.help);
+    assert_eq!(finding.evidence(), evidence);
+    assert!(finding.help().contains("divide `b`"), "{}", finding.help());
     let report = run(graph(1, &[]), &[300], &[IDLE, IDLE]);
-    let evidence = find(&report, FindingKind::SerialBound).evidence;
+    let finding = find(&report, FindingKind::SerialBound);
+    let evidence = finding.evidence();
     assert!(evidence.ends_with("so more threads cannot make the run shorter"), "{evidence}");
 }
 
@@ -133,47 +134,49 @@ fn a_sequential_node_bounds_the_run() {
 #[test]
 fn preempted_workers_say_no_limit() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[10, 85, 6], &[[60, 2, 1, 7, 30]; 2]);
-    let evidence = find(&report, FindingKind::SerialBound).evidence;
+    let finding = find(&report, FindingKind::SerialBound);
+    let evidence = finding.evidence();
     assert!(
         evidence.contains("this includes time off the processor, which is 30.0 % of the workers' time"),
         "{evidence}"
     );
     assert!(!evidence.contains("cannot") && !evidence.contains("faster"), "{evidence}");
     find(&report, FindingKind::Preempted);
-    report.nodes[1].busy = ms(60);
+    *report.nodes_mut()[1].busy_mut() = ms(60);
     assert_eq!(kinds(&report), [FindingKind::Unsaturated, FindingKind::Preempted], "{}", report.advice());
-    let evidence = report.findings().remove(0).evidence;
+    let finding = report.findings().remove(0);
+    let evidence = finding.evidence();
     assert!(evidence.starts_with("they are preempted for 30.0 % of it"), "{evidence}");
     assert!(!evidence.contains("cannot") && !evidence.contains("faster"), "{evidence}");
 }
 
 /// The plan of a report, changed.
 fn with_plan(report: &mut Report, change: impl FnOnce(&mut Plan)) {
-    let mut plan = Plan::new(&report.graph, &Wishes::default());
+    let mut plan = Plan::new(report.graph(), &Wishes::default());
     change(&mut plan);
-    report.plan = Some(Arc::new(plan));
+    *report.plan_mut() = Some(Arc::new(plan));
 }
 
 #[test]
 fn the_plan_limits_workers_too() {
     let mut report = run(graph(2, &[(0, 1)]), &[190, 5], &[IDLE, IDLE, IDLE, IDLE]);
-    report.graph.node_mut(NodeId(0)).kind = Kind::Parallel;
+    report.graph_mut().node_mut(NodeId(0)).kind = Kind::Parallel;
     for of_graph in [None, Some(3)] {
-        report.graph.node_mut(NodeId(0)).workers = of_graph;
-        with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 2));
+        report.graph_mut().node_mut(NodeId(0)).workers = of_graph;
+        with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 2));
         let finding = find(&report, FindingKind::WorkersLimit);
-        assert!(finding.what.contains("the limit of 2 workers on parallel `a`"), "{finding}");
-        assert!(finding.help.contains("raise `replicas 2` of `a` in the plan"), "{finding}");
+        assert!(finding.what().contains("the limit of 2 workers on parallel `a`"), "{finding}");
+        assert!(finding.help().contains("raise `replicas 2` of `a` in the plan"), "{finding}");
         assert!(report.to_html().contains("parallel ≤ 2"));
     }
     // The graph's own limit is the smaller one.
-    report.graph.node_mut(NodeId(0)).workers = Some(2);
-    with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 3));
-    assert!(find(&report, FindingKind::WorkersLimit).help.contains("raise `workers(2)` of `a`"));
-    with_plan(&mut report, |plan| _ = plan.replicas.insert(NodeId(0), 1));
+    report.graph_mut().node_mut(NodeId(0)).workers = Some(2);
+    with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 3));
+    assert!(find(&report, FindingKind::WorkersLimit).help().contains("raise `workers(2)` of `a`"));
+    with_plan(&mut report, |plan| _ = plan.replicas_mut().insert(NodeId(0), 1));
     let finding = find(&report, FindingKind::SerialBound);
-    assert_eq!(finding.nodes, [NodeId(0)]);
-    assert!(finding.help.contains("raise `replicas 1` of `a` in the plan"), "{finding}");
+    assert_eq!(finding.nodes(), [NodeId(0)]);
+    assert!(finding.help().contains("raise `replicas 1` of `a` in the plan"), "{finding}");
 }
 
 /// In a run of one to one, a node on its own thread bounds the run although the one worker is always in others.
@@ -181,46 +184,47 @@ fn the_plan_limits_workers_too() {
 fn the_plan_gives_nodes_threads_of_their_own() {
     let mut report = run(graph(2, &[(0, 1)]), &[97, 94], &[BUSY]);
     assert_eq!(kinds(&report), [FindingKind::Saturated], "{}", report.advice());
-    with_plan(&mut report, |plan| _ = plan.own_threads.insert(NodeId(0)));
-    assert_eq!(find(&report, FindingKind::SerialBound).nodes, [NodeId(0)]);
+    with_plan(&mut report, |plan| _ = plan.own_threads_mut().insert(NodeId(0)));
+    assert_eq!(find(&report, FindingKind::SerialBound).nodes(), [NodeId(0)]);
     assert!(report.to_html().contains("sequential, own thread"));
 }
 
 #[test]
 fn a_limit_on_workers_bounds_the_run() {
     let mut report = run(graph(2, &[(0, 1)]), &[190, 5], &[IDLE, IDLE, IDLE, IDLE]);
-    let node = report.graph.node_mut(NodeId(0));
+    let node = report.graph_mut().node_mut(NodeId(0));
     (node.kind, node.workers) = (Kind::Parallel, Some(2));
     let finding = find(&report, FindingKind::WorkersLimit);
-    assert!(finding.help.contains("raise `workers(2)` of `a`"), "{finding}");
+    assert!(finding.help().contains("raise `workers(2)` of `a`"), "{finding}");
 }
 
 #[test]
 fn a_blocking_node_is_not_called_serial() {
     let mut report = run(graph(2, &[(0, 1)]), &[95, 20], &[[10, 1, 1, 88, 0]; 2]);
-    report.graph.node_mut(NodeId(0)).blocking = true;
+    report.graph_mut().node_mut(NodeId(0)).blocking = true;
     let finding = find(&report, FindingKind::Outside);
-    assert!(finding.what.contains("`a`, which is blocking"), "{finding}");
-    assert!(finding.evidence.contains("includes the time in which calls block it"), "{finding}");
+    assert!(finding.what().contains("`a`, which is blocking"), "{finding}");
+    assert!(finding.evidence().contains("includes the time in which calls block it"), "{finding}");
 }
 
 #[test]
 fn waits_lead_to_the_world_outside() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[5, 5, 5], &[[10, 1, 1, 88, 0]; 2]);
-    report.nodes[0].other_waits.outside = ms(90);
-    report.channels[0].consumer_waited = ms(90);
-    report.channels[1].consumer_waited = ms(90);
+    *report.nodes_mut()[0].other_waits_mut().outside_mut() = ms(90);
+    *report.channels_mut()[0].consumer_waited_mut() = ms(90);
+    *report.channels_mut()[1].consumer_waited_mut() = ms(90);
     let finding = find(&report, FindingKind::Outside);
-    assert_eq!(finding.nodes, [NodeId(0)]);
+    assert_eq!(finding.nodes(), [NodeId(0)]);
 }
 
 #[test]
 fn waits_lead_to_the_node_that_blocks_the_others() {
     let mut report = run(graph(4, &[(0, 1), (1, 2), (2, 3)]), &[10, 10, 60, 10], &[IDLE, IDLE]);
-    (report.channels[0].producer_waited, report.channels[1].producer_waited) = (ms(85), ms(85));
-    report.channels[2].consumer_waited = ms(85);
+    (*report.channels_mut()[0].producer_waited_mut(), *report.channels_mut()[1].producer_waited_mut()) =
+        (ms(85), ms(85));
+    *report.channels_mut()[2].consumer_waited_mut() = ms(85);
     let finding = find(&report, FindingKind::Unsaturated);
-    assert!(finding.evidence.contains("other nodes wait for `c` for 255 ms in all"), "{finding}");
+    assert!(finding.evidence().contains("other nodes wait for `c` for 255 ms in all"), "{finding}");
 }
 
 #[test]
@@ -228,20 +232,20 @@ fn a_near_miss_of_a_deadlock_names_its_cycle() {
     // a -> b -> c -> d, and a -> d.
     let mut report = run(graph(5, &[(0, 1), (1, 2), (2, 3), (0, 3), (3, 4)]), &[20; 5], &[BUSY, BUSY]);
     for (from, to, at) in [(8, 16, 3), (16, 32, 5)] {
-        report.growths.push(Growth { channel: ChannelId(3), limit: Limit::Items, from, to, at: ms(at) });
+        report.growths_mut().push(Growth::new(ChannelId(3), Limit::Items, from, to, ms(at)));
     }
     let finding = find(&report, FindingKind::GrownCycle);
-    assert_eq!(finding.nodes, [0, 1, 2, 3].map(NodeId));
-    assert_eq!(finding.channels, [ChannelId(3)]);
-    assert_eq!(finding.what, "`a.out1 -> d.in1` grew, because `a`, `b`, `c`, `d` waited for each other");
-    assert_eq!(finding.evidence, "from 8 to 32 items in 2 steps, the last after 5 ms");
-    assert!(finding.help.starts_with("set `capacity(32)` on `a.out1 -> d.in1`"), "{}", finding.help);
+    assert_eq!(finding.nodes(), [0, 1, 2, 3].map(NodeId));
+    assert_eq!(finding.channels(), [ChannelId(3)]);
+    assert_eq!(finding.what(), "`a.out1 -> d.in1` grew, because `a`, `b`, `c`, `d` waited for each other");
+    assert_eq!(finding.evidence(), "from 8 to 32 items in 2 steps, the last after 5 ms");
+    assert!(finding.help().starts_with("set `capacity(32)` on `a.out1 -> d.in1`"), "{}", finding.help());
 }
 
 /// `a` feeds the loop of `b` and `c`.
 fn looped() -> Report {
     let mut report = run(graph(4, &[(0, 1), (1, 2), (2, 1), (2, 3)]), &[1, 48, 46, 1], &[IDLE, IDLE]);
-    (report.channels[1].mean, report.channels[2].mean) = (0.2, 0.1);
+    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (0.2, 0.1);
     report
 }
 
@@ -249,40 +253,47 @@ fn looped() -> Report {
 fn a_starving_loop_is_named() {
     let mut report = looped();
     let finding = find(&report, FindingKind::StarvedLoop);
-    assert_eq!(finding.nodes, [NodeId(1), NodeId(2)]);
-    assert_eq!(finding.what, "the loop of `b`, `c` has few items in flight");
+    assert_eq!(finding.nodes(), [NodeId(1), NodeId(2)]);
+    assert_eq!(finding.what(), "the loop of `b`, `c` has few items in flight");
     assert!(
-        finding.help.contains("give `c.out0 -> b.in1` more initial items, at least 2"),
+        finding.help().contains("give `c.out0 -> b.in1` more initial items, at least 2"),
         "{}",
-        finding.help
+        finding.help()
     );
     // The same from the waits alone, where messages and not the nodes take the time.
-    report.nodes.iter_mut().for_each(|node| node.busy = ms(5));
-    (report.channels[1].consumer_waited, report.channels[2].consumer_waited) = (ms(80), ms(80));
-    assert!(find(&report, FindingKind::StarvedLoop).evidence.contains("wait 160 ms for each other's items"));
+    report.nodes_mut().iter_mut().for_each(|node| *node.busy_mut() = ms(5));
+    (*report.channels_mut()[1].consumer_waited_mut(), *report.channels_mut()[2].consumer_waited_mut()) =
+        (ms(80), ms(80));
+    assert!(
+        find(&report, FindingKind::StarvedLoop).evidence().contains("wait 160 ms for each other's items")
+    );
 }
 
 #[test]
 fn a_full_loop_is_not_starved() {
     let mut report = looped();
-    (report.channels[1].mean, report.channels[2].mean) = (20.0, 20.0);
+    (*report.channels_mut()[1].mean_mut(), *report.channels_mut()[2].mean_mut()) = (20.0, 20.0);
     assert!(!kinds(&report).contains(&FindingKind::StarvedLoop));
     let mut report = looped();
-    report.nodes[1].busy = ms(95);
+    *report.nodes_mut()[1].busy_mut() = ms(95);
     assert!(!kinds(&report).contains(&FindingKind::StarvedLoop), "its node bounds it");
     let mut report = looped();
-    report.workers.iter_mut().for_each(|worker| (worker.application, worker.idle) = (ms(96), ms(1)));
+    report
+        .workers_mut()
+        .iter_mut()
+        .for_each(|worker| (*worker.application_mut(), *worker.idle_mut()) = (ms(96), ms(1)));
     assert!(!kinds(&report).contains(&FindingKind::StarvedLoop), "the workers have other work");
 }
 
 #[test]
 fn a_channel_with_little_room_is_named() {
     let mut report = run(graph(2, &[(0, 1)]), &[50, 50], &[IDLE, IDLE]);
-    let channel = &mut report.channels[0];
-    (channel.capacity, channel.consumer_waited, channel.producer_waited) = (2, ms(40), ms(45));
+    let channel = &mut report.channels_mut()[0];
+    (*channel.capacity_mut(), *channel.consumer_waited_mut(), *channel.producer_waited_mut()) =
+        (2, ms(40), ms(45));
     let finding = find(&report, FindingKind::LittleRoom);
-    assert!(finding.help.contains("set `capacity(16)`"), "{finding}");
-    report.channels[0].consumer_waited = ms(1);
+    assert!(finding.help().contains("set `capacity(16)`"), "{finding}");
+    *report.channels_mut()[0].consumer_waited_mut() = ms(1);
     assert!(!kinds(&report).contains(&FindingKind::LittleRoom), "the consumer alone is slow");
 }
 
@@ -290,39 +301,41 @@ fn a_channel_with_little_room_is_named() {
 fn workers_show_what_the_machine_did() {
     let with = |change: fn(&mut WorkerReport), expected: FindingKind| {
         let mut report = run(graph(2, &[(0, 1)]), &[50, 50], &[IDLE, IDLE]);
-        report.nodes.iter_mut().for_each(|node| node.firings = 1_000_000);
-        report.workers.iter_mut().for_each(change);
+        report.nodes_mut().iter_mut().for_each(|node| *node.firings_mut() = 1_000_000);
+        report.workers_mut().iter_mut().for_each(change);
         find(&report, expected);
     };
-    with(|worker| (worker.preempted, worker.idle) = (ms(30), ms(27)), FindingKind::Preempted);
-    with(|worker| (worker.queue, worker.idle) = (ms(30), ms(28)), FindingKind::ShortFirings);
-    with(|worker| (worker.queue, worker.refused) = (ms(12), 4_000), FindingKind::RefusedClaims);
+    with(|worker| (*worker.preempted_mut(), *worker.idle_mut()) = (ms(30), ms(27)), FindingKind::Preempted);
+    with(|worker| (*worker.queue_mut(), *worker.idle_mut()) = (ms(30), ms(28)), FindingKind::ShortFirings);
+    with(|worker| (*worker.queue_mut(), *worker.refused_mut()) = (ms(12), 4_000), FindingKind::RefusedClaims);
     let mut report = run(graph(2, &[(0, 1)]), &[50, 50], &[[90, 2, 1, 6, 1], [5, 2, 1, 91, 1]]);
-    report.nodes[1].other_waits.worker = ms(40);
+    *report.nodes_mut()[1].other_waits_mut().worker_mut() = ms(40);
     find(&report, FindingKind::Imbalance);
-    report.channels[0].items = 100_000;
-    report.channels[0].remote = 90_000;
-    report.workers[0].queue = ms(40);
+    *report.channels_mut()[0].items_mut() = 100_000;
+    *report.channels_mut()[0].remote_mut() = 90_000;
+    *report.workers_mut()[0].queue_mut() = ms(40);
     find(&report, FindingKind::RemoteTraffic);
 }
 
 #[test]
 fn the_bytes_that_cross_are_named() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[50, 50, 50], &[IDLE, IDLE]);
-    report.workers.iter_mut().for_each(|worker| worker.queue = ms(40));
+    report.workers_mut().iter_mut().for_each(|worker| *worker.queue_mut() = ms(40));
     for (channel, remote, bytes) in [(0, 180_000, 2 << 20), (1, 120_000, 30 << 20)] {
-        let channel = &mut report.channels[channel];
-        (channel.items, channel.remote, channel.bytes) = (200_000, remote, bytes);
+        let channel = &mut report.channels_mut()[channel];
+        (*channel.items_mut(), *channel.remote_mut(), *channel.bytes_mut()) = (200_000, remote, bytes);
     }
     let finding = find(&report, FindingKind::RemoteTraffic);
-    assert_eq!(finding.channels, [ChannelId(1)], "more bytes of it cross, though fewer items");
-    assert_eq!(finding.evidence, "61.9 % of the bytes cross: 300000 of 400000 items, 19.8 MiB");
-    assert!(finding.help.contains("mimalloc") && !finding.help.contains("`policy"), "{finding}");
-    report.policy = "pss".into();
-    let help = find(&report, FindingKind::RemoteTraffic).help;
+    assert_eq!(finding.channels(), [ChannelId(1)], "more bytes of it cross, though fewer items");
+    assert_eq!(finding.evidence(), "61.9 % of the bytes cross: 300000 of 400000 items, 19.8 MiB");
+    assert!(finding.help().contains("mimalloc") && !finding.help().contains("`policy"), "{finding}");
+    *report.policy_mut() = "pss".into();
+    let finding = find(&report, FindingKind::RemoteTraffic);
+    let help = finding.help();
     assert!(help.starts_with("use `policy(\"auto\")`; make the items larger"), "{help}");
-    report.channels.iter_mut().for_each(|channel| channel.bytes = 0);
-    let evidence = find(&report, FindingKind::RemoteTraffic).evidence;
+    report.channels_mut().iter_mut().for_each(|channel| *channel.bytes_mut() = 0);
+    let finding = find(&report, FindingKind::RemoteTraffic);
+    let evidence = finding.evidence();
     assert_eq!(evidence, "75.0 % of the items cross: 300000 of 400000");
 }
 
@@ -330,8 +343,11 @@ fn the_bytes_that_cross_are_named() {
 #[test]
 fn small_shares_are_no_findings() {
     let mut report = run(graph(3, &[(0, 1), (1, 2)]), &[70, 60, 50], &[[60, 4, 3, 30, 3]; 3]);
-    report.workers.iter_mut().for_each(|worker| worker.refused = 800);
-    report.channels.iter_mut().for_each(|channel| (channel.items, channel.remote) = (50_000, 10_000));
-    report.channels.iter_mut().for_each(|channel| channel.consumer_waited = ms(10));
+    report.workers_mut().iter_mut().for_each(|worker| *worker.refused_mut() = 800);
+    report
+        .channels_mut()
+        .iter_mut()
+        .for_each(|channel| (*channel.items_mut(), *channel.remote_mut()) = (50_000, 10_000));
+    report.channels_mut().iter_mut().for_each(|channel| *channel.consumer_waited_mut() = ms(10));
     assert_eq!(kinds(&report), [FindingKind::Unsaturated], "{}", report.advice());
 }

@@ -63,13 +63,13 @@ fn settings_may_be_false() {
 fn escapes_of_other_writers_are_read() {
     let policy = |text: &str| {
         let document = DOCUMENT.replace("\"prs:C=1000\"", &format!("\"{text}\""));
-        Report::from_json(&document).map(|report| report.policy)
+        Report::from_json(&document).map(|report| report.policy().to_owned())
     };
     assert_eq!(policy(r#"\"\\\/\b\f\n\r\tA\u00e9\ud83D\uDE00é😀"#).unwrap(), "\"\\/\u{8}\u{c}\n\r\tAé😀é😀");
     for half in [r"\ud83d", r"\ud83dx", r"\ud83d\n", r"\ude00", r"\ud83d\ud83d", r"\u12g4", r"\u+123", r"\x"]
     {
         let error = policy(half).unwrap_err();
-        assert_eq!((error.line, error.path.as_str()), (4, "policy"), "{half}: {error}");
+        assert_eq!((error.line(), error.path()), (4, "policy"), "{half}: {error}");
     }
 }
 
@@ -88,21 +88,21 @@ fn what_a_report_must_not_have_is_refused() {
         Report::from_json(&report.to_json()).unwrap_err().to_string()
     };
     let place = |error: &str| error.split_once(": ").unwrap().1.to_owned();
-    let error = refused(|report| report.channels[1].mean = f64::NAN);
+    let error = refused(|report| *report.channels_mut()[1].mean_mut() = f64::NAN);
     assert_eq!(place(&error), "invalid type: null, expected f64");
-    let error = refused(|report| report.workers.push(WorkerReport::default()));
+    let error = refused(|report| report.workers_mut().push(WorkerReport::default()));
     assert_eq!(place(&error), "expected 2 entries, one for each thread, found 3 entries");
-    let error = refused(|report| _ = report.nodes.pop());
+    let error = refused(|report| _ = report.nodes_mut().pop());
     assert_eq!(place(&error), "expected 4 entries, one for each node of the graph, found 3 entries");
-    let error = refused(|report| report.channels.clear());
+    let error = refused(|report| report.channels_mut().clear());
     assert_eq!(place(&error), "expected 4 entries, one for each channel of the graph, found 0 entries");
 }
 
 #[test]
 fn a_time_of_centuries_is_cut() {
     let mut report = Report::default();
-    report.wall = Duration::MAX;
-    let wall = Report::from_json(&report.to_json()).unwrap().wall;
+    *report.wall_mut() = Duration::MAX;
+    let wall = Report::from_json(&report.to_json()).unwrap().wall();
     assert_eq!(wall, Duration::from_nanos(u64::MAX));
 }
 

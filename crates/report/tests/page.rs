@@ -43,8 +43,9 @@ fn a_page_has_all_sections_without_a_script() {
     let mut report = invented::report(12);
     assert!(!text(&parse(&report.to_html())).contains("Loops and task graphs"));
     let mut member = MemberCounts::default();
-    (member.loops, member.joins, member.accesses, member.remote) = (31, 32, 400, 50);
-    report.nodes[3].jobs.get_or_insert_default().add(1, member);
+    (*member.loops_mut(), *member.joins_mut(), *member.accesses_mut(), *member.remote_mut()) =
+        (31, 32, 400, 50);
+    report.nodes_mut()[3].jobs_mut().get_or_insert_default().add(1, member);
     let page = parse(&report.to_html());
     let heads: Vec<&str> = page.iter().filter(|e| e.name == "h2").map(|e| e.text.as_str()).collect();
     let expected = [
@@ -61,7 +62,7 @@ fn a_page_has_all_sections_without_a_script() {
     assert_eq!(heads, expected);
     assert_eq!(page.iter().filter(|e| e.name == "h1").count(), 1);
     let text = text(&page);
-    for node in report.graph.nodes() {
+    for node in report.graph().nodes() {
         assert!(text.contains(&*node.name), "{}", node.name);
     }
     for part in
@@ -100,17 +101,17 @@ fn hostile_names_stay_names() {
     let to = graph.add(Node::sequential(hostile).input(InPort::new(hostile, bytes)));
     graph.connect((from, 0), (to, 0), Link::default()).unwrap();
     let mut report = Report::new(graph, hostile, 1);
-    let wishes = Wishes { policy: Some(hostile.to_owned()), ..Wishes::default() };
-    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
-    report.wall = Duration::from_millis(1);
-    report.nodes[0].busy = Duration::from_millis(1);
+    let wishes = Wishes::default().policy(hostile);
+    *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
+    *report.wall_mut() = Duration::from_millis(1);
+    *report.nodes_mut()[0].busy_mut() = Duration::from_millis(1);
     let mut track = Track::default();
-    track.name = hostile.to_owned();
+    *track.name_mut() = hostile.to_owned();
     let what = What::Activation { node: from, firings: 1, ns: 9, ended: Ended::Done };
-    track.events.push(Event { at: 0, what });
+    track.events_mut().push(Event::new(0, what));
     let mut timeline = Timeline::default();
-    timeline.tracks.push(track);
-    report.timeline = Some(Box::new(timeline));
+    timeline.tracks_mut().push(track);
+    *report.timeline_mut() = Some(Box::new(timeline));
 
     let page = report.to_html();
     let elements = parse(&page);
@@ -197,7 +198,7 @@ fn pages_of_large_graphs_are_small() {
         assert!(page.len() < 5_000_000, "{} bytes for {nodes} nodes", page.len());
         let elements = parse(&page);
         let text = text(&elements);
-        let nodes = report.graph.nodes().len();
+        let nodes = report.graph().nodes().len();
         assert!(text.contains(&format!("{} more nodes are not shown", nodes - 50)));
         assert!(text.contains(&format!("{nodes} nodes in ")));
     }
@@ -209,16 +210,16 @@ fn a_page_of_many_long_events_is_small() {
     let mut timeline = Timeline::default();
     for thread in 0..40 {
         let mut track = Track::default();
-        track.name = format!("thread {thread}");
+        *track.name_mut() = format!("thread {thread}");
         let event = |i: u64| {
             let what =
                 What::Activation { node: NodeId(0), firings: 1, ns: 900 + i % 99, ended: Ended::Budget };
-            Event { at: i * 1000, what }
+            Event::new(i * 1000, what)
         };
-        track.events = (0..10_000).map(event).collect();
-        timeline.tracks.push(track);
+        *track.events_mut() = (0..10_000).map(event).collect();
+        timeline.tracks_mut().push(track);
     }
-    report.timeline = Some(Box::new(timeline));
+    *report.timeline_mut() = Some(Box::new(timeline));
     let page = report.to_html();
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
     let text = text(&parse(&page));
@@ -245,7 +246,7 @@ fn reports_without_measurements_have_pages() {
         parse(&report.to_html());
     }
     let mut short = invented::report(12);
-    (short.nodes, short.channels) = (Vec::new(), Vec::new());
+    (*short.nodes_mut(), *short.channels_mut()) = (Vec::new(), Vec::new());
     let text = text(&parse(&short.to_html()));
     assert!(text.contains("No time was measured"));
 }

@@ -2,15 +2,17 @@
 
 use std::fmt;
 use std::time::Duration;
-use thalweg_graph::Fault;
+use thalweg_graph::{Fault, data};
 
-/// A graph that cannot be run.
-///
-/// It prints on one line; [`BuildError::help`] says what to do.
-#[derive(Clone, PartialEq, Eq)]
-pub struct BuildError {
-    /// All faults found, in order of nodes.
-    pub faults: Vec<Fault>,
+data! {
+    /// A graph that cannot be run.
+    ///
+    /// It prints on one line; [`BuildError::help`] says what to do.
+    #[derive(Clone, PartialEq, Eq)]
+    pub struct BuildError {
+        /// All faults found, in order of nodes.
+        view faults: Vec<Fault> => &[Fault];
+    }
 }
 
 impl BuildError {
@@ -99,7 +101,7 @@ pub enum Error {
     /// let failed = sum.run_with(&Options::new().capacity(usize::MAX)).unwrap_err();
     /// let Error::Plan(why) = failed.error() else { panic!("2^64 items fit into no memory") };
     /// let error = why.downcast_ref::<PlanError>().expect("a misfit");
-    /// assert!(matches!(error.misfit, Misfit::Bytes { bytes: 8, .. }));
+    /// assert!(matches!(error.misfit(), Misfit::Bytes { bytes: 8, .. }));
     /// ```
     Plan(Box<dyn std::error::Error + Send + Sync>),
     /// A kernel panicked, or a value in its drop: of the node's code, or an item left in a channel that the node reads.
@@ -344,21 +346,22 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a value that is no text").to_owned()
 }
 
-/// A cycle of nodes that wait for each other, or nodes that wait for such a cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Deadlock {
-    /// The nodes and the channels that they wait for, in the order of the cycle.
-    pub waits: Vec<BlockedNode>,
-    /// The byte budget, if it kept a full channel from growing.
-    pub over_budget: Option<usize>,
-    /// The channels that take most of the byte budget, the largest first, if it kept a full channel from growing.
-    pub largest: Vec<ChannelRoom>,
-    /// An input from outside the cycle that holds items, while its node waits for another input.
-    pub unread: Option<UnreadInput>,
-    /// What keeps the loop of the cycle from ending, if the loop has no input from outside: without a waiting process and
-    /// without items it would end.
-    pub remains: Option<Box<Remains>>,
+data! {
+    /// A cycle of nodes that wait for each other, or nodes that wait for such a cycle.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Deadlock {
+        /// The nodes and the channels that they wait for, in the order of the cycle.
+        view waits: Vec<BlockedNode> => &[BlockedNode];
+        /// The byte budget, if it kept a full channel from growing.
+        copy over_budget: Option<usize>;
+        /// The channels that take most of the byte budget, the largest first, if it kept a full channel from growing.
+        view largest: Vec<ChannelRoom> => &[ChannelRoom];
+        /// An input from outside the cycle that holds items, while its node waits for another input.
+        option unread: Option<Box<UnreadInput>> => Option<&UnreadInput>;
+        /// What keeps the loop of the cycle from ending, if the loop has no input from outside: without a waiting process and
+        /// without items it would end.
+        option remains: Option<Box<Remains>> => Option<&Remains>;
+    }
 }
 
 /// What keeps a loop without an input from outside from ending, although all its nodes wait for items.
@@ -379,44 +382,48 @@ pub enum Remains {
     },
 }
 
-/// An input that holds items for a node that waits for another input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnreadInput {
-    /// The node's name.
-    pub node: String,
-    /// The channel, as `a.out -> b.in`.
-    pub channel: String,
+data! {
+    /// An input that holds items for a node that waits for another input.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct UnreadInput {
+        /// The node's name.
+        view node: String => &str;
+        /// The channel, as `a.out -> b.in`.
+        view channel: String => &str;
+    }
 }
 
-/// A channel's share of the byte budget.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChannelRoom {
-    /// The channel, as `a.out -> b.in`.
-    pub channel: String,
-    /// The bytes of its slots and, where items are weighed, those that its items may weigh.
-    pub bytes: usize,
-    /// Items in the channel.
-    pub items: usize,
+data! {
+    /// A channel's share of the byte budget.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ChannelRoom {
+        /// The channel, as `a.out -> b.in`.
+        view channel: String => &str;
+        /// The bytes of its slots and, where items are weighed, those that its items may weigh.
+        copy bytes: usize;
+        /// Items in the channel.
+        copy items: usize;
+    }
 }
 
 /// The most nodes that the message names.
 const SHOWN: usize = 10;
 
-/// A node and the channel it waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlockedNode {
-    /// The node's name.
-    pub node: String,
-    /// The channel, as `a.out -> b.in`.
-    pub channel: String,
-    /// Whether it waits for room (true) or for items (false).
-    pub full: bool,
-    /// Items in the channel.
-    pub items: usize,
-    /// Items it can hold.
-    pub capacity: usize,
+data! {
+    /// A node and the channel it waits for.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct BlockedNode {
+        /// The node's name.
+        view node: String => &str;
+        /// The channel, as `a.out -> b.in`.
+        view channel: String => &str;
+        /// Whether it waits for room (true) or for items (false).
+        copy full: bool;
+        /// Items in the channel.
+        copy items: usize;
+        /// Items it can hold.
+        copy capacity: usize;
+    }
 }
 
 impl fmt::Display for Deadlock {
@@ -444,7 +451,7 @@ impl fmt::Display for Deadlock {
             }
             return Ok(());
         }
-        if let Some(UnreadInput { node, channel }) = &self.unread {
+        if let Some(UnreadInput { node, channel }) = self.unread.as_deref() {
             write!(f, "; meanwhile `{channel}` holds items for node `{node}`")?;
         }
         match self.remains.as_deref() {

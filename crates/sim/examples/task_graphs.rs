@@ -28,7 +28,7 @@ const RUNS: [(&str, Colouring, Transfer); 6] = [
 fn described(path: &str) -> Result<TaskSettings, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
     let machine =
-        Machine::read(&text).map_err(|error| format!("{path}, line {}: {}", error.line, error.what))?;
+        Machine::read(&text).map_err(|error| format!("{path}, line {}: {}", error.line(), error.what()))?;
     let unequal =
         || format!("{path}: its domains differ\nhelp: describe domains with equal numbers of cores");
     TaskSettings::on(&machine).ok_or_else(unequal)

@@ -21,8 +21,8 @@ use thalweg_policy::{Decision, Event, Host, Policy, Shared, WorkerId};
 /// # Errors
 /// The policy violates the liveness law, or the model cannot end.
 pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<Report, Failure> {
-    let policy_name = policy.needs(&model.graph).pools().then(|| POOLS.to_owned());
-    let wishes = Wishes { threads: Some(settings.workers), policy: policy_name, ..Wishes::default() };
+    let wishes = Wishes::default().threads(settings.workers);
+    let wishes = if policy.needs(&model.graph).pools() { wishes.policy(POOLS) } else { wishes };
     let sizes = Sizes::of_settings(model, settings);
     play(policy, model, *settings, Plan::new(&model.graph, &wishes), &sizes)
 }
@@ -39,7 +39,7 @@ pub fn run<P: Policy>(policy: &P, model: &Model, settings: &Settings) -> Result<
 ///
 /// let (model, settings) = (shapes::chain(2, 100), Settings { workers: 2, ..Settings::default() });
 /// let makespan = |capacity| {
-///     let wishes = Wishes { capacity: Some(capacity), claim_length: Some(1), ..Wishes::default() };
+///     let wishes = Wishes::default().capacity(capacity).claim_length(1);
 ///     run_planned(&Auto, &model, &settings, Plan::new(&model.graph, &wishes)).unwrap().makespan
 /// };
 /// assert!(makespan(1) > makespan(64));
@@ -66,10 +66,10 @@ fn play<P: Policy>(
 ) -> Result<Report, Failure> {
     let needs = policy.needs(&model.graph);
     if needs.pools() {
-        settings.workers = plan.threads;
+        settings.workers = plan.threads();
     }
-    plan.threads = settings.workers;
-    plan.affinity.retain(|_, worker| (*worker as usize) < settings.workers);
+    *plan.threads_mut() = settings.workers;
+    plan.affinity_mut().retain(|_, worker| (*worker as usize) < settings.workers);
     let mut clock: Clock<'_, P::Shared> = Clock::new(model, settings, plan, sizes);
     clock.carries = policy.adapts() && model.carries();
     clock.pools = needs.pools();

@@ -174,7 +174,7 @@ impl<'m> World<'m> {
 
     pub(crate) fn occupancy(&self, id: ChannelId) -> Occupancy {
         let channel = &self.channels[id.index()];
-        Occupancy { items: channel.items, capacity: channel.capacity }
+        Occupancy::new(channel.items, channel.capacity)
     }
 
     /// Items published to a channel so far.
@@ -509,9 +509,9 @@ mod tests {
         let first = world.claim(FARM, 3, Some(0)).unwrap();
         let second = world.claim(FARM, 2, Some(0)).unwrap();
         world.finish(FARM, second.run);
-        assert_eq!(world.occupancy(ChannelId(1)).items, 0);
+        assert_eq!(world.occupancy(ChannelId(1)).items(), 0);
         world.finish(FARM, first.run);
-        assert_eq!(world.occupancy(ChannelId(1)).items, 5);
+        assert_eq!(world.occupancy(ChannelId(1)).items(), 5);
     }
 
     #[test]

@@ -69,9 +69,9 @@ impl registry::Visit for Planned<'_> {
 
     fn visit<P: Policy>(self, policy: &P) -> Self::Out {
         let graph = &self.0.graph;
-        let mut plan = Plan::new(graph, &Wishes { threads: Some(64), ..Wishes::default() });
-        plan.affinity.extend(graph.node_ids().map(|node| (node, 63)));
-        plan.segments = vec![graph.node_ids().collect()];
+        let mut plan = Plan::new(graph, &Wishes::default().threads(64));
+        plan.affinity_mut().extend(graph.node_ids().map(|node| (node, 63)));
+        *plan.segments_mut() = vec![graph.node_ids().collect()];
         run_planned(policy, self.0, &self.1, plan)
     }
 }

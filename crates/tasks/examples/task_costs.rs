@@ -85,7 +85,7 @@ fn explicit(graph: &mut StaticGraph, members: usize) -> f64 {
     let start = Instant::now();
     let counts =
         graph.run_with(&TaskOptions::new().members(members), |node| _ = black_box(node)).expect("no cycle");
-    assert_eq!(counts.total().nodes, graph.nodes().into());
+    assert_eq!(counts.total().nodes(), graph.nodes().into());
     per_node(start.elapsed(), graph.nodes().into())
 }
 

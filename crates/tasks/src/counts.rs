@@ -6,7 +6,7 @@ use thalweg_runtime::MemberCounts;
 /// Counts an access to data of this colour by a member of a domain with these colours.
 pub(crate) fn access(counts: &mut MemberCounts, colour: Option<Colour>, domain: &ColourSet) {
     if let Some(colour) = colour {
-        counts.accesses += 1;
-        counts.remote += u64::from(!domain.contains(colour));
+        *counts.accesses_mut() += 1;
+        *counts.remote_mut() += u64::from(!domain.contains(colour));
     }
 }

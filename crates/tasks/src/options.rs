@@ -75,7 +75,7 @@ impl TaskOptions {
     /// // A chain of 8 nodes, one near each thread: half of them are in the other domain.
     /// let mut chain = StaticGraph::from_edges(8, (1..8).map(|n| (n - 1, n))).colours(|n| Some(Colour(n)));
     /// let counts = chain.run_with(&options, |_| {}).expect("no cycle");
-    /// assert_eq!((counts.total().accesses, counts.total().remote), (15, 7));
+    /// assert_eq!((counts.total().accesses(), counts.total().remote()), (15, 7));
     /// # Ok::<(), thalweg_machine::ReadError>(())
     /// ```
     #[must_use]

@@ -200,7 +200,7 @@ fn an_explicit_graph_can_be_run_again_after_a_failure() {
             assert_eq!(error, Err(TaskError::Failed { key: 77, cause: "bad" }));
             let error = graph.run_with(&options, |node| assert!(node != 99, "bad node")).unwrap_err();
             assert_eq!(error.to_string(), "`compute` of node 99 panicked: bad node");
-            assert_eq!(graph.run_with(&options, |_| {}).expect("no cycle").total().nodes, 200);
+            assert_eq!(graph.run_with(&options, |_| {}).expect("no cycle").total().nodes(), 200);
         }
     });
 }

@@ -55,7 +55,7 @@ fn a_worker_returns_to_its_run_and_comes_again() {
         let counts = StaticGraph::from_edges(6, edges)
             .run_with(&TaskOptions::new().members(2), task)
             .expect("no cycle");
-        assert_eq!(counts.total().nodes, 6);
+        assert_eq!(counts.total().nodes(), 6);
         event.store(true, Ordering::Release);
         wait_until(|| waker.lock().unwrap().is_some() || fired.load(Ordering::Relaxed), "the process waits");
         waker.lock().unwrap().take().into_iter().for_each(Waker::wake);

@@ -130,7 +130,7 @@ fn explicit_graphs_agree_with_the_reference() {
                         results.iter().for_each(|result| result.store(0, Ordering::Relaxed));
                         let options = TaskOptions::new().members(members).seed(seed).domains([0, 0, 1, 1]);
                         let counts = graph.run_with(&options, compute).expect("no cycle");
-                        assert_eq!(counts.total().nodes, nodes as u64);
+                        assert_eq!(counts.total().nodes(), nodes as u64);
                         let found = results.iter().map(|result| result.load(Ordering::Relaxed));
                         assert!(found.eq(expected.iter().copied()), "{members} members, seed {seed}");
                     }
@@ -183,13 +183,13 @@ fn random_graphs_end_with_their_failure() {
             let error = explicit.run_with(&options, |node| assert!(node != bad, "bad node"));
             let message = "bad node".to_owned();
             assert_eq!(error, Err(TaskError::Panicked { key: bad, during: During::Compute, message }));
-            assert_eq!(explicit.run_with(&options, |_| {}).expect("no cycle").total().nodes, nodes as u64);
+            assert_eq!(explicit.run_with(&options, |_| {}).expect("no cycle").total().nodes(), nodes as u64);
 
             // An edge back from the last node closes a cycle through it, if it needs `bad`.
             let cyclic = needed(&before, sink)[bad as usize];
             let mut explicit = StaticGraph::from_edges(nodes as u32, edges().chain([(sink, bad)]));
             match explicit.run_with(&options, |_| {}) {
-                Ok(counts) => assert_eq!((cyclic, counts.total().nodes), (false, nodes as u64)),
+                Ok(counts) => assert_eq!((cyclic, counts.total().nodes()), (false, nodes as u64)),
                 Err(TaskError::Cycle { keys }) => {
                     assert!(cyclic && keys.contains(&sink) && keys.contains(&bad), "{keys:?}");
                 }

@@ -78,7 +78,7 @@ fn an_empty_graph_ends_at_once() {
         for members in 1..=3 {
             let counts = StaticGraph::from_edges(0, [])
                 .run_with(&TaskOptions::new().members(members), |_| panic!("no node"));
-            assert_eq!(counts.expect("no cycle").total().nodes, 0);
+            assert_eq!(counts.expect("no cycle").total().nodes(), 0);
         }
     });
 }
@@ -135,8 +135,8 @@ fn members_that_sleep_are_woken_for_later_work() {
             }
         });
         let counts = counts.expect("no cycle");
-        assert_eq!(counts.members.iter().map(|member| member.nodes).max(), Some(3));
-        assert_eq!(counts.total().steals, 1);
+        assert_eq!(counts.members().iter().map(|member| member.nodes()).max(), Some(3));
+        assert_eq!(counts.total().steals(), 1);
     });
 }
 
@@ -156,7 +156,7 @@ fn a_long_first_task_delays_no_other() {
                 std::thread::yield_now();
             }
         });
-        assert!(counts.expect("no cycle").members.iter().all(|member| member.nodes == 1));
+        assert!(counts.expect("no cycle").members().iter().all(|member| member.nodes() == 1));
     });
 }
 

@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let finished = tree.run_with((0, 0), &TaskOptions::new().places(&places))?;
     let counts = finished.counts().total();
     println!("sum: {}", finished.sink());
-    println!("remote accesses: {} of {}", counts.remote, counts.accesses);
+    println!("remote accesses: {} of {}", counts.remote(), counts.accesses());
     Ok(())
 }
 

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cuts = cuts(video)?;
     cuts.iter()
         .for_each(|(picture, change)| println!("cut at picture {picture}: brightness changes by {change}"));
-    println!("{} pictures, {} cuts", cuts.report().nodes[1].firings, cuts.len());
+    println!("{} pictures, {} cuts", cuts.report().nodes()[1].firings(), cuts.len());
     Ok(())
 }
 

@@ -15,7 +15,7 @@
 //!     .collect()
 //!     .run_with(&Options::new().threads(2))?.into_parts();
 //! assert_eq!(squares, [1, 9, 25]);
-//! assert_eq!(report.nodes[1].firings, 5);
+//! assert_eq!(report.nodes()[1].firings(), 5);
 //! # Ok::<(), thalweg::Error>(())
 //! ```
 //!
@@ -59,7 +59,7 @@ pub use thalweg_runtime::{
 
 /// What an [`Error`] contains.
 pub mod error {
-    pub use thalweg_runtime::{BlockedNode, BuildError, ChannelRoom, Deadlock, Remains, UnreadInput};
+    pub use thalweg_runtime::{BlockedNode, BuildError, ChannelRoom, Deadlock, Remains};
 }
 
 /// The types of a node's ports, of what its function gets, and of what it returns.
@@ -143,18 +143,20 @@ pub mod embed {
 ///
 /// // A plan that does not fit is refused, with the line.
 /// let error = Plan::read(&text.replace("threads 2", "threads 0"), &graph).unwrap_err();
-/// assert_eq!(error.line, 3);
+/// assert_eq!(error.line(), 3);
 ///
 /// // What a run has measured makes the next plan better.
 /// let report = squares().run_with(&Options::new().threads(2))?.into_report();
-/// let plan = Plan::with_profile(&report.graph, &report.profile(), &Default::default());
+/// let plan = Plan::with_profile(report.graph(), &report.profile(), &Default::default());
 /// squares().run_with(&Options::new().plan(plan))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod plan {
     #[cfg(feature = "report")]
     pub use thalweg_plan::ReadError;
-    pub use thalweg_plan::{ChannelProfile, Misfit, NodeProfile, Plan, PlanError, Profile, Wishes};
+    pub use thalweg_plan::{
+        ChannelProfile, Misfit, NodeProfile, OtherGraph, Plan, PlanError, Profile, Wishes,
+    };
 }
 
 /// Machines as data: processing units, caches, memory domains, limits, and measured costs.

@@ -93,7 +93,7 @@ fn nothing_runs_before_the_first_call_of_next() {
 fn capacities(items: u64, options: &Options) -> Vec<usize> {
     let mut outlet = from_iter(0..items).blocking().par_map(|item| item).start_with(options).unwrap();
     assert_eq!(outlet.by_ref().count() as u64, items);
-    outlet.finish().unwrap().report().channels.iter().map(|channel| channel.capacity).collect()
+    outlet.finish().unwrap().report().channels().iter().map(|channel| channel.capacity()).collect()
 }
 
 #[test]

@@ -253,10 +253,10 @@ fn growth_keeps_the_budget() {
                 Ok(run) => {
                     assert!(hoard < 400, "400 items exceed the budget: they weigh about 800,000 bytes");
                     // The report lists the growth, with the limit that was raised.
-                    let grew = run.report().growths.iter().map(|growth| growth.limit);
+                    let grew = run.report().growths().iter().map(|growth| growth.limit());
                     assert!(hoard < 80 || grew.into_iter().any(|limit| limit == Limit::Bytes));
                 }
-                Err(Error::Deadlock(deadlock)) => assert_eq!(deadlock.over_budget, Some(BUDGET)),
+                Err(Error::Deadlock(deadlock)) => assert_eq!(deadlock.over_budget(), Some(BUDGET)),
                 Err(error) => panic!("{error}"),
             }
         }

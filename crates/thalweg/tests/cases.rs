@@ -554,7 +554,7 @@ fn items_too_few_for_a_firing_are_left_over() {
     for (items, left) in [(6, Some(0)), (7, Some(1)), (8, None), (100, None)] {
         for budget in [1000, 100_000] {
             let end = pairing(items, &Options::new().threads(2).budget(budget));
-            assert_eq!(end.ok().map(|report| report.channels[0].leftover), left, "{items} items");
+            assert_eq!(end.ok().map(|report| report.channels()[0].leftover()), left, "{items} items");
         }
     }
 }

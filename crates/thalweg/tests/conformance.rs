@@ -111,7 +111,7 @@ impl registry::Visit for VirtualFirings<'_> {
 }
 
 fn firings(report: &Report) -> Vec<u64> {
-    report.nodes.iter().map(|node| node.firings).collect()
+    report.nodes().iter().map(|node| node.firings()).collect()
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn a_deadlock_names_the_processes_of_its_cycle() {
         egg.feed(end);
         match graph.run_with(options).map_err(Error::from) {
             Err(Error::Deadlock(deadlock)) => {
-                let mut names: Vec<_> = deadlock.waits.iter().map(|wait| wait.node.as_str()).collect();
+                let mut names: Vec<_> = deadlock.waits().iter().map(|wait| wait.node()).collect();
                 names.sort_unstable();
                 assert_eq!(names, ["egg", "hen"]);
             }

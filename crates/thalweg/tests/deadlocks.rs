@@ -29,7 +29,7 @@ fn cycle(end: Result<Run, Failed>) -> (Vec<String>, Deadlock, String) {
     let error = end.expect_err("the run ends in a deadlock").into_error();
     let text = format!("{error:?}");
     let Error::Deadlock(deadlock) = error else { panic!("not a deadlock: {text}") };
-    let mut names: Vec<String> = deadlock.waits.iter().map(|wait| wait.node.clone()).collect();
+    let mut names: Vec<String> = deadlock.waits().iter().map(|wait| wait.node().to_owned()).collect();
     names.sort();
     (names, deadlock, text)
 }
@@ -38,7 +38,7 @@ fn cycle(end: Result<Run, Failed>) -> (Vec<String>, Deadlock, String) {
 fn assert_between(end: Result<Run, Failed>, names: &[&str], others: &[&str]) {
     let (found, deadlock, text) = cycle(end);
     assert_eq!(found, names, "{text}");
-    assert_eq!(deadlock.over_budget, None);
+    assert_eq!(deadlock.over_budget(), None);
     assert!(names.iter().all(|name| text.contains(&format!("`{name}`"))), "{text}");
     assert!(!others.iter().any(|name| text.contains(&format!("`{name}`"))), "{text}");
 }
@@ -121,7 +121,7 @@ fn a_starving_loop_ends_if_it_has_consumed_all_items_from_outside() {
                     assert_ne!(items, 2);
                     let (found, deadlock, text) = cycle(end);
                     assert_eq!(found, ["meet", "part"], "{text}");
-                    assert_eq!(deadlock.unread.unwrap().channel, "numbers.out -> meet.in", "{text}");
+                    assert_eq!(deadlock.unread().unwrap().channel(), "numbers.out -> meet.in", "{text}");
                 }
             }
         }
@@ -179,11 +179,11 @@ fn skewed(items: u64) -> (Graph<'static>, Stream<'static, u64>) {
 
 /// The channel that had to grow has grown to at most about twice the capacity it needs.
 fn assert_grown(report: &Report) {
-    let names = |channel| report.graph.channel_name(channel);
-    let last = report.growths.last().expect("four items of room are too few");
-    assert!(report.growths.iter().all(|growth| growth.to == 2 * growth.from), "{:?}", report.growths);
-    assert!(report.growths.iter().any(|growth| names(growth.channel) == "fan.b -> meet.soon"));
-    assert!((96..256).contains(&last.to), "{:?}", report.growths);
+    let names = |channel| report.graph().channel_name(channel);
+    let last = report.growths().last().expect("four items of room are too few");
+    assert!(report.growths().iter().all(|growth| growth.to() == 2 * growth.from()), "{:?}", report.growths());
+    assert!(report.growths().iter().any(|growth| names(growth.channel()) == "fan.b -> meet.soon"));
+    assert!((96..256).contains(&last.to()), "{:?}", report.growths());
     assert!(report.to_string().contains("fan.b -> meet.soon"));
 }
 
@@ -266,7 +266,7 @@ fn a_channel_grows_where_the_source_is_the_last_to_sleep() {
             .sequential(|(a, b), out| out.push(a.pop() + b.pop()));
         sums.for_each(|_| {}).named("sums");
         let report = graph.run_with(&options.clone().capacity(4)).unwrap().into_report();
-        assert_eq!(report.nodes[0].firings, 201);
+        assert_eq!(report.nodes()[0].firings(), 201);
     });
 }
 
@@ -302,7 +302,7 @@ fn two_channels_grow_where_the_source_ends_last() {
         }
         let report = graph.run_with(&options.clone().capacity(2)).unwrap().into_report();
         assert_eq!(*got.lock().unwrap(), [3, 3]);
-        assert_eq!(report.growths.len(), 2, "{:?}", report.growths);
+        assert_eq!(report.growths().len(), 2, "{:?}", report.growths());
     });
 }
 
@@ -342,19 +342,19 @@ fn growth_beyond_the_budget_is_refused_with_the_budget_in_the_text() {
         let end = graph.run_with(&options.clone().capacity(4).budget(400));
         let (names, deadlock, text) = cycle(end);
         assert_eq!(names, ["fan", "hoard", "meet"], "{text}");
-        assert_eq!(deadlock.over_budget, Some(400));
+        assert_eq!(deadlock.over_budget(), Some(400));
         assert!(text.contains("limit of 400 bytes, of which `"), "{text}");
         // The room is that of the longest channels, and within the budget.
-        let largest = &deadlock.largest;
+        let largest = deadlock.largest();
         assert!(
-            text.contains(&format!("of which `{}` has {}", largest[0].channel, largest[0].bytes)),
+            text.contains(&format!("of which `{}` has {}", largest[0].channel(), largest[0].bytes())),
             "{text}"
         );
         assert!(
-            largest[0].items > 0 && largest.iter().map(|room| room.bytes).sum::<usize>() <= 400,
+            largest[0].items() > 0 && largest.iter().map(|room| room.bytes()).sum::<usize>() <= 400,
             "{text}"
         );
-        assert!(largest.is_sorted_by_key(|room| std::cmp::Reverse(room.bytes)), "{text}");
+        assert!(largest.is_sorted_by_key(|room| std::cmp::Reverse(room.bytes())), "{text}");
     });
 }
 

@@ -133,7 +133,7 @@ fn an_incomplete_last_group_is_left_over() {
         sums.for_each(move |sum| to.lock().unwrap().push(sum)).named("sums");
         let report = watch("cut", || graph.run().unwrap().into_report());
         assert_eq!(*got.lock().unwrap(), [3, 12, 21]);
-        assert_eq!(report.channels[0].leftover, 2);
+        assert_eq!(report.channels()[0].leftover(), 2);
         assert_eq!(ledger.live(), 0);
     }
 }

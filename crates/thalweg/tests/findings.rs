@@ -16,7 +16,7 @@ fn work() {
 
 /// The nodes with these names.
 fn nodes(report: &Report, names: &[&str]) -> Vec<NodeId> {
-    let id = |name: &&str| report.graph.node_ids().find(|id| report.graph.node(*id).name == **name);
+    let id = |name: &&str| report.graph().node_ids().find(|id| report.graph().node(*id).name == **name);
     let mut ids: Vec<NodeId> = names.iter().map(|name| id(name).expect("a node of this name")).collect();
     ids.sort_unstable();
     ids
@@ -24,14 +24,14 @@ fn nodes(report: &Report, names: &[&str]) -> Vec<NodeId> {
 
 /// The finding of this kind, whose words the page and the printed report have too.
 fn find(report: &Report, kind: FindingKind) -> Finding {
-    let found = report.findings().into_iter().find(|finding| finding.kind == kind);
+    let found = report.findings().into_iter().find(|finding| finding.kind() == kind);
     let found = found.unwrap_or_else(|| panic!("no {kind:?} in\n{report}"));
-    assert!(report.advice().contains(&found.what), "{report}");
+    assert!(report.advice().contains(found.what()), "{report}");
     // Markup stands for the backticks and the `>` of names.
     let words =
         |text: &str| text.replace(['`', '>'], " ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let page = report.to_html().replace("<code>", " ").replace("</code>", " ").replace("&gt;", " ");
-    let (page, what) = (words(&page).join(" "), words(&found.what).join(" "));
+    let (page, what) = (words(&page).join(" "), words(found.what()).join(" "));
     // The first letter is a capital there, and a comma may follow a name.
     let (page, what) = (page.replace(" ,", ","), what.replace(" ,", ","));
     assert!(page.contains(&what[1..]), "{what}");
@@ -57,7 +57,7 @@ fn a_planted_bottleneck_is_named() {
     });
     let finding = find(&report, FindingKind::SerialBound);
     let index = nodes(&report, &["index"])[0];
-    assert_eq!(finding.nodes, [index]);
+    assert_eq!(finding.nodes(), [index]);
     assert!(report.to_html().contains("box bound"), "the drawing marks the node");
     // The producer waits for room before the slow node, and the consumer for its items. Other load of the machine adds
     // waits for a worker.
@@ -65,11 +65,15 @@ fn a_planted_bottleneck_is_named() {
         let waits = report.waits(nodes(&report, &[name])[0]);
         waits.into_iter().map(|(cause, _)| cause).find(|cause| *cause != Cause::Worker)
     };
-    let node = report.graph.node(index);
+    let node = report.graph().node(index);
     assert_eq!(longest("parse"), Some(Cause::Room(node.inputs[0].channel.unwrap())));
     assert_eq!(longest("write"), Some(Cause::Items(node.outputs[0].channel.unwrap())));
     let planted = [FindingKind::GrownCycle, FindingKind::StarvedLoop, FindingKind::LittleRoom];
-    assert!(report.findings().iter().all(|finding| !planted.contains(&finding.kind)), "{}", report.advice());
+    assert!(
+        report.findings().iter().all(|finding| !planted.contains(&finding.kind())),
+        "{}",
+        report.advice()
+    );
 }
 
 /// `hoard` keeps a hundred items while `meet` needs one from each of `fan`'s outputs: four items of room are too few.
@@ -98,10 +102,10 @@ fn a_near_miss_of_a_deadlock_is_named() {
         graph.run_with(&Options::new().threads(2).capacity(4)).unwrap().report().clone()
     });
     let finding = find(&report, FindingKind::GrownCycle);
-    assert_eq!(finding.nodes, nodes(&report, &["fan", "hoard", "meet"]));
-    let names: Vec<String> = finding.channels.iter().map(|id| report.graph.channel_name(*id)).collect();
+    assert_eq!(finding.nodes(), nodes(&report, &["fan", "hoard", "meet"]));
+    let names: Vec<String> = finding.channels().iter().map(|id| report.graph().channel_name(*id)).collect();
     assert!(names.contains(&"fan.b -> meet.soon".to_owned()), "{names:?}");
-    assert!(finding.help.contains("capacity("), "{finding}");
+    assert!(finding.help().contains("capacity("), "{finding}");
 }
 
 /// A loop of two nodes with one item: they take turns.
@@ -127,6 +131,6 @@ fn a_starving_loop_is_named() {
         graph.run_with(&Options::new().threads(2)).unwrap().report().clone()
     });
     let finding = find(&report, FindingKind::StarvedLoop);
-    assert_eq!(finding.nodes, nodes(&report, &["meet", "part"]));
-    assert!(finding.help.contains("`part.back -> meet.back` more initial items"), "{finding}");
+    assert_eq!(finding.nodes(), nodes(&report, &["meet", "part"]));
+    assert!(finding.help().contains("`part.back -> meet.back` more initial items"), "{finding}");
 }

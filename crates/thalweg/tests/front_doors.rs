@@ -37,7 +37,7 @@ fn operators_and_kernels_build_the_same_graph() {
     let options = Options::new().threads(2);
     let (chain, built) = (chain.prepare(&options).unwrap(), built.prepare(&options).unwrap());
     assert_eq!(chain.plan().to_string(), built.plan().to_string());
-    let items = |run: thalweg::Run| run.report().channels.iter().map(|c| c.items).collect::<Vec<_>>();
+    let items = |run: thalweg::Run| run.report().channels().iter().map(|c| c.items()).collect::<Vec<_>>();
     assert_eq!(items(chain.run().unwrap()), items(built.run().unwrap()));
 }
 

@@ -20,7 +20,7 @@ fn report_of(items: u64, options: &Options, fire: impl FnMut(u64) + Send) -> Rep
     let graph = Graph::new();
     graph.source(0..items).named("numbers").for_each(fire).named("work");
     let report = graph.run_with(options).unwrap().into_report();
-    assert_eq!(Report::from_json(&report.to_json()).unwrap().nodes, report.nodes);
+    assert_eq!(Report::from_json(&report.to_json()).unwrap().nodes(), report.nodes());
     report
 }
 
@@ -54,8 +54,8 @@ fn accesses_of_a_known_graph_are_those_computed_by_hand() {
     let alone = TaskOptions::new().members(1).domains([0, 1]);
     let check = |all: MemberCounts, times: u64| {
         let expected = (times, 4 * times, OF_DIAMOND.0 * times, OF_DIAMOND.1 * times);
-        assert_eq!((all.graphs, all.nodes, all.accesses, all.remote), expected);
-        assert_eq!((all.loops, all.joins, all.steals, all.attempts), (0, times, 0, 0));
+        assert_eq!((all.graphs(), all.nodes(), all.accesses(), all.remote()), expected);
+        assert_eq!((all.loops(), all.joins(), all.steals(), all.attempts()), (0, times, 0, 0));
         assert_eq!(all.remote_share(), Some(0.375));
     };
     let counts = diamond().run_with(&alone, |_| {}).unwrap();
@@ -71,7 +71,7 @@ fn accesses_of_a_known_graph_are_those_computed_by_hand() {
             let mut graph = diamond();
             graph.run_with(&TaskOptions::new().members(1).domains([0; 2]), |_| {}).unwrap();
         });
-        assert_eq!(jobs(&report).total().remote, 0);
+        assert_eq!(jobs(&report).total().remote(), 0);
     }
     let report =
         report_of(7, &Options::new().threads(1), |_| _ = diamond().run_with(&alone, |_| {}).unwrap());
@@ -83,7 +83,7 @@ fn accesses_of_a_known_graph_are_those_computed_by_hand() {
     let options = Options::new().threads(1).domains(machine.places(2).domains().to_vec());
     let of_machine = report_of(7, &options, |_| _ = diamond().run(|_| {}).unwrap());
     assert_eq!(jobs(&of_machine), jobs(&report), "the domains of a described machine");
-    assert_eq!((jobs(&report).members.len(), jobs(&report).helpers()), (1, 1));
+    assert_eq!((jobs(&report).members().len(), jobs(&report).helpers()), (1, 1));
     assert!(report.to_string().contains("loops, graphs"), "{report}");
     let json = report.to_json();
     let expected = "\"jobs\": [{\"loops\": 0, \"graphs\": 7, \"joins\": 7, \"iterations\": 0, \"nodes\": 28, \"steals\": 0, \
@@ -106,12 +106,16 @@ fn sums_over_members_are_what_was_executed() {
                 graph.run(|_| {}).unwrap();
             });
             let (counts, all) = (jobs(&report), jobs(&report).total());
-            assert_eq!((all.loops, all.iterations, all.graphs, all.nodes), (5, 5000, 5, 2500), "{report}");
-            assert_eq!(counts.members.len(), threads);
-            assert!(all.joins >= 10 && all.steals <= all.attempts, "{report}");
-            assert_eq!((all.accesses, all.remote), (0, 0), "no domains were described");
+            assert_eq!(
+                (all.loops(), all.iterations(), all.graphs(), all.nodes()),
+                (5, 5000, 5, 2500),
+                "{report}"
+            );
+            assert_eq!(counts.members().len(), threads);
+            assert!(all.joins() >= 10 && all.steals() <= all.attempts(), "{report}");
+            assert_eq!((all.accesses(), all.remote()), (0, 0), "no domains were described");
             if threads == 1 {
-                assert_eq!((all.joins, all.steals, all.attempts), (10, 0, 0), "{report}");
+                assert_eq!((all.joins(), all.steals(), all.attempts()), (10, 0, 0), "{report}");
             }
         }
     }
@@ -125,9 +129,9 @@ fn a_scope_counts_as_a_report_does() {
         diamond().run_with(&TaskOptions::new().members(1).domains([0, 1]), |_| {}).unwrap();
     });
     let all = counts.total();
-    assert_eq!((all.loops, all.iterations, all.graphs, all.nodes), (4, 33, 1, 4));
-    assert_eq!((all.joins, all.accesses, all.remote), (5, OF_DIAMOND.0, OF_DIAMOND.1));
-    assert_eq!(counts.members.len(), thalweg::loops::team_size());
+    assert_eq!((all.loops(), all.iterations(), all.graphs(), all.nodes()), (4, 33, 1, 4));
+    assert_eq!((all.joins(), all.accesses(), all.remote()), (5, OF_DIAMOND.0, OF_DIAMOND.1));
+    assert_eq!(counts.members().len(), thalweg::loops::team_size());
     // Members that join call loops that count too.
     let (iterations, counts) = count_jobs(|| {
         let done = AtomicUsize::new(0);
@@ -135,7 +139,7 @@ fn a_scope_counts_as_a_report_does() {
         Loop::new().schedule(Schedule::Dynamic).for_each(0..200, inner);
         done.into_inner() as u64
     });
-    assert_eq!((iterations, counts.total().loops, counts.total().iterations), (10_000, 201, 10_200));
+    assert_eq!((iterations, counts.total().loops(), counts.total().iterations()), (10_000, 201, 10_200));
     // In a firing both count, and a loop after the scope counts once.
     let mut scoped = MemberCounts::default();
     let report = report_of(3, &Options::new().threads(2), |_| {
@@ -143,8 +147,8 @@ fn a_scope_counts_as_a_report_does() {
         scoped = scoped + counts.total();
         Loop::new().for_each(0..10, |_| ());
     });
-    assert_eq!((scoped.loops, scoped.iterations), (3, 300));
-    assert_eq!((jobs(&report).total().loops, jobs(&report).total().iterations), (6, 330), "{report}");
+    assert_eq!((scoped.loops(), scoped.iterations()), (3, 300));
+    assert_eq!((jobs(&report).total().loops(), jobs(&report).total().iterations()), (6, 330), "{report}");
 }
 
 /// Each of two threads waits in the loop for the other one.
@@ -161,27 +165,27 @@ fn a_member_that_helps_is_in_the_counts_and_on_the_timeline() {
     let options = Options::new().threads(2).timeline(1000);
     let report = watch("two members", || report_of(3, &options, |_| meet()));
     let counts = jobs(&report);
-    assert_eq!((counts.helpers(), counts.total().joins, counts.total().loops), (2, 6, 3), "{report}");
-    assert!(counts.members.iter().all(|member| member.iterations == 3), "{report}");
-    let timeline = report.timeline.as_ref().unwrap();
+    assert_eq!((counts.helpers(), counts.total().joins(), counts.total().loops()), (2, 6, 3), "{report}");
+    assert!(counts.members().iter().all(|member| member.iterations() == 3), "{report}");
+    let timeline = report.timeline().unwrap();
     let mut loops = 0;
-    for track in &timeline.tracks[..2] {
-        for event in &track.events {
-            let What::Loop { node, steals, ns } = event.what else { continue };
-            assert_eq!((&*report.graph.node(node).name, steals), ("work", 0));
-            let wall = report.wall.as_nanos() as u64;
-            assert!(ns > 0 && event.at + ns <= wall + wall / 10, "{event:?}");
+    for track in &timeline.tracks()[..2] {
+        for event in track.events() {
+            let What::Loop { node, steals, ns } = event.what() else { continue };
+            assert_eq!((&*report.graph().node(node).name, steals), ("work", 0));
+            let wall = report.wall().as_nanos() as u64;
+            assert!(ns > 0 && event.at() + ns <= wall + wall / 10, "{event:?}");
             loops += 1;
         }
-        let ends = |at: usize| track.events[at].at + track.events[at].what.length().as_nanos() as u64;
-        assert!((1..track.events.len()).all(|at| ends(at - 1) <= ends(at)), "{track:?}");
-        assert!(track.events.iter().any(|event| matches!(event.what, What::Loop { .. })), "{track:?}");
+        let ends = |at: usize| track.events()[at].at() + track.events()[at].what().length().as_nanos() as u64;
+        assert!((1..track.events().len()).all(|at| ends(at - 1) <= ends(at)), "{track:?}");
+        assert!(track.events().iter().any(|event| matches!(event.what(), What::Loop { .. })), "{track:?}");
     }
     assert_eq!(loops, 6);
-    let text = timeline.to_json(&report.graph);
+    let text = timeline.to_json(report.graph());
     assert!(text.contains("\"name\": \"loop work\", \"cat\": \"loop\""), "{text}");
-    let read = thalweg::trace::Timeline::from_json(&text, &report.graph).unwrap();
-    assert_eq!(&read, &**timeline);
+    let read = thalweg::trace::Timeline::from_json(&text, report.graph()).unwrap();
+    assert_eq!(&read, timeline);
     assert!(report.to_html().contains("Loops and task graphs"));
 }
 
@@ -190,10 +194,10 @@ fn a_member_that_helps_is_in_the_counts_and_on_the_timeline() {
 fn task_graphs_are_on_the_timeline_with_their_nodes() {
     let fire = |_| _ = diamond().run_with(&TaskOptions::new().members(1), |_| {}).unwrap();
     let report = report_of(4, &Options::new().threads(1).timeline(1000), fire);
-    let events = report.timeline.as_ref().unwrap().tracks.iter().flat_map(|track| &track.events);
-    let graphs = events.filter(|event| matches!(event.what, What::TaskGraph { steals: 0, .. }));
+    let events = report.timeline().unwrap().tracks().iter().flat_map(|track| track.events());
+    let graphs = events.filter(|event| matches!(event.what(), What::TaskGraph { steals: 0, .. }));
     assert_eq!(graphs.count(), 4);
-    assert!(report_of(4, &Options::new().threads(1), fire).timeline.is_none());
+    assert!(report_of(4, &Options::new().threads(1), fire).timeline().is_none());
 }
 
 #[test]
@@ -203,10 +207,14 @@ fn a_node_with_a_thread_of_its_own_has_counts_and_a_timeline() {
     graph.source(0..5u64).named("numbers").for_each(fire).named("work").blocking();
     let report = graph.run_with(&Options::new().threads(2).timeline(100)).unwrap().into_report();
     let all = jobs(&report).total();
-    assert_eq!((all.loops, all.iterations, jobs(&report).members[0].iterations), (5, 50, 50), "{report}");
-    let tracks = &report.timeline.as_ref().unwrap().tracks;
-    let track = tracks.iter().find(|track| track.name == "work").unwrap();
-    let loops = track.events.iter().filter(|event| matches!(event.what, What::Loop { .. }));
+    assert_eq!(
+        (all.loops(), all.iterations(), jobs(&report).members()[0].iterations()),
+        (5, 50, 50),
+        "{report}"
+    );
+    let tracks = report.timeline().unwrap().tracks();
+    let track = tracks.iter().find(|track| track.name() == "work").unwrap();
+    let loops = track.events().iter().filter(|event| matches!(event.what(), What::Loop { .. }));
     assert_eq!(loops.count(), 5);
 }
 
@@ -224,18 +232,18 @@ fn counts_are_consistent_after_a_panic() {
             assert_eq!(result.is_err(), item % 2 == 0);
         });
         let (counts, all) = (jobs(&report), jobs(&report).total());
-        assert_eq!((all.loops, all.graphs, all.nodes), (6, 6, 3 * 4 + 3 * 3), "{report}");
+        assert_eq!((all.loops(), all.graphs(), all.nodes()), (6, 6, 3 * 4 + 3 * 3), "{report}");
         // The loops that panic lack at least the range with iteration 55.
-        assert!((300..=570).contains(&all.iterations) && all.iterations % 10 == 0, "{report}");
-        assert!(all.remote <= all.accesses && counts.members.len() == threads, "{report}");
-        let events = report.timeline.as_ref().unwrap().tracks.iter().flat_map(|track| &track.events);
+        assert!((300..=570).contains(&all.iterations()) && all.iterations() % 10 == 0, "{report}");
+        assert!(all.remote() <= all.accesses() && counts.members().len() == threads, "{report}");
+        let events = report.timeline().unwrap().tracks().iter().flat_map(|track| track.events());
         let (mut parts, mut stolen) = (0, 0);
         for event in events {
-            if let What::Loop { steals, .. } | What::TaskGraph { steals, .. } = event.what {
+            if let What::Loop { steals, .. } | What::TaskGraph { steals, .. } = event.what() {
                 (parts, stolen) = (parts + 1, stolen + u64::from(steals));
             }
         }
-        assert_eq!((parts, stolen), (all.joins, all.steals), "the timeline has the same parts");
+        assert_eq!((parts, stolen), (all.joins(), all.steals()), "the timeline has the same parts");
     }
 }
 

@@ -78,7 +78,7 @@ fn sections_with_dynamic_rates_can_be_nested() {
     for_every_config(&[inner.clone(), MANY], 5, |run| {
         assert!(run.most <= 5, "{} in flight", run.most);
         assert!(!run.has_grown());
-        let graph = &run.report.graph;
+        let graph = run.report.graph();
         let node = graph.nodes().iter().find(|node| node.name == "par_flat_map").unwrap();
         let ports: Vec<&str> = node.outputs.iter().map(|port| port.name.as_str()).collect();
         assert_eq!(ports, ["out", "tally", "tally-2"]);
@@ -138,7 +138,7 @@ fn an_item_without_results_leaves() {
         });
         let (nothing, report) = watch(config, || nothing.collect().run_with(&options).unwrap()).into_parts();
         assert!(nothing.is_empty());
-        assert_eq!(report.nodes[2].firings, 2000);
+        assert_eq!(report.nodes()[2].firings(), 2000);
     }
 }
 
@@ -166,10 +166,10 @@ fn other_channels_grow_before_a_limit_does() {
         let late = b.capacity(8).filter(|x| *x >= 1000);
         let pairs = a.capacity(8).in_flight(5, |a| a.par_flat_map(|x| [x]).zip(late)).collect();
         let run = watch(config.clone(), || graph.run_with(&options).unwrap());
-        let growths = &run.report().growths;
+        let growths = run.report().growths();
         assert!(!growths.is_empty(), "{config}");
         assert!(
-            !growths.iter().any(|growth| run.report().graph.channel(growth.channel).link.limits),
+            !growths.iter().any(|growth| run.report().graph().channel(growth.channel()).link.limits),
             "{config}"
         );
         assert_eq!(run.take(pairs).unwrap().len(), 2000);
@@ -289,7 +289,7 @@ fn a_loop_whose_section_drops_an_item_is_a_deadlock() {
         out.discard();
         let failed = watch(config.clone(), || graph.run_with(&options).unwrap_err()).into_error();
         let Error::Deadlock(deadlock) = &failed else { panic!("{config}: {failed}") };
-        let unread = deadlock.unread.as_ref().map(|unread| unread.channel.as_str());
+        let unread = deadlock.unread().map(|unread| unread.channel());
         assert_eq!(unread, Some("source.out -> zip.in1"), "{config}: {failed}");
     }
 }

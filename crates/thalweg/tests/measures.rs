@@ -33,7 +33,7 @@ fn chain(items: u64, slow: Duration, options: &Options) -> Report {
 }
 
 fn node(report: &Report, name: &str) -> thalweg::embed::graph::NodeId {
-    let found = report.graph.node_ids().find(|id| report.graph.node(*id).name == name);
+    let found = report.graph().node_ids().find(|id| report.graph().node(*id).name == name);
     found.unwrap_or_else(|| panic!("no node `{name}`"))
 }
 
@@ -50,16 +50,16 @@ fn assert_near(value: Duration, wanted: Duration, share: f64) {
 fn busy_time_and_waits_add_up_to_the_run() {
     for options in [Options::new().threads(1), Options::new().threads(2), Options::new().thread_per_node()] {
         let report = chain(20_000, Duration::from_micros(5), &options);
-        for id in report.graph.node_ids() {
-            let (busy, waited) = (report.nodes[id.index()].busy, report.total_wait(id));
+        for id in report.graph().node_ids() {
+            let (busy, waited) = (report.nodes()[id.index()].busy(), report.total_wait(id));
             // The nodes before the slow one end before the run does, by what the channels hold.
             let early = if id < node(&report, "slow") { 0.5 } else { 0.1 };
             let sum = busy + waited;
             // A worker that is preempted between two activations adds that time to the second one's.
-            let preempted: Duration = report.workers.iter().map(|worker| worker.preempted).sum();
-            let most = report.wall.mul_f64(1.05) + preempted + Duration::from_millis(1);
+            let preempted: Duration = report.workers().iter().map(|worker| worker.preempted()).sum();
+            let most = report.wall().mul_f64(1.05) + preempted + Duration::from_millis(1);
             assert!(sum <= most, "{sum:?} of {report}");
-            assert!(sum >= report.wall.mul_f64(1.0 - early), "{sum:?} of {report}");
+            assert!(sum >= report.wall().mul_f64(1.0 - early), "{sum:?} of {report}");
         }
     }
 }
@@ -69,15 +69,15 @@ fn busy_time_and_waits_add_up_to_the_run() {
 fn busy_times_of_nodes_and_workers_agree() {
     for threads in 1..=2 {
         let report = chain(20_000, Duration::from_micros(5), &Options::new().threads(threads));
-        let nodes: Duration = report.nodes.iter().map(|node| node.busy).sum();
-        let on_cpu = |w: &thalweg::trace::WorkerReport| w.application + w.queue + w.scheduler;
-        let workers: Duration = report.workers.iter().map(on_cpu).sum();
-        let preempted: Duration = report.workers.iter().map(|worker| worker.preempted).sum();
+        let nodes: Duration = report.nodes().iter().map(|node| node.busy()).sum();
+        let on_cpu = |w: &thalweg::trace::WorkerReport| w.application() + w.queue() + w.scheduler();
+        let workers: Duration = report.workers().iter().map(on_cpu).sum();
+        let preempted: Duration = report.workers().iter().map(|worker| worker.preempted()).sum();
         let slack = nodes.mul_f64(0.05) + Duration::from_millis(1);
         assert!(workers <= nodes + slack, "{workers:?} of {nodes:?}: {report}");
         assert!(workers + preempted + slack >= nodes, "{workers:?} of {nodes:?}: {report}");
-        let total: Duration = report.workers.iter().map(|worker| worker.total()).sum();
-        assert_near(total, report.wall * threads as u32, 0.1);
+        let total: Duration = report.workers().iter().map(|worker| worker.total()).sum();
+        assert_near(total, report.wall() * threads as u32, 0.1);
     }
 }
 
@@ -86,15 +86,15 @@ fn busy_times_of_nodes_and_workers_agree() {
 fn nodes_wait_for_the_slow_one() {
     let report = chain(5_000, Duration::from_micros(20), &Options::new().thread_per_node());
     let (add, slow, sink) = (node(&report, "add"), node(&report, "slow"), node(&report, "sink"));
-    assert!(report.nodes[slow.index()].busy > report.wall / 3, "{report}");
-    let output = report.graph.node(add).outputs[0].channel.unwrap();
+    assert!(report.nodes()[slow.index()].busy() > report.wall() / 3, "{report}");
+    let output = report.graph().node(add).outputs[0].channel.unwrap();
     let (cause, time) = report.waits(add)[0];
     assert_eq!(cause, Cause::Room(output), "{report}");
-    assert!(time > report.wall / 4, "{time:?} of {report}");
-    let input = report.graph.node(sink).inputs[0].channel.unwrap();
+    assert!(time > report.wall() / 4, "{time:?} of {report}");
+    let input = report.graph().node(sink).inputs[0].channel.unwrap();
     let (cause, time) = report.waits(sink)[0];
     assert_eq!(cause, Cause::Items(input), "{report}");
-    assert!(time > report.wall / 4, "{time:?} of {report}");
+    assert!(time > report.wall() / 4, "{time:?} of {report}");
 }
 
 /// On one worker nodes wait for that worker.
@@ -107,10 +107,10 @@ fn nodes_wait_for_the_only_worker() {
     }
     let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
     let waits: Duration = ["one-sink", "two-sink", "three-sink"]
-        .map(|name| report.nodes[node(&report, name).index()].other_waits.worker)
+        .map(|name| report.nodes()[node(&report, name).index()].other_waits().worker())
         .iter()
         .sum();
-    assert!(waits > report.wall, "{waits:?} of {report}");
+    assert!(waits > report.wall(), "{waits:?} of {report}");
 }
 
 /// The distribution of firings that take 20 and 180 microseconds in turn.
@@ -124,15 +124,15 @@ fn service_times_have_mean_and_variance() {
     });
     work.named("work");
     let report = graph.run_with(&Options::new().threads(1)).unwrap().into_report();
-    let service = report.nodes[node(&report, "work").index()].service.as_deref().unwrap();
-    let firing = &service.firing;
+    let service = report.nodes()[node(&report, "work").index()].service().unwrap();
+    let firing = service.firing();
     assert!(firing.samples() > 20, "{firing:?}");
     // Half of them take 20 us, half 180 us, unless the thread is preempted meanwhile.
     assert!(firing.buckets()[14] > firing.count() / 4, "{firing:?}");
     assert!(firing.buckets()[17] > firing.count() / 4, "{firing:?}");
     assert!(firing.mean() > 95_000.0 && firing.variance().sqrt() > 70_000.0, "{firing:?}");
-    let activations = report.nodes[node(&report, "work").index()].activations;
-    assert!(service.activation.count() <= activations, "{activations} {service:?}");
+    let activations = report.nodes()[node(&report, "work").index()].activations();
+    assert!(service.activation().count() <= activations, "{activations} {service:?}");
 }
 
 /// Short firings are measured too, and their mean is that of all firings.
@@ -144,7 +144,7 @@ fn firings_of_a_parallel_node_are_measured_one_by_one() {
         let done = thalweg::from_iter(0..40_000u64).par_map(work);
         let done = if is_weighed { done.weigh(|()| 1) } else { done };
         let report = done.for_each(drop).run_with(&Options::new().threads(1)).unwrap().into_report();
-        let firing = &report.nodes[1].service.as_ref().unwrap().firing;
+        let firing = report.nodes()[1].service().unwrap().firing();
         let within = |range: std::ops::Range<usize>| {
             let buckets = firing.buckets().iter().enumerate().filter(|(bucket, _)| range.contains(bucket));
             buckets.map(|(_, count)| count).sum::<u64>() as f64 / firing.count() as f64
@@ -160,10 +160,10 @@ fn firings_of_a_parallel_node_are_measured_one_by_one() {
 #[test]
 fn short_firings_are_sampled() {
     let report = chain(2_000_000, Duration::ZERO, &Options::new().threads(1));
-    let add = &report.nodes[node(&report, "add").index()];
-    let firing = &add.service.as_deref().unwrap().firing;
+    let add = &report.nodes()[node(&report, "add").index()];
+    let firing = add.service().unwrap().firing();
     assert!(!firing.is_empty(), "{firing:?}");
-    let mean = add.busy.as_nanos() as f64 / add.firings as f64;
+    let mean = add.busy().as_nanos() as f64 / add.firings() as f64;
     assert!((mean / 10.0..mean * 10.0).contains(&firing.mean()), "{mean} {firing:?}");
 }
 
@@ -171,39 +171,39 @@ fn short_firings_are_sampled() {
 #[test]
 fn a_timeline_has_all_activations() {
     let report = chain(2_000, Duration::from_micros(20), &Options::new().threads(2).timeline(1 << 16));
-    let timeline = report.timeline.as_deref().unwrap();
-    assert_eq!(timeline.tracks.len(), 3, "two workers, and the growths");
-    let mut busy = vec![0; report.nodes.len()];
-    for track in &timeline.tracks {
-        assert_eq!(track.lost, 0);
+    let timeline = report.timeline().unwrap();
+    assert_eq!(timeline.tracks().len(), 3, "two workers, and the growths");
+    let mut busy = vec![0; report.nodes().len()];
+    for track in timeline.tracks() {
+        assert_eq!(track.lost(), 0);
         let mut end = 0;
-        for event in &track.events {
-            let What::Activation { node, ns, .. } = event.what else { continue };
+        for event in track.events() {
+            let What::Activation { node, ns, .. } = event.what() else { continue };
             busy[node.index()] += ns;
-            assert!(event.at + 1 >= end, "{} begins before {end}", event.at);
-            end = event.at + ns;
+            assert!(event.at() + 1 >= end, "{} begins before {end}", event.at());
+            end = event.at() + ns;
         }
-        assert!(Duration::from_nanos(end) <= report.wall + Duration::from_millis(1));
+        assert!(Duration::from_nanos(end) <= report.wall() + Duration::from_millis(1));
     }
-    for (busy, node) in busy.iter().zip(&report.nodes) {
-        assert_near(Duration::from_nanos(*busy), node.busy, 0.01);
+    for (busy, node) in busy.iter().zip(report.nodes()) {
+        assert_near(Duration::from_nanos(*busy), node.busy(), 0.01);
     }
-    let fills = timeline.tracks.iter().flat_map(|track| &track.events);
-    assert!(fills.clone().any(|event| matches!(event.what, What::Fill { .. })));
+    let fills = timeline.tracks().iter().flat_map(|track| track.events());
+    assert!(fills.clone().any(|event| matches!(event.what(), What::Fill { .. })));
     let empty = |what: &What| matches!(what, What::Activation { ended: Ended::Empty(_), .. });
-    assert!(fills.clone().any(|event| empty(&event.what)));
+    assert!(fills.clone().any(|event| empty(&event.what())));
 }
 
 /// A thread's track keeps its latest events.
 #[test]
 fn a_timeline_is_bounded() {
     let report = chain(20_000, Duration::from_micros(1), &Options::new().threads(1).timeline(16));
-    let track = &report.timeline.as_deref().unwrap().tracks[0];
-    assert_eq!(track.events.len(), 16);
-    assert!(track.lost > 100, "{}", track.lost);
-    let last = track.events.last().unwrap();
-    assert!(Duration::from_nanos(last.at) > report.wall / 2);
-    assert!(chain(10, Duration::ZERO, &Options::new()).timeline.is_none());
+    let track = &report.timeline().unwrap().tracks()[0];
+    assert_eq!(track.events().len(), 16);
+    assert!(track.lost() > 100, "{}", track.lost());
+    let last = track.events().last().unwrap();
+    assert!(Duration::from_nanos(last.at()) > report.wall() / 2);
+    assert!(chain(10, Duration::ZERO, &Options::new()).timeline().is_none());
 }
 
 /// A parallel node waits while no worker is in it, however many workers come to it.
@@ -217,10 +217,10 @@ fn a_parallel_node_waits_once() {
     });
     squares.named("square").for_each(drop).named("sink");
     let report = graph.run_with(&Options::new().threads(4)).unwrap().into_report();
-    for (id, channel) in report.graph.channel_ids().zip(&report.channels) {
-        let most = report.wall.mul_f64(1.02) + Duration::from_millis(1);
-        assert!(channel.consumer_waited <= most, "{}: {report}", report.graph.channel_name(id));
-        assert!(channel.producer_waited <= most, "{}: {report}", report.graph.channel_name(id));
+    for (id, channel) in report.graph().channel_ids().zip(report.channels()) {
+        let most = report.wall().mul_f64(1.02) + Duration::from_millis(1);
+        assert!(channel.consumer_waited() <= most, "{}: {report}", report.graph().channel_name(id));
+        assert!(channel.producer_waited() <= most, "{}: {report}", report.graph().channel_name(id));
     }
 }
 
@@ -233,11 +233,11 @@ fn a_parallel_node_waits_for_room() {
     squares.named("square").capacity(64).for_each(slow).named("sink");
     let report = graph.run_with(&Options::new().threads(2)).unwrap().into_report();
     let square = node(&report, "square");
-    let output = report.graph.node(square).outputs[0].channel.unwrap();
+    let output = report.graph().node(square).outputs[0].channel.unwrap();
     let waits = report.waits(square);
     let room =
         waits.iter().find(|(cause, _)| *cause == Cause::Room(output)).map_or(Duration::ZERO, |at| at.1);
-    assert!(room > report.wall / 4, "{waits:?} of {report}");
+    assert!(room > report.wall() / 4, "{waits:?} of {report}");
 }
 
 /// In the first milliseconds of a process, too, what a thread does follows what it did before.
@@ -245,11 +245,11 @@ fn a_parallel_node_waits_for_room() {
 fn timelines_of_short_runs_do_not_overlap() {
     for _ in 0..50 {
         let report = chain(20, Duration::ZERO, &Options::new().threads(2).timeline(1000));
-        for track in &report.timeline.unwrap().tracks {
+        for track in report.timeline().unwrap().tracks() {
             let mut end = 0;
-            for event in track.events.iter().filter(|event| !event.what.length().is_zero()) {
-                assert!(event.at >= end, "{event:?} begins before {end}");
-                end = event.at + event.what.length().as_nanos() as u64;
+            for event in track.events().iter().filter(|event| !event.what().length().is_zero()) {
+                assert!(event.at() >= end, "{event:?} begins before {end}");
+                end = event.at() + event.what().length().as_nanos() as u64;
             }
         }
     }
@@ -267,7 +267,7 @@ fn a_slow_source_is_seen_to_fire() {
         let run = runs.recv().unwrap();
         let mut most = 0;
         while let Some(snapshot) = run.snapshot() {
-            most = most.max(snapshot.nodes[0].firings);
+            most = most.max(snapshot.nodes()[0].firings());
             std::thread::sleep(Duration::from_millis(1));
         }
         most
@@ -281,8 +281,8 @@ fn a_slow_source_is_seen_to_fire() {
 fn a_partitioned_run_reports_no_steals() {
     for threads in [2, 4] {
         let report = chain(20_000, Duration::ZERO, &Options::new().threads(threads).policy("partition"));
-        assert_eq!(report.workers.iter().map(|worker| worker.steals).sum::<u64>(), 0, "{report}");
+        assert_eq!(report.workers().iter().map(|worker| worker.steals()).sum::<u64>(), 0, "{report}");
         let report = chain(20_000, Duration::ZERO, &Options::new().threads(threads).policy("ws-last"));
-        assert!(report.workers.iter().all(|worker| worker.steals <= worker.steal_attempts), "{report}");
+        assert!(report.workers().iter().all(|worker| worker.steals() <= worker.steal_attempts()), "{report}");
     }
 }

@@ -423,7 +423,7 @@ fn options_of_task_graphs_of_any_size_are_obeyed() {
     for number in NUMBERS {
         let first = u32::try_from(number).unwrap_or(u32::MAX);
         let mut chain = StaticGraph::from_edges(8, (1..8).map(|n| (n - 1, n)));
-        let search = SearchSettings { tries: first.min(8), first };
+        let search = SearchSettings::new(first.min(8), first);
         let options =
             TaskOptions::new().members(number).domains([number, 0]).seed(number as u64).search(search);
         let count = AtomicUsize::new(0);

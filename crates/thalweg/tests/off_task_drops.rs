@@ -176,7 +176,7 @@ fn a_weighed_message_dropped_on_another_thread_makes_room() {
         });
         graph
     });
-    assert_eq!(report.unwrap().channels[0].items, 2);
+    assert_eq!(report.unwrap().channels()[0].items(), 2);
 }
 
 /// A process that sends its sending end (kind 0), its receiving end (1) or a message (2) to `taker`, and waits at the

@@ -333,9 +333,9 @@ fn a_limit_grows_where_the_section_needs_more() {
         .unwrap()
         .into_parts();
     assert_eq!(sums.len(), 901);
-    assert!(report.growths.iter().any(|growth| {
-        let channel = report.graph.channel(growth.channel);
-        report.graph.node(channel.to.0).name == "in_flight"
+    assert!(report.growths().iter().any(|growth| {
+        let channel = report.graph().channel(growth.channel());
+        report.graph().node(channel.to.0).name == "in_flight"
     }));
 }
 
@@ -403,7 +403,7 @@ fn channels_have_room_for_a_batch() {
             batches.map(|batch| batch.len()).collect().run_with(&options(2)).unwrap().into_parts();
         assert_eq!(sizes.iter().sum::<usize>(), items);
         assert!(sizes[..sizes.len() - 1].iter().all(|length| *length == size));
-        assert!(report.growths.is_empty() || size == usize::MAX, "{size}: {:?}", report.growths);
+        assert!(report.growths().is_empty() || size == usize::MAX, "{size}: {:?}", report.growths());
     }
 }
 
@@ -466,9 +466,9 @@ fn other_channels_grow_before_a_limit_does() {
     let pairs = a.capacity(8).in_flight(5, |a| a.map(|x| x).zip(late)).collect();
     let run = graph.run_with(&options(2)).unwrap();
     let limit =
-        |growth: &&thalweg::embed::trace::Growth| run.report().graph.channel(growth.channel).link.limits;
-    assert_eq!(run.report().growths.iter().find(limit), None);
-    assert!(!run.report().growths.is_empty());
+        |growth: &&thalweg::embed::trace::Growth| run.report().graph().channel(growth.channel()).link.limits;
+    assert_eq!(run.report().growths().iter().find(limit), None);
+    assert!(!run.report().growths().is_empty());
     assert_eq!(run.take(pairs).unwrap().len(), 2000);
 }
 
@@ -522,7 +522,7 @@ fn zero_items_can_be_taken() {
     let (taken, report) =
         thalweg::from_iter(0u64..).take(0).collect().run_with(&options(2)).unwrap().into_parts();
     assert_eq!(taken, Vec::<u64>::new());
-    assert_eq!(report.nodes[1].firings, 0);
+    assert_eq!(report.nodes()[1].firings(), 0);
 }
 
 /// `back_b` is closed before its stream has a consumer.
@@ -545,6 +545,6 @@ fn settings_of_feedback_channels_stay() {
     let links: Vec<_> = graph.data().channels().iter().map(|channel| channel.link).collect();
     assert!(links.iter().any(|link| link.capacity == Some(7) && link.weighed && link.feedback), "{links:?}");
     let run = graph.run_with(&options(2)).unwrap();
-    assert!(run.report().channels.iter().any(|channel| channel.bytes == 4000));
+    assert!(run.report().channels().iter().any(|channel| channel.bytes() == 4000));
     assert_eq!(run.take(items).unwrap(), [3, 2, 1, 0]);
 }

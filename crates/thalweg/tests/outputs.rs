@@ -56,7 +56,7 @@ fn sinks_return_their_values() {
         assert_eq!(run.take(sum).unwrap(), 1 + 299 * 300);
         assert_eq!(run.take(text).unwrap(), "012345678910");
         assert!(run.take(all).unwrap().into_iter().eq(0..300));
-        assert_eq!(run.report().nodes.len(), run.into_report().graph.nodes().len());
+        assert_eq!(run.report().nodes().len(), run.into_report().graph().nodes().len());
     });
 }
 
@@ -71,7 +71,7 @@ fn an_empty_stream_leaves_the_initial_value() {
         );
         assert!(none().collect().run_with(options).unwrap().into_value().is_empty());
         let report = none().for_each(drop).run_with(options).unwrap().into_report();
-        assert_eq!(report.nodes.len(), 2);
+        assert_eq!(report.nodes().len(), 2);
     });
 }
 
@@ -302,7 +302,7 @@ fn a_process_alone_is_run_for_its_value() {
             .run_with(options)
             .unwrap()
             .into_parts();
-        assert_eq!((value, report.nodes.len()), (7, 1));
+        assert_eq!((value, report.nodes().len()), (7, 1));
         let alone = Graph::new().kernel("alone", (), ()).blocking().coroutine(|(), ()| Value(8));
         assert_eq!(alone.run_with(options).unwrap().into_value(), 8);
     });
@@ -663,6 +663,6 @@ fn discarded_items_are_produced_and_dropped() {
         items.discard();
         let report = graph.run_with(options).unwrap().into_report();
         assert_eq!((made.load(Ordering::Relaxed), ledger.live()), (100, 0));
-        assert_eq!(report.graph.nodes().last().unwrap().name, "discard");
+        assert_eq!(report.graph().nodes().last().unwrap().name, "discard");
     });
 }

@@ -140,9 +140,9 @@ fn at_most_the_set_number_of_workers_fire_a_kernel() {
             assert!(got.into_iter().eq(1..=300));
             assert!(peak.into_inner() <= most as usize, "{options:?}");
             assert!(
-                report.graph.to_string().contains(&format!("at most {most} workers")),
+                report.graph().to_string().contains(&format!("at most {most} workers")),
                 "{}",
-                report.graph
+                report.graph()
             );
         }
     });

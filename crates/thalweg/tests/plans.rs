@@ -21,6 +21,7 @@ use support::reference::reference;
 use support::runner::for_each;
 use support::watchdog::watch;
 use thalweg::embed::graph::NodeId;
+use thalweg::embed::plan::Fingerprint;
 use thalweg::embed::policy::record::{Entry, Log};
 use thalweg::embed::policy::{Recorded, WorkerId, registry};
 use thalweg::embed::runtime::EmbedOptions;
@@ -107,7 +108,7 @@ fn a_saved_plan_replays() {
     assert_eq!(again.workers(), 2);
     let (items, report) = squares().run_with(&again).unwrap().into_parts();
     assert!(items.into_iter().eq((0..3000).map(|n| n * n + 1)));
-    assert_eq!((report.threads, report.policy.as_str()), (2, "ws-last"));
+    assert_eq!((report.threads(), report.policy()), (2, "ws-last"));
 }
 
 #[test]
@@ -144,13 +145,17 @@ fn a_plan_that_does_not_fit_is_refused() {
         other => panic!("{other:?}"),
     };
     assert!(
-        message(change(|plan| plan.claim_lengths[2] = 0).into_error()).contains("node `add` has `claim 0`")
+        message(change(|plan| plan.claim_lengths_mut()[2] = 0).into_error())
+            .contains("node `add` has `claim 0`")
     );
-    assert!(message(change(|plan| plan.own_threads.clear()).into_error()).contains("node `read` blocks"));
     assert!(
-        message(change(|plan| plan.graph.hash ^= 1).into_error()).contains("the plan is for another graph")
+        message(change(|plan| plan.own_threads_mut().clear()).into_error()).contains("node `read` blocks")
     );
-    let unknown = message(change(|plan| plan.policy = "fifo".to_owned()).into_error());
+    assert!(
+        message(change(|plan| *plan.graph_mut() = Fingerprint::new(4, 3, 1)).into_error())
+            .contains("the plan is for another graph")
+    );
+    let unknown = message(change(|plan| *plan.policy_mut() = "fifo".to_owned()).into_error());
     assert!(unknown.starts_with("the plan names policy `fifo`: unknown policy `fifo`\n"), "{unknown}");
     let refuse = Options::new().plan_with(|_, _| Err("not today".into()));
     assert_eq!(message(squares().run_with(&refuse).unwrap_err().into_error()), "not today");
@@ -162,15 +167,15 @@ fn functions_for_the_plan_and_for_the_start_are_called_in_order() {
     let noted = |options: Options, n: usize| {
         let (at_plan, at_start) = (calls.clone(), calls.clone());
         let options = options.plan_with(move |_, mut plan| {
-            at_plan.lock().unwrap().push(("plan", n, plan.batch));
-            plan.batch = n;
+            at_plan.lock().unwrap().push(("plan", n, plan.batch()));
+            *plan.batch_mut() = n;
             if n == 9 { Err("nine".into()) } else { Ok(plan) }
         });
         options.on_start(move |_| at_start.lock().unwrap().push(("start", n, 0)))
     };
     let options = noted(noted(Options::new().threads(1), 5), 7);
     squares().run_with(&options).unwrap();
-    let batch = prepared(&Options::new().threads(1)).plan().batch;
+    let batch = prepared(&Options::new().threads(1)).plan().batch();
     let expected = [("plan", 5, batch), ("plan", 7, 5), ("start", 5, 0), ("start", 7, 0)];
     assert_eq!(std::mem::take(&mut *calls.lock().unwrap()), expected);
 
@@ -211,10 +216,10 @@ impl registry::Visit for Decide<'_> {
         let seed = self.seed;
         let options = Options::new().repeatable().seed(seed).plan_with(move |graph, made| {
             let mut plan = legal(graph, &made, seed);
-            (plan.threads, plan.affinity) = (1, Default::default());
-            (plan.segments, plan.regions) = Default::default();
-            plan.own_threads = made.own_threads;
-            plan.slots.clear();
+            (*plan.threads_mut(), *plan.affinity_mut()) = (1, Default::default());
+            (*plan.segments_mut(), *plan.regions_mut()) = Default::default();
+            *plan.own_threads_mut() = made.own_threads().clone();
+            plan.slots_mut().clear();
             Ok(plan)
         });
         let log = Log::new();
@@ -248,8 +253,8 @@ fn replicas_limit_the_workers_of_a_parallel_node() {
             n
         });
         let options = with(3, move |plan| {
-            plan.claim_lengths.fill(1);
-            plan.replicas.insert(NodeId(1), replicas);
+            plan.claim_lengths_mut().fill(1);
+            plan.replicas_mut().insert(NodeId(1), replicas);
         });
         let items = items.collect().run_with(&options).unwrap().into_value();
         assert_eq!(items.len(), 300);
@@ -262,8 +267,8 @@ fn replicas_limit_the_workers_of_a_parallel_node() {
 #[test]
 fn the_batch_limits_the_firings_of_an_activation() {
     let activations = |batch: usize| {
-        let options = with(1, move |plan| plan.batch = batch).repeatable();
-        squares().run_with(&options).unwrap().into_report().nodes[2].activations
+        let options = with(1, move |plan| *plan.batch_mut() = batch).repeatable();
+        squares().run_with(&options).unwrap().into_report().nodes()[2].activations()
     };
     assert!(activations(5) >= 600, "3000 firings, of which an activation has 5");
     assert!(activations(1 << 14) < 300);
@@ -277,12 +282,12 @@ fn a_node_with_a_thread_of_its_own_runs_on_no_worker() {
         seen.lock().unwrap().insert(std::thread::current().id());
         n
     });
-    let options = with(2, |plan| _ = plan.own_threads.insert(NodeId(1)));
+    let options = with(2, |plan| _ = plan.own_threads_mut().insert(NodeId(1)));
     let (items, report) = items.named("alone").collect().run_with(&options).unwrap().into_parts();
     assert_eq!((items.len(), names.lock().unwrap().len()), (100, 1));
     // The workers have not activated the node.
-    let by_workers: u64 = report.workers.iter().map(|worker| worker.activations - worker.refused).sum();
-    let of_others = report.nodes[0].activations + report.nodes[2].activations;
+    let by_workers: u64 = report.workers().iter().map(|worker| worker.activations() - worker.refused()).sum();
+    let of_others = report.nodes()[0].activations() + report.nodes()[2].activations();
     assert!(by_workers <= of_others + 3, "{by_workers} activations by workers, {of_others} of other nodes");
 }
 
@@ -298,7 +303,7 @@ impl Policy for Places<'_> {
     }
 
     fn start<H: Host>(&self, worker: WorkerId, host: &mut H) -> Vec<NodeId> {
-        assert_eq!(host.plan().threads, host.workers());
+        assert_eq!(host.plan().threads(), host.workers());
         *self.0.lock().unwrap() = host.graph().node_ids().map(|node| host.affinity(node)).collect();
         for node in host.graph().node_ids() {
             if host.claimable(node) && host.affinity(node).unwrap_or(0) == worker {
@@ -336,14 +341,14 @@ fn affinity_segments_and_regions_place_nodes_at_the_start() {
     // Six nodes are dealt to three workers; the fourth is parallel.
     let dealt = places(|_| ());
     assert_eq!(dealt, [Some(0), Some(0), Some(1), None, Some(2), Some(2)]);
-    let affine = places(|plan| plan.affinity = [(NodeId(0), 2), (NodeId(5), 0)].into());
+    let affine = places(|plan| *plan.affinity_mut() = [(NodeId(0), 2), (NodeId(5), 0)].into());
     assert_eq!(affine, [Some(2), Some(0), Some(1), None, Some(2), Some(0)]);
     let segments: fn(&mut Plan) =
-        |plan| plan.segments = vec![vec![NodeId(0)], vec![NodeId(1), NodeId(2), NodeId(3), NodeId(4)]];
+        |plan| *plan.segments_mut() = vec![vec![NodeId(0)], vec![NodeId(1), NodeId(2), NodeId(3), NodeId(4)]];
     assert_eq!(places(segments), [Some(0), Some(1), Some(1), None, Some(1), Some(2)]);
     let region = |plan: &mut Plan| {
-        plan.regions = vec![vec![NodeId(1), NodeId(2)]];
-        plan.affinity.insert(NodeId(2), 2);
+        *plan.regions_mut() = vec![vec![NodeId(1), NodeId(2)]];
+        plan.affinity_mut().insert(NodeId(2), 2);
     };
     assert_eq!(places(region), [Some(0), Some(2), Some(2), None, Some(2), Some(2)]);
 }
@@ -351,13 +356,13 @@ fn affinity_segments_and_regions_place_nodes_at_the_start() {
 #[test]
 fn a_profile_of_a_run_makes_the_next_plan() {
     let report = squares().run_with(&Options::new().threads(2)).unwrap().into_report();
-    let wishes = Wishes { threads: Some(2), ..Wishes::default() };
-    let plan = Plan::with_profile(&report.graph, &report.profile(), &wishes);
-    assert!(!plan.segments.is_empty() && !plan.affinity.is_empty());
+    let wishes = Wishes::default().threads(2);
+    let plan = Plan::with_profile(report.graph(), &report.profile(), &wishes);
+    assert!(!plan.segments().is_empty() && !plan.affinity().is_empty());
     // A plan for `pools` lists the workers of each node, which this one does not.
     for policy in registry::names().filter(|name| *name != "pools") {
         let mut plan = plan.clone();
-        plan.policy = policy.to_owned();
+        *plan.policy_mut() = policy.to_owned();
         let items =
             watch(policy.to_owned(), || squares().run_with(&Options::new().plan(plan)).unwrap()).into_value();
         assert!(items.into_iter().eq((0..3000).map(|n| n * n + 1)), "{policy}");

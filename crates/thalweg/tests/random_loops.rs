@@ -34,10 +34,10 @@ fn options() -> impl Strategy<Value = Options> {
 
 /// Items left over on the channels of the user: tokens of `in_flight` are none.
 fn left_over(report: &Report) -> u64 {
-    let name = |channel| report.graph.channel_name(channel);
-    let ids = report.graph.channel_ids().zip(&report.channels);
+    let name = |channel| report.graph().channel_name(channel);
+    let ids = report.graph().channel_ids().zip(report.channels());
     ids.filter(|(id, _)| !name(*id).starts_with("in_flight.entry.tokens"))
-        .map(|(_, data)| data.leftover)
+        .map(|(_, data)| data.leftover())
         .sum()
 }
 
@@ -54,7 +54,7 @@ fn check(case: &Loop, options: &Options, expected: &Ended) -> Result<(), TestCas
             prop_assert_eq!(&run.take(all).unwrap(), done, "{:?}", options);
         }
         (Err(Error::Deadlock(deadlock)), Ended::Stuck) => {
-            prop_assert!(deadlock.remains.is_some() && deadlock.over_budget.is_none(), "{}", deadlock);
+            prop_assert!(deadlock.remains().is_some() && deadlock.over_budget().is_none(), "{}", deadlock);
         }
         (Ok(_), Ended::Stuck) => return Err(TestCaseError::fail(format!("it ended: {options:?}"))),
         (Err(error), _) => return Err(TestCaseError::fail(format!("{error}: {options:?}"))),
@@ -94,7 +94,7 @@ fn the_verdict_on_a_loop_with_a_merge_follows_from_what_was_received() {
                 prop_assert_eq!(run.take(all).unwrap().len() as u64, sent.load(Ordering::Relaxed));
             }
             Err(Error::Deadlock(deadlock)) => {
-                prop_assert!(!is_even && deadlock.remains.is_some(), "{} {:?}", deadlock, options);
+                prop_assert!(!is_even && deadlock.remains().is_some(), "{} {:?}", deadlock, options);
             }
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         }

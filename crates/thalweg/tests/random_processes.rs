@@ -44,13 +44,13 @@ fn check<M: Message>(net: &Net, options: &Options, expected: &Expected) -> Resul
             for (got, state) in got.iter().zip(states).filter(|(_, state)| state.is_some()) {
                 prop_assert_eq!(got, state);
             }
-            Ok(report.growths.len())
+            Ok(report.growths().len())
         }
         (Err(Error::Deadlock(deadlock)), RunEnd::Deadlocks(cycles)) => {
             let named: BTreeSet<usize> =
-                deadlock.waits.iter().map(|wait| wait.node.parse().unwrap()).collect();
+                deadlock.waits().iter().map(|wait| wait.node().parse().unwrap()).collect();
             prop_assert!(cycles.contains(&named), "{:?} is not one of {:?}", named, cycles);
-            prop_assert_eq!(deadlock.over_budget, None);
+            prop_assert_eq!(deadlock.over_budget(), None);
             Ok(0)
         }
         (end, expected) => Err(TestCaseError::fail(format!("expected {expected:?}, got {end:?}"))),

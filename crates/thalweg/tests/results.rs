@@ -23,7 +23,7 @@ fn a_failed_run_has_a_prefix_of_its_value() {
         let items = failed.partial().expect("what has arrived").clone();
         assert!(items.len() <= 700 && items.iter().copied().eq(0..items.len() as u64), "{items:?}");
         assert_eq!(failed.error().node(), Some("try_par_map"));
-        assert!(failed.report().expect("the run has begun").nodes[0].firings > 0);
+        assert!(failed.report().expect("the run has begun").nodes()[0].firings() > 0);
         assert_eq!(failed.into_partial(), Some(items));
 
         let failed = failing().fold((0, 0), |(count, sum), n| (count + 1, sum + n)).run_with(&options);
@@ -79,7 +79,7 @@ fn every_way_to_run_returns_the_values() {
     take(graph.build().unwrap().prepare(&options).unwrap().run().unwrap(), sum);
     let (graph, sum) = make();
     let run = graph.run_under(&thalweg::embed::policy::RandomStealing, &options).unwrap();
-    assert_eq!(run.report().policy, "RandomStealing");
+    assert_eq!(run.report().policy(), "RandomStealing");
     take(run, sum);
     let (graph, sum) = make();
     let mut outlet = graph.source(0..100u64).start_with(&options).unwrap();
@@ -100,7 +100,7 @@ fn every_way_to_run_returns_the_values() {
         let run = outlet.finish().unwrap();
         (run.take(longest).unwrap(), run)
     });
-    assert_eq!((longest, run.report().nodes.len()), ("bb", 4));
+    assert_eq!((longest, run.report().nodes().len()), ("bb", 4));
 }
 
 #[test]

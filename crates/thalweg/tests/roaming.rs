@@ -125,7 +125,7 @@ fn a_source_is_fired_while_all_threads_wait_for_it() {
 fn a_run_has_a_worker_for_each_roaming_source() {
     let workers = |options: Options| {
         let text = source(10, &Reached::default(), |_| false).map(|text| text);
-        count(text, &Reached::default(), &options).workers.len()
+        count(text, &Reached::default(), &options).workers().len()
     };
     assert_eq!(THREADS.map(|threads| workers(options(threads))), [2, 3, 5]);
     // The caller chooses the threads, or the policy does not carry items on: then the source has a thread of its own.
@@ -134,7 +134,7 @@ fn a_run_has_a_worker_for_each_roaming_source() {
     assert_eq!(workers(options(2).thread_per_node()), 2);
     assert_eq!(workers(options(2).plan_with(|_, plan| Ok(plan))), 2);
     let numbers = thalweg::from_iter(0..10u64).blocking().map(|number| number);
-    assert_eq!(numbers.for_each(drop).run_with(&options(2)).unwrap().into_report().workers.len(), 2);
+    assert_eq!(numbers.for_each(drop).run_with(&options(2)).unwrap().into_report().workers().len(), 2);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn a_source_does_not_roam_under_a_policy_of_the_caller() {
             let sink = received.clone();
             text.par_map(|text| text).for_each(move |_| sink.add());
             let report = graph.run_under(policy, &options(threads)).unwrap().into_report();
-            assert_eq!((received.0.load(Ordering::SeqCst), report.workers.len()), (3000, threads));
+            assert_eq!((received.0.load(Ordering::SeqCst), report.workers().len()), (3000, threads));
         });
     }
     for threads in THREADS {

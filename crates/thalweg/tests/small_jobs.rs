@@ -118,15 +118,15 @@ fn a_deadline_passes_during_a_long_firing() {
 fn a_worker_that_never_started_counts_as_idle() {
     let report =
         from_iter(0..1u64).par_map(|i| i).for_each(|_| ()).run_with(&options(8)).unwrap().into_report();
-    assert_eq!(report.workers.len(), 8);
+    assert_eq!(report.workers().len(), 8);
     let of = |worker: &thalweg::trace::WorkerReport| {
-        worker.application + worker.queue + worker.scheduler + worker.idle + worker.preempted
+        worker.application() + worker.queue() + worker.scheduler() + worker.idle() + worker.preempted()
     };
     // One item does not need the last of eight workers.
-    let (last, wall) = (&report.workers[7], report.wall);
-    assert_eq!((last.activations, last.application), (0, Duration::ZERO));
-    assert_eq!(last.idle, of(last));
-    assert!(last.idle <= wall + wall / 10 && last.idle >= wall / 4, "{:?} of {wall:?}", last.idle);
+    let (last, wall) = (&report.workers()[7], report.wall());
+    assert_eq!((last.activations(), last.application()), (0, Duration::ZERO));
+    assert_eq!(last.idle(), of(last));
+    assert!(last.idle() <= wall + wall / 10 && last.idle() >= wall / 4, "{:?} of {wall:?}", last.idle());
 }
 
 /// A pool thread keeps no pinning of an earlier run: it may use the cores of the caller.

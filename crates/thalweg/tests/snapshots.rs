@@ -51,15 +51,15 @@ impl Started {
 
 /// What the node of this name does, in words.
 fn words(snapshot: &Snapshot, name: &str) -> String {
-    let ids = snapshot.graph.node_ids();
-    let id = ids.into_iter().find(|id| snapshot.graph.node(*id).name == name);
+    let ids = snapshot.graph().node_ids();
+    let id = ids.into_iter().find(|id| snapshot.graph().node(*id).name == name);
     snapshot.describe(id.unwrap_or_else(|| panic!("no node `{name}`")))
 }
 
 /// The node that this one waits for, by name.
 fn blocker(snapshot: &Snapshot, name: &str) -> Option<String> {
-    let id = snapshot.graph.node_ids().find(|id| snapshot.graph.node(*id).name == name).unwrap();
-    Some(snapshot.graph.node(snapshot.blocked_by(id)?).name.to_string())
+    let id = snapshot.graph().node_ids().find(|id| snapshot.graph().node(*id).name == name).unwrap();
+    Some(snapshot.graph().node(snapshot.blocked_by(id)?).name.to_string())
 }
 
 fn is(snapshot: &Snapshot, wanted: &[(&str, &str)]) -> bool {
@@ -121,13 +121,13 @@ fn a_held_firing_runs_and_its_neighbours_wait_for_it() {
             assert_eq!(blocker(&seen, "hold"), None);
             let workers = if policy == "pools" { 5 } else { 3 };
             assert_eq!(
-                (seen.workers, seen.nodes[0].status),
+                (seen.workers(), seen.nodes()[0].status()),
                 (workers, NodeStatus::Waits(Cause::Room(id(0))))
             );
-            let (to_hold, to_sum) = (seen.channels[0], seen.channels[1]);
-            assert_eq!((to_hold.pushed, to_hold.items, to_hold.capacity), (4, 4, 4));
-            assert_eq!(to_sum.pushed, 0);
-            assert!(seen.at.as_nanos() > 0);
+            let (to_hold, to_sum) = (seen.channels()[0], seen.channels()[1]);
+            assert_eq!((to_hold.pushed(), to_hold.items(), to_hold.capacity()), (4, 4, 4));
+            assert_eq!(to_sum.pushed(), 0);
+            assert!(seen.at().as_nanos() > 0);
             open.send(()).unwrap();
         });
         assert_eq!(sum, 499_500);
@@ -161,7 +161,7 @@ fn a_parallel_node_runs_while_a_ticket_is_under_way() {
     observed("parallel", run, || {
         let open = open;
         started.until(|snapshot| {
-            is(snapshot, &[("read", "has ended"), ("hold", "runs")]) && snapshot.channels[1].pushed == 2
+            is(snapshot, &[("read", "has ended"), ("hold", "runs")]) && snapshot.channels()[1].pushed() == 2
         });
         open.send(()).unwrap();
     });
@@ -327,13 +327,15 @@ fn snapshots_at_any_time_disturb_no_run() {
             let mut last: Option<Snapshot> = None;
             while let Some(now) = run.snapshot() {
                 taken.fetch_add(1, Ordering::Relaxed);
-                assert_eq!((now.nodes.len(), now.channels.len()), (4, 3));
+                assert_eq!((now.nodes().len(), now.channels().len()), (4, 3));
                 if let Some(last) = &last {
-                    let pairs = now.nodes.iter().zip(&last.nodes);
-                    assert!(pairs.into_iter().all(|(now, then)| now.firings >= then.firings));
-                    assert!(now.at >= last.at && now.since(last).channels.iter().all(|rate| *rate >= 0.0));
+                    let pairs = now.nodes().iter().zip(last.nodes());
+                    assert!(pairs.into_iter().all(|(now, then)| now.firings() >= then.firings()));
+                    assert!(
+                        now.at() >= last.at() && now.since(last).channels().iter().all(|rate| *rate >= 0.0)
+                    );
                 }
-                assert!(now.channels.iter().all(|channel| channel.items <= channel.capacity));
+                assert!(now.channels().iter().all(|channel| channel.items() <= channel.capacity()));
                 last = Some(now);
             }
         }
@@ -439,7 +441,7 @@ fn the_run_begins_after_its_start_function() {
         counted.fetch_add(1, Ordering::Relaxed);
         assert_eq!(std::thread::current().id(), caller);
         let snapshot = run.snapshot().unwrap();
-        assert!(snapshot.nodes.iter().all(|node| node.firings == 0));
+        assert!(snapshot.nodes().iter().all(|node| node.firings() == 0));
         assert_eq!(words(&snapshot, "read"), "is ready");
         assert_eq!(words(&snapshot, "end"), "waits for items of read.out");
         assert_eq!(seen.load(Ordering::Relaxed), 0);

@@ -138,7 +138,7 @@ fn both_streams_of_a_concat_may_come_from_one_node() {
         let (even, odd) = from_iter(0..3000u64).partition(|n| n % 2 == 0);
         let (items, report) = even.concat(odd).collect().run_with(options).unwrap().into_parts();
         assert!(items.into_iter().eq((0..3000).step_by(2).chain((1..3000).step_by(2))));
-        assert!(!report.growths.is_empty());
+        assert!(!report.growths().is_empty());
         let (a, b) = from_iter(0..3000u64).tee();
         let items = a.concat(b).collect().run_with(options).unwrap().into_value();
         assert!(items.into_iter().eq((0..3000).chain(0..3000)));
@@ -160,7 +160,7 @@ fn a_concat_beyond_the_budget_fails() {
             .run_with(&Options::new().threads(2).budget(100_000))
             .unwrap_err()
             .into_error();
-        assert!(matches!(&error, Error::Deadlock(deadlock) if deadlock.over_budget.is_some()), "{error}");
+        assert!(matches!(&error, Error::Deadlock(deadlock) if deadlock.over_budget().is_some()), "{error}");
     });
 }
 

@@ -143,7 +143,7 @@ fn any_timeline(seed: u64) -> Timeline {
     let threads = 1 + below(4) as u32;
     for thread in 0..threads {
         let (mut at, mut track) = (below(1000), Track::new(format!("worker {thread}")));
-        track.lost = below(3);
+        *track.lost_mut() = below(3);
         for _ in 0..below(200) {
             let (node, channel) = (NodeId(below(4) as u32), ChannelId(below(3) as u32));
             let ns = below(5000);
@@ -157,10 +157,10 @@ fn any_timeline(seed: u64) -> Timeline {
                 4 => What::Fill { channel, items: below(1000) as u32 },
                 _ => What::Activation { node, firings: 7, ns, ended: ended[below(5) as usize] },
             };
-            track.events.push(Event { at, what });
+            track.events_mut().push(Event::new(at, what));
             at += what.length().as_nanos() as u64 + below(3) * 100;
         }
-        timeline.tracks.push(track);
+        timeline.tracks_mut().push(track);
     }
     timeline
 }
@@ -191,11 +191,11 @@ fn a_run_has_a_timeline_that_viewers_take() {
             .fold(0, u64::wrapping_add);
         let options = Options::new().threads(2).capacity(64).timeline(events);
         let report = sum.run_with(&options).unwrap().into_report();
-        let timeline = report.timeline.as_deref().expect("a timeline");
-        let text = timeline.to_json(&report.graph);
+        let timeline = report.timeline().expect("a timeline");
+        let text = timeline.to_json(report.graph());
         let phases = check(&text);
         assert!(phases["X"] > 10, "{phases:?}");
-        assert_eq!(Timeline::from_json(&text, &report.graph).as_ref(), Ok(timeline));
+        assert_eq!(Timeline::from_json(&text, report.graph()).as_ref(), Ok(timeline));
     }
 }
 
@@ -204,14 +204,14 @@ fn a_run_has_a_timeline_that_viewers_take() {
 fn the_check_refuses_what_viewers_do() {
     let track = |events: Vec<(u64, u64)>| {
         let mut track = Track::new("worker");
-        track.events.extend(events.into_iter().map(|(at, ns)| Event { at, what: What::Spin { ns } }));
+        track.events_mut().extend(events.into_iter().map(|(at, ns)| Event::new(at, What::Spin { ns })));
         track
     };
     let mut timeline = Timeline::default();
-    timeline.tracks.push(track(vec![(0, 100), (100, 50), (100, 20), (200, 0)]));
+    timeline.tracks_mut().push(track(vec![(0, 100), (100, 50), (100, 20), (200, 0)]));
     let good = timeline.to_json(&GraphData::new());
     check(&good);
-    timeline.tracks.push(track(vec![(0, 100), (50, 100)]));
+    timeline.tracks_mut().push(track(vec![(0, 100), (50, 100)]));
     let bad = [
         timeline.to_json(&GraphData::new()),
         good.replacen("\"ph\": \"X\"", "\"ph\": \"Y\"", 1),

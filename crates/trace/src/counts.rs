@@ -3,60 +3,63 @@
 use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
+use thalweg_graph::data;
 
-/// The counts of one loop or task graph, or of several, by member.
-///
-/// The *members* are the threads that may execute them: in a firing the workers of the run, by their numbers; in a firing
-/// of a node with a thread of its own that thread, which is member 0, and threads of the process's pool. A task graph with
-/// fewer members than its team numbers them for itself in its result, and in a report they have the team's numbers.
-///
-/// ```
-/// use thalweg_trace::{Counts, MemberCounts};
-///
-/// let mut counts = Counts::default();
-/// let mut member = MemberCounts::default();
-/// (member.nodes, member.accesses, member.remote) = (10, 40, 1);
-/// counts.members = vec![member, MemberCounts::default(), member];
-/// assert_eq!(counts.total().nodes, 20);
-/// assert_eq!(counts.total().remote_share(), Some(0.025));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counts {
-    /// One for each member, by its number. A member that has not begun has zeros.
-    pub members: Vec<MemberCounts>,
+data! {
+    /// The counts of one loop or task graph, or of several, by member.
+    ///
+    /// The *members* are the threads that may execute them: in a firing the workers of the run, by their numbers; in a firing
+    /// of a node with a thread of its own that thread, which is member 0, and threads of the process's pool. A task graph with
+    /// fewer members than its team numbers them for itself in its result, and in a report they have the team's numbers.
+    ///
+    /// ```
+    /// use thalweg_trace::{Counts, MemberCounts};
+    ///
+    /// let mut counts = Counts::default();
+    /// let mut member = MemberCounts::default();
+    /// (*member.nodes_mut(), *member.accesses_mut(), *member.remote_mut()) = (10, 40, 1);
+    /// *counts.members_mut() = vec![member, MemberCounts::default(), member];
+    /// assert_eq!(counts.total().nodes(), 20);
+    /// assert_eq!(counts.total().remote_share(), Some(0.025));
+    /// ```
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Counts {
+        /// One for each member, by its number. A member that has not begun has zeros.
+        view members: Vec<MemberCounts> => &[MemberCounts], members_mut;
+    }
 }
 
-/// The counts of one member, or of all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemberCounts {
-    /// Loops that the member has called.
-    pub loops: u64,
-    /// Task graphs that the member has called.
-    pub graphs: u64,
-    /// Times that the member has begun to take part in a loop or a task graph, those that it has called included. A member
-    /// that runs out of work may leave and begin again.
-    pub joins: u64,
-    /// Iterations of loops. Those of a range whose body has panicked are missing.
-    pub iterations: u64,
-    /// Nodes of task graphs that the member has computed.
-    pub nodes: u64,
-    /// Successful attempts to steal, coloured ones included. One attempt may take several tasks or iterations.
-    pub steals: u64,
-    /// Successful coloured attempts. Iterations have no colours.
-    pub coloured_steals: u64,
-    /// Attempts to steal, failed and coloured ones included. In a loop, attempts at a member that had iterations left.
-    pub attempts: u64,
-    /// Coloured attempts, failed ones included.
-    pub coloured_attempts: u64,
-    /// Accesses of task graphs, as the paper counts them (*Locality-aware concurrency platforms*, section 5.5.2): one for
-    /// each node computed and one for each of its predecessors, if these have colours. Counted only where the graph's
-    /// options describe the memory domains.
-    pub accesses: u64,
-    /// Of the accesses, those where the colour of the node or the predecessor is the number of no member in this member's
-    /// memory domain.
-    pub remote: u64,
+data! {
+    /// The counts of one member, or of all.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct MemberCounts {
+        /// Loops that the member has called.
+        copy loops: u64, loops_mut;
+        /// Task graphs that the member has called.
+        copy graphs: u64, graphs_mut;
+        /// Times that the member has begun to take part in a loop or a task graph, those that it has called included. A member
+        /// that runs out of work may leave and begin again.
+        copy joins: u64, joins_mut;
+        /// Iterations of loops. Those of a range whose body has panicked are missing.
+        copy iterations: u64, iterations_mut;
+        /// Nodes of task graphs that the member has computed.
+        copy nodes: u64, nodes_mut;
+        /// Successful attempts to steal, coloured ones included. One attempt may take several tasks or iterations.
+        copy steals: u64, steals_mut;
+        /// Successful coloured attempts. Iterations have no colours.
+        copy coloured_steals: u64, coloured_steals_mut;
+        /// Attempts to steal, failed and coloured ones included. In a loop, attempts at a member that had iterations left.
+        copy attempts: u64, attempts_mut;
+        /// Coloured attempts, failed ones included.
+        copy coloured_attempts: u64, coloured_attempts_mut;
+        /// Accesses of task graphs, as the paper counts them (*Locality-aware concurrency platforms*, section 5.5.2): one for
+        /// each node computed and one for each of its predecessors, if these have colours. Counted only where the graph's
+        /// options describe the memory domains.
+        copy accesses: u64, accesses_mut;
+        /// Of the accesses, those where the colour of the node or the predecessor is the number of no member in this member's
+        /// memory domain.
+        copy remote: u64, remote_mut;
+    }
 }
 
 impl Counts {

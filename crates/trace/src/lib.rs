@@ -12,9 +12,9 @@
 //! let mut graph = GraphData::new();
 //! graph.add(Node::sequential("clock"));
 //! let mut report = Report::new(graph, "auto", 1);
-//! report.wall = Duration::from_millis(10);
-//! report.workers[0].application = Duration::from_millis(9);
-//! report.workers[0].idle = Duration::from_millis(1);
+//! *report.wall_mut() = Duration::from_millis(10);
+//! *report.workers_mut()[0].application_mut() = Duration::from_millis(9);
+//! *report.workers_mut()[0].idle_mut() = Duration::from_millis(1);
 //! assert_eq!(report.breakdown()[0], 0.9);
 //! assert!(report.to_string().contains("worker"));
 //! ```

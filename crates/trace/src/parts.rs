@@ -2,45 +2,46 @@
 
 use crate::{Counts, Distribution, NodeWaits};
 use std::time::Duration;
-use thalweg_graph::ChannelId;
+use thalweg_graph::{ChannelId, data};
 
-/// The measurements of one worker over the whole run.
-///
-/// The five durations are the categories of its time ([`WorkerReport::CATEGORIES`]). They do not overlap, and their
-/// sum ([`WorkerReport::total`]) is the worker's lifetime.
-///
-/// [`WorkerReport::with_kernel`] has the categories of DANBI's Figure 4, which differ.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerReport {
-    /// Time in the code of nodes.
-    pub application: Duration,
-    /// Time in claims and publications of items.
-    pub queue: Duration,
-    /// Time in the policy, choosing the next node.
-    pub scheduler: Duration,
-    /// Time without work, spinning or parked.
-    pub idle: Duration,
-    /// Time in which the worker had work but did not run: the operating system ran other threads, or the code of a node
-    /// blocked, in a sleep or a read for example. (Processor time in system calls counts in the category that made the
-    /// call.)
-    pub preempted: Duration,
-    /// Activations of nodes, including refused ones.
-    pub activations: u64,
-    /// Activations that ended at once because another worker held the node.
-    pub refused: u64,
-    /// The part of this time that the operating system spent in its kernel for the worker's thread, in system calls
-    /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the operating system
-    /// does not report it. The operating system counts it in ticks of up to 10 ms, so it is 0 in many short runs.
-    pub kernel: Duration,
-    /// Tries to steal a node from the queue of another worker.
-    pub steal_attempts: u64,
-    /// Nodes stolen from the queues of other workers.
-    pub steals: u64,
-    /// Times that the worker had no work and began to spin.
-    pub spins: u64,
-    /// Times that the worker found no work while spinning and parked.
-    pub parks: u64,
+data! {
+    /// The measurements of one worker over the whole run.
+    ///
+    /// The five durations are the categories of its time ([`WorkerReport::CATEGORIES`]). They do not overlap, and their
+    /// sum ([`WorkerReport::total`]) is the worker's lifetime.
+    ///
+    /// [`WorkerReport::with_kernel`] has the categories of DANBI's Figure 4, which differ.
+    #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+    pub struct WorkerReport {
+        /// Time in the code of nodes.
+        copy application: Duration, application_mut;
+        /// Time in claims and publications of items.
+        copy queue: Duration, queue_mut;
+        /// Time in the policy, choosing the next node.
+        copy scheduler: Duration, scheduler_mut;
+        /// Time without work, spinning or parked.
+        copy idle: Duration, idle_mut;
+        /// Time in which the worker had work but did not run: the operating system ran other threads, or the code of a node
+        /// blocked, in a sleep or a read for example. (Processor time in system calls counts in the category that made the
+        /// call.)
+        copy preempted: Duration, preempted_mut;
+        /// Activations of nodes, including refused ones.
+        copy activations: u64, activations_mut;
+        /// Activations that ended at once because another worker held the node.
+        copy refused: u64, refused_mut;
+        /// The part of this time that the operating system spent in its kernel for the worker's thread, in system calls
+        /// and interrupts: DANBI's category *OS kernel*. It overlaps the five categories. Zero where the operating system
+        /// does not report it. The operating system counts it in ticks of up to 10 ms, so it is 0 in many short runs.
+        copy kernel: Duration, kernel_mut;
+        /// Tries to steal a node from the queue of another worker.
+        copy steal_attempts: u64, steal_attempts_mut;
+        /// Nodes stolen from the queues of other workers.
+        copy steals: u64, steals_mut;
+        /// Times that the worker had no work and began to spin.
+        copy spins: u64, spins_mut;
+        /// Times that the worker found no work while spinning and parked.
+        copy parks: u64, parks_mut;
+    }
 }
 
 impl WorkerReport {
@@ -71,40 +72,42 @@ impl WorkerReport {
     }
 }
 
-/// The measurements of one node over the whole run.
-#[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct NodeReport {
-    /// Firings done.
-    pub firings: u64,
-    /// Activations. One activation does any number of firings.
-    pub activations: u64,
-    /// Time in the node's code, summed over all workers. For a `blocking` node this includes the time in which it
-    /// was blocked.
-    pub busy: Duration,
-    /// Migrations of a sequential node or process: activations by another worker than the previous one. Counted
-    /// only under policies that use notifications (`ws-cur`, `ws-last`, `partition`, and `auto` for graphs with
-    /// processes).
-    pub moves: u64,
-    /// The times for which the node waited for something other than one channel. [`Report::waits`](crate::Report::waits)
-    /// has all its waits.
-    pub other_waits: NodeWaits,
-    /// How long its activations and firings took. `None` if none was measured; the runtime measures the first 16,384
-    /// nodes of a graph.
-    pub service: Option<Box<Service>>,
-    /// What the parallel loops and task graphs of its firings counted, by member. `None` if it executed none.
-    pub jobs: Option<Box<Counts>>,
+data! {
+    /// The measurements of one node over the whole run.
+    #[derive(Clone, Default, Debug, PartialEq)]
+    pub struct NodeReport {
+        /// Firings done.
+        copy firings: u64, firings_mut;
+        /// Activations. One activation does any number of firings.
+        copy activations: u64, activations_mut;
+        /// Time in the node's code, summed over all workers. For a `blocking` node this includes the time in which it
+        /// was blocked.
+        copy busy: Duration, busy_mut;
+        /// Migrations of a sequential node or process: activations by another worker than the previous one. Counted
+        /// only under policies that use notifications (`ws-cur`, `ws-last`, `partition`, and `auto` for graphs with
+        /// processes).
+        copy moves: u64, moves_mut;
+        /// The times for which the node waited for something other than one channel. [`Report::waits`](crate::Report::waits)
+        /// has all its waits.
+        copy other_waits: NodeWaits, other_waits_mut;
+        /// How long its activations and firings took. `None` if none was measured; the runtime measures the first 16,384
+        /// nodes of a graph.
+        option service: Option<Box<Service>> => Option<&Service>, service_mut;
+        /// What the parallel loops and task graphs of its firings counted, by member. `None` if it executed none.
+        option jobs: Option<Box<Counts>> => Option<&Counts>, jobs_mut;
+    }
 }
 
-/// The service times of a node.
-#[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Service {
-    /// The time of an activation. All long activations are measured, and a sample of the short ones.
-    pub activation: Distribution,
-    /// The time of a firing, of a sample of them. Of a sequential node single firings are measured; of a parallel
-    /// node whole claims, and of a process whole activations, each of which counts as that many firings of its mean.
-    pub firing: Distribution,
+data! {
+    /// The service times of a node.
+    #[derive(Clone, Default, Debug, PartialEq)]
+    pub struct Service {
+        /// The time of an activation. All long activations are measured, and a sample of the short ones.
+        view activation: Distribution => &Distribution, activation_mut;
+        /// The time of a firing, of a sample of them. Of a sequential node single firings are measured; of a parallel
+        /// node whole claims, and of a process whole activations, each of which counts as that many firings of its mean.
+        view firing: Distribution => &Distribution, firing_mut;
+    }
 }
 
 impl NodeReport {
@@ -115,33 +118,34 @@ impl NodeReport {
     }
 }
 
-/// The measurements of one channel over the whole run.
-#[derive(Clone, Copy, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ChannelReport {
-    /// Items pushed to the channel, without initial items.
-    pub items: u64,
-    /// Bytes of these items, by the user's weight function if there is one, otherwise by the size of the type.
-    pub bytes: u64,
-    /// Maximum number of bytes that the channel has held, by the user's weight function; 0 if the items are not weighed.
-    pub peak_bytes: u64,
-    /// Capacity at the end of the run, in items.
-    pub capacity: usize,
-    /// Highest occupancy sampled, in items: a lower bound of the true peak. Finite, and 0 without samples.
-    pub peak: f64,
-    /// Mean occupancy over the samples, in items. Finite, and 0 without samples.
-    pub mean: f64,
-    /// Items that were still in the channel at the end of the run.
-    pub leftover: u64,
-    /// Items that another worker consumed than the one that pushed them: traffic between cores. If an end of the channel is a
-    /// process: items that were sent to a node that another worker had activated last, counted under the same policies as
-    /// [`NodeReport::moves`].
-    pub remote: u64,
-    /// The time for which the consumer waited for items of this channel: its producer blocked it. See
-    /// [`Report::waits`](crate::Report::waits).
-    pub consumer_waited: Duration,
-    /// The time for which the producer waited for room in this channel: its consumer blocked it.
-    pub producer_waited: Duration,
+data! {
+    /// The measurements of one channel over the whole run.
+    #[derive(Clone, Copy, Default, Debug, PartialEq)]
+    pub struct ChannelReport {
+        /// Items pushed to the channel, without initial items.
+        copy items: u64, items_mut;
+        /// Bytes of these items, by the user's weight function if there is one, otherwise by the size of the type.
+        copy bytes: u64, bytes_mut;
+        /// Maximum number of bytes that the channel has held, by the user's weight function; 0 if the items are not weighed.
+        copy peak_bytes: u64, peak_bytes_mut;
+        /// Capacity at the end of the run, in items.
+        copy capacity: usize, capacity_mut;
+        /// Highest occupancy sampled, in items: a lower bound of the true peak. Finite, and 0 without samples.
+        copy peak: f64, peak_mut;
+        /// Mean occupancy over the samples, in items. Finite, and 0 without samples.
+        copy mean: f64, mean_mut;
+        /// Items that were still in the channel at the end of the run.
+        copy leftover: u64, leftover_mut;
+        /// Items that another worker consumed than the one that pushed them: traffic between cores. If an end of the channel is a
+        /// process: items that were sent to a node that another worker had activated last, counted under the same policies as
+        /// [`NodeReport::moves`].
+        copy remote: u64, remote_mut;
+        /// The time for which the consumer waited for items of this channel: its producer blocked it. See
+        /// [`Report::waits`](crate::Report::waits).
+        copy consumer_waited: Duration, consumer_waited_mut;
+        /// The time for which the producer waited for room in this channel: its consumer blocked it.
+        copy producer_waited: Duration, producer_waited_mut;
+    }
 }
 
 impl ChannelReport {
@@ -152,7 +156,7 @@ impl ChannelReport {
     /// use thalweg_trace::ChannelReport;
     ///
     /// let mut channel = ChannelReport::default();
-    /// (channel.items, channel.bytes, channel.remote) = (400_000, 40_000_000, 300_000);
+    /// (*channel.items_mut(), *channel.bytes_mut(), *channel.remote_mut()) = (400_000, 40_000_000, 300_000);
     /// assert_eq!(channel.remote_share(), Some(0.75));
     /// assert_eq!(channel.remote_bytes(), 30_000_000);
     /// ```
@@ -168,19 +172,28 @@ impl ChannelReport {
     }
 }
 
-/// A limit of a channel that the runtime raised to resolve a deadlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Growth {
-    /// The channel.
-    pub channel: ChannelId,
-    /// The limit that was raised.
-    pub limit: Limit,
-    /// The old limit, in its unit.
-    pub from: usize,
-    /// The new limit, in its unit.
-    pub to: usize,
-    /// The time since the start of the run.
-    pub at: Duration,
+data! {
+    /// A limit of a channel that the runtime raised to resolve a deadlock.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Growth {
+        /// The channel.
+        copy channel: ChannelId;
+        /// The limit that was raised.
+        copy limit: Limit;
+        /// The old limit, in its unit.
+        copy from: usize;
+        /// The new limit, in its unit.
+        copy to: usize;
+        /// The time since the start of the run.
+        copy at: Duration;
+    }
+}
+
+impl Growth {
+    /// A limit of a channel that was raised from one number to another, this long after the start of the run.
+    pub fn new(channel: ChannelId, limit: Limit, from: usize, to: usize, at: Duration) -> Growth {
+        Growth { channel, limit, from, to, at }
+    }
 }
 
 /// A limit on the contents of a channel.

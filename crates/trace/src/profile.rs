@@ -16,7 +16,7 @@ impl Report {
     /// let mut graph = GraphData::new();
     /// graph.add(Node::sequential("clock"));
     /// let mut report = Report::new(graph, "auto", 1);
-    /// report.nodes[0].busy = Duration::from_millis(3);
+    /// *report.nodes_mut()[0].busy_mut() = Duration::from_millis(3);
     /// assert_eq!(report.profile().nodes()[0].busy(), Duration::from_millis(3));
     /// ```
     pub fn profile(&self) -> Profile {

@@ -3,42 +3,43 @@
 use crate::{ChannelReport, Counts, Growth, NodeReport, Timeline, WorkerReport};
 use std::sync::Arc;
 use std::time::Duration;
-use thalweg_graph::{GraphData, NodeId};
+use thalweg_graph::{GraphData, NodeId, data};
 use thalweg_plan::Plan;
 
-/// The measurements of one run.
-#[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Report {
-    /// The graph that was run.
-    pub graph: GraphData,
-    /// Name of the policy.
-    pub policy: String,
-    /// Number of workers.
-    pub threads: usize,
-    /// The plan that the run followed, if it followed one.
-    pub plan: Option<Arc<Plan>>,
-    /// Wall time from start to end of the run.
-    pub wall: Duration,
-    /// The workers, by index.
-    pub workers: Vec<WorkerReport>,
-    /// The nodes, by id.
-    pub nodes: Vec<NodeReport>,
-    /// The channels, by id.
-    pub channels: Vec<ChannelReport>,
-    /// Channels that grew, in chronological order.
-    pub growths: Vec<Growth>,
-    /// Candidate deadlocks examined.
-    pub searches: u64,
-    /// Times that the policy partitioned the graph. Only `partition` does so.
-    pub partitions: u64,
-    /// Where a compiler has divided a program into the nodes of the graph: the text of the program's plan.
-    pub program_plan: Option<String>,
-    /// Remarks about decisions that no count shows, for a reader: why one thread ran everything, for example.
-    pub notes: Vec<String>,
-    /// What each thread did, and when, if the run's options asked for it. Not part of the report's JSON: it has a
-    /// file of its own.
-    pub timeline: Option<Box<Timeline>>,
+data! {
+    /// The measurements of one run.
+    #[derive(Clone, Default, Debug, PartialEq)]
+    pub struct Report {
+        /// The graph that was run.
+        view graph: GraphData => &GraphData, graph_mut;
+        /// Name of the policy.
+        view policy: String => &str, policy_mut;
+        /// Number of workers.
+        copy threads: usize, threads_mut;
+        /// The plan that the run followed, if it followed one.
+        option plan: Option<Arc<Plan>> => Option<&Plan>, plan_mut;
+        /// Wall time from start to end of the run.
+        copy wall: Duration, wall_mut;
+        /// The workers, by index.
+        view workers: Vec<WorkerReport> => &[WorkerReport], workers_mut;
+        /// The nodes, by id.
+        view nodes: Vec<NodeReport> => &[NodeReport], nodes_mut;
+        /// The channels, by id.
+        view channels: Vec<ChannelReport> => &[ChannelReport], channels_mut;
+        /// Channels that grew, in chronological order.
+        view growths: Vec<Growth> => &[Growth], growths_mut;
+        /// Candidate deadlocks examined.
+        copy searches: u64, searches_mut;
+        /// Times that the policy partitioned the graph. Only `partition` does so.
+        copy partitions: u64, partitions_mut;
+        /// Where a compiler has divided a program into the nodes of the graph: the text of the program's plan.
+        option program_plan: Option<String> => Option<&str>, program_plan_mut;
+        /// Remarks about decisions that no count shows, for a reader: why one thread ran everything, for example.
+        view notes: Vec<String> => &[String], notes_mut;
+        /// What each thread did, and when, if the run's options asked for it. Not part of the report's JSON: it has a
+        /// file of its own.
+        option timeline: Option<Box<Timeline>> => Option<&Timeline>, timeline_mut;
+    }
 }
 
 impl Report {

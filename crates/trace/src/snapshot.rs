@@ -4,70 +4,72 @@ use crate::{Cause, table::Table, units};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use thalweg_graph::{GraphData, NodeId, shown};
+use thalweg_graph::{GraphData, NodeId, data, shown};
 
-/// The state of a run at one moment: what each node does or waits for, and how full each channel is.
-///
-/// The run goes on while its numbers are read, one after the other. So numbers of different nodes and channels may
-/// differ by what happened in between, and the state of a node may be over when it is reported. Numbers that count
-/// what has happened never fall from one snapshot to a later one.
-///
-/// ```
-/// use std::sync::Arc;
-/// use std::time::Duration;
-/// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
-/// use thalweg_trace::{Cause, ChannelSnapshot, NodeSnapshot, NodeStatus, Snapshot};
-///
-/// let mut graph = GraphData::new();
-/// let read = graph.add(Node::sequential("read").output(OutPort::new("out", Item::of::<u8>())));
-/// let count = graph.add(Node::sequential("count").input(InPort::new("in", Item::of::<u8>())));
-/// let channel = graph.connect((read, 0), (count, 0), Link::default()).unwrap();
-///
-/// let mut early = Snapshot::new(Arc::new(graph));
-/// early.nodes[count.index()].status = NodeStatus::Waits(Cause::Items(channel));
-/// assert_eq!(early.blocked_by(count), Some(read));
-/// assert_eq!(early.describe(count), "waits for items of read.out");
-///
-/// let mut late = early.clone();
-/// late.at = Duration::from_secs(2);
-/// late.nodes[read.index()].firings = 500;
-/// late.nodes[read.index()].busy = Duration::from_secs(1);
-/// let rates = late.since(&early);
-/// assert_eq!((rates.nodes[0].firings, rates.nodes[0].busy), (250.0, 0.5));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Snapshot {
-    /// The graph, shared with the run.
-    pub graph: Arc<GraphData>,
-    /// The time since the start of the run.
-    pub at: Duration,
-    /// The number of workers.
-    pub workers: usize,
-    /// The workers that sleep, or have not been needed yet. Threads of dedicated nodes are no workers.
-    pub asleep: usize,
-    /// The nodes, by id.
-    pub nodes: Vec<NodeSnapshot>,
-    /// The channels, by id.
-    pub channels: Vec<ChannelSnapshot>,
-    /// The number of times so far that a channel grew.
-    pub growths: u64,
-    /// Candidate deadlocks examined so far.
-    pub searches: u64,
+data! {
+    /// The state of a run at one moment: what each node does or waits for, and how full each channel is.
+    ///
+    /// The run goes on while its numbers are read, one after the other. So numbers of different nodes and channels may
+    /// differ by what happened in between, and the state of a node may be over when it is reported. Numbers that count
+    /// what has happened never fall from one snapshot to a later one.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// use thalweg_graph::{GraphData, InPort, Item, Link, Node, NodeId, OutPort};
+    /// use thalweg_trace::{Cause, ChannelSnapshot, NodeSnapshot, NodeStatus, Snapshot};
+    ///
+    /// let mut graph = GraphData::new();
+    /// let read = graph.add(Node::sequential("read").output(OutPort::new("out", Item::of::<u8>())));
+    /// let count = graph.add(Node::sequential("count").input(InPort::new("in", Item::of::<u8>())));
+    /// let channel = graph.connect((read, 0), (count, 0), Link::default()).unwrap();
+    ///
+    /// let mut early = Snapshot::new(Arc::new(graph));
+    /// *early.nodes_mut()[count.index()].status_mut() = NodeStatus::Waits(Cause::Items(channel));
+    /// assert_eq!(early.blocked_by(count), Some(read));
+    /// assert_eq!(early.describe(count), "waits for items of read.out");
+    ///
+    /// let mut late = early.clone();
+    /// *late.at_mut() = Duration::from_secs(2);
+    /// *late.nodes_mut()[read.index()].firings_mut() = 500;
+    /// *late.nodes_mut()[read.index()].busy_mut() = Duration::from_secs(1);
+    /// let rates = late.since(&early);
+    /// assert_eq!((rates.nodes()[0].firings(), rates.nodes()[0].busy()), (250.0, 0.5));
+    /// ```
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Snapshot {
+        /// The graph, shared with the run.
+        view graph: Arc<GraphData> => &Arc<GraphData>;
+        /// The time since the start of the run.
+        copy at: Duration, at_mut;
+        /// The number of workers.
+        copy workers: usize, workers_mut;
+        /// The workers that sleep, or have not been needed yet. Threads of dedicated nodes are no workers.
+        copy asleep: usize, asleep_mut;
+        /// The nodes, by id.
+        view nodes: Vec<NodeSnapshot> => &[NodeSnapshot], nodes_mut;
+        /// The channels, by id.
+        view channels: Vec<ChannelSnapshot> => &[ChannelSnapshot], channels_mut;
+        /// The number of times so far that a channel grew.
+        copy growths: u64, growths_mut;
+        /// Candidate deadlocks examined so far.
+        copy searches: u64, searches_mut;
+    }
 }
 
-/// A node at one moment.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NodeSnapshot {
-    /// Firings so far, without those of activations that have not ended.
-    pub firings: u64,
-    /// Activations so far that have ended.
-    pub activations: u64,
-    /// Time in these activations, summed over all workers. 0 with `Options::untimed`.
-    pub busy: Duration,
-    /// What the node does.
-    pub status: NodeStatus,
+data! {
+    /// A node at one moment.
+    #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+    pub struct NodeSnapshot {
+        /// Firings so far, without those of activations that have not ended.
+        copy firings: u64, firings_mut;
+        /// Activations so far that have ended.
+        copy activations: u64, activations_mut;
+        /// Time in these activations, summed over all workers. 0 with `Options::untimed`.
+        copy busy: Duration, busy_mut;
+        /// What the node does.
+        copy status: NodeStatus, status_mut;
+    }
 }
 
 /// What a node does at one moment.
@@ -86,37 +88,40 @@ pub enum NodeStatus {
     Ended,
 }
 
-/// A channel at one moment.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChannelSnapshot {
-    /// Items pushed so far, without initial items.
-    pub pushed: u64,
-    /// Items in the channel now.
-    pub items: usize,
-    /// The most items that the channel can hold now.
-    pub capacity: usize,
+data! {
+    /// A channel at one moment.
+    #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+    pub struct ChannelSnapshot {
+        /// Items pushed so far, without initial items.
+        copy pushed: u64, pushed_mut;
+        /// Items in the channel now.
+        copy items: usize, items_mut;
+        /// The most items that the channel can hold now.
+        copy capacity: usize, capacity_mut;
+    }
 }
 
-/// What happened between two snapshots, by unit of time.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Rates {
-    /// The nodes, by id.
-    pub nodes: Vec<NodeRate>,
-    /// By channel: items pushed per second.
-    pub channels: Vec<f64>,
+data! {
+    /// What happened between two snapshots, by unit of time.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Rates {
+        /// The nodes, by id.
+        view nodes: Vec<NodeRate> => &[NodeRate];
+        /// By channel: items pushed per second.
+        view channels: Vec<f64> => &[f64];
+    }
 }
 
-/// What a node did between two snapshots.
-#[derive(Clone, Copy, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct NodeRate {
-    /// Firings per second.
-    pub firings: f64,
-    /// The share of the time in which the node was active, summed over workers: above 1 for a parallel node that
-    /// several workers fire. An activation counts when it ends, so the share also exceeds 1 after a long one.
-    pub busy: f64,
+data! {
+    /// What a node did between two snapshots.
+    #[derive(Clone, Copy, Default, Debug, PartialEq)]
+    pub struct NodeRate {
+        /// Firings per second.
+        copy firings: f64;
+        /// The share of the time in which the node was active, summed over workers: above 1 for a parallel node that
+        /// several workers fire. An activation counts when it ends, so the share also exceeds 1 after a long one.
+        copy busy: f64;
+    }
 }
 
 impl Snapshot {

@@ -1,29 +1,31 @@
 //! The timeline of a run: what each thread did, and when.
 
 use std::time::Duration;
-use thalweg_graph::{ChannelId, NodeId};
+use thalweg_graph::{ChannelId, NodeId, data};
 
-/// What the threads of a run did, and when. Recorded where the run's options ask for it.
-///
-/// A track keeps its latest events only, so memory is bounded however long the run is.
-#[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Timeline {
-    /// The threads: the workers by index, then the threads of single nodes, the threads of the pool that helped these with
-    /// loops and task graphs, and last the growths of channels.
-    pub tracks: Vec<Track>,
+data! {
+    /// What the threads of a run did, and when. Recorded where the run's options ask for it.
+    ///
+    /// A track keeps its latest events only, so memory is bounded however long the run is.
+    #[derive(Clone, Default, Debug, PartialEq)]
+    pub struct Timeline {
+        /// The threads: the workers by index, then the threads of single nodes, the threads of the pool that helped these with
+        /// loops and task graphs, and last the growths of channels.
+        view tracks: Vec<Track> => &[Track], tracks_mut;
+    }
 }
 
-/// The events of one thread.
-#[derive(Clone, Default, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Track {
-    /// Name of the thread.
-    pub name: String,
-    /// The events in chronological order of their ends.
-    pub events: Vec<Event>,
-    /// Earlier events that were overwritten.
-    pub lost: u64,
+data! {
+    /// The events of one thread.
+    #[derive(Clone, Default, Debug, PartialEq)]
+    pub struct Track {
+        /// Name of the thread.
+        view name: String => &str, name_mut;
+        /// The events in chronological order of their ends.
+        view events: Vec<Event> => &[Event], events_mut;
+        /// Earlier events that were overwritten.
+        copy lost: u64, lost_mut;
+    }
 }
 
 impl Timeline {
@@ -40,13 +42,15 @@ impl Track {
     }
 }
 
-/// Something that a thread did or saw.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event {
-    /// The time of the event, or of its beginning, since the start of the run, in nanoseconds.
-    pub at: u64,
-    /// What happened.
-    pub what: What,
+data! {
+    /// Something that a thread did or saw.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Event {
+        /// The time of the event, or of its beginning, since the start of the run, in nanoseconds.
+        copy at: u64, at_mut;
+        /// What happened.
+        copy what: What, what_mut;
+    }
 }
 
 /// What happened.
@@ -132,6 +136,12 @@ pub enum Ended {
 }
 
 impl Event {
+    /// An event that happened or began this many nanoseconds after the start of the run.
+    #[inline]
+    pub fn new(at: u64, what: What) -> Event {
+        Event { at, what }
+    }
+
     /// The end, in nanoseconds since the start of the run, or the time of what has no length.
     pub fn end(&self) -> u64 {
         self.at.saturating_add(self.what.ns())

@@ -2,7 +2,7 @@
 
 use crate::Report;
 use std::time::Duration;
-use thalweg_graph::{ChannelId, GraphData, NodeId, shown};
+use thalweg_graph::{ChannelId, GraphData, NodeId, data, shown};
 
 /// What a node waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,19 +70,20 @@ impl Cause {
     }
 }
 
-/// The times for which a node waited for something other than one channel. The times for which it waited for a channel
-/// are in the channel's [`ChannelReport`](crate::ChannelReport).
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NodeWaits {
-    /// See [`Cause::AnyInput`].
-    pub any_input: Duration,
-    /// See [`Cause::Window`].
-    pub window: Duration,
-    /// See [`Cause::Outside`].
-    pub outside: Duration,
-    /// See [`Cause::Worker`].
-    pub worker: Duration,
+data! {
+    /// The times for which a node waited for something other than one channel. The times for which it waited for a channel
+    /// are in the channel's [`ChannelReport`](crate::ChannelReport).
+    #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+    pub struct NodeWaits {
+        /// See [`Cause::AnyInput`].
+        copy any_input: Duration, any_input_mut;
+        /// See [`Cause::Window`].
+        copy window: Duration, window_mut;
+        /// See [`Cause::Outside`].
+        copy outside: Duration, outside_mut;
+        /// See [`Cause::Worker`].
+        copy worker: Duration, worker_mut;
+    }
 }
 
 impl Report {

@@ -20,52 +20,46 @@ fn graph() -> GraphData {
 fn report() -> Report {
     let ms = Duration::from_millis;
     let mut report = Report::new(graph(), "qes", 2);
-    report.wall = ms(100);
-    for (worker, idle) in report.workers.iter_mut().zip([2, 12]) {
-        worker.application = ms(95 - idle);
-        worker.queue = ms(2);
-        worker.scheduler = ms(1);
-        worker.idle = ms(idle);
-        worker.preempted = ms(2);
-        worker.activations = 40;
-        worker.refused = 3;
-        worker.steals = 1;
-        worker.steal_attempts = 9;
-        worker.kernel = ms(3);
-        worker.spins = 5;
-        worker.parks = idle;
+    *report.wall_mut() = ms(100);
+    for (worker, idle) in report.workers_mut().iter_mut().zip([2, 12]) {
+        *worker.application_mut() = ms(95 - idle);
+        *worker.queue_mut() = ms(2);
+        *worker.scheduler_mut() = ms(1);
+        *worker.idle_mut() = ms(idle);
+        *worker.preempted_mut() = ms(2);
+        *worker.activations_mut() = 40;
+        *worker.refused_mut() = 3;
+        *worker.steals_mut() = 1;
+        *worker.steal_attempts_mut() = 9;
+        *worker.kernel_mut() = ms(3);
+        *worker.spins_mut() = 5;
+        *worker.parks_mut() = idle;
     }
-    for (node, busy) in report.nodes.iter_mut().zip([20, 150, 6]) {
-        node.firings = 10_000;
-        node.activations = 30;
-        node.busy = ms(busy);
-        node.moves = 4;
+    for (node, busy) in report.nodes_mut().iter_mut().zip([20, 150, 6]) {
+        *node.firings_mut() = 10_000;
+        *node.activations_mut() = 30;
+        *node.busy_mut() = ms(busy);
+        *node.moves_mut() = 4;
     }
-    for (channel, leftover) in report.channels.iter_mut().zip([0, 7]) {
-        channel.items = 10_000;
-        channel.bytes = 80_000;
-        channel.remote = 300;
-        channel.capacity = 1024;
-        channel.peak = 800.0;
-        channel.mean = 511.25;
-        channel.leftover = leftover;
+    for (channel, leftover) in report.channels_mut().iter_mut().zip([0, 7]) {
+        *channel.items_mut() = 10_000;
+        *channel.bytes_mut() = 80_000;
+        *channel.remote_mut() = 300;
+        *channel.capacity_mut() = 1024;
+        *channel.peak_mut() = 800.0;
+        *channel.mean_mut() = 511.25;
+        *channel.leftover_mut() = leftover;
     }
-    report.channels[0].producer_waited = ms(70);
-    report.channels[1].consumer_waited = ms(41);
-    report.nodes[0].other_waits.worker = ms(5);
-    report.nodes[1].other_waits.worker = ms(12);
+    *report.channels_mut()[0].producer_waited_mut() = ms(70);
+    *report.channels_mut()[1].consumer_waited_mut() = ms(41);
+    *report.nodes_mut()[0].other_waits_mut().worker_mut() = ms(5);
+    *report.nodes_mut()[1].other_waits_mut().worker_mut() = ms(12);
     let mut service = Service::default();
-    service.activation.record(2e6, 98);
-    service.activation.record(30e6, 2);
-    service.firing.record(15e3, 10_000);
-    report.nodes[1].service = Some(Box::new(service));
-    report.growths.push(Growth {
-        channel: ChannelId(1),
-        limit: Limit::Items,
-        from: 512,
-        to: 1024,
-        at: ms(21),
-    });
+    service.activation_mut().record(2e6, 98);
+    service.activation_mut().record(30e6, 2);
+    service.firing_mut().record(15e3, 10_000);
+    *report.nodes_mut()[1].service_mut() = Some(Box::new(service));
+    report.growths_mut().push(Growth::new(ChannelId(1), Limit::Items, 512, 1024, ms(21)));
     report
 }
 
@@ -100,7 +94,7 @@ grew squeeze.out -> write.in from 512 to 1024 items after 21 ms
 fn bytes_that_cross_follow_from_items() {
     let of = |items, bytes, remote| {
         let mut channel = ChannelReport::default();
-        (channel.items, channel.bytes, channel.remote) = (items, bytes, remote);
+        (*channel.items_mut(), *channel.bytes_mut(), *channel.remote_mut()) = (items, bytes, remote);
         (channel.remote_share(), channel.remote_bytes())
     };
     assert_eq!(of(0, 0, 0), (None, 0));
@@ -115,23 +109,25 @@ fn bytes_that_cross_follow_from_items() {
 #[test]
 fn tables_are_at_most_160_columns_wide() {
     let mut report = report();
-    report.wall = Duration::from_secs(7200);
-    for node in &mut report.nodes {
-        (node.firings, node.activations, node.moves) = (123_456_789_012, 12_345_678, 123_456);
-        node.busy = Duration::from_millis(6_543_210);
+    *report.wall_mut() = Duration::from_secs(7200);
+    for node in report.nodes_mut() {
+        (*node.firings_mut(), *node.activations_mut(), *node.moves_mut()) =
+            (123_456_789_012, 12_345_678, 123_456);
+        *node.busy_mut() = Duration::from_millis(6_543_210);
     }
     let mut member = MemberCounts::default();
-    (member.loops, member.iterations) = (12_345_678, 123_456_789_012);
-    (member.graphs, member.nodes) = (1_234_567, 12_345_678_901);
-    (member.steals, member.attempts) = (12_345_678, 1_234_567_890);
-    (member.coloured_steals, member.coloured_attempts) = (2_345_678, 123_456_789);
-    (member.accesses, member.remote) = (62_345_678_901, 2_345_678_901);
-    report.nodes[1].jobs.get_or_insert_default().add(0, member);
-    for channel in &mut report.channels {
-        (channel.items, channel.bytes, channel.remote) = (123_456_789_012, u64::MAX >> 16, 1_234_567);
+    (*member.loops_mut(), *member.iterations_mut()) = (12_345_678, 123_456_789_012);
+    (*member.graphs_mut(), *member.nodes_mut()) = (1_234_567, 12_345_678_901);
+    (*member.steals_mut(), *member.attempts_mut()) = (12_345_678, 1_234_567_890);
+    (*member.coloured_steals_mut(), *member.coloured_attempts_mut()) = (2_345_678, 123_456_789);
+    (*member.accesses_mut(), *member.remote_mut()) = (62_345_678_901, 2_345_678_901);
+    report.nodes_mut()[1].jobs_mut().get_or_insert_default().add(0, member);
+    for channel in report.channels_mut() {
+        (*channel.items_mut(), *channel.bytes_mut(), *channel.remote_mut()) =
+            (123_456_789_012, u64::MAX >> 16, 1_234_567);
     }
-    for worker in &mut report.workers {
-        (worker.activations, worker.steal_attempts, worker.spins, worker.parks) =
+    for worker in report.workers_mut() {
+        (*worker.activations_mut(), *worker.steal_attempts_mut(), *worker.spins_mut(), *worker.parks_mut()) =
             (1 << 40, 1 << 40, 1 << 30, 1 << 30);
     }
     let text = report.to_string();
@@ -143,11 +139,17 @@ fn tables_are_at_most_160_columns_wide() {
 fn loops_and_task_graphs_have_a_table() {
     let mut report = report();
     let mut member = MemberCounts::default();
-    (member.loops, member.iterations, member.joins) = (2, 300, 2);
-    report.nodes[0].jobs.get_or_insert_default().add(0, member);
-    (member.graphs, member.nodes, member.steals, member.attempts) = (1, 40, 3, 70);
-    (member.coloured_steals, member.coloured_attempts, member.accesses, member.remote) = (2, 60, 90, 9);
-    let jobs = report.nodes[1].jobs.get_or_insert_default();
+    (*member.loops_mut(), *member.iterations_mut(), *member.joins_mut()) = (2, 300, 2);
+    report.nodes_mut()[0].jobs_mut().get_or_insert_default().add(0, member);
+    (*member.graphs_mut(), *member.nodes_mut(), *member.steals_mut(), *member.attempts_mut()) =
+        (1, 40, 3, 70);
+    (
+        *member.coloured_steals_mut(),
+        *member.coloured_attempts_mut(),
+        *member.accesses_mut(),
+        *member.remote_mut(),
+    ) = (2, 60, 90, 9);
+    let jobs = report.nodes_mut()[1].jobs_mut().get_or_insert_default();
     jobs.add(1, member);
     jobs.add(0, MemberCounts::default());
     let expected = "
@@ -163,14 +165,14 @@ squeeze            2         300       1     40        1       3           70   
 fn causes_are_named() {
     let named = |change: fn(&mut NodeWaits) -> &mut Duration, cause: &str| {
         let mut report = report();
-        *change(&mut report.nodes[1].other_waits) = Duration::from_millis(50);
+        *change(report.nodes_mut()[1].other_waits_mut()) = Duration::from_millis(50);
         let text = report.to_string();
         assert!(text.contains(&format!("50.0 % for {cause}\n")), "{text}");
     };
-    named(|waits| &mut waits.any_input, "an item on any input");
-    named(|waits| &mut waits.window, "its own tickets in flight");
-    named(|waits| &mut waits.outside, "an event outside the graph");
-    named(|waits| &mut waits.worker, "a worker");
+    named(|waits| waits.any_input_mut(), "an item on any input");
+    named(|waits| waits.window_mut(), "its own tickets in flight");
+    named(|waits| waits.outside_mut(), "an event outside the graph");
+    named(|waits| waits.worker_mut(), "a worker");
 }
 
 #[test]
@@ -185,16 +187,16 @@ fn an_empty_report_prints() {
 #[test]
 fn breakdown_weighs_workers_by_their_time() {
     let mut report = Report::new(graph(), "auto", 2);
-    report.workers[0].application = Duration::from_millis(30);
-    report.workers[1].idle = Duration::from_millis(10);
+    *report.workers_mut()[0].application_mut() = Duration::from_millis(30);
+    *report.workers_mut()[1].idle_mut() = Duration::from_millis(10);
     assert_eq!(report.breakdown(), [0.75, 0.0, 0.0, 0.25, 0.0]);
 }
 
 #[test]
 fn busiest_is_the_first_of_equals() {
     let mut report = report();
-    for node in &mut report.nodes {
-        node.busy = Duration::from_millis(5);
+    for node in report.nodes_mut() {
+        *node.busy_mut() = Duration::from_millis(5);
     }
     assert_eq!(report.busiest_node().map(|n| n.index()), Some(0));
 }

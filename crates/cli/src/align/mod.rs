@@ -392,11 +392,11 @@ impl Stopwatch<'_> {
     /// The accesses of pairs, in words.
     fn accesses(&self) -> String {
         let all = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.nodes {
+        match all.nodes() {
             0 => "no pair is large enough to be computed by several threads at once".to_owned(),
             blocks => format!(
                 "remote: accesses {}, to {blocks} blocks and those that they need",
-                share(all.remote, all.accesses)
+                share(all.remote(), all.accesses())
             ),
         }
     }

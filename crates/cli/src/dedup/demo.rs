@@ -158,8 +158,8 @@ impl RoundTrip {
             format!("in {:.2} s, {}/s", took.as_secs_f64(), size::show(per_second as u64))
         };
         let threads = |report: &Report| {
-            let plural = if report.threads == 1 { "" } else { "s" };
-            format!("{} thread{plural}, policy {}", report.threads, report.policy)
+            let plural = if report.threads() == 1 { "" } else { "s" };
+            format!("{} thread{plural}, policy {}", report.threads(), report.policy())
         };
         line("packed", format!("{}, {}", pace(self.pack.1), threads(&self.pack.0)));
         let times = content as f64 / archive.max(1) as f64;

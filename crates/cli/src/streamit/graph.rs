@@ -84,10 +84,11 @@ fn is_json(path: &Path) -> bool {
 /// The graph of a report.
 fn of_report(path: &Path, form: GraphForm, interrupt: &Interrupt) -> Result<String> {
     let text = text::read(path, "", interrupt)?;
-    let graph = Report::from_json(&text).with_context(|| format!("reading {}", shown(path)))?.graph;
+    let report = Report::from_json(&text).with_context(|| format!("reading {}", shown(path)))?;
+    let graph = report.graph();
     match form {
         GraphForm::Flat => Ok(graph.to_string()),
-        GraphForm::Dot => Ok(dot(&graph)),
+        GraphForm::Dot => Ok(dot(graph)),
         _ => bail!(
             "{} is a report, which has no nested streams and no schedule\nhelp: use --format flat or --format dot",
             shown(path)

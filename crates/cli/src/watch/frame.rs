@@ -16,7 +16,7 @@ pub(crate) fn table(now: &Snapshot, rates: &Rates, size: Size) -> Vec<String> {
     let (width, mut rows) = (size.columns.saturating_sub(1), size.rows.saturating_sub(1));
     let mut lines = vec![head(now)];
     rows = rows.saturating_sub(1);
-    let (nodes, channels) = (now.nodes.len(), now.channels.len());
+    let (nodes, channels) = (now.nodes().len(), now.channels().len());
     // Each part has a heading. If they do not fit, the nodes have half of the rows, or more if the channels need less.
     let for_channels = (channels + 1).min(rows.saturating_sub(nodes + 1).max(rows / 2));
     let for_nodes = rows.saturating_sub(for_channels);
@@ -30,12 +30,12 @@ pub(crate) fn table(now: &Snapshot, rates: &Rates, size: Size) -> Vec<String> {
 pub(crate) fn line(now: &Snapshot, rates: &Rates) -> String {
     let shown = by_activity(now, rates).into_iter().take(NAMED);
     let node = |id: NodeId| {
-        let (rate, state) = (rates.nodes[id.index()], state(now, id));
-        format!("{} {}/s {} {state}", name(now, id), short(rate.firings), percent(rate.busy))
+        let (rate, state) = (rates.nodes()[id.index()], state(now, id));
+        format!("{} {}/s {} {state}", name(now, id), short(rate.firings()), percent(rate.busy()))
     };
     let mut parts: Vec<String> = [head(now)].into_iter().chain(shown.map(node)).collect();
-    if now.nodes.len() > NAMED {
-        parts.push(format!("{} more nodes", now.nodes.len() - NAMED));
+    if now.nodes().len() > NAMED {
+        parts.push(format!("{} more nodes", now.nodes().len() - NAMED));
     }
     parts.join("; ")
 }
@@ -45,21 +45,21 @@ fn head(now: &Snapshot) -> String {
     let s = |count: u64| if count == 1 { "" } else { "s" };
     let mut text = format!(
         "{:.1} s, {} worker{}, {} asleep",
-        now.at.as_secs_f64(),
-        now.workers,
-        s(now.workers as u64),
-        now.asleep
+        now.at().as_secs_f64(),
+        now.workers(),
+        s(now.workers() as u64),
+        now.asleep()
     );
-    if now.growths > 0 {
-        text.push_str(&format!(", {} growth{}", now.growths, s(now.growths)));
+    if now.growths() > 0 {
+        text.push_str(&format!(", {} growth{}", now.growths(), s(now.growths())));
     }
     text
 }
 
 /// The heading and the nodes: in the order of the graph if they fit into the rows, otherwise the most active first.
 fn node_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Vec<String> {
-    let all = now.nodes.len();
-    let (ids, more) = chosen(all, rows, || by_activity(now, rates), || now.graph.node_ids().collect());
+    let all = now.nodes().len();
+    let (ids, more) = chosen(all, rows, || by_activity(now, rates), || now.graph().node_ids().collect());
     let names: Vec<String> = ids.iter().map(|id| name(now, *id)).collect();
     let column = widest(names.iter().map(String::as_str).chain(["node"]), width / 3);
     let (rate_head, rate_width) = if width < 60 { ("/s", 5) } else { ("firings/s", 9) };
@@ -68,10 +68,10 @@ fn node_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Vec<S
     let fits = long.iter().all(|state| state.chars().count() <= rest);
     let mut lines = vec![format!("{:<column$}  {rate_head:>rate_width$}  {:>5}  state", "node", "busy")];
     for ((id, name), long) in ids.iter().zip(&names).zip(long) {
-        let rate = rates.nodes[id.index()];
-        let (name, busy) = (clipped(name, column), percent(rate.busy));
+        let rate = rates.nodes()[id.index()];
+        let (name, busy) = (clipped(name, column), percent(rate.busy()));
         let state = if fits { long } else { state(now, *id) };
-        lines.push(format!("{name:<column$}  {:>rate_width$}  {busy:>5}  {state}", short(rate.firings)));
+        lines.push(format!("{name:<column$}  {:>rate_width$}  {busy:>5}  {state}", short(rate.firings())));
     }
     lines.extend(more.map(|more| format!("{more} more nodes")));
     lines
@@ -79,15 +79,15 @@ fn node_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Vec<S
 
 /// The heading and the channels: in the order of the graph if they fit into the rows, otherwise the fullest first.
 fn channel_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Vec<String> {
-    let all = now.channels.len();
+    let all = now.channels().len();
     if all == 0 {
         return Vec::new();
     }
-    let (ids, more) = chosen(all, rows, || by_fill(now, rates), || now.graph.channel_ids().collect());
-    let names: Vec<String> = ids.iter().map(|id| shown(now.graph.channel_name(*id)).to_string()).collect();
+    let (ids, more) = chosen(all, rows, || by_fill(now, rates), || now.graph().channel_ids().collect());
+    let names: Vec<String> = ids.iter().map(|id| shown(now.graph().channel_name(*id)).to_string()).collect();
     let level = |id: &ChannelId| {
-        let channel = now.channels[id.index()];
-        format!("{}/{}", short(channel.items as f64), short(channel.capacity as f64))
+        let channel = now.channels()[id.index()];
+        format!("{}/{}", short(channel.items() as f64), short(channel.capacity() as f64))
     };
     let levels: Vec<String> = ids.iter().map(level).collect();
     let levels_width = widest(levels.iter().map(String::as_str).chain(["items"]), width);
@@ -104,9 +104,9 @@ fn channel_table(now: &Snapshot, rates: &Rates, width: usize, rows: usize) -> Ve
     );
     let mut lines = vec![clipped(&head, width)];
     for ((id, name), level) in ids.iter().zip(&names).zip(&levels) {
-        let (channel, name) = (now.channels[id.index()], clipped(name, column));
-        let full = fill(channel.items, channel.capacity, bar);
-        let rate = short(rates.channels[id.index()]);
+        let (channel, name) = (now.channels()[id.index()], clipped(name, column));
+        let full = fill(channel.items(), channel.capacity(), bar);
+        let rate = short(rates.channels()[id.index()]);
         lines.push(format!("{name:<column$}  [{full}]  {level:>levels_width$}  {rate:>9}"));
     }
     lines.extend(more.map(|more| format!("{more} more channels")));
@@ -132,13 +132,13 @@ fn chosen<T>(
 
 /// The nodes by busy share; of those that were not busy, first what runs or is ready, then what waits, then what has ended.
 fn by_activity(now: &Snapshot, rates: &Rates) -> Vec<NodeId> {
-    let rank = |id: &NodeId| match now.nodes[id.index()].status {
+    let rank = |id: &NodeId| match now.nodes()[id.index()].status() {
         NodeStatus::Running | NodeStatus::Ready => 0,
         NodeStatus::Ended => 2,
         _ => 1,
     };
-    let busy = |id: &NodeId| rates.nodes[id.index()].busy;
-    let mut ids: Vec<NodeId> = now.graph.node_ids().collect();
+    let busy = |id: &NodeId| rates.nodes()[id.index()].busy();
+    let mut ids: Vec<NodeId> = now.graph().node_ids().collect();
     ids.sort_by(|a, b| busy(b).total_cmp(&busy(a)).then(rank(a).cmp(&rank(b))));
     ids
 }
@@ -146,18 +146,18 @@ fn by_activity(now: &Snapshot, rates: &Rates) -> Vec<NodeId> {
 /// The channels, the fullest first.
 fn by_fill(now: &Snapshot, rates: &Rates) -> Vec<ChannelId> {
     let level = |id: &ChannelId| {
-        let channel = now.channels[id.index()];
-        channel.items as f64 / channel.capacity.max(1) as f64
+        let channel = now.channels()[id.index()];
+        channel.items() as f64 / channel.capacity().max(1) as f64
     };
-    let rate = |id: &ChannelId| rates.channels[id.index()];
-    let mut ids: Vec<ChannelId> = now.graph.channel_ids().collect();
+    let rate = |id: &ChannelId| rates.channels()[id.index()];
+    let mut ids: Vec<ChannelId> = now.graph().channel_ids().collect();
     ids.sort_by(|a, b| level(b).total_cmp(&level(a)).then(rate(b).total_cmp(&rate(a))));
     ids
 }
 
 /// What a node does, in a few words.
 fn state(now: &Snapshot, node: NodeId) -> String {
-    match now.nodes[node.index()].status {
+    match now.nodes()[node.index()].status() {
         NodeStatus::Running => "runs".to_owned(),
         NodeStatus::Ready => "ready".to_owned(),
         NodeStatus::Ended => "ended".to_owned(),
@@ -168,7 +168,7 @@ fn state(now: &Snapshot, node: NodeId) -> String {
 
 /// The name of a node, escaped.
 fn name(now: &Snapshot, node: NodeId) -> String {
-    shown(&*now.graph.node(node).name).to_string()
+    shown(&*now.graph().node(node).name).to_string()
 }
 
 /// A bar of `width` characters. It shows something if the channel has an item, and a gap unless it is full.
@@ -236,17 +236,17 @@ mod tests {
         }
         let start = Snapshot::new(Arc::new(graph));
         let mut now = start.clone();
-        (now.at, now.workers) = (Duration::from_secs(1), 2);
-        for (i, node) in now.nodes.iter_mut().enumerate() {
-            (node.firings, node.busy) = (1000 * i as u64, Duration::from_millis(i as u64));
-            node.status = if i == 0 {
+        (*now.at_mut(), *now.workers_mut()) = (Duration::from_secs(1), 2);
+        for (i, node) in now.nodes_mut().iter_mut().enumerate() {
+            (*node.firings_mut(), *node.busy_mut()) = (1000 * i as u64, Duration::from_millis(i as u64));
+            *node.status_mut() = if i == 0 {
                 NodeStatus::Running
             } else {
                 NodeStatus::Waits(Cause::Items(ChannelId(i as u32 - 1)))
             };
         }
-        for (i, channel) in now.channels.iter_mut().enumerate() {
-            (channel.items, channel.capacity, channel.pushed) = (i, 2 * count, 10);
+        for (i, channel) in now.channels_mut().iter_mut().enumerate() {
+            (*channel.items_mut(), *channel.capacity_mut(), *channel.pushed_mut()) = (i, 2 * count, 10);
         }
         let rates = now.since(&start);
         (now, rates)

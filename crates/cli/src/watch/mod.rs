@@ -112,8 +112,8 @@ impl View {
     fn show(&mut self) {
         let Some(now) = self.runs.snapshot() else { return };
         // Rates of a run's first frame are means since its start.
-        let same = self.last.take().filter(|last| Arc::ptr_eq(&last.graph, &now.graph));
-        let rates = now.since(&same.unwrap_or_else(|| Snapshot::new(now.graph.clone())));
+        let same = self.last.take().filter(|last| Arc::ptr_eq(last.graph(), now.graph()));
+        let rates = now.since(&same.unwrap_or_else(|| Snapshot::new(now.graph().clone())));
         if self.on_terminal {
             screen::draw(|size| frame::table(&now, &rates, size));
         } else {

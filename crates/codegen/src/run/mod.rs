@@ -354,8 +354,8 @@ impl<'a> Run<'a> {
         };
         let (done, mut made) = ran.map_err(|error: Error| Stop::Output(format!("{error:?}")))?;
         if let Some(report) = report {
-            made.program_plan = planned.map(|planned| planned.plan.on(native.graph()).to_string());
-            made.notes = std::mem::take(&mut self.notes);
+            *made.program_plan_mut() = planned.map(|planned| planned.plan.on(native.graph()).to_string());
+            *made.notes_mut() = std::mem::take(&mut self.notes);
             *report = Some(made);
         }
         done
@@ -413,7 +413,7 @@ impl<'a> Run<'a> {
     /// Whether one thread runs the program because a given plan says so. Notes it where the plan has segments.
     fn follows_on_one_thread(&mut self, planned: &Planned) -> bool {
         let by_thread = self.native.mode == Mode::OsThread;
-        let one = planned.is_whole() || planned.plan.threads == 1 && !by_thread;
+        let one = planned.is_whole() || planned.plan.threads() == 1 && !by_thread;
         if one && !planned.is_whole() {
             self.notes.push("one thread ran the program: its plan has segments, but `threads 1`".to_owned());
         }

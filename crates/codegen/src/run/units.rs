@@ -39,22 +39,22 @@ impl Planned {
     /// parallel.
     pub(super) fn engine(&self, options: &Options, native: &Native) -> Options {
         let options = options.of_divided(&self.plan);
-        if self.plan.affinity.is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
+        if self.plan.affinity().is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
             return options;
         }
         let units = native.units();
         let nodes = |body: &Body| units[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
-        let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity.get(node).copied());
-        let next = |at: usize| (at % self.plan.threads) as u32;
+        let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity().get(node).copied());
+        let next = |at: usize| (at % self.plan.threads()) as u32;
         let bodies = self.bodies.iter().enumerate();
         let workers: Vec<u32> = bodies.map(|(at, body)| given(body).unwrap_or(next(at))).collect();
         options.plan_with(move |graph, mut plan| {
             let bodies = graph.node_ids().skip(1).zip(&workers);
             let bound = bodies.filter(|(node, _)| {
-                graph.node(*node).kind != Kind::Parallel && !plan.own_threads.contains(node)
+                graph.node(*node).kind != Kind::Parallel && !plan.own_threads().contains(node)
             });
             let bound: Vec<_> = bound.map(|(node, worker)| (node, *worker)).collect();
-            plan.affinity.extend(bound);
+            plan.affinity_mut().extend(bound);
             Ok(plan)
         })
     }
@@ -92,7 +92,8 @@ impl Native {
         set_costs(&mut units, &costs);
         threads.engine.plan_of(self.graph(), |wishes| {
             let mut plan = Plan::compiled(self.graph(), &units, wishes);
-            plan.batch = threads.batch.map_or(plan.batch, |batch| batch.min(u64::from(u32::MAX)) as usize);
+            *plan.batch_mut() =
+                threads.batch.map_or(plan.batch(), |batch| batch.min(u64::from(u32::MAX)) as usize);
             plan
         })
     }

@@ -13,7 +13,7 @@ fn planned(native: &Native, threads: &Threads, files: &Memory, iterations: Optio
     let (options, mut plan) = (Options { iterations, ..Options::default() }, None);
     let seen = see(files, |around| {
         let (end, report) = native.run_reported(threads, options, around);
-        plan = report.and_then(|report| report.program_plan);
+        plan = report.and_then(|report| report.program_plan().map(str::to_owned));
         end
     });
     (seen, plan.unwrap_or_default())
@@ -47,19 +47,19 @@ pub fn random(native: &Native, choices: &mut Choices) -> Plan {
     let mut plan = native.plan(&each).expect("no plan is given");
     let mut segments: Vec<Vec<_>> = Vec::new();
     let cuts = [10, 50, 90][choices.weighted(&[1, 1, 1])];
-    for nodes in std::mem::take(&mut plan.segments) {
+    for nodes in std::mem::take(plan.segments_mut()) {
         match segments.last_mut().filter(|_| !choices.chance(cuts)) {
             Some(last) => last.extend(nodes),
             None => segments.push(nodes),
         }
     }
-    plan.segments = segments;
+    *plan.segments_mut() = segments;
     let copied = [0, 50, 100][choices.weighted(&[1, 2, 2])];
-    for replicas in plan.replicas.values_mut() {
+    for replicas in plan.replicas_mut().values_mut() {
         *replicas = if choices.chance(copied) { 1 + choices.weighted(&[1, 3, 2]) as u32 } else { 1 };
     }
     let policies: Vec<&str> = thalweg::embed::policy::registry::names().collect();
-    plan.policy = policies[choices.weighted(&vec![1; policies.len()])].to_owned();
-    plan.batch = [1, 2, 5, 64, 5000][choices.weighted(&[1; 5])];
+    *plan.policy_mut() = policies[choices.weighted(&vec![1; policies.len()])].to_owned();
+    *plan.batch_mut() = [1, 2, 5, 64, 5000][choices.weighted(&[1; 5])];
     plan
 }

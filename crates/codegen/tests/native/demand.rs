@@ -44,10 +44,10 @@ fn each_region_is_a_body_without_copies_and_two_threads_work() {
     // Under `auto` a run on a loaded machine may use one of its threads.
     let threads = Threads::of(thalweg::Options::new().threads(2).policy("pss"));
     let report = report(&three_regions(1000), 1_000_000, &threads);
-    let names: Vec<_> = report.graph.nodes().iter().map(|node| node.name.to_string()).collect();
+    let names: Vec<_> = report.graph().nodes().iter().map(|node| node.name.to_string()).collect();
     assert_eq!(names.len(), 1 + 3, "{names:?}");
-    let busy = report.workers[..2].iter().map(|worker| worker.application);
-    assert!(busy.clone().all(|busy| busy > Duration::from_millis(1)), "{:?}", report.workers);
+    let busy = report.workers()[..2].iter().map(|worker| worker.application());
+    assert!(busy.clone().all(|busy| busy > Duration::from_millis(1)), "{:?}", report.workers());
 }
 
 #[test]
@@ -58,5 +58,5 @@ fn one_region_uses_one_thread() {
     let text = "void->void pipeline Main { add Count(); add FileWriter<int>(\"out\"); }
         void->int filter Count { work push 1 { push(iter()); } }";
     let report = report(text, 400_000, &Threads::new(2));
-    assert_eq!(report.nodes.len(), 1);
+    assert_eq!(report.nodes().len(), 1);
 }

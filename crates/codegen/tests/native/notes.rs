@@ -22,10 +22,10 @@ fn notes(native: &Native, threads: &Threads) -> Vec<String> {
     let (end, report) = native.run_reported(threads, options, around);
     end.unwrap();
     let report = report.unwrap();
-    let shown = report.notes.iter().all(|note| report.to_string().contains(&format!("note: {note}\n")));
+    let shown = report.notes().iter().all(|note| report.to_string().contains(&format!("note: {note}\n")));
     assert!(shown, "{report}");
-    assert_eq!(thalweg::Report::from_json(&report.to_json()).unwrap().notes, report.notes);
-    report.notes
+    assert_eq!(thalweg::Report::from_json(&report.to_json()).unwrap().notes(), report.notes());
+    report.notes().to_vec()
 }
 
 const PRINTERS: &str = "void->void pipeline Main { add Count(); add Show(); add Last(); }

@@ -176,7 +176,7 @@ fn batches_of_any_length_in_a_plan() {
         int->int filter Slow { int s; work pop 1 push 1 { s = s * 7 + pop(); for (int i = 0; i < 50; i++) s = s * 5 + i; push(s); } }";
     let mut native = build(&compiled(text), &Config { cache: Cache::None, ..Config::default() }).unwrap();
     let mut plan = native.plan(&Threads::new(2).split(Split::Filters)).unwrap();
-    plan.batch = u32::MAX as usize;
+    *plan.batch_mut() = u32::MAX as usize;
     let threads = Threads::of(thalweg::Options::new().plan(plan));
     for mode in [Mode::Hybrid, Mode::OsThread] {
         native = native.in_mode(mode);

@@ -18,10 +18,20 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadError {
+    line: usize,
+    what: String,
+}
+
+impl ReadError {
     /// The line, counted from 1.
-    pub line: usize,
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
     /// The error.
-    pub what: String,
+    pub fn what(&self) -> &str {
+        &self.what
+    }
 }
 
 impl fmt::Display for ReadError {

@@ -23,7 +23,7 @@ mod tests {
 
     fn bytes(text: &str) -> usize {
         let machine = Machine::read(&format!("thalweg-machine 1\ndomains 2\ncores 2\n{text}")).unwrap();
-        first_level(&Wishes { machine: Some(Arc::new(machine)), ..Wishes::default() })
+        first_level(&Wishes::default().machine(Arc::new(machine)))
     }
 
     #[test]

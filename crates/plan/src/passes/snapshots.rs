@@ -34,7 +34,7 @@ fn farm() -> (GraphData, Wishes, Profile) {
     for (from, to) in [(read, decode), (decode, check), (check, print)] {
         graph.connect((from, 0), (to, 0), Link::default()).unwrap();
     }
-    let wishes = Wishes { threads: Some(8), ..Wishes::default() };
+    let wishes = Wishes::default().threads(8);
     (graph, wishes, profile(&[500, 200, 4, 96]))
 }
 
@@ -49,7 +49,7 @@ fn chain() -> (GraphData, Wishes, Profile) {
     }
     let end = add(&mut graph, Node::sequential("g"), &[1], &[]);
     graph.connect((last, 0), (end, 0), Link { capacity: Some(3), ..Link::default() }).unwrap();
-    (graph, Wishes { threads: Some(3), ..Wishes::default() }, profile(&[10, 20, 5, 5, 30, 5, 10]))
+    (graph, Wishes::default().threads(3), profile(&[10, 20, 5, 5, 30, 5, 10]))
 }
 
 /// Processes in a loop with a kernel, run one to one.
@@ -61,8 +61,7 @@ fn processes() -> (GraphData, Wishes, Profile) {
     graph.connect((ping, 0), (pong, 0), Link::default()).unwrap();
     graph.connect((pong, 0), (ping, 0), Link::default()).unwrap();
     graph.connect((ping, 1), (print, 0), Link::default()).unwrap();
-    let wishes =
-        Wishes { threads: Some(2), one_to_one: true, policy: Some("ws-cur".into()), ..Wishes::default() };
+    let wishes = Wishes::default().threads(2).one_to_one(true).policy("ws-cur");
     (graph, wishes, profile(&[50, 50, 1]))
 }
 
@@ -75,13 +74,7 @@ fn budget() -> (GraphData, Wishes, Profile) {
     let weighed = Link { weighed: true, ..Link::default() };
     graph.connect((read, 0), (pack, 0), weighed).unwrap();
     graph.connect((pack, 0), (write, 0), weighed).unwrap();
-    let wishes = Wishes {
-        threads: Some(2),
-        budget: Some(1 << 16),
-        claim_length: Some(1),
-        keepers: 2,
-        ..Wishes::default()
-    };
+    let wishes = Wishes::default().threads(2).budget(1 << 16).claim_length(1).keepers(2);
     (graph, wishes, profile(&[20, 80, 20]))
 }
 
@@ -102,7 +95,7 @@ fn owned() -> (GraphData, Wishes, Profile) {
     for (pair, link) in nodes.windows(2).zip(links) {
         graph.connect((pair[0], 0), (pair[1], 0), link).unwrap();
     }
-    (graph, Wishes { threads: Some(8), ..Wishes::default() }, profile(&[5, 40, 5, 5, 5]))
+    (graph, Wishes::default().threads(8), profile(&[5, 40, 5, 5, 5]))
 }
 
 /// The farm, with three workers for each parallel node, of which one allows two.

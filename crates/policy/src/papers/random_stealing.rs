@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn tokens_are_dealt_to_the_workers_of_the_plan() {
         let mut host = Mock::with_workers(graphs::chain(5), 3);
-        host.plan.segments = vec![vec![NodeId(0), NodeId(1)], vec![NodeId(2), NodeId(3)]];
-        host.plan.affinity.insert(NodeId(1), 2);
+        *host.plan.segments_mut() = vec![vec![NodeId(0), NodeId(1)], vec![NodeId(2), NodeId(3)]];
+        host.plan.affinity_mut().insert(NodeId(1), 2);
         for worker in 0..3 {
             RandomStealing.start(worker, &mut host);
         }

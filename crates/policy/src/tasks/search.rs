@@ -11,20 +11,28 @@
 //! ([`SearchSettings::first`]), each of which may be the one that has the colour.
 
 use super::{Place, below};
+use thalweg_graph::data;
 
-/// Settings of a [`Search`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SearchSettings {
-    /// Coloured attempts at each level before a random attempt. 0: random attempts alone, after the forced ones.
-    pub tries: u32,
-    /// The maximum number of forced attempts, for each worker of the run: a worker makes up to `first` times the number of
-    /// workers before its first random attempt. 0: the first steal is like all others.
-    pub first: u32,
+data! {
+    /// Settings of a [`Search`].
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct SearchSettings {
+        /// Coloured attempts at each level before a random attempt. 0: random attempts alone, after the forced ones.
+        copy tries: u32;
+        /// The maximum number of forced attempts, for each worker of the run: a worker makes up to `first` times the number of
+        /// workers before its first random attempt. 0: the first steal is like all others.
+        copy first: u32;
+    }
 }
 
 impl SearchSettings {
+    /// Settings of [`tries`](Self::tries) coloured attempts, and of [`first`](Self::first) forced ones for each worker.
+    pub const fn new(tries: u32, first: u32) -> SearchSettings {
+        SearchSettings { tries, first }
+    }
+
     /// Random attempts alone: NABBIT, whatever the colours are.
-    pub const RANDOM: SearchSettings = SearchSettings { tries: 0, first: 0 };
+    pub const RANDOM: SearchSettings = SearchSettings::new(0, 0);
 }
 
 impl Default for SearchSettings {
@@ -35,7 +43,7 @@ impl Default for SearchSettings {
         // before a random attempt 42 % of the accesses are remote, in the mean over the ten benchmarks, with 32 tries 35 %
         // and with 128 33 %, at 42.9, 45.0 and 46.4 times the speed of one worker. Where a task lasts a few microseconds,
         // 128 tries cost wavefronts a tenth of their speed.
-        SearchSettings { tries: 32, first: 12 }
+        SearchSettings::new(32, 12)
     }
 }
 
@@ -55,7 +63,7 @@ pub struct Attempt {
 /// use thalweg_policy::random::XorShift;
 /// use thalweg_policy::tasks::{Colour, Place, Search, SearchSettings};
 ///
-/// let settings = SearchSettings { tries: 2, first: 0 };
+/// let settings = SearchSettings::new(2, 0);
 /// let mut search = Search::new(Place::of(Colour(3)), 8, 3, settings);
 /// let mut random = XorShift::new(1, 3);
 /// let mut levels = Vec::new();
@@ -166,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_round_goes_from_near_to_far_and_ends_with_a_random_attempt() {
-        let settings = SearchSettings { tries: 2, first: 0 };
+        let settings = SearchSettings::new(2, 0);
         let mut search = Search::new(two_levels(), 4, 0, settings);
         let round = [Some(0), Some(0), Some(1), Some(1), None];
         assert_eq!(failing(&mut search, 10), [round, round].concat());
@@ -180,25 +188,25 @@ mod tests {
     fn without_tries_or_levels_all_attempts_are_random() {
         let random = [None; 4];
         assert_eq!(failing(&mut Search::new(two_levels(), 4, 0, SearchSettings::RANDOM), 4), random);
-        let settings = SearchSettings { tries: 3, first: 9 };
+        let settings = SearchSettings::new(3, 9);
         assert_eq!(failing(&mut Search::new(Place::default(), 4, 0, settings), 4), random);
     }
 
     #[test]
     fn the_first_search_is_forced_up_to_its_bound() {
-        let settings = SearchSettings { tries: 2, first: 3 };
+        let settings = SearchSettings::new(2, 3);
         let mut search = Search::new(two_levels(), 4, 0, settings);
         let round = [Some(0), Some(0), Some(1), Some(1), None];
         assert_eq!(failing(&mut search, 17), [&[Some(0); 12][..], &round].concat());
         assert!(!search.is_forced());
         // Forcing needs no tries of the later searches.
-        let mut search = Search::new(two_levels(), 3, 0, SearchSettings { tries: 0, first: 1 });
+        let mut search = Search::new(two_levels(), 3, 0, SearchSettings::new(0, 1));
         assert_eq!(failing(&mut search, 5), [Some(0), Some(0), Some(0), None, None]);
     }
 
     #[test]
     fn only_the_first_steal_is_forced() {
-        let mut search = Search::new(two_levels(), 4, 0, SearchSettings { tries: 1, first: 100 });
+        let mut search = Search::new(two_levels(), 4, 0, SearchSettings::new(1, 100));
         failing(&mut search, 5);
         assert!(search.is_forced());
         search.stole();

@@ -28,7 +28,7 @@ impl Evidence<'_> {
         let serial = self.busiest_serial().filter(|node| self.load(*node) >= SERIAL);
         let has_own_thread = serial.is_some_and(|node| self.has_own_thread(node));
         // One worker does all other nodes, so the busiest of them bounds nothing while the worker is in others too.
-        if saturated && self.threads == 1 && !has_own_thread {
+        if saturated && self.threads() == 1 && !has_own_thread {
             return self.saturated();
         }
         if let Some(node) = serial {
@@ -44,7 +44,7 @@ impl Evidence<'_> {
     }
 
     fn serial_bound(&self, node: NodeId) -> Finding {
-        let (name, data) = (self.quoted(node), self.graph.node(node));
+        let (name, data) = (self.quoted(node), self.graph().node(node));
         let help = match data.kind {
             Kind::Parallel => self.limit_help(node, 1),
             Kind::Process => {
@@ -65,7 +65,7 @@ impl Evidence<'_> {
     /// How busy a serial node is, in words that follow "is", and so how short more threads could make the run: not
     /// shorter than the busy time.
     fn serial_limit(&self, node: NodeId) -> String {
-        let busy = self.nodes[node.index()].busy;
+        let busy = self.nodes()[node.index()].busy();
         let (time, share) = (units::time(busy), units::percent(self.load(node)));
         if self.is_preempted() {
             return format!(
@@ -74,8 +74,8 @@ impl Evidence<'_> {
                 units::percent(self.breakdown()[4])
             );
         }
-        if self.wall > busy && !busy.is_zero() {
-            let gain = self.wall.as_secs_f64() / busy.as_secs_f64();
+        if self.wall() > busy && !busy.is_zero() {
+            let gain = self.wall().as_secs_f64() / busy.as_secs_f64();
             return format!(
                 "busy for {share} of the wall time, so more threads cannot make the run shorter than {time} ({gain:.2} \
                  times faster)"
@@ -86,17 +86,18 @@ impl Evidence<'_> {
 
     /// The kind and name of a serial node, and [`Report::serial_limit`].
     fn serial_words(&self, node: NodeId) -> String {
-        format!("{} {} is {}", self.graph.node(node).kind, self.quoted(node), self.serial_limit(node))
+        format!("{} {} is {}", self.graph().node(node).kind, self.quoted(node), self.serial_limit(node))
     }
 
     /// The parallel node that its own limit on workers bounds, if there is one.
     fn workers_limit(&self) -> Option<Finding> {
         let used = |node: &NodeId| {
             let limit = self.worker_limit(*node).filter(|limit| *limit > 1)?;
-            let limited = self.graph.node(*node).kind == Kind::Parallel && (limit as usize) < self.threads;
+            let limited =
+                self.graph().node(*node).kind == Kind::Parallel && (limit as usize) < self.threads();
             limited.then(|| (limit, self.load(*node) / f64::from(limit)))
         };
-        let nodes = self.graph.node_ids().filter_map(|node| Some((node, used(&node)?)));
+        let nodes = self.graph().node_ids().filter_map(|node| Some((node, used(&node)?)));
         let (node, (limit, part)) = nodes.max_by(|a, b| a.1.1.total_cmp(&b.1.1))?;
         if part < LIMITED {
             return None;
@@ -106,7 +107,7 @@ impl Evidence<'_> {
         let evidence = format!(
             "{:.2} workers were in it on average, and the run had {}",
             part * f64::from(limit),
-            self.threads
+            self.threads()
         );
         let help = self.limit_help(node, limit);
         Some(Finding::new(FindingKind::WorkersLimit, what, evidence, help).at(&[node]))
@@ -125,7 +126,7 @@ impl Evidence<'_> {
 
     fn saturated(&self) -> Finding {
         let all = units::percent(self.breakdown()[0]);
-        let what = match self.threads {
+        let what = match self.threads() {
             1 => "the worker is in nodes for nearly all of its time".to_owned(),
             _ => "the workers are in nodes for nearly all of their time".to_owned(),
         };
@@ -133,7 +134,7 @@ impl Evidence<'_> {
         let evidence =
             format!("{all} of it; {}", busiest.map_or(String::new(), |node| self.part_of_nodes(node)));
         let least = match self.busiest_serial() {
-            Some(node) if self.threads > 1 || Some(node) != busiest => {
+            Some(node) if self.threads() > 1 || Some(node) != busiest => {
                 format!("; {}", self.serial_words(node))
             }
             _ => String::new(),
@@ -153,18 +154,18 @@ impl Evidence<'_> {
             Root::Outside(node) => Some(node),
             _ => None,
         });
-        let idle = self.workers.is_empty() || self.breakdown()[3] >= IDLE;
+        let idle = self.workers().is_empty() || self.breakdown()[3] >= IDLE;
         let dedicated = self
-            .busiest(|node| self.graph.node(node).blocking)
+            .busiest(|node| self.graph().node(node).blocking)
             .filter(|node| idle && self.load(*node) >= DEDICATED);
         let node = dedicated.or(waited)?;
         let (name, load) = (self.quoted(node), units::percent(self.load(node)));
-        if !self.graph.node(node).blocking {
-            let time = units::time(self.nodes[node.index()].other_waits.outside);
+        if !self.graph().node(node).blocking {
+            let time = units::time(self.nodes()[node.index()].other_waits().outside());
             let what = format!("{name} waits for an event outside the graph");
             let help =
                 format!("request more data at a time in {name}, or keep several requests under way at once");
-            let evidence = format!("it waited for {time} of the {} of the run", units::time(self.wall));
+            let evidence = format!("it waited for {time} of the {} of the run", units::time(self.wall()));
             return Some(Finding::new(FindingKind::Outside, what, evidence, help).at(&[node]));
         }
         let what = format!("the run waits for {name}, which is blocking");
@@ -187,7 +188,7 @@ impl Evidence<'_> {
         let most = (1..5).max_by(|a, b| shares[*a].total_cmp(&shares[*b])).expect("four categories");
         let mut evidence =
             format!("they are {} for {} of it", states[most - 1], units::percent(shares[most]));
-        if self.workers.iter().all(|worker| worker.total() == Duration::ZERO) {
+        if self.workers().iter().all(|worker| worker.total() == Duration::ZERO) {
             evidence = "their times were not measured".to_owned();
         }
         evidence += &format!("; {}", self.part_of_nodes(node));
@@ -206,11 +207,11 @@ impl Evidence<'_> {
 
     /// The node's kind, name and share of the time spent in nodes.
     fn part_of_nodes(&self, node: NodeId) -> String {
-        let all: Duration = self.nodes.iter().map(|n| n.busy).sum();
-        let part = self.nodes[node.index()].busy.as_secs_f64() / all.as_secs_f64();
+        let all: Duration = self.nodes().iter().map(|n| n.busy()).sum();
+        let part = self.nodes()[node.index()].busy().as_secs_f64() / all.as_secs_f64();
         format!(
             "{} {} takes {} of the time in nodes",
-            self.graph.node(node).kind,
+            self.graph().node(node).kind,
             self.quoted(node),
             units::percent(part)
         )

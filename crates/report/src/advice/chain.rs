@@ -21,9 +21,9 @@ pub(super) enum Root {
 impl Evidence<'_> {
     /// The roots of all waits, and the time for which nodes waited for each: the longest first.
     pub(super) fn blocked_by(&self) -> Vec<(Root, Duration)> {
-        let mut roots = vec![None; self.nodes.len()];
+        let mut roots = vec![None; self.nodes().len()];
         let mut times: HashMap<Root, Duration> = HashMap::new();
-        for node in self.graph.node_ids() {
+        for node in self.graph().node_ids() {
             let root = self.root(node, &mut roots);
             if root != Root::Busy(node) {
                 *times.entry(root).or_default() +=
@@ -47,11 +47,11 @@ impl Evidence<'_> {
             // A node on the path is at hand again: a cycle of waits. It stays so for all of the path.
             roots[at.index()] = Some(Root::Other);
             path.push(at);
-            let wait = self.dominant_wait(at).filter(|(_, time)| *time >= self.nodes[at.index()].busy);
+            let wait = self.dominant_wait(at).filter(|(_, time)| *time >= self.nodes()[at.index()].busy());
             at = match wait {
                 None => break Root::Busy(at),
                 Some((cause @ (Cause::Items(_) | Cause::Room(_)), _)) => {
-                    cause.other_end(&self.graph).expect("a wait of the report is for a channel of its graph")
+                    cause.other_end(self.graph()).expect("a wait of the report is for a channel of its graph")
                 }
                 Some((Cause::Outside, _)) => break Root::Outside(at),
                 // A node whose own tickets fill its window is at work.

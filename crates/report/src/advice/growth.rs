@@ -46,17 +46,17 @@ impl Evidence<'_> {
     /// The channels that grew, those with the largest limits first.
     fn grown(&self) -> Vec<Grown> {
         let mut grown: BTreeMap<(ChannelId, bool), Grown> = BTreeMap::new();
-        for growth in &self.growths {
-            let key = (growth.channel, growth.limit == Limit::Bytes);
-            let (channel, limit) = (growth.channel, growth.limit);
+        for growth in self.growths() {
+            let key = (growth.channel(), growth.limit() == Limit::Bytes);
+            let (channel, limit) = (growth.channel(), growth.limit());
             let entry = grown.entry(key).or_insert(Grown {
                 channel,
                 limit,
-                from: growth.from,
-                to: growth.to,
+                from: growth.from(),
+                to: growth.to(),
                 times: 0,
             });
-            (entry.to, entry.times) = (growth.to, entry.times + 1);
+            (entry.to, entry.times) = (growth.to(), entry.times + 1);
         }
         let mut grown: Vec<Grown> = grown.into_values().collect();
         grown.sort_by_key(|grown| std::cmp::Reverse(grown.times));
@@ -78,8 +78,11 @@ impl Evidence<'_> {
             let s = if *times == 1 { "" } else { "s" };
             format!("from {from} to {to} {limit} in {times} step{s}")
         });
-        let last =
-            self.growths.iter().filter(|growth| channels.contains(&growth.channel)).map(|growth| growth.at);
+        let last = self
+            .growths()
+            .iter()
+            .filter(|growth| channels.contains(&growth.channel()))
+            .map(|growth| growth.at());
         let at = last
             .max()
             .filter(|at| !at.is_zero())
@@ -100,7 +103,7 @@ impl Evidence<'_> {
     /// The shortest cycle through a channel, whatever the directions of its other channels: nodes that can wait for
     /// each other. Each node comes with a channel of the cycle. The channel alone where no cycle is found.
     fn cycle_around(&self, channel: ChannelId) -> Vec<(NodeId, ChannelId)> {
-        let ends = self.graph.channel(channel);
+        let ends = self.graph().channel(channel);
         let (from, to) = (ends.from.0, ends.to.0);
         let mut came: HashMap<NodeId, (NodeId, ChannelId)> = HashMap::new();
         let mut queue = VecDeque::from([to]);
@@ -129,10 +132,10 @@ impl Evidence<'_> {
 
     /// The nodes at the other ends of a node's channels.
     fn neighbours(&self, node: NodeId) -> impl Iterator<Item = (NodeId, ChannelId)> {
-        let data = self.graph.node(node);
+        let data = self.graph().node(node);
         let inputs = data.inputs.iter().filter_map(|port| port.channel);
         let outputs = data.outputs.iter().filter_map(|port| port.channel);
-        let inputs = inputs.map(|id| (self.graph.channel(id).from.0, id));
-        inputs.chain(outputs.map(|id| (self.graph.channel(id).to.0, id)))
+        let inputs = inputs.map(|id| (self.graph().channel(id).from.0, id));
+        inputs.chain(outputs.map(|id| (self.graph().channel(id).to.0, id)))
     }
 }

@@ -15,44 +15,45 @@ mod workers;
 use crate::predict::Prediction;
 use std::fmt;
 use std::ops::Deref;
-use thalweg_graph::{ChannelId, NodeId, shown};
+use thalweg_graph::{ChannelId, NodeId, data, shown};
 use thalweg_trace::Report;
 
-/// Something that a report shows about its run: what, the evidence, and what to do.
-///
-/// It prints as one line, and a line with the help if there is one.
-///
-/// ```
-/// use std::time::Duration;
-/// use thalweg_graph::{GraphData, Node};
-/// use thalweg_report::{FindingKind, ReportExt};
-/// use thalweg_trace::Report;
-///
-/// let mut graph = GraphData::new();
-/// graph.add(Node::sequential("index"));
-/// let mut report = Report::new(graph, "auto", 2);
-/// report.wall = Duration::from_millis(10);
-/// report.nodes[0].busy = Duration::from_millis(9);
-///
-/// let findings = report.findings();
-/// assert_eq!(findings[0].kind, FindingKind::SerialBound);
-/// assert!(findings[0].what.contains("`index`"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Finding {
-    /// The kind, for programs.
-    pub kind: FindingKind,
-    /// What was found, with the names of nodes and channels.
-    pub what: String,
-    /// The measurements that show it.
-    pub evidence: String,
-    /// What to change; empty if nothing needs a change.
-    pub help: String,
-    /// The nodes that it is about.
-    pub nodes: Vec<NodeId>,
-    /// The channels that it is about.
-    pub channels: Vec<ChannelId>,
+data! {
+    /// Something that a report shows about its run: what, the evidence, and what to do.
+    ///
+    /// It prints as one line, and a line with the help if there is one.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_graph::{GraphData, Node};
+    /// use thalweg_report::{FindingKind, ReportExt};
+    /// use thalweg_trace::Report;
+    ///
+    /// let mut graph = GraphData::new();
+    /// graph.add(Node::sequential("index"));
+    /// let mut report = Report::new(graph, "auto", 2);
+    /// *report.wall_mut() = Duration::from_millis(10);
+    /// *report.nodes_mut()[0].busy_mut() = Duration::from_millis(9);
+    ///
+    /// let findings = report.findings();
+    /// assert_eq!(findings[0].kind(), FindingKind::SerialBound);
+    /// assert!(findings[0].what().contains("`index`"));
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Finding {
+        /// The kind, for programs.
+        copy kind: FindingKind;
+        /// What was found, with the names of nodes and channels.
+        view what: String => &str;
+        /// The measurements that show it.
+        view evidence: String => &str;
+        /// What to change; empty if nothing needs a change.
+        view help: String => &str;
+        /// The nodes that it is about.
+        view nodes: Vec<NodeId> => &[NodeId];
+        /// The channels that it is about.
+        view channels: Vec<ChannelId> => &[ChannelId];
+    }
 }
 
 /// The kind of a [`Finding`]. One finding of a report says what bounded the run: see [`FindingKind::is_bound`].
@@ -102,7 +103,7 @@ impl FindingKind {
     /// use thalweg_trace::Report;
     ///
     /// let findings = Report::default().findings();
-    /// assert!(findings[0].kind.is_bound());
+    /// assert!(findings[0].kind().is_bound());
     /// assert!(!FindingKind::Preempted.is_bound());
     /// ```
     pub fn is_bound(self) -> bool {
@@ -143,7 +144,7 @@ impl Finding {
 /// The findings of a report: what bounded the run first.
 pub(crate) fn findings(report: &Report) -> Vec<Finding> {
     let evidence = Evidence(report);
-    if !is_complete(report) || report.nodes.iter().all(|node| node.busy.is_zero()) {
+    if !is_complete(report) || report.nodes().iter().all(|node| node.busy().is_zero()) {
         let what = "no time was measured in any node".to_owned();
         let mut all = vec![Finding::new(FindingKind::Unmeasured, what, String::new(), "")];
         if is_complete(report) {
@@ -165,9 +166,9 @@ pub(crate) fn findings(report: &Report) -> Vec<Finding> {
 
 /// Whether a report has measurements for each node and channel of its graph.
 pub(crate) fn is_complete(report: &Report) -> bool {
-    let (nodes, channels) = (report.graph.nodes().len(), report.graph.channels().len());
-    let known = report.growths.iter().all(|growth| growth.channel.index() < channels);
-    report.nodes.len() == nodes && report.channels.len() == channels && known
+    let (nodes, channels) = (report.graph().nodes().len(), report.graph().channels().len());
+    let known = report.growths().iter().all(|growth| growth.channel().index() < channels);
+    report.nodes().len() == nodes && report.channels().len() == channels && known
 }
 
 /// A report, with what its findings and its page derive from it.
@@ -184,12 +185,12 @@ impl Deref for Evidence<'_> {
 impl Evidence<'_> {
     /// A node's name in a message.
     fn quoted(&self, node: NodeId) -> String {
-        format!("`{}`", shown(&*self.graph.node(node).name))
+        format!("`{}`", shown(&*self.graph().node(node).name))
     }
 
     /// A channel's name in a message.
     fn quoted_channel(&self, channel: ChannelId) -> String {
-        format!("`{}`", shown(self.graph.channel_name(channel)))
+        format!("`{}`", shown(self.graph().channel_name(channel)))
     }
 
     /// The names of some nodes in a message: at most six of them.

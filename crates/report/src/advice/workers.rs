@@ -50,22 +50,22 @@ impl Evidence<'_> {
         }
         // A source has no items that could come in chunks; the node that gets its items is as short.
         let short = |node: &NodeId| {
-            let has_inputs = !self.graph.node(*node).inputs.is_empty();
-            has_inputs && self.nodes[node.index()].per_firing().is_some_and(|time| time < SHORT)
+            let has_inputs = !self.graph().node(*node).inputs.is_empty();
+            has_inputs && self.nodes()[node.index()].per_firing().is_some_and(|time| time < SHORT)
         };
-        let nodes = self.graph.node_ids().filter(short);
-        let node = nodes.max_by_key(|node| self.nodes[node.index()].firings)?;
-        let stats = &self.nodes[node.index()];
+        let nodes = self.graph().node_ids().filter(short);
+        let node = nodes.max_by_key(|node| self.nodes()[node.index()].firings())?;
+        let stats = &self.nodes()[node.index()];
         let name = self.quoted(node);
         let what =
             format!("the firings of {name} are short compared with the cost of passing their items on");
         let evidence = format!(
             "each of {1} firings takes {0}; queues and policy take {2} of the workers' time",
             stats.per_firing().map_or_else(String::new, units::time),
-            stats.firings,
+            stats.firings(),
             units::percent(self.overhead())
         );
-        let help = match self.graph.node(node).kind {
+        let help = match self.graph().node(node).kind {
             Kind::Process => {
                 format!("send larger messages to {name}, or merge it with a neighbour into one process")
             }
@@ -93,16 +93,16 @@ impl Evidence<'_> {
     }
 
     fn imbalance(&self, bound: FindingKind) -> Option<Finding> {
-        if bound != FindingKind::Unsaturated || self.workers.len() < 2 {
+        if bound != FindingKind::Unsaturated || self.workers().len() < 2 {
             return None;
         }
         let part = |worker: &WorkerReport| {
             let all = worker.total();
-            if all.is_zero() { 0.0 } else { worker.application.as_secs_f64() / all.as_secs_f64() }
+            if all.is_zero() { 0.0 } else { worker.application().as_secs_f64() / all.as_secs_f64() }
         };
-        let parts = || self.workers.iter().map(part);
+        let parts = || self.workers().iter().map(part);
         let (most, least) = (parts().fold(0.0, f64::max), parts().fold(1.0, f64::min));
-        let unserved: Duration = self.nodes.iter().map(|node| node.other_waits.worker).sum();
+        let unserved: Duration = self.nodes().iter().map(|node| node.other_waits().worker()).sum();
         if most - least < UNEVEN || self.share(unserved) < UNSERVED {
             return None;
         }
@@ -120,8 +120,8 @@ impl Evidence<'_> {
     }
 
     fn refused_claims(&self) -> Option<Finding> {
-        let sum = |of: fn(&WorkerReport) -> u64| self.workers.iter().map(of).fold(0, u64::saturating_add);
-        let (refused, all) = (sum(|worker| worker.refused), sum(|worker| worker.activations));
+        let sum = |of: fn(&WorkerReport) -> u64| self.workers().iter().map(of).fold(0, u64::saturating_add);
+        let (refused, all) = (sum(|worker| worker.refused()), sum(|worker| worker.activations()));
         let share = refused as f64 / all.max(1) as f64;
         if all < ACTIVATIONS || share < REFUSED.0 || self.overhead() < REFUSED.1 {
             return None;
@@ -134,19 +134,19 @@ impl Evidence<'_> {
     }
 
     fn remote_traffic(&self) -> Option<Finding> {
-        let sum = |of: fn(&ChannelReport) -> u64| self.channels.iter().map(of).fold(0, u64::saturating_add);
-        let (remote, items) = (sum(|channel| channel.remote), sum(|channel| channel.items));
+        let sum = |of: fn(&ChannelReport) -> u64| self.channels().iter().map(of).fold(0, u64::saturating_add);
+        let (remote, items) = (sum(|channel| channel.remote()), sum(|channel| channel.items()));
         let share = remote as f64 / items.max(1) as f64;
         if items < REMOTE.1 || share < REMOTE.0 || self.overhead() < REFUSED.1 {
             return None;
         }
         let crossed = |id: &ChannelId| {
-            let channel = &self.channels[id.index()];
-            (channel.remote_bytes(), channel.remote)
+            let channel = &self.channels()[id.index()];
+            (channel.remote_bytes(), channel.remote())
         };
-        let most = self.graph.channel_ids().max_by_key(crossed)?;
+        let most = self.graph().channel_ids().max_by_key(crossed)?;
         let what = format!("most items move between cores, above all those of {}", self.quoted_channel(most));
-        let evidence = match (sum(ChannelReport::remote_bytes), sum(|channel| channel.bytes)) {
+        let evidence = match (sum(ChannelReport::remote_bytes), sum(|channel| channel.bytes())) {
             (_, 0) => format!("{} of the items cross: {remote} of {items}", units::percent(share)),
             (crossed, bytes) => format!(
                 "{} of the bytes cross: {remote} of {items} items, {}",
@@ -154,7 +154,7 @@ impl Evidence<'_> {
                 units::format_bytes(crossed)
             ),
         };
-        let policy = if self.policy == "auto" { "" } else { "use `policy(\"auto\")`; " };
+        let policy = if self.policy() == "auto" { "" } else { "use `policy(\"auto\")`; " };
         let help = format!(
             "{policy}make the items larger (`batch`), merge the two nodes, or run with fewer `threads`; if the items own \
              memory, use an allocator that returns blocks to the thread that allocated them, such as mimalloc"

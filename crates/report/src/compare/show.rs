@@ -114,8 +114,8 @@ fn node_row(change: &NodeChange) -> Vec<String> {
     let deviation = |variance: &f64| units::time(Duration::from_nanos(variance.sqrt().round() as u64));
     vec![
         shown(name).to_string(),
-        node.map(|node| node.firings.to_string()).to_string(),
-        node.map(|node| units::time(node.busy)).to_string(),
+        node.map(|node| node.firings().to_string()).to_string(),
+        node.map(|node| units::time(node.busy())).to_string(),
         change.per_firing().map(each).to_string(),
         ratio(change.ratio()),
         change.variance().map_or("-".to_owned(), |variance| variance.map(deviation).to_string()),
@@ -133,8 +133,8 @@ fn wait_row(NodeChange { name, waited, longest_wait, .. }: &NodeChange) -> Vec<S
 fn channel_row(ChannelChange { name, channel }: &ChannelChange) -> Vec<String> {
     vec![
         shown(name).to_string(),
-        channel.map(|channel| channel.capacity.to_string()).to_string(),
-        channel.map(|channel| units::items(channel.mean)).to_string(),
+        channel.map(|channel| channel.capacity().to_string()).to_string(),
+        channel.map(|channel| units::items(channel.mean())).to_string(),
     ]
 }
 

@@ -2,35 +2,37 @@
 
 use super::place::{self, Step};
 use std::fmt;
+use thalweg_graph::data;
 
-/// The reason why [`ReportExt::from_json`](crate::ReportExt::from_json) or
-/// [`TimelineExt::from_json`](crate::TimelineExt::from_json) refuses a document, and the place.
-///
-/// ```
-/// use thalweg_report::{ReadErrorKind, ReportExt};
-/// use thalweg_trace::Report;
-///
-/// let text = Report::default().to_json().replace("\"threads\": 0", "\"threads\": -1");
-/// let error = Report::from_json(&text).unwrap_err();
-/// assert_eq!((error.line, error.path.as_str()), (5, "threads"));
-/// assert!(matches!(error.kind, ReadErrorKind::Content(_)));
-/// assert_eq!(
-///     error.to_string(),
-///     "line 5, column 14, `threads`: invalid value: integer `-1`, expected usize"
-/// );
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReadError {
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column, in characters, counted from 1.
-    pub column: usize,
-    /// The path of the value, such as `nodes[3].busy_ns`, or of the array or object that lacks one. Empty for the document
-    /// as a whole.
-    pub path: String,
-    /// The reason.
-    pub kind: ReadErrorKind,
+data! {
+    /// The reason why [`ReportExt::from_json`](crate::ReportExt::from_json) or
+    /// [`TimelineExt::from_json`](crate::TimelineExt::from_json) refuses a document, and the place.
+    ///
+    /// ```
+    /// use thalweg_report::{ReadErrorKind, ReportExt};
+    /// use thalweg_trace::Report;
+    ///
+    /// let text = Report::default().to_json().replace("\"threads\": 0", "\"threads\": -1");
+    /// let error = Report::from_json(&text).unwrap_err();
+    /// assert_eq!((error.line(), error.path()), (5, "threads"));
+    /// assert!(matches!(error.kind(), ReadErrorKind::Content(_)));
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "line 5, column 14, `threads`: invalid value: integer `-1`, expected usize"
+    /// );
+    /// ```
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ReadError {
+        /// The line, counted from 1.
+        copy line: usize;
+        /// The column, in characters, counted from 1.
+        copy column: usize;
+        /// The path of the value, such as `nodes[3].busy_ns`, or of the array or object that lacks one. Empty for the document
+        /// as a whole.
+        view path: String => &str;
+        /// The reason.
+        view kind: ReadErrorKind => &ReadErrorKind;
+    }
 }
 
 /// What is wrong with a document. Messages quote a short part of it, without control characters.

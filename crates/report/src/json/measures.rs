@@ -12,7 +12,7 @@ use thalweg_trace::{
 
 /// Declares an entry that has the fields of a part of the report, under their names or others.
 macro_rules! entry {
-    ($name:ident of $part:ident { $($(#[$form:meta])* $field:ident: $type:ty,)* }) => {
+    ($name:ident of $part:ident { $($(#[$form:meta])* $field:ident, $change:ident: $type:ty;)* }) => {
         #[derive(Serialize, Deserialize)]
         pub(super) struct $name {
             $($(#[$form])* $field: $type,)*
@@ -20,14 +20,14 @@ macro_rules! entry {
 
         impl From<&$part> for $name {
             fn from(part: &$part) -> $name {
-                $name { $($field: part.$field,)* }
+                $name { $($field: part.$field(),)* }
             }
         }
 
         impl From<$name> for $part {
             fn from(entry: $name) -> $part {
                 let mut part = $part::default();
-                $(part.$field = entry.$field;)*
+                $(*part.$change() = entry.$field;)*
                 part
             }
         }
@@ -36,48 +36,48 @@ macro_rules! entry {
 
 entry!(WorkerEntry of WorkerReport {
     #[serde(rename = "application_ns", with = "nanos")]
-    application: Duration,
+    application, application_mut: Duration;
     #[serde(rename = "queue_ns", with = "nanos")]
-    queue: Duration,
+    queue, queue_mut: Duration;
     #[serde(rename = "scheduler_ns", with = "nanos")]
-    scheduler: Duration,
+    scheduler, scheduler_mut: Duration;
     #[serde(rename = "idle_ns", with = "nanos")]
-    idle: Duration,
+    idle, idle_mut: Duration;
     #[serde(rename = "preempted_ns", with = "nanos")]
-    preempted: Duration,
+    preempted, preempted_mut: Duration;
     #[serde(rename = "kernel_ns", with = "nanos")]
-    kernel: Duration,
-    activations: u64,
-    refused: u64,
-    steal_attempts: u64,
-    steals: u64,
-    spins: u64,
-    parks: u64,
+    kernel, kernel_mut: Duration;
+    activations, activations_mut: u64;
+    refused, refused_mut: u64;
+    steal_attempts, steal_attempts_mut: u64;
+    steals, steals_mut: u64;
+    spins, spins_mut: u64;
+    parks, parks_mut: u64;
 });
 
 entry!(WaitsEntry of NodeWaits {
     #[serde(rename = "any_input_ns", with = "nanos", default, skip_serializing_if = "is_default")]
-    any_input: Duration,
+    any_input, any_input_mut: Duration;
     #[serde(rename = "window_ns", with = "nanos", default, skip_serializing_if = "is_default")]
-    window: Duration,
+    window, window_mut: Duration;
     #[serde(rename = "outside_ns", with = "nanos", default, skip_serializing_if = "is_default")]
-    outside: Duration,
+    outside, outside_mut: Duration;
     #[serde(rename = "worker_ns", with = "nanos", default, skip_serializing_if = "is_default")]
-    worker: Duration,
+    worker, worker_mut: Duration;
 });
 
 entry!(MemberEntry of MemberCounts {
-    loops: u64,
-    graphs: u64,
-    joins: u64,
-    iterations: u64,
-    nodes: u64,
-    steals: u64,
-    coloured_steals: u64,
-    attempts: u64,
-    coloured_attempts: u64,
-    accesses: u64,
-    remote: u64,
+    loops, loops_mut: u64;
+    graphs, graphs_mut: u64;
+    joins, joins_mut: u64;
+    iterations, iterations_mut: u64;
+    nodes, nodes_mut: u64;
+    steals, steals_mut: u64;
+    coloured_steals, coloured_steals_mut: u64;
+    attempts, attempts_mut: u64;
+    coloured_attempts, coloured_attempts_mut: u64;
+    accesses, accesses_mut: u64;
+    remote, remote_mut: u64;
 });
 
 /// The measurements of a node.
@@ -101,16 +101,16 @@ pub(super) struct NodeEntry<'d> {
 
 impl<'d> NodeEntry<'d> {
     pub(super) fn new(name: Cow<'d, str>, node: &NodeReport) -> NodeEntry<'d> {
-        let members = |counts: &Counts| counts.members.iter().map(MemberEntry::from).collect();
+        let members = |counts: &Counts| counts.members().iter().map(MemberEntry::from).collect();
         NodeEntry {
             node: name,
-            firings: node.firings,
-            activations: node.activations,
-            busy: node.busy,
-            moves: node.moves,
-            waits: Some(node.other_waits).filter(|waits| !is_default(waits)).as_ref().map(WaitsEntry::from),
-            service: node.service.as_deref().map(ServiceEntry::from),
-            jobs: node.jobs.as_deref().map(members),
+            firings: node.firings(),
+            activations: node.activations(),
+            busy: node.busy(),
+            moves: node.moves(),
+            waits: Some(node.other_waits()).filter(|waits| !is_default(waits)).as_ref().map(WaitsEntry::from),
+            service: node.service().map(ServiceEntry::from),
+            jobs: node.jobs().map(members),
         }
     }
 }
@@ -118,15 +118,15 @@ impl<'d> NodeEntry<'d> {
 impl From<NodeEntry<'_>> for NodeReport {
     fn from(entry: NodeEntry<'_>) -> NodeReport {
         let mut node = NodeReport::default();
-        node.firings = entry.firings;
-        node.activations = entry.activations;
-        node.busy = entry.busy;
-        node.moves = entry.moves;
-        node.other_waits = entry.waits.map(NodeWaits::from).unwrap_or_default();
-        node.service = entry.service.map(|service| Box::new(service.into()));
-        node.jobs = entry.jobs.map(|members| {
+        *node.firings_mut() = entry.firings;
+        *node.activations_mut() = entry.activations;
+        *node.busy_mut() = entry.busy;
+        *node.moves_mut() = entry.moves;
+        *node.other_waits_mut() = entry.waits.map(NodeWaits::from).unwrap_or_default();
+        *node.service_mut() = entry.service.map(|service| Box::new(service.into()));
+        *node.jobs_mut() = entry.jobs.map(|members| {
             let mut counts = Counts::default();
-            counts.members = members.into_iter().map(Into::into).collect();
+            *counts.members_mut() = members.into_iter().map(Into::into).collect();
             Box::new(counts)
         });
         node
@@ -142,14 +142,17 @@ struct ServiceEntry {
 
 impl From<&Service> for ServiceEntry {
     fn from(service: &Service) -> ServiceEntry {
-        ServiceEntry { activation: Times(service.activation.clone()), firing: Times(service.firing.clone()) }
+        ServiceEntry {
+            activation: Times(service.activation().clone()),
+            firing: Times(service.firing().clone()),
+        }
     }
 }
 
 impl From<ServiceEntry> for Service {
     fn from(entry: ServiceEntry) -> Service {
         let mut service = Service::default();
-        (service.activation, service.firing) = (entry.activation.0, entry.firing.0);
+        (*service.activation_mut(), *service.firing_mut()) = (entry.activation.0, entry.firing.0);
         service
     }
 }
@@ -214,16 +217,16 @@ impl<'d> ChannelEntry<'d> {
     pub(super) fn new(name: Cow<'d, str>, channel: &ChannelReport) -> ChannelEntry<'d> {
         ChannelEntry {
             channel: name,
-            items: channel.items,
-            bytes: channel.bytes,
-            capacity: channel.capacity,
-            peak: channel.peak,
-            mean: channel.mean,
-            peak_bytes: channel.peak_bytes,
-            leftover: channel.leftover,
-            remote: channel.remote,
-            consumer_waited: channel.consumer_waited,
-            producer_waited: channel.producer_waited,
+            items: channel.items(),
+            bytes: channel.bytes(),
+            capacity: channel.capacity(),
+            peak: channel.peak(),
+            mean: channel.mean(),
+            peak_bytes: channel.peak_bytes(),
+            leftover: channel.leftover(),
+            remote: channel.remote(),
+            consumer_waited: channel.consumer_waited(),
+            producer_waited: channel.producer_waited(),
         }
     }
 }
@@ -231,10 +234,13 @@ impl<'d> ChannelEntry<'d> {
 impl From<ChannelEntry<'_>> for ChannelReport {
     fn from(entry: ChannelEntry<'_>) -> ChannelReport {
         let mut channel = ChannelReport::default();
-        (channel.items, channel.bytes, channel.capacity) = (entry.items, entry.bytes, entry.capacity);
-        (channel.peak, channel.mean, channel.peak_bytes) = (entry.peak, entry.mean, entry.peak_bytes);
-        (channel.leftover, channel.remote) = (entry.leftover, entry.remote);
-        (channel.consumer_waited, channel.producer_waited) = (entry.consumer_waited, entry.producer_waited);
+        (*channel.items_mut(), *channel.bytes_mut(), *channel.capacity_mut()) =
+            (entry.items, entry.bytes, entry.capacity);
+        (*channel.peak_mut(), *channel.mean_mut(), *channel.peak_bytes_mut()) =
+            (entry.peak, entry.mean, entry.peak_bytes);
+        (*channel.leftover_mut(), *channel.remote_mut()) = (entry.leftover, entry.remote);
+        (*channel.consumer_waited_mut(), *channel.producer_waited_mut()) =
+            (entry.consumer_waited, entry.producer_waited);
         channel
     }
 }
@@ -246,14 +252,22 @@ pub(super) struct GrowthEntry(#[serde(with = "GrowthForm")] pub(super) Growth);
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Growth")]
 struct GrowthForm {
-    #[serde(with = "ChannelForm")]
+    #[serde(with = "ChannelForm", getter = "Growth::channel")]
     channel: ChannelId,
-    #[serde(with = "LimitForm")]
+    #[serde(with = "LimitForm", getter = "Growth::limit")]
     limit: Limit,
+    #[serde(getter = "Growth::from")]
     from: usize,
+    #[serde(getter = "Growth::to")]
     to: usize,
-    #[serde(rename = "at_ns", with = "nanos")]
+    #[serde(rename = "at_ns", with = "nanos", getter = "Growth::at")]
     at: Duration,
+}
+
+impl From<GrowthForm> for Growth {
+    fn from(GrowthForm { channel, limit, from, to, at }: GrowthForm) -> Growth {
+        Growth::new(channel, limit, from, to, at)
+    }
 }
 
 #[derive(Serialize, Deserialize)]

@@ -104,29 +104,29 @@ struct File<'d> {
 
 /// The report as JSON.
 pub(crate) fn write(report: &Report) -> String {
-    let graph = &report.graph;
+    let graph = report.graph();
     let node_names = || graph.nodes().iter().map(|node| Some(Cow::from(&*node.name)));
     let channel_names = || graph.channel_ids().map(|id| Some(Cow::from(graph.channel_name(id))));
     // A report that lacks nodes or channels of its graph, or has more, is written as it is. The reader refuses it.
-    let nodes = || report.nodes.iter().zip(node_names().chain(std::iter::repeat(None)));
-    let channels = || report.channels.iter().zip(channel_names().chain(std::iter::repeat(None)));
+    let nodes = || report.nodes().iter().zip(node_names().chain(std::iter::repeat(None)));
+    let channels = || report.channels().iter().zip(channel_names().chain(std::iter::repeat(None)));
     let prediction = Prediction::of(report).ok();
     let written = Written {
         format: FORMAT,
         version: VERSION,
-        policy: &report.policy,
-        threads: report.threads,
-        plan: report.plan.as_ref().map(|plan| plan.to_string()),
-        program_plan: report.program_plan.as_deref(),
-        notes: &report.notes,
-        wall: report.wall,
-        searches: report.searches,
-        partitions: report.partitions,
+        policy: report.policy(),
+        threads: report.threads(),
+        plan: report.plan().map(|plan| plan.to_string()),
+        program_plan: report.program_plan(),
+        notes: report.notes(),
+        wall: report.wall(),
+        searches: report.searches(),
+        partitions: report.partitions(),
         graph: GraphLines(graph),
-        workers: Each(|| report.workers.iter().map(WorkerEntry::from)),
+        workers: Each(|| report.workers().iter().map(WorkerEntry::from)),
         nodes: Each(|| nodes().map(|(entry, name)| NodeEntry::new(name.unwrap_or_default(), entry))),
         channels: Each(|| channels().map(|(entry, name)| ChannelEntry::new(name.unwrap_or_default(), entry))),
-        growths: Each(|| report.growths.iter().map(|growth| GrowthEntry(*growth))),
+        growths: Each(|| report.growths().iter().map(|growth| GrowthEntry(*growth))),
         prediction: prediction.as_ref().map(PredictionEntry::new),
     };
     let mut bytes = Vec::new();
@@ -148,18 +148,18 @@ impl File<'_> {
         count(self.workers.len(), self.threads, "each thread")
             .map_err(|problem| problem.within("workers"))?;
         let mut report = Report::new(GraphData::new(), self.policy, self.threads);
-        report.plan = self.plan.as_deref().map(read_plan).transpose()?;
-        report.workers = self.workers.into_iter().map(Into::into).collect();
-        report.nodes = node_reports(self.nodes, &graph).map_err(|problem| problem.within("nodes"))?;
-        report.channels =
+        *report.plan_mut() = self.plan.as_deref().map(read_plan).transpose()?;
+        *report.workers_mut() = self.workers.into_iter().map(Into::into).collect();
+        *report.nodes_mut() = node_reports(self.nodes, &graph).map_err(|problem| problem.within("nodes"))?;
+        *report.channels_mut() =
             channel_reports(self.channels, &graph).map_err(|problem| problem.within("channels"))?;
-        report.growths = growths(self.growths, &graph).map_err(|problem| problem.within("growths"))?;
-        report.program_plan = self.program_plan;
-        report.notes = self.notes;
-        report.wall = self.wall;
-        report.searches = self.searches;
-        report.partitions = self.partitions;
-        report.graph = graph;
+        *report.growths_mut() = growths(self.growths, &graph).map_err(|problem| problem.within("growths"))?;
+        *report.program_plan_mut() = self.program_plan;
+        *report.notes_mut() = self.notes;
+        *report.wall_mut() = self.wall;
+        *report.searches_mut() = self.searches;
+        *report.partitions_mut() = self.partitions;
+        *report.graph_mut() = graph;
         Ok(report)
     }
 }
@@ -212,7 +212,7 @@ fn check_name(of: &'static str, found: &str, name: &str) -> Check<()> {
 
 fn growths(entries: Vec<GrowthEntry>, graph: &GraphData) -> Check<Vec<Growth>> {
     let known = |(i, GrowthEntry(growth)): (usize, GrowthEntry)| {
-        problem::index(growth.channel.index(), graph.channels().len(), "channels")
+        problem::index(growth.channel().index(), graph.channels().len(), "channels")
             .map_err(|problem| problem.within("channel").within(i))?;
         Ok(growth)
     };

@@ -9,10 +9,10 @@ use thalweg_trace::{Report, units};
 /// Writes the sections.
 pub(super) fn section(out: &mut String, report: &Report) {
     out.push_str("<section aria-labelledby=\"channels\">\n<h2 id=\"channels\">Channels</h2>\n");
-    let mut order: Vec<ChannelId> = report.graph.channel_ids().collect();
+    let mut order: Vec<ChannelId> = report.graph().channel_ids().collect();
     let key = |id: &ChannelId| {
-        let stats = &report.channels[id.index()];
-        Reverse((stats.consumer_waited.max(stats.producer_waited), stats.items))
+        let stats = &report.channels()[id.index()];
+        Reverse((stats.consumer_waited().max(stats.producer_waited()), stats.items()))
     };
     order.sort_by_key(key);
     let heads = [
@@ -39,8 +39,9 @@ pub(super) fn section(out: &mut String, report: &Report) {
 }
 
 fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
-    let stats = &report.channels[id.index()];
-    let full = if stats.capacity == 0 { 0.0 } else { (stats.mean / stats.capacity as f64).clamp(0.0, 1.0) };
+    let stats = &report.channels()[id.index()];
+    let full =
+        if stats.capacity() == 0 { 0.0 } else { (stats.mean() / stats.capacity() as f64).clamp(0.0, 1.0) };
     let width = 60.0 * if full.is_nan() { 0.0 } else { full };
     let gauge = format!(
         "<svg class=\"level\" role=\"img\" width=\"62\" height=\"9\"><title>{:.0} % full on average</title><rect \
@@ -48,50 +49,50 @@ fn row(report: &Report, id: ChannelId) -> Vec<Cell> {
          width=\"{width:.1}\" height=\"7\"/></svg>",
         100.0 * width / 60.0
     );
-    let feedback = match report.graph.channel(id).link {
+    let feedback = match report.graph().channel(id).link {
         link if link.feedback => format!(" (feedback, {} initial)", link.initial),
         _ => String::new(),
     };
     vec![
-        Cell::Name(report.graph.channel_name(id) + &feedback),
-        Cell::Number(stats.items.to_string()),
+        Cell::Name(report.graph().channel_name(id) + &feedback),
+        Cell::Number(stats.items().to_string()),
         Cell::Number(units::rate(report.rate(id))),
-        Cell::Number(units::format_bytes(stats.bytes)),
-        Cell::Number(stats.capacity.to_string()),
-        Cell::Number(units::items(stats.mean)),
-        Cell::Number(units::items(stats.peak)),
+        Cell::Number(units::format_bytes(stats.bytes())),
+        Cell::Number(stats.capacity().to_string()),
+        Cell::Number(units::items(stats.mean())),
+        Cell::Number(units::items(stats.peak())),
         Cell::Markup(gauge),
-        Cell::Number(units::time(stats.consumer_waited)),
-        Cell::Number(units::time(stats.producer_waited)),
-        Cell::Number(stats.remote.to_string()),
+        Cell::Number(units::time(stats.consumer_waited())),
+        Cell::Number(units::time(stats.producer_waited())),
+        Cell::Number(stats.remote().to_string()),
         Cell::Number(stats.remote_share().map_or("-".to_owned(), units::percent)),
         Cell::Number(units::format_bytes(stats.remote_bytes())),
-        Cell::Number(stats.leftover.to_string()),
+        Cell::Number(stats.leftover().to_string()),
     ]
 }
 
 fn growths(out: &mut String, report: &Report) {
-    if report.growths.is_empty() {
+    if report.growths().is_empty() {
         return;
     }
     out.push_str("<section aria-labelledby=\"growths\">\n<h2 id=\"growths\">Channels that grew</h2>\n");
-    let s = if report.searches == 1 { "" } else { "es" };
+    let s = if report.searches() == 1 { "" } else { "es" };
     put!(
         out,
         "<p>A channel grows where nodes would otherwise wait for each other for ever: {} search{s} for such nodes in \
          this run.</p>\n",
-        report.searches
+        report.searches()
     );
-    let rows = report.growths.iter().take(ROWS).map(|growth| {
+    let rows = report.growths().iter().take(ROWS).map(|growth| {
         vec![
-            Cell::Name(report.graph.channel_name(growth.channel)),
-            Cell::Number(units::time(growth.at)),
-            Cell::Number(growth.from.to_string()),
-            Cell::Number(growth.to.to_string()),
-            Cell::Words(growth.limit.to_string()),
+            Cell::Name(report.graph().channel_name(growth.channel())),
+            Cell::Number(units::time(growth.at())),
+            Cell::Number(growth.from().to_string()),
+            Cell::Number(growth.to().to_string()),
+            Cell::Words(growth.limit().to_string()),
         ]
     });
     table(out, "Growths in order of time", &["channel", "#at", "#from", "#to", "limit"], rows);
-    left_out(out, report.growths.len(), ROWS, "growths");
+    left_out(out, report.growths().len(), ROWS, "growths");
     out.push_str("</section>\n");
 }

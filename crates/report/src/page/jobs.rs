@@ -39,8 +39,10 @@ pub(super) fn section(out: &mut String, report: &Report) {
 fn row((name, counts): &(&str, &Counts)) -> Vec<Cell> {
     let all = counts.total();
     let mut row = vec![Cell::Name((*name).to_owned())];
-    let counts = [all.loops, all.iterations, all.graphs, all.nodes, counts.helpers() as u64, all.steals];
-    let stolen = [all.attempts, all.coloured_steals, all.coloured_attempts, all.accesses, all.remote];
+    let counts =
+        [all.loops(), all.iterations(), all.graphs(), all.nodes(), counts.helpers() as u64, all.steals()];
+    let stolen =
+        [all.attempts(), all.coloured_steals(), all.coloured_attempts(), all.accesses(), all.remote()];
     row.extend(counts.into_iter().chain(stolen).map(|count| Cell::Number(count.to_string())));
     row.push(Cell::Number(all.remote_share().map_or("-".to_owned(), units::percent)));
     row

@@ -55,7 +55,7 @@ pub(crate) fn html(report: &Report) -> String {
     words::head(&mut out, &report, &findings);
     graph_section(&mut out, &report, &picture, &colours, &findings);
     workers::section(&mut out, &report);
-    if let Some(timeline) = &report.timeline {
+    if let Some(timeline) = report.timeline() {
         timeline::section(&mut out, &report, timeline, &picture, &colours);
     }
     nodes::section(&mut out, &report);
@@ -73,9 +73,9 @@ fn completed(report: &Report) -> Cow<'_, Report> {
         return Cow::Borrowed(report);
     }
     let mut whole = report.clone();
-    whole.nodes.resize(report.graph.nodes().len(), NodeReport::default());
-    whole.channels.resize(report.graph.channels().len(), ChannelReport::default());
-    whole.growths.retain(|growth| growth.channel.index() < report.graph.channels().len());
+    whole.nodes_mut().resize(report.graph().nodes().len(), NodeReport::default());
+    whole.channels_mut().resize(report.graph().channels().len(), ChannelReport::default());
+    whole.growths_mut().retain(|growth| growth.channel().index() < report.graph().channels().len());
     Cow::Owned(whole)
 }
 
@@ -112,7 +112,7 @@ fn graph_section(
     let bounds: Vec<_> = findings.iter().filter(|finding| finding.kind.is_bound()).collect();
     let bounds: Vec<_> = bounds.iter().flat_map(|finding| finding.nodes.iter().copied()).take(1).collect();
     put!(out, "<div class=\"scroll\">\n{}</div>\n", graph::draw(report, picture, colours, &bounds));
-    let nodes = report.graph.nodes().len();
+    let nodes = report.graph().nodes().len();
     if picture.shapes.len() < nodes {
         put!(
             out,

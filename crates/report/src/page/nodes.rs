@@ -25,8 +25,8 @@ const PARTS: [(&str, &str); 7] = [
 pub(super) fn section(out: &mut String, report: &Report) {
     out.push_str("<section aria-labelledby=\"nodes\">\n<h2 id=\"nodes\">Nodes</h2>\n");
     legend(out, &PARTS);
-    let mut order: Vec<NodeId> = report.graph.node_ids().collect();
-    order.sort_by_key(|node| Reverse(report.nodes[node.index()].busy));
+    let mut order: Vec<NodeId> = report.graph().node_ids().collect();
+    order.sort_by_key(|node| Reverse(report.nodes()[node.index()].busy()));
     let heads = [
         "node",
         "kind",
@@ -50,17 +50,17 @@ pub(super) fn section(out: &mut String, report: &Report) {
 }
 
 fn row(report: &Report, node: NodeId) -> Vec<Cell> {
-    let stats = &report.nodes[node.index()];
+    let stats = &report.nodes()[node.index()];
     // A sample: the mean is that of all firings.
-    let times = stats.service.as_deref().map(|service| &service.firing).filter(|times| !times.is_empty());
+    let times = stats.service().map(|service| service.firing()).filter(|times| !times.is_empty());
     let dash = || "-".to_owned();
     let deviation = |times: &Distribution| units::time(Duration::from_nanos(times.variance().sqrt() as u64));
     let high = times.and_then(|times| times.quantile(0.99)).map(units::time);
     vec![
-        Cell::Name(report.graph.node(node).name.to_string()),
+        Cell::Name(report.graph().node(node).name.to_string()),
         Cell::Words(kind(report, node)),
-        Cell::Number(stats.firings.to_string()),
-        Cell::Number(units::time(stats.busy)),
+        Cell::Number(stats.firings().to_string()),
+        Cell::Number(units::time(stats.busy())),
         Cell::Number(units::percent(Evidence(report).load(node))),
         Cell::Markup(times.map_or(String::new(), histogram)),
         Cell::Number(stats.per_firing().map_or_else(dash, units::time)),
@@ -96,6 +96,6 @@ fn parts(report: &Report, node: NodeId) -> Vec<Part> {
 /// The longest wait of a node.
 fn longest(report: &Report, node: NodeId) -> String {
     let Some((cause, time)) = report.waits(node).into_iter().next() else { return String::new() };
-    let cause = cause.describe_with(&report.graph, |name| shortened(name, 32));
+    let cause = cause.describe_with(report.graph(), |name| shortened(name, 32));
     format!("{cause}, {}", units::time(time))
 }

@@ -10,16 +10,16 @@ const NAMED: usize = 6;
 
 /// What ran, for how long and on what: the title of the page.
 pub(super) fn title(report: &Report) -> String {
-    let s = if report.threads == 1 { "" } else { "s" };
-    let policy = shortened(&report.policy, 40);
-    format!("{} on {} thread{s}, policy {policy}", units::time(report.wall), report.threads)
+    let s = if report.threads() == 1 { "" } else { "s" };
+    let policy = shortened(report.policy(), 40);
+    format!("{} on {} thread{s}, policy {policy}", units::time(report.wall()), report.threads())
 }
 
 /// The head of the page.
 pub(super) fn head(out: &mut String, report: &Report, findings: &[Finding]) {
     put!(out, "<header>\n<p class=\"kicker\">Thalweg report</p>\n<h1>{}</h1>\n", Text(&title(report)));
     put!(out, "<p>{}</p>\n", Text(&what_ran(report)));
-    for note in &report.notes {
+    for note in report.notes() {
         put!(out, "<p>Note: {}.</p>\n", Long(note));
     }
     out.push_str(
@@ -73,7 +73,7 @@ fn capital(text: &str) -> String {
 
 /// The graph in words: by its nodes' names if it is a short chain.
 fn what_ran(report: &Report) -> String {
-    let (nodes, channels) = (report.graph.nodes(), report.graph.channels());
+    let (nodes, channels) = (report.graph().nodes(), report.graph().channels());
     let chain = nodes.len() <= NAMED
         && channels.len() + 1 == nodes.len()
         && channels.iter().enumerate().all(|(i, c)| (c.from.0.index(), c.to.0.index()) == (i, i + 1));
@@ -85,7 +85,7 @@ fn what_ran(report: &Report) -> String {
         }
         false => format!("A graph of {counts}."),
     };
-    let items = report.channels.iter().map(|channel| channel.items).fold(0, u64::saturating_add);
+    let items = report.channels().iter().map(|channel| channel.items()).fold(0, u64::saturating_add);
     text += &format!(" {items} items went through its channels.");
     match report.leftover() {
         0 => {}

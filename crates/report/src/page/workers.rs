@@ -30,9 +30,9 @@ pub(super) fn section(out: &mut String, report: &Report) {
         "#parks",
     ];
     let all = row("all".to_owned(), report.breakdown(), &report.all_counts());
-    let rows = report.workers.iter().take(ROWS).enumerate().map(|(i, w)| row(i.to_string(), shares(w), w));
+    let rows = report.workers().iter().take(ROWS).enumerate().map(|(i, w)| row(i.to_string(), shares(w), w));
     table(out, "The time of each worker", &heads, rows.chain([all]));
-    left_out(out, report.workers.len(), ROWS, "workers");
+    left_out(out, report.workers().len(), ROWS, "workers");
     with_kernel(out, report);
     out.push_str("</section>\n");
 }
@@ -48,20 +48,20 @@ fn row(name: String, shares: [f64; 5], counts: &WorkerReport) -> Vec<Cell> {
         parts.map(|((share, class), label)| Part { class, label: label.to_owned(), share: *share }).collect();
     let mut row = vec![Cell::Name(name), Cell::Markup(bar(&parts))];
     row.extend(shares.map(|share| Cell::Number(units::percent(share))));
-    let counts = [counts.activations, counts.refused, counts.steals, counts.parks];
+    let counts = [counts.activations(), counts.refused(), counts.steals(), counts.parks()];
     row.extend(counts.map(|count| Cell::Number(count.to_string())));
     row
 }
 
 /// The categories with the operating system's part (those of DANBI's Figure 4), over all workers.
 fn with_kernel(out: &mut String, report: &Report) {
-    let all: Duration = report.workers.iter().map(WorkerReport::total).sum();
+    let all: Duration = report.workers().iter().map(WorkerReport::total).sum();
     if all.is_zero() {
         return;
     }
     put!(out, "<details><summary>With the operating system’s part</summary>\n");
     let sums =
-        (0..5).map(|i| -> Duration { report.workers.iter().map(|worker| worker.with_kernel()[i]).sum() });
+        (0..5).map(|i| -> Duration { report.workers().iter().map(|worker| worker.with_kernel()[i]).sum() });
     let rows = WorkerReport::WITH_KERNEL.into_iter().zip(sums).zip(report.with_kernel()).map(
         |((name, time), share)| {
             vec![

@@ -140,64 +140,67 @@ fn measured(graph: GraphData) -> Report {
     let mut random = Random(1);
     let mut report = Report::new(graph, "auto", 4);
     let ns = Duration::from_nanos;
-    report.wall = ns(WALL);
-    let wishes = Wishes { threads: Some(4), budget: Some(256 << 20), ..Wishes::default() };
-    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
-    for worker in &mut report.workers {
+    *report.wall_mut() = ns(WALL);
+    let wishes = Wishes::default().threads(4).budget(256 << 20);
+    *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
+    let wall = report.wall();
+    for worker in report.workers_mut() {
         let queue = random.below(WALL / 20);
-        (worker.application, worker.queue) = (ns(WALL * 6 / 10), ns(queue));
-        (worker.scheduler, worker.preempted) = (ns(random.below(WALL / 30)), ns(random.below(WALL / 50)));
-        worker.idle = report.wall - worker.application - worker.queue - worker.scheduler - worker.preempted;
-        worker.kernel = ns(random.below(WALL / 10));
-        (worker.activations, worker.refused) = (20_000 + random.below(5_000), random.below(900));
-        (worker.steals, worker.parks) = (random.below(300), random.below(2_000));
+        (*worker.application_mut(), *worker.queue_mut()) = (ns(WALL * 6 / 10), ns(queue));
+        (*worker.scheduler_mut(), *worker.preempted_mut()) =
+            (ns(random.below(WALL / 30)), ns(random.below(WALL / 50)));
+        *worker.idle_mut() =
+            wall - worker.application() - worker.queue() - worker.scheduler() - worker.preempted();
+        *worker.kernel_mut() = ns(random.below(WALL / 10));
+        (*worker.activations_mut(), *worker.refused_mut()) =
+            (20_000 + random.below(5_000), random.below(900));
+        (*worker.steals_mut(), *worker.parks_mut()) = (random.below(300), random.below(2_000));
     }
-    let nodes = report.nodes.len() as u64;
-    for (i, node) in report.nodes.iter_mut().enumerate() {
+    let nodes = report.nodes().len() as u64;
+    for (i, node) in report.nodes_mut().iter_mut().enumerate() {
         let busy = if i as u64 == nodes / 2 { WALL * 93 / 100 } else { random.below(WALL / 5 + 1) };
-        (node.busy, node.firings) = (ns(busy), 100 + random.below(100_000));
-        node.activations = node.firings / 20;
-        node.other_waits.worker = ns(random.below(WALL / 40));
+        (*node.busy_mut(), *node.firings_mut()) = (ns(busy), 100 + random.below(100_000));
+        *node.activations_mut() = node.firings() / 20;
+        *node.other_waits_mut().worker_mut() = ns(random.below(WALL / 40));
         let mut service = Service::default();
         for _ in 0..40 {
-            let long = node.busy.as_nanos() as f64 / node.firings as f64;
-            service.firing.record(long * (0.2 + random.below(1000) as f64 / 200.0), 100);
+            let long = node.busy().as_nanos() as f64 / node.firings() as f64;
+            service.firing_mut().record(long * (0.2 + random.below(1000) as f64 / 200.0), 100);
         }
-        node.service = Some(Box::new(service));
+        *node.service_mut() = Some(Box::new(service));
     }
     waits(&mut report, &mut random);
-    report.growths.extend((report.channels.len() > 4).then(|| Growth {
-        channel: thalweg_graph::ChannelId(2),
-        limit: Limit::Items,
-        from: 64,
-        to: 128,
-        at: ns(WALL / 3),
-    }));
-    report.searches = report.growths.len() as u64;
-    report.timeline = Some(Box::new(timeline(&report, &mut random)));
+    let grows = report.channels().len() > 4;
+    report
+        .growths_mut()
+        .extend(grows.then(|| Growth::new(thalweg_graph::ChannelId(2), Limit::Items, 64, 128, ns(WALL / 3))));
+    *report.searches_mut() = report.growths().len() as u64;
+    *report.timeline_mut() = Some(Box::new(timeline(&report, &mut random)));
     report
 }
 
 /// Channels before the busiest node are full, and those behind it empty.
 fn waits(report: &mut Report, random: &mut Random) {
-    let busiest = report.graph.nodes().len() / 2;
-    for (channel, stats) in report.graph.channels().iter().zip(&mut report.channels) {
+    let busiest = report.graph().nodes().len() / 2;
+    let graph = report.graph().clone();
+    for (channel, stats) in graph.channels().iter().zip(report.channels_mut()) {
         let before = channel.to.0.index() <= busiest && !channel.link.feedback;
-        stats.items = 1_000 << random.below(8);
-        (stats.bytes, stats.capacity) = (8 * stats.items, 256);
+        *stats.items_mut() = 1_000 << random.below(8);
+        (*stats.bytes_mut(), *stats.capacity_mut()) = (8 * stats.items(), 256);
         let full = if before { 0.7 + random.part() * 0.3 } else { random.part() * 0.2 };
-        (stats.mean, stats.peak) = (256.0 * full, 256.0 * (full + 0.2).min(1.0));
+        (*stats.mean_mut(), *stats.peak_mut()) = (256.0 * full, 256.0 * (full + 0.2).min(1.0));
         let waited = Duration::from_nanos(WALL / 2 + random.below(WALL / 4));
-        if before { stats.producer_waited = waited } else { stats.consumer_waited = waited }
+        if before { *stats.producer_waited_mut() = waited } else { *stats.consumer_waited_mut() = waited }
     }
 }
 
 fn timeline(report: &Report, random: &mut Random) -> Timeline {
     let mut timeline = Timeline::default();
-    let nodes = report.nodes.len() as u64;
-    for worker in 0..report.threads as u64 {
+    let nodes = report.nodes().len() as u64;
+    for worker in 0..report.threads() as u64 {
         let mut track = Track::default();
-        (track.name, track.lost) = (format!("worker {worker}"), if worker == 1 { 1234 } else { 0 });
+        (*track.name_mut(), *track.lost_mut()) =
+            (format!("worker {worker}"), if worker == 1 { 1234 } else { 0 });
         let mut at = if worker == 1 { WALL / 8 } else { 0 };
         while at < WALL && nodes > 0 {
             let ns = 500 + random.below(60_000);
@@ -208,14 +211,14 @@ fn timeline(report: &Report, random: &mut Random) -> Timeline {
                 2 => What::Steal { node, from: 0 },
                 _ => What::Activation { node, firings: 9, ns, ended: Ended::Budget },
             };
-            track.events.push(Event { at, what });
+            track.events_mut().push(Event::new(at, what));
             at += what.length().as_nanos() as u64 + 50;
         }
-        for growth in report.growths.iter().filter(|_| worker == 0) {
-            let what = What::Growth { channel: growth.channel, to: growth.to };
-            track.events.push(Event { at: growth.at.as_nanos() as u64, what });
+        for growth in report.growths().iter().filter(|_| worker == 0) {
+            let what = What::Growth { channel: growth.channel(), to: growth.to() };
+            track.events_mut().push(Event::new(growth.at().as_nanos() as u64, what));
         }
-        timeline.tracks.push(track);
+        timeline.tracks_mut().push(track);
     }
     timeline
 }

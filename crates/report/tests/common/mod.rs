@@ -47,61 +47,51 @@ fn measured(graph: GraphData) -> Report {
     let mut numbers = (1..).map(|number: u64| number * 1_001);
     let mut next = || numbers.next().unwrap();
     let mut report = Report::new(graph, "prs:C=1000", 2);
-    report.wall = Duration::from_nanos(next());
-    for worker in &mut report.workers {
-        for time in [&mut worker.application, &mut worker.queue, &mut worker.scheduler] {
-            *time = Duration::from_nanos(next());
-        }
-        for time in [&mut worker.idle, &mut worker.preempted, &mut worker.kernel] {
-            *time = Duration::from_nanos(next());
-        }
-        (worker.activations, worker.refused, worker.steals) = (next(), next(), next());
-        (worker.steal_attempts, worker.spins, worker.parks) = (next(), next(), next());
+    *report.wall_mut() = Duration::from_nanos(next());
+    for worker in report.workers_mut() {
+        *worker.application_mut() = Duration::from_nanos(next());
+        *worker.queue_mut() = Duration::from_nanos(next());
+        *worker.scheduler_mut() = Duration::from_nanos(next());
+        *worker.idle_mut() = Duration::from_nanos(next());
+        *worker.preempted_mut() = Duration::from_nanos(next());
+        *worker.kernel_mut() = Duration::from_nanos(next());
+        (*worker.activations_mut(), *worker.refused_mut(), *worker.steals_mut()) = (next(), next(), next());
+        (*worker.steal_attempts_mut(), *worker.spins_mut(), *worker.parks_mut()) = (next(), next(), next());
     }
-    for node in &mut report.nodes {
-        (node.firings, node.activations, node.moves) = (next(), next(), next());
-        node.busy = Duration::from_nanos(next());
-        let waits = &mut node.other_waits;
-        for time in [&mut waits.any_input, &mut waits.window, &mut waits.outside, &mut waits.worker] {
-            *time = Duration::from_nanos(next());
-        }
+    for node in report.nodes_mut() {
+        (*node.firings_mut(), *node.activations_mut(), *node.moves_mut()) = (next(), next(), next());
+        *node.busy_mut() = Duration::from_nanos(next());
+        let waits = node.other_waits_mut();
+        *waits.any_input_mut() = Duration::from_nanos(next());
+        *waits.window_mut() = Duration::from_nanos(next());
+        *waits.outside_mut() = Duration::from_nanos(next());
+        *waits.worker_mut() = Duration::from_nanos(next());
     }
     // One node has no service times, and one node no waits.
-    report.nodes[0].other_waits = NodeWaits::default();
-    for node in &mut report.nodes[..3] {
+    *report.nodes_mut()[0].other_waits_mut() = NodeWaits::default();
+    for node in &mut report.nodes_mut()[..3] {
         let mut service = Service::default();
-        service.activation.record(next() as f64, 3);
-        service.activation.record(next() as f64 / 7.0, 1);
-        service.firing.record(next() as f64 / 1000.0, 2);
-        node.service = Some(Box::new(service));
+        service.activation_mut().record(next() as f64, 3);
+        service.activation_mut().record(next() as f64 / 7.0, 1);
+        service.firing_mut().record(next() as f64 / 1000.0, 2);
+        *node.service_mut() = Some(Box::new(service));
     }
     // One node has executed loops and task graphs, on one of two members.
-    let jobs = report.nodes[1].jobs.get_or_insert_default();
-    jobs.members = vec![any_counts(std::array::from_fn(|_| next())), MemberCounts::default()];
-    for channel in &mut report.channels {
-        (channel.items, channel.bytes, channel.capacity) = (next(), next(), next() as usize);
-        (channel.peak, channel.mean) = (next() as f64, next() as f64 / 3.0);
-        (channel.leftover, channel.remote) = (next(), next());
-        channel.consumer_waited = Duration::from_nanos(next());
-        channel.producer_waited = Duration::from_nanos(next());
+    let jobs = report.nodes_mut()[1].jobs_mut().get_or_insert_default();
+    *jobs.members_mut() = vec![any_counts(std::array::from_fn(|_| next())), MemberCounts::default()];
+    for channel in report.channels_mut() {
+        (*channel.items_mut(), *channel.bytes_mut(), *channel.capacity_mut()) =
+            (next(), next(), next() as usize);
+        (*channel.peak_mut(), *channel.mean_mut()) = (next() as f64, next() as f64 / 3.0);
+        (*channel.leftover_mut(), *channel.remote_mut()) = (next(), next());
+        *channel.consumer_waited_mut() = Duration::from_nanos(next());
+        *channel.producer_waited_mut() = Duration::from_nanos(next());
     }
-    report.growths.push(Growth {
-        channel: ChannelId(2),
-        limit: Limit::Items,
-        from: 8,
-        to: 16,
-        at: Duration::from_nanos(5),
-    });
-    report.growths.push(Growth {
-        channel: ChannelId(0),
-        limit: Limit::Bytes,
-        from: 4096,
-        to: 8192,
-        at: Duration::from_nanos(6),
-    });
-    (report.searches, report.partitions) = (next(), next());
-    let wishes = Wishes { threads: Some(2), policy: Some("prs:C=1000".to_owned()), ..Wishes::default() };
-    report.plan = Some(Arc::new(Plan::new(&report.graph, &wishes)));
+    report.growths_mut().push(Growth::new(ChannelId(2), Limit::Items, 8, 16, Duration::from_nanos(5)));
+    report.growths_mut().push(Growth::new(ChannelId(0), Limit::Bytes, 4096, 8192, Duration::from_nanos(6)));
+    (*report.searches_mut(), *report.partitions_mut()) = (next(), next());
+    let wishes = Wishes::default().threads(2).policy("prs:C=1000");
+    *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
     report
 }
 
@@ -115,10 +105,10 @@ pub fn any_report() -> impl Strategy<Value = Report> {
         (entries, growths, any_time(), any::<[u64; 2]>(), any_wishes()).prop_map(
             move |(entries, growths, wall, counts, wishes)| {
                 let mut report = Report::new(graph.clone(), policy.clone(), threads);
-                (report.workers, report.nodes, report.channels) = entries;
-                (report.growths, report.wall) = (growths, wall);
-                [report.searches, report.partitions] = counts;
-                report.plan = wishes.map(|wishes| Arc::new(Plan::new(&report.graph, &wishes)));
+                (*report.workers_mut(), *report.nodes_mut(), *report.channels_mut()) = entries;
+                (*report.growths_mut(), *report.wall_mut()) = (growths, wall);
+                [*report.searches_mut(), *report.partitions_mut()] = counts;
+                *report.plan_mut() = wishes.map(|wishes| Arc::new(Plan::new(report.graph(), &wishes)));
                 report
             },
         )
@@ -133,12 +123,12 @@ pub fn any_name() -> impl Strategy<Value = String> {
 /// What a plan is made from, for a report that has one.
 fn any_wishes() -> impl Strategy<Value = Option<Wishes>> {
     let wishes = (1..5_usize, any_name(), option::of(any::<u32>()), option::of(1..100_usize));
-    option::of(wishes.prop_map(|(threads, policy, budget, capacity)| Wishes {
-        threads: Some(threads),
-        policy: Some(policy),
-        budget: budget.map(|budget| budget as usize),
-        capacity,
-        ..Wishes::default()
+    option::of(wishes.prop_map(|(threads, policy, budget, capacity)| {
+        Wishes::default()
+            .threads(threads)
+            .policy(policy)
+            .maybe(budget.map(|budget| budget as usize), Wishes::budget)
+            .maybe(capacity, Wishes::capacity)
     }))
 }
 
@@ -219,15 +209,21 @@ fn any_link() -> impl Strategy<Value = Link> {
 fn any_worker() -> impl Strategy<Value = WorkerReport> {
     (any::<[u64; 6]>(), any::<[u64; 6]>()).prop_map(|(times, counts)| {
         let mut worker = WorkerReport::default();
-        [worker.application, worker.queue, worker.scheduler, worker.idle, worker.preempted, worker.kernel] =
-            times.map(Duration::from_nanos);
         [
-            worker.activations,
-            worker.refused,
-            worker.steals,
-            worker.steal_attempts,
-            worker.spins,
-            worker.parks,
+            *worker.application_mut(),
+            *worker.queue_mut(),
+            *worker.scheduler_mut(),
+            *worker.idle_mut(),
+            *worker.preempted_mut(),
+            *worker.kernel_mut(),
+        ] = times.map(Duration::from_nanos);
+        [
+            *worker.activations_mut(),
+            *worker.refused_mut(),
+            *worker.steals_mut(),
+            *worker.steal_attempts_mut(),
+            *worker.spins_mut(),
+            *worker.parks_mut(),
         ] = counts;
         worker
     })
@@ -238,10 +234,12 @@ fn any_counts(counts: [u64; 11]) -> MemberCounts {
     let [loops, graphs, joins, iterations, nodes, steals, coloured_steals, ..] = counts;
     let [.., attempts, coloured_attempts, accesses, remote] = counts;
     let mut member = MemberCounts::default();
-    (member.loops, member.graphs, member.joins, member.iterations) = (loops, graphs, joins, iterations);
-    (member.nodes, member.steals, member.coloured_steals) = (nodes, steals, coloured_steals);
-    (member.attempts, member.coloured_attempts) = (attempts, coloured_attempts);
-    (member.accesses, member.remote) = (accesses, remote);
+    (*member.loops_mut(), *member.graphs_mut(), *member.joins_mut(), *member.iterations_mut()) =
+        (loops, graphs, joins, iterations);
+    (*member.nodes_mut(), *member.steals_mut(), *member.coloured_steals_mut()) =
+        (nodes, steals, coloured_steals);
+    (*member.attempts_mut(), *member.coloured_attempts_mut()) = (attempts, coloured_attempts);
+    (*member.accesses_mut(), *member.remote_mut()) = (accesses, remote);
     member
 }
 
@@ -251,16 +249,16 @@ fn any_node_report() -> impl Strategy<Value = NodeReport> {
     (any::<[u64; 4]>(), any_waits(), service, jobs).prop_map(
         |([firings, activations, busy, moves], waits, service, jobs)| {
             let mut node = NodeReport::default();
-            (node.firings, node.activations, node.moves) = (firings, activations, moves);
-            (node.busy, node.other_waits) = (Duration::from_nanos(busy), waits);
-            node.service = service.map(|(activation, firing)| {
+            (*node.firings_mut(), *node.activations_mut(), *node.moves_mut()) = (firings, activations, moves);
+            (*node.busy_mut(), *node.other_waits_mut()) = (Duration::from_nanos(busy), waits);
+            *node.service_mut() = service.map(|(activation, firing)| {
                 let mut service = Service::default();
-                (service.activation, service.firing) = (activation, firing);
+                (*service.activation_mut(), *service.firing_mut()) = (activation, firing);
                 Box::new(service)
             });
-            node.jobs = jobs.map(|members| {
+            *node.jobs_mut() = jobs.map(|members| {
                 let mut counts = Counts::default();
-                counts.members = members.into_iter().map(any_counts).collect();
+                *counts.members_mut() = members.into_iter().map(any_counts).collect();
                 Box::new(counts)
             });
             node
@@ -271,7 +269,7 @@ fn any_node_report() -> impl Strategy<Value = NodeReport> {
 fn any_waits() -> impl Strategy<Value = NodeWaits> {
     any::<[Option<u64>; 4]>().prop_map(|times| {
         let mut waits = NodeWaits::default();
-        [waits.any_input, waits.window, waits.outside, waits.worker] =
+        [*waits.any_input_mut(), *waits.window_mut(), *waits.outside_mut(), *waits.worker_mut()] =
             times.map(|time| Duration::from_nanos(time.unwrap_or(0)));
         waits
     })
@@ -299,10 +297,16 @@ fn any_channel() -> impl Strategy<Value = ChannelReport> {
     (any::<[u64; 5]>(), times, any::<usize>(), measure(), measure()).prop_map(
         |(counts, times, capacity, peak, mean)| {
             let mut channel = ChannelReport::default();
-            [channel.consumer_waited, channel.producer_waited] =
+            [*channel.consumer_waited_mut(), *channel.producer_waited_mut()] =
                 times.map(|time| Duration::from_nanos(time.unwrap_or(0)));
-            [channel.items, channel.bytes, channel.peak_bytes, channel.leftover, channel.remote] = counts;
-            (channel.capacity, channel.peak, channel.mean) = (capacity, peak, mean);
+            [
+                *channel.items_mut(),
+                *channel.bytes_mut(),
+                *channel.peak_bytes_mut(),
+                *channel.leftover_mut(),
+                *channel.remote_mut(),
+            ] = counts;
+            (*channel.capacity_mut(), *channel.peak_mut(), *channel.mean_mut()) = (capacity, peak, mean);
             channel
         },
     )
@@ -312,6 +316,6 @@ fn any_channel() -> impl Strategy<Value = ChannelReport> {
 fn any_growth(channels: usize) -> impl Strategy<Value = Growth> {
     let limit = prop_oneof![Just(Limit::Items), Just(Limit::Bytes)];
     (0..channels.max(1), limit, any::<usize>(), any::<usize>()).prop_map(|(channel, limit, from, to)| {
-        Growth { channel: ChannelId(channel as u32), limit, from, to, at: Duration::from_nanos(from as u64) }
+        Growth::new(ChannelId(channel as u32), limit, from, to, Duration::from_nanos(from as u64))
     })
 }

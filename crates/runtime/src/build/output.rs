@@ -37,7 +37,7 @@ use thalweg_graph::NodeId;
 ///
 /// let sum = Graph::new().source(0..100u64).fold(0, |sum, x| sum + x).run()?;
 /// assert_eq!(*sum, 4950);
-/// assert_eq!(sum.report().nodes.len(), 2);
+/// assert_eq!(sum.report().nodes().len(), 2);
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
 pub struct Output<'env, T> {

@@ -60,7 +60,7 @@ pub fn output<T>(name: &str) -> PushSpec<T> {
 /// let run = graph.run()?;
 /// assert_eq!(run.take(low)?, [0, 1, 2, 3]);
 /// assert_eq!(run.take(high)?, 22);
-/// assert_eq!(&*run.report().graph.nodes()[1].outputs[1].name, "out1");
+/// assert_eq!(&*run.report().graph().nodes()[1].outputs[1].name, "out1");
 /// # Ok::<(), thalweg_runtime::Error>(())
 /// ```
 pub fn out<T>() -> PushSpec<T> {

@@ -33,7 +33,7 @@ const GRANT_PART: usize = 2;
 /// # Safety
 /// As for [`grow`], of all full channels of `waits`.
 pub(crate) unsafe fn grant(net: &Net<'_>, waits: &WaitGraph, cycle: &[(NodeId, Edge)]) -> bool {
-    let most = net.topology.plan.budget.map_or(GRANT_BY_DEFAULT, |budget| budget / GRANT_PART);
+    let most = net.topology.plan.budget().map_or(GRANT_BY_DEFAULT, |budget| budget / GRANT_PART);
     by_cost(net, waits.full_before(cycle)).into_iter().any(|channel| {
         let cost = cost(net, channel);
         if !charge(&net.liveness.granted, cost, most) {
@@ -66,7 +66,7 @@ pub(crate) unsafe fn open_full(net: &Net<'_>, waits: &WaitGraph) -> Result<bool,
             return Ok(true);
         }
     }
-    Err(Error::Deadlock(describe(net, first, Some(net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)))))
+    Err(Error::Deadlock(describe(net, first, Some(net.topology.plan.budget().unwrap_or(GROWTH_BY_DEFAULT)))))
 }
 
 /// Sorts channels by the bytes that doubling costs. Channels whose capacity limits the items in flight come last.
@@ -83,7 +83,7 @@ fn by_cost(net: &Net<'_>, mut channels: Vec<ChannelId>) -> Vec<ChannelId> {
 fn larger(net: &Net<'_>, channel: ChannelId, capacity: usize) -> (usize, usize) {
     let (plan, item) = (&net.topology.plan, net.topology.graph.channel(channel).item.bytes.max(1));
     let slots = plan.slots_of(channel);
-    match plan.budget.is_some() && capacity < slots {
+    match plan.budget().is_some() && capacity < slots {
         true => (capacity.saturating_mul(2).min(slots), 0),
         false => (capacity.saturating_mul(2), capacity.saturating_mul(item)),
     }
@@ -123,19 +123,19 @@ pub(crate) unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
     let (from, over_bytes) = (meter.capacity(), !meter.is_below_byte_limit());
     let (to, slots) = larger(net, channel, from);
     let cost = if over_bytes { meter.byte_limit() } else { slots };
-    if !charge(&net.liveness.spent, cost, net.topology.plan.budget.unwrap_or(GROWTH_BY_DEFAULT)) {
+    if !charge(&net.liveness.spent, cost, net.topology.plan.budget().unwrap_or(GROWTH_BY_DEFAULT)) {
         return meter.capacity() > from;
     }
     let (producer, consumer) = net.ends(channel);
     if over_bytes {
         meter.set_byte_limit(cost * 2);
-        lock(&net.liveness.growths).push(Growth {
+        lock(&net.liveness.growths).push(Growth::new(
             channel,
-            limit: Limit::Bytes,
-            from: cost,
-            to: cost * 2,
-            at: since_began(net),
-        });
+            Limit::Bytes,
+            cost,
+            cost * 2,
+            since_began(net),
+        ));
     } else {
         let keep = net.cells.nodes[consumer.index()].kind == Kind::Process;
         // SAFETY: by this function's contract no other thread accesses the slots, and slot pointers are read anew at
@@ -144,13 +144,7 @@ pub(crate) unsafe fn grow(net: &Net<'_>, channel: ChannelId) -> bool {
             net.liveness.spent.fetch_sub(cost, Ordering::Relaxed);
             return false;
         }
-        lock(&net.liveness.growths).push(Growth {
-            channel,
-            limit: Limit::Items,
-            from,
-            to,
-            at: since_began(net),
-        });
+        lock(&net.liveness.growths).push(Growth::new(channel, Limit::Items, from, to, since_began(net)));
     }
     // The producer's wait word and `stuck` belong to the holder of its claims, which is this thread or no thread.
     let producer = &net.cells.nodes[producer.index()].state;

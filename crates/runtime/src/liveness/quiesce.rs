@@ -120,7 +120,7 @@ fn deadlock(net: &Net<'_>, waits: &WaitGraph) -> Error {
         None => {
             let worst = waits.worst(starved);
             let granted = waits.full_before(&worst).is_empty();
-            describe(net, &worst, (!granted).then(|| net.topology.plan.budget.unwrap_or(GRANT_BY_DEFAULT)))
+            describe(net, &worst, (!granted).then(|| net.topology.plan.budget().unwrap_or(GRANT_BY_DEFAULT)))
         }
     })
 }

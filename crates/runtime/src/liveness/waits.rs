@@ -268,9 +268,11 @@ fn describe_with(
             capacity: net.meter(edge.channel).capacity(),
         })
         .collect();
-    let unread = unread.map(|unread| UnreadInput {
-        node: net.topology.graph.node(unread.node).name.to_string(),
-        channel: net.topology.graph.channel_name(unread.channel),
+    let unread = unread.map(|unread| {
+        Box::new(UnreadInput {
+            node: net.topology.graph.node(unread.node).name.to_string(),
+            channel: net.topology.graph.channel_name(unread.channel),
+        })
     });
     let remains = if over_budget.is_none() { remains_in(net, cycle).map(Box::new) } else { None };
     let largest = if over_budget.is_some() { largest_channels(net) } else { Vec::new() };

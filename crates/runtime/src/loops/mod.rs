@@ -204,7 +204,7 @@ impl Loop {
                     let (start, length) = (range.start, range.len());
                     body(member, range);
                     // All below a limit that the loop has meanwhile.
-                    counts.iterations += length.min(iterations.limit().saturating_sub(start)) as u64;
+                    *counts.iterations_mut() += length.min(iterations.limit().saturating_sub(start)) as u64;
                     let now = pace.done(length);
                     if check.recalls(|| now.unwrap_or_else(ticks)) {
                         return iterations.leave(member, rest);

@@ -162,11 +162,13 @@ impl Account {
             on_cpu.mul_f64(share)
         };
         let mut report = WorkerReport::default();
-        (report.application, report.queue, report.scheduler) = (part(0), part(1), part(2));
-        (report.idle, report.preempted) = (parked.min(idle) + spun.mul_f64(kept), self.off_cpu);
-        (report.activations, report.refused) = (self.activations, self.refused);
-        (report.steal_attempts, report.steals) = (self.steal_attempts, self.steals);
-        (report.spins, report.parks, report.kernel) = (self.spins, self.parks, self.kernel);
+        (*report.application_mut(), *report.queue_mut(), *report.scheduler_mut()) =
+            (part(0), part(1), part(2));
+        (*report.idle_mut(), *report.preempted_mut()) = (parked.min(idle) + spun.mul_f64(kept), self.off_cpu);
+        (*report.activations_mut(), *report.refused_mut()) = (self.activations, self.refused);
+        (*report.steal_attempts_mut(), *report.steals_mut()) = (self.steal_attempts, self.steals);
+        (*report.spins_mut(), *report.parks_mut(), *report.kernel_mut()) =
+            (self.spins, self.parks, self.kernel);
         report
     }
 }

@@ -31,7 +31,7 @@ impl Recorder {
 
     /// Adds an event at this time.
     pub(crate) fn add(&mut self, at: Ticks, what: What) {
-        let event = Event { at, what };
+        let event = Event::new(at, what);
         if self.events.len() < self.capacity {
             self.events.push(event);
             return;
@@ -49,9 +49,9 @@ impl Recorder {
         }
         self.events.rotate_left(std::mem::take(&mut self.oldest));
         self.events.retain(|event| {
-            let goes = moves(&event.what);
+            let goes = moves(&event.what());
             if goes {
-                to.add(event.at, event.what);
+                to.add(event.at(), event.what());
             }
             !goes
         });
@@ -80,19 +80,20 @@ impl Recorder {
     pub(crate) fn track(mut self, name: String, began: Ticks, scale: Scale) -> Track {
         self.events.rotate_left(self.oldest);
         let mut track = Track::new(name);
-        track.lost = self.lost;
-        track.events = self.events;
-        for event in &mut track.events {
+        *track.lost_mut() = self.lost;
+        *track.events_mut() = self.events;
+        for event in track.events_mut() {
             let since_began = |tick: Ticks| scale.ns(tick.saturating_sub(began)) as u64;
-            let from = event.at;
-            event.at = since_began(from);
-            match &mut event.what {
+            let from = event.at();
+            let at = since_began(from);
+            *event.at_mut() = at;
+            match event.what_mut() {
                 What::Activation { ns, .. }
                 | What::Loop { ns, .. }
                 | What::TaskGraph { ns, .. }
                 | What::Spin { ns }
                 | What::Park { ns } => {
-                    *ns = since_began(from.saturating_add(*ns)) - event.at;
+                    *ns = since_began(from.saturating_add(*ns)) - at;
                 }
                 _ => {}
             }
@@ -128,12 +129,12 @@ mod tests {
         let mut recorder = Recorder::new(3).unwrap();
         (0..8).for_each(|at| recorder.fill(at, ChannelId(0), at as usize));
         let track = recorder.track("one".to_owned(), 0, Scale::now());
-        let items = |event: &Event| match event.what {
+        let items = |event: &Event| match event.what() {
             What::Fill { items, .. } => items,
             _ => unreachable!("only fills were added"),
         };
-        assert_eq!(track.events.iter().map(items).collect::<Vec<_>>(), [5, 6, 7]);
-        assert_eq!(track.lost, 5);
+        assert_eq!(track.events().iter().map(items).collect::<Vec<_>>(), [5, 6, 7]);
+        assert_eq!(track.lost(), 5);
     }
 
     #[cfg(not(loom))]
@@ -144,7 +145,7 @@ mod tests {
         let is_odd = |what: &What| matches!(what, What::Fill { channel: ChannelId(1), .. });
         from.move_to(&mut to, is_odd);
         from.fill(6, ChannelId(0), 6);
-        let times = |recorder: &Recorder| recorder.events.iter().map(|event| event.at).collect::<Vec<_>>();
+        let times = |recorder: &Recorder| recorder.events.iter().map(|event| event.at()).collect::<Vec<_>>();
         assert_eq!((times(&to), to.lost, times(&from), from.lost), (vec![3, 5], 2, vec![2, 4, 6], 0));
     }
 

@@ -31,11 +31,11 @@ pub(crate) struct Measured {
 impl Measured {
     /// Adds the activation to the times of its node.
     pub(crate) fn record(&self, service: &mut Service) {
-        service.activation.record(self.ns, if self.always { 1 } else { u64::from(SAMPLE) });
+        service.activation_mut().record(self.ns, if self.always { 1 } else { u64::from(SAMPLE) });
         if self.always && self.fired == 1 {
-            service.firing.record(self.ns, 1);
+            service.firing_mut().record(self.ns, 1);
         } else if let Some((ns, count)) = self.firing {
-            service.firing.record(ns, count);
+            service.firing_mut().record(ns, count);
         }
     }
 }
@@ -70,10 +70,10 @@ impl Services {
 
 /// Adds one thread's measurements of a node to its report.
 pub(crate) fn merge(measured: Box<Service>, node: &mut NodeReport) {
-    match &mut node.service {
+    match node.service_mut() {
         Some(service) => {
-            service.activation.merge(&measured.activation);
-            service.firing.merge(&measured.firing);
+            service.activation_mut().merge(measured.activation());
+            service.firing_mut().merge(measured.firing());
         }
         none => *none = Some(measured),
     }
@@ -93,11 +93,11 @@ mod tests {
         services.add(2, NodeId(1), LONG);
         let mut nodes = vec![NodeReport::default(); 2];
         services.report(&mut nodes);
-        assert_eq!(nodes[0].service, None);
-        let service = nodes[1].service.as_deref().unwrap();
-        assert_eq!((service.activation.samples(), service.activation.count()), (2, 65));
-        assert_eq!((service.firing.samples(), service.firing.count()), (2, 257));
-        assert_eq!(service.firing.mean(), (256.0 * 25.0 + 50_000.0) / 257.0);
+        assert_eq!(nodes[0].service(), None);
+        let service = nodes[1].service().unwrap();
+        assert_eq!((service.activation().samples(), service.activation().count()), (2, 65));
+        assert_eq!((service.firing().samples(), service.firing().count()), (2, 257));
+        assert_eq!(service.firing().mean(), (256.0 * 25.0 + 50_000.0) / 257.0);
     }
 
     #[test]
@@ -105,8 +105,8 @@ mod tests {
         let mut service = Service::default();
         Measured { fired: 50, firing: Some((900.0, 50 * 64)), ..LONG }.record(&mut service);
         Measured { fired: 50, ..LONG }.record(&mut service);
-        assert_eq!((service.activation.count(), service.firing.count()), (2, 50 * 64));
-        assert_eq!(service.firing.mean(), 900.0);
+        assert_eq!((service.activation().count(), service.firing().count()), (2, 50 * 64));
+        assert_eq!(service.firing().mean(), 900.0);
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         services.add(1 << 20, NodeId(MOST_NODES as u32), LONG);
         let mut nodes = vec![NodeReport::default(); MOST_NODES + 1];
         services.report(&mut nodes);
-        assert!(nodes[MOST_NODES - 1].service.is_some() && nodes[MOST_NODES].service.is_none());
+        assert!(nodes[MOST_NODES - 1].service().is_some() && nodes[MOST_NODES].service().is_none());
     }
 
     #[test]
@@ -127,6 +127,6 @@ mod tests {
             LONG.record(&mut service);
             merge(service, &mut node);
         }
-        assert_eq!(node.service.unwrap().firing.count(), 2);
+        assert_eq!(node.service().unwrap().firing().count(), 2);
     }
 }

@@ -42,7 +42,7 @@ impl Queues {
         let mut graph = GraphData::new();
         graph.add(Node::sequential("node"));
         let ready = Ready::new(2, false);
-        let plan = Plan::new(&graph, &Wishes { threads: Some(2), ..Wishes::default() });
+        let plan = Plan::new(&graph, &Wishes::default().threads(2));
         ready.set_affinity(Affinity::new(&graph, &plan));
         Arc::new(Queues {
             sleep: Sleep::new(threads),

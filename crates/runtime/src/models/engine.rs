@@ -149,7 +149,7 @@ fn net(items: usize, dedicated: NodeId) -> Arc<Net<'static>> {
     let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));
     graph.node_mut(dedicated).blocking = true;
     graph.connect((give, 0), (take, 0), Link { capacity: Some(1), ..Link::default() }).unwrap();
-    let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
+    let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let meter = Arc::new(Meter::new(1, Layout::Apart, false));
     let cell = |node, gives, peer| NodeCell {
         needs: Box::default(),

@@ -22,7 +22,7 @@ fn net() -> Arc<Net<'static>> {
     let give = graph.add(Node::sequential("give").output(OutPort::new("out", item).push(Rate::Static(1))));
     let take = graph.add(Node::sequential("take").input(InPort::new("in", item)));
     graph.connect((give, 0), (take, 0), Link { capacity: Some(2), ..Link::default() }).unwrap();
-    let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
+    let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let meter = Arc::new(Meter::new(2, Layout::Apart, false));
     let cell = || NodeCell {
         needs: Box::default(),
@@ -64,7 +64,7 @@ fn loom_growth_is_charged_as_it_is_reported() {
         let charged = net.liveness.spent.load(Ordering::Relaxed) - before;
         let growths = lock(&net.liveness.growths);
         let [growth] = &growths[..] else { panic!("{growths:?}") };
-        assert_eq!(charged, (growth.to - growth.from) * size_of::<u64>(), "{growth:?}");
-        assert!(net.meter(CHANNEL).capacity() >= growth.to);
+        assert_eq!(charged, (growth.to() - growth.from()) * size_of::<u64>(), "{growth:?}");
+        assert!(net.meter(CHANNEL).capacity() >= growth.to());
     });
 }

@@ -155,7 +155,7 @@ fn net(gives: &'static [u32], takes: &'static [u32]) -> Arc<Net<'static>> {
     let link = Link { capacity: Some(1), ..Link::default() };
     graph.connect((give, 0), (take, 0), link.clone()).unwrap();
     graph.connect((give, 1), (take, 1), link).unwrap();
-    let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
+    let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let slots: Vec<Arc<Slots>> = (0..2)
         .map(|_| {
             Arc::new(Slots {
@@ -313,7 +313,7 @@ fn work_list() -> (Arc<Net<'static>>, Vec<Arc<Slots>>) {
     graph.connect((first, 0), (second, 0), Link::default()).unwrap();
     let back = Link { feedback: true, initial: 1, ..Link::default() };
     graph.connect((second, 0), (first, 0), back).unwrap();
-    let plan = Plan::new(&graph, &Wishes { threads: Some(1), ..Wishes::default() });
+    let plan = Plan::new(&graph, &Wishes::default().threads(1));
     let slots = |initial: usize| {
         let meter = Arc::new(Meter::new(2, Layout::Together, false));
         meter.publish(initial);

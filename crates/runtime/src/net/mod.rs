@@ -144,7 +144,7 @@ impl<'env> Net<'env> {
     ) -> Net<'env> {
         let (meters, rings): (Vec<Arc<Meter>>, Vec<_>) = rings.into_iter().unzip();
         // A dedicated node has a thread of its own, and an end without a body is on a thread outside of the run.
-        let workers = plan.threads + roaming.len();
+        let workers = plan.threads() + roaming.len();
         let alone = workers == 1 && nodes.iter().all(|node| node.dedicated.is_none() && node.body.is_some());
         if alone {
             know_waits(&graph, &rings);
@@ -152,7 +152,7 @@ impl<'env> Net<'env> {
         Net {
             sched: Scheduling {
                 ready: Ready::new(workers, alone),
-                width: Width::new(plan.threads),
+                width: Width::new(plan.threads()),
                 roaming,
                 live: AtomicUsize::new(nodes.iter().filter(|node| node.body.is_some()).count()),
                 pins: nodes.iter().any(|node| node.pinned),
@@ -201,7 +201,7 @@ impl<'env> Net<'env> {
     /// The number of workers: the plan's threads, and one for each blocking source that workers fire.
     #[inline]
     pub(crate) fn threads(&self) -> usize {
-        self.topology.plan.threads + self.sched.roaming.len()
+        self.topology.plan.threads() + self.sched.roaming.len()
     }
 
     /// A node's code and state.
@@ -418,9 +418,9 @@ impl<'env> Net<'env> {
 
 /// The bytes of all channels' capacities, or with a budget of all their slots, and of their byte limits.
 fn bytes(graph: &GraphData, plan: &Plan, meters: &[Arc<Meter>]) -> usize {
-    let size = |id: ChannelId| match plan.budget {
+    let size = |id: ChannelId| match plan.budget() {
         Some(_) => plan.slots_of(id),
-        None => plan.capacities[id.index()],
+        None => plan.capacities()[id.index()],
     };
     let slots = graph.channel_ids().map(|id| graph.channel(id).item.bytes.saturating_mul(size(id)));
     let limits = meters.iter().map(|meter| meter.byte_limit()).filter(|limit| *limit != usize::MAX);

@@ -98,7 +98,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         begin_notifying(net);
     }
     let may_move = !needs.affinity() && !net.sched.pins;
-    if policy.adapts() && may_move && options.adapts_width() && net.topology.plan.threads > 1 {
+    if policy.adapts() && may_move && options.adapts_width() && net.topology.plan.threads() > 1 {
         net.sched.width.begin();
     }
     let pinned = match &options.pins {
@@ -112,7 +112,7 @@ pub(crate) fn run_with<P: Policy>(net: &Net<'_>, options: &Options, policy: &P, 
         began,
         config: worker_config(net, options, began.0),
         begun,
-        pinned: if net.topology.plan.threads <= pinned.len() { pinned } else { Vec::new() },
+        pinned: if net.topology.plan.threads() <= pinned.len() { pinned } else { Vec::new() },
         dedicated: dedicated(net),
         cores: Cores::here(),
         stack: options.stack_size(),
@@ -171,7 +171,7 @@ fn worker_config(net: &Net<'_>, options: &Options, began: Instant) -> WorkerConf
         pace: if options.counted { Pace::Counted } else { Pace::Timed },
         adapts: net.sched.width.adapts(),
         // Without a spare core, spinning would delay the thread that is to end the wait.
-        spin: net.threads() > 1 && net.topology.plan.threads <= cached_parallelism(),
+        spin: net.threads() > 1 && net.topology.plan.threads() <= cached_parallelism(),
         yields: net.cells.nodes.iter().any(|node| node.dedicated.is_some() || node.roaming.is_some()),
         stamped: !options.unaccounted
             || options.timeline > 0
@@ -239,7 +239,7 @@ impl<P: Policy> Execution<'_, P> {
         }
         let unseated = first_worker..self.net.threads();
         if !self.net.sched.roaming.is_empty() {
-            self.net.sleep.set_limit(self.net.topology.plan.threads);
+            self.net.sleep.set_limit(self.net.topology.plan.threads());
         }
         self.net.sleep.begin_unseated(unseated.clone());
         wake_first(self.net, unseated, self.config.deadline.is_some());

@@ -42,7 +42,7 @@ pub trait EmbedOptions {
     ///
     /// let options = Options::new().threads(2);
     /// let plan = options.plan_of(&graph, |wishes| Plan::compiled(&graph, &units, wishes))?;
-    /// assert_eq!(plan.segments, [[NodeId(0)], [NodeId(1)]]);
+    /// assert_eq!(plan.segments(), [[NodeId(0)], [NodeId(1)]]);
     /// assert_eq!(options.of_divided(&plan).workers(), 2);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
@@ -87,7 +87,7 @@ impl EmbedOptions for Options {
     }
 
     fn workers(&self) -> usize {
-        let planned = self.plan.as_ref().map(|plan| plan.threads);
+        let planned = self.plan.as_ref().map(|plan| plan.threads());
         let of_machine = || self.machine.as_ref().map(|machine| machine.threads().min(MOST_THREADS));
         planned.or(self.threads).or_else(of_machine).unwrap_or_else(parallelism)
     }
@@ -100,9 +100,9 @@ impl EmbedOptions for Options {
         let mut options = self.clone();
         (options.plan, options.plan_with) = (None, None);
         // The engine's graph has other nodes, and so other pools.
-        options.threads = self.pools.is_none().then_some(plan.threads);
-        options.policy = Some(plan.policy.clone());
-        options.budget = plan.budget;
+        options.threads = self.pools.is_none().then_some(plan.threads());
+        options.policy = Some(plan.policy().to_owned());
+        options.budget = plan.budget();
         options
     }
 }

@@ -88,7 +88,7 @@ impl Handle {
     ///         let mut last = None;
     ///         while let Some(now) = run.snapshot() {
     ///             if let Some(last) = &last {
-    ///                 println!("{:.0} firings/s of the source", now.since(last).nodes[0].firings);
+    ///                 println!("{:.0} firings/s of the source", now.since(last).nodes()[0].firings());
     ///             }
     ///             last = Some(now);
     ///             std::thread::sleep(std::time::Duration::from_millis(250));
@@ -142,9 +142,9 @@ impl Ready<'_> {
 
     /// Runs to the end. `caller` is the part that the calling thread takes.
     pub(crate) fn run_as(self, caller: Caller) -> Outcome {
-        let policy = self.net.topology.plan.policy.clone();
+        let policy = self.net.topology.plan.policy().to_owned();
         self.run_by(policy, |net, options| {
-            dispatch(&net.topology.plan.policy, RunUnder { net, options, caller })
+            dispatch(net.topology.plan.policy(), RunUnder { net, options, caller })
                 .map_err(|unknown| Error::Options(unknown.to_string()))
         })
     }

@@ -73,7 +73,7 @@ impl Options {
     /// graph.source(0..10u64).par_map(|n| n * n).for_each(|_| ());
     /// let network = graph.build()?;
     /// let prepared = network.prepare(&Options::new().machine(planned))?;
-    /// assert_eq!(prepared.plan().threads, 80);
+    /// assert_eq!(prepared.plan().threads(), 80);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn machine(mut self, machine: impl Into<Arc<Machine>>) -> Self {
@@ -148,7 +148,7 @@ impl Options {
     /// let again = Graph::new();
     /// let sum = again.source(1..=4u64).fold(0, |sum, n| sum + n);
     /// let (sum, report) = sum.run_with(&Options::new().plan(plan))?.into_parts();
-    /// assert_eq!((sum, report.threads), (10, 1));
+    /// assert_eq!((sum, report.threads()), (10, 1));
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn plan(mut self, plan: Plan) -> Self {
@@ -463,18 +463,17 @@ impl Options {
 
     /// The wishes of a run in which `keepers` nodes share a part of the budget.
     pub(super) fn wishes(&self, keepers: usize) -> Wishes {
-        Wishes {
-            threads: Some(self.workers()),
-            machine: self.machine.clone(),
-            policy: self.policy.clone().or_else(|| self.pools.map(|_| POOLS.to_owned())),
-            pools: self.pools,
-            budget: self.budget,
-            capacity: self.capacity,
-            claim_length: self.run,
-            one_to_one: self.one_to_one,
-            counted: self.counted,
-            keepers,
-        }
+        Wishes::default()
+            .threads(self.workers())
+            .maybe(self.machine.clone(), Wishes::machine)
+            .maybe(self.policy.clone().or_else(|| self.pools.map(|_| POOLS.to_owned())), Wishes::policy)
+            .maybe(self.pools, Wishes::pools)
+            .maybe(self.budget, Wishes::budget)
+            .maybe(self.capacity, Wishes::capacity)
+            .maybe(self.run, Wishes::claim_length)
+            .one_to_one(self.one_to_one)
+            .counted(self.counted)
+            .keepers(keepers)
     }
 }
 

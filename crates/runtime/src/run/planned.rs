@@ -74,7 +74,7 @@ impl Options {
 
 /// The plan, if it fits the graph and names a policy.
 fn fit(graph: &GraphData, plan: Plan) -> Result<Plan, Error> {
-    policy(&plan.policy).map_err(|unknown| misfit(PlanError::policy(&plan, unknown)))?;
+    policy(plan.policy()).map_err(|unknown| misfit(PlanError::policy(&plan, unknown)))?;
     plan.check(graph).map_err(misfit).map(|()| plan)
 }
 

@@ -105,8 +105,8 @@ impl<'env> Network<'env> {
         let roaming =
             roaming_sources(&self.graph, &plan, options, |channel| made.rings[channel.index()].0.as_ref());
         // Step 4: before any end of a channel exists.
-        let workers = plan.threads + roaming.len();
-        let own = plan.own_threads.difference(&roaming).copied().collect();
+        let workers = plan.threads() + roaming.len();
+        let own = plan.own_threads().difference(&roaming).copied().collect();
         let mut signals = Signals::new((workers, workers + BTreeSet::len(&own)), self.graph.nodes().len());
         #[cfg(not(loom))]
         if !options.unaccounted || options.timeline > 0 {
@@ -139,10 +139,10 @@ struct Made<'env> {
 
 /// By channel: how it widens, if it may. Empty if no channel may.
 fn widening(graph: &GraphData, plan: &Plan) -> Vec<Option<Box<Wide>>> {
-    if plan.slots.is_empty() {
+    if plan.slots().is_empty() {
         return Vec::new();
     }
-    let wide = |id| plan.slots.get(&id).map(|slots| Box::new(Wide::new(*slots)));
+    let wide = |id| plan.slots().get(&id).map(|slots| Box::new(Wide::new(*slots)));
     graph.channel_ids().map(wide).collect()
 }
 
@@ -155,10 +155,10 @@ fn make_channels<'env>(
 ) -> Result<(), Error> {
     for (id, cell) in graph.channel_ids().zip(cells) {
         let consumer = &graph.node(graph.channel(id).to.0).name;
-        let sizes = Sizes { capacity: plan.capacities[id.index()], slots: plan.slots_of(id) };
+        let sizes = Sizes { capacity: plan.capacities()[id.index()], slots: plan.slots_of(id) };
         let made = catch_user_panic(consumer, || cell.make(id, sizes, layout(graph, id)))?;
         let ring = made.map_err(|NoMemory(bytes)| misfit(PlanError::memory(graph, id, bytes)))?;
-        if let Some(bytes) = plan.byte_limits.get(&id) {
+        if let Some(bytes) = plan.byte_limits().get(&id) {
             ring.0.set_byte_limit(*bytes);
         }
         rings.push(ring);
@@ -203,7 +203,7 @@ impl NodeMaker<'_> {
 
     /// The most workers that may fire the node at the same time: the least of the graph's limit and the plan's.
     fn workers(&self, node: NodeId) -> Option<u32> {
-        let limits = [self.graph.node(node).workers, self.plan.replicas.get(&node).copied()];
+        let limits = [self.graph.node(node).workers, self.plan.replicas().get(&node).copied()];
         limits.into_iter().flatten().min()
     }
 
@@ -219,7 +219,7 @@ impl NodeMaker<'_> {
         let data = self.graph.node(id);
         let state = match data.kind {
             Kind::Parallel => {
-                NodeState::parallel(data.outputs.len(), self.plan.window, self.workers, data.unordered)
+                NodeState::parallel(data.outputs.len(), self.plan.window(), self.workers, data.unordered)
             }
             _ => NodeState::single(),
         };
@@ -229,12 +229,12 @@ impl NodeMaker<'_> {
         // The bytes of completed tickets are those of all outputs.
         let bytes = outputs(data).map(|id| self.graph.channel(id).item.bytes).sum();
         let make = MakeNode {
-            tickets: self.plan.window,
+            tickets: self.plan.window(),
             retired: state.retired().cloned(),
             weighed,
             owned: owned.map(|id| (id, bytes)),
-            held: self.plan.held,
-            kept: self.plan.kept,
+            held: self.plan.held(),
+            kept: self.plan.kept(),
             unordered: data.unordered,
             workers: self.workers(id),
             tallies: tallies.into_iter().map(TallySpec::make).collect(),
@@ -251,7 +251,7 @@ impl NodeMaker<'_> {
         // A dedicated node is activated by one thread anyway, so it need not be pinned to a worker.
         let pinned = dedicated.is_none() && body.as_ref().is_some_and(|body| body.is_pinned());
         let is_process = data.kind == Kind::Process && body.is_some();
-        let roams = dedicated.is_none() && self.plan.own_threads.contains(&id);
+        let roams = dedicated.is_none() && self.plan.own_threads().contains(&id);
         Ok(NodeCell {
             state,
             kind: data.kind,

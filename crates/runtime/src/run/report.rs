@@ -16,35 +16,35 @@ use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What}
 /// before these loads, so they are `Relaxed`.
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     let mut report = Report::new((*net.topology.graph).clone(), policy, net.threads());
-    report.wall = wall;
-    report.plan = Some(net.topology.plan.clone());
+    *report.wall_mut() = wall;
+    *report.plan_mut() = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_unstable_by_key(|(worker, _)| *worker);
     let scale = Scale::now();
-    report.workers = accounts.iter().map(|(_, account)| account.report(scale)).collect();
+    *report.workers_mut() = accounts.iter().map(|(_, account)| account.report(scale)).collect();
     for id in net.topology.graph.node_ids() {
-        fill_node(net, id, scale, &mut report.nodes[id.index()]);
+        fill_node(net, id, scale, &mut report.nodes_mut()[id.index()]);
     }
     for id in net.topology.graph.channel_ids() {
         fill_channel(net, id, &accounts, scale, &mut report);
     }
     fill_jobs(net, &mut report);
-    report.growths = lock(&net.liveness.growths).clone();
-    report.searches = net.liveness.search.searches() as u64;
-    report.partitions = net.sched.partitions.load(Ordering::Relaxed);
+    *report.growths_mut() = lock(&net.liveness.growths).clone();
+    *report.searches_mut() = net.liveness.search.searches() as u64;
+    *report.partitions_mut() = net.sched.partitions.load(Ordering::Relaxed);
     fill_threads(net, accounts, scale, &mut report);
-    report.notes.extend(net.roaming_remark());
-    report.notes.extend(net.sched.width.remark());
+    report.notes_mut().extend(net.roaming_remark());
+    report.notes_mut().extend(net.sched.width.remark());
     report
 }
 
 fn fill_node(net: &Net<'_>, node: NodeId, scale: Scale, to: &mut NodeReport) {
     let state = &net.node(node).state;
-    to.firings = state.firings.load(Ordering::Relaxed);
-    to.activations = state.activations.load(Ordering::Relaxed);
-    to.busy = scale.duration(state.busy.load(Ordering::Relaxed));
-    to.moves = state.moves.load(Ordering::Relaxed);
-    to.other_waits = waits(net, node, state, scale);
+    *to.firings_mut() = state.firings.load(Ordering::Relaxed);
+    *to.activations_mut() = state.activations.load(Ordering::Relaxed);
+    *to.busy_mut() = scale.duration(state.busy.load(Ordering::Relaxed));
+    *to.moves_mut() = state.moves.load(Ordering::Relaxed);
+    *to.other_waits_mut() = waits(net, node, state, scale);
 }
 
 /// Fills in what the loops and task graphs of each node have counted.
@@ -52,8 +52,8 @@ fn fill_jobs(net: &Net<'_>, report: &mut Report) {
     #[cfg(not(loom))]
     for tally in net.team.tally.iter().chain(net.team.apart.as_deref()) {
         for (node, member, counts) in tally.take() {
-            if let Some(node) = node.and_then(|node| report.nodes.get_mut(node.index())) {
-                let jobs = node.jobs.get_or_insert_default();
+            if let Some(node) = node.and_then(|node| report.nodes_mut().get_mut(node.index())) {
+                let jobs = node.jobs_mut().get_or_insert_default();
                 // An entry for each member, also for those that have not begun.
                 jobs.add(tally.members() - 1, MemberCounts::default());
                 jobs.add(member, counts);
@@ -67,12 +67,12 @@ fn fill_jobs(net: &Net<'_>, report: &mut Report) {
 /// The times for which a node waited for something other than a channel.
 fn waits(net: &Net<'_>, node: NodeId, state: &NodeState, scale: Scale) -> NodeWaits {
     let (data, mut waits) = (net.topology.graph.node(node), NodeWaits::default());
-    waits.worker = scale.duration(state.waits.worker.load(Ordering::Relaxed));
+    *waits.worker_mut() = scale.duration(state.waits.worker.load(Ordering::Relaxed));
     let own = scale.duration(state.waits.own.load(Ordering::Relaxed));
     match data.kind {
-        _ if data.merge => waits.any_input = own,
-        Kind::Parallel => waits.window = own,
-        _ => waits.outside = own,
+        _ if data.merge => *waits.any_input_mut() = own,
+        Kind::Parallel => *waits.window_mut() = own,
+        _ => *waits.outside_mut() = own,
     }
     waits
 }
@@ -85,22 +85,22 @@ fn fill_channel(
     report: &mut Report,
 ) {
     let (meter, data) = (net.meter(id), net.topology.graph.channel(id));
-    let to = &mut report.channels[id.index()];
+    let to = &mut report.channels_mut()[id.index()];
     let items = meter.tail() - data.link.initial;
     let weighed = if data.link.weighed { meter.bytes_published() } else { items * data.item.bytes };
-    to.items = items as u64;
-    to.bytes = weighed as u64;
-    to.peak_bytes = meter.peak_bytes() as u64;
-    to.capacity = meter.capacity();
-    to.leftover = meter.unread() as u64;
-    to.remote = meter.remote() as u64;
-    to.consumer_waited = scale.duration(meter.consumer_waited().load(Ordering::Relaxed));
-    to.producer_waited = scale.duration(meter.producer_waited().load(Ordering::Relaxed));
+    *to.items_mut() = items as u64;
+    *to.bytes_mut() = weighed as u64;
+    *to.peak_bytes_mut() = meter.peak_bytes() as u64;
+    *to.capacity_mut() = meter.capacity();
+    *to.leftover_mut() = meter.unread() as u64;
+    *to.remote_mut() = meter.remote() as u64;
+    *to.consumer_waited_mut() = scale.duration(meter.consumer_waited().load(Ordering::Relaxed));
+    *to.producer_waited_mut() = scale.duration(meter.producer_waited().load(Ordering::Relaxed));
     let seen = accounts.iter().filter_map(|(_, account)| account.seen.get(id.index()));
     let (sum, count, peak) =
         seen.fold((0, 0, 0), |(s, c, p), seen| (s + seen.sum, c + seen.count, p.max(seen.peak)));
-    to.peak = peak as f64;
-    to.mean = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+    *to.peak_mut() = peak as f64;
+    *to.mean_mut() = if count == 0 { 0.0 } else { sum as f64 / count as f64 };
 }
 
 /// Adds the service times and the timelines that the run's threads have measured.
@@ -108,14 +108,14 @@ fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, re
     let mut tracks = Vec::new();
     let track = |recorder: Recorder, name| recorder.track(name, net.began(), scale);
     for (worker, account) in accounts {
-        account.services.report(&mut report.nodes);
+        account.services.report(report.nodes_mut());
         tracks.extend(account.recorder.map(|recorder| track(recorder, format!("worker {worker}"))));
     }
     let mut dedicated = std::mem::take(&mut *lock(&net.sched.dedicated));
     dedicated.sort_unstable_by_key(|account| account.node);
     for account in dedicated {
-        if !account.service.activation.is_empty() {
-            service::merge(account.service, &mut report.nodes[account.node.index()]);
+        if !account.service.activation().is_empty() {
+            service::merge(account.service, &mut report.nodes_mut()[account.node.index()]);
         }
         let name = || net.topology.graph.node(account.node).name.to_string();
         tracks.extend(account.recorder.map(|recorder| track(recorder, name())));
@@ -129,16 +129,15 @@ fn fill_threads(net: &Net<'_>, accounts: Vec<(usize, Account)>, scale: Scale, re
     }
     if !tracks.is_empty() {
         tracks.push(growths(report));
-        report.timeline = Some(Box::new(Timeline::new(tracks)));
+        *report.timeline_mut() = Some(Box::new(Timeline::new(tracks)));
     }
 }
 
 /// The growths of channels as a track: they are the engine's, whichever thread found the deadlock.
 fn growths(report: &Report) -> Track {
     let mut track = Track::new("growths");
-    track.events.extend(report.growths.iter().map(|growth| Event {
-        at: growth.at.as_nanos() as u64,
-        what: What::Growth { channel: growth.channel, to: growth.to },
+    track.events_mut().extend(report.growths().iter().map(|growth| {
+        Event::new(growth.at().as_nanos() as u64, What::Growth { channel: growth.channel(), to: growth.to() })
     }));
     track
 }

@@ -22,7 +22,7 @@ use thalweg_trace::Report;
 ///
 /// let squares = Graph::new().source(1..=5u64).par_map(|x| x * x).collect().run()?;
 /// assert_eq!(squares.len(), 5);
-/// assert_eq!(squares.report().nodes[1].firings, 5);
+/// assert_eq!(squares.report().nodes()[1].firings(), 5);
 ///
 /// let squares: Vec<u64> = squares.into_value();
 /// assert_eq!(squares, [1, 4, 9, 16, 25]);
@@ -120,7 +120,7 @@ impl Run {
 
 /// The error for a node that has ended without a value.
 fn no_value(report: &Report, node: Option<NodeId>) -> Error {
-    let node = node.and_then(|node| report.graph.nodes().get(node.index()));
+    let node = node.and_then(|node| report.graph().nodes().get(node.index()));
     Error::NoValue { node: node.map_or_else(String::new, |node| node.name.to_string()) }
 }
 
@@ -142,7 +142,7 @@ fn no_value(report: &Report, node: Option<NodeId>) -> Error {
 /// // What has arrived before is a prefix of the result.
 /// assert!([4, 3].starts_with(failed.partial().unwrap()));
 /// // The source had pushed at least the item that failed.
-/// assert!(failed.report().unwrap().channels[0].items >= 3);
+/// assert!(failed.report().unwrap().channels()[0].items() >= 3);
 /// ```
 pub struct Failed<T = ()>(Box<Parts<T>>);
 

@@ -15,16 +15,16 @@ impl View for Net<'_> {
     /// All loads of counts are `Relaxed`: each count by itself never falls, and no order between them is promised.
     fn snapshot(&self, at: Duration) -> Snapshot {
         let mut snapshot = Snapshot::new(self.topology.graph.clone());
-        (snapshot.at, snapshot.workers) = (at, self.threads());
-        snapshot.asleep = self.sleep.asleep().min(self.threads());
-        for (id, to) in self.topology.graph.node_ids().zip(&mut snapshot.nodes) {
+        (*snapshot.at_mut(), *snapshot.workers_mut()) = (at, self.threads());
+        *snapshot.asleep_mut() = self.sleep.asleep().min(self.threads());
+        for (id, to) in self.topology.graph.node_ids().zip(snapshot.nodes_mut()) {
             *to = node(self, id);
         }
-        for (id, to) in self.topology.graph.channel_ids().zip(&mut snapshot.channels) {
+        for (id, to) in self.topology.graph.channel_ids().zip(snapshot.channels_mut()) {
             *to = channel(self, id);
         }
-        snapshot.growths = lock(&self.liveness.growths).len() as u64;
-        snapshot.searches = self.liveness.search.searches() as u64;
+        *snapshot.growths_mut() = lock(&self.liveness.growths).len() as u64;
+        *snapshot.searches_mut() = self.liveness.search.searches() as u64;
         snapshot
     }
 }
@@ -33,10 +33,10 @@ impl View for Net<'_> {
 fn node(net: &Net<'_>, id: NodeId) -> NodeSnapshot {
     let cell = net.node(id);
     let mut node = NodeSnapshot::default();
-    node.firings = cell.state.firings.load(Ordering::Relaxed);
-    node.activations = cell.state.activations.load(Ordering::Relaxed);
-    node.busy = Scale::now().duration(cell.state.busy.load(Ordering::Relaxed));
-    node.status = status(net, id, cell);
+    *node.firings_mut() = cell.state.firings.load(Ordering::Relaxed);
+    *node.activations_mut() = cell.state.activations.load(Ordering::Relaxed);
+    *node.busy_mut() = Scale::now().duration(cell.state.busy.load(Ordering::Relaxed));
+    *node.status_mut() = status(net, id, cell);
     node
 }
 
@@ -44,9 +44,9 @@ fn node(net: &Net<'_>, id: NodeId) -> NodeSnapshot {
 fn channel(net: &Net<'_>, id: ChannelId) -> ChannelSnapshot {
     let meter = net.meter(id);
     let mut channel = ChannelSnapshot::default();
-    channel.items = meter.items();
-    channel.pushed = (meter.tail() - net.topology.graph.channel(id).link.initial) as u64;
-    channel.capacity = meter.capacity();
+    *channel.items_mut() = meter.items();
+    *channel.pushed_mut() = (meter.tail() - net.topology.graph.channel(id).link.initial) as u64;
+    *channel.capacity_mut() = meter.capacity();
     channel
 }
 
@@ -102,7 +102,7 @@ mod tests {
                     scope.spawn(move || {
                         for run in handles {
                             while let Some(snapshot) = run.snapshot() {
-                                assert_eq!(snapshot.nodes.len(), 3);
+                                assert_eq!(snapshot.nodes().len(), 3);
                             }
                         }
                     });

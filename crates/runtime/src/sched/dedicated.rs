@@ -81,7 +81,7 @@ pub(crate) fn run(
     let body = cell.body.as_ref()?;
     let mut wait_strategy = WaitStrategy::default();
     let slices = !net.topology.graph.node(node).blocking && cell.kind != Kind::Process;
-    let longest = net.topology.plan.claim_lengths[node.index()].min(SLICE);
+    let longest = net.topology.plan.claim_lengths()[node.index()].min(SLICE);
     let (mut slice, mut blocking) = (1, FIRST_BLOCKING);
     let mut cx = ActivationContext::new(net, By::Dedicated);
     let mut measures = Measures {
@@ -98,7 +98,7 @@ pub(crate) fn run(
             _ if slices => slice * SLICES,
             _ => blocking,
         };
-        let budget = budget.min(net.topology.plan.batch);
+        let budget = budget.min(net.topology.plan.batch());
         cx.begin(node, &cell.state, (budget, slice), alerted);
         let from = ticks();
         if waits::is_counted(cell, from, true) {

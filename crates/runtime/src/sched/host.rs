@@ -79,7 +79,7 @@ impl<S> Measurements for EngineHost<'_, S> {
 
     fn occupancy(&self, channel: ChannelId) -> Occupancy {
         let meter = self.net.meter(channel);
-        Occupancy { items: meter.items(), capacity: meter.capacity() }
+        Occupancy::new(meter.items(), meter.capacity())
     }
 
     fn last_worker(&self, node: NodeId) -> Option<WorkerId> {

@@ -74,8 +74,8 @@ impl<P: Policy> Worker<'_, P> {
             return (1, 1);
         }
         let (plan, graph) = (&self.host.net.topology.plan, &self.host.net.topology.graph);
-        let claim = |node: NodeId| plan.claim_lengths[node.index()].clamp(1, 1 << 29);
-        let mut budget = (claim(node) * 4).min(plan.batch.max(1));
+        let claim = |node: NodeId| plan.claim_lengths()[node.index()].clamp(1, 1 << 29);
+        let mut budget = (claim(node) * 4).min(plan.batch().max(1));
         let mut slice = claim(node).min(budget);
         if self.host.carries {
             let limit = batch_limit(graph, node, |consumer| Some(claim(consumer) as u64));
@@ -104,8 +104,8 @@ impl<P: Policy> Worker<'_, P> {
             cx.net.sleep.widen();
         }
         let plan = &cx.net.topology.plan;
-        let claim = (plan.claim_lengths[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
-        let batch = (plan.batch as u64).clamp(1, u64::from(u32::MAX));
+        let claim = (plan.claim_lengths()[cx.node.index()] as u64).clamp(1, u64::from(u32::MAX));
+        let batch = (plan.batch() as u64).clamp(1, u64::from(u32::MAX));
         let budget = (ACTIVATION_NS * 16 / pace).clamp(1, batch);
         let time = if cell.kind == Kind::Parallel { CLAIM_NS } else { SLICE_NS };
         // A worker that carries its items on has them in its cache for the whole slice, and publishes once.

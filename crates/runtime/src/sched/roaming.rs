@@ -56,7 +56,7 @@ pub(crate) fn roaming_sources<'a>(
 ) -> BTreeSet<NodeId> {
     let may_roam = options.lets_sources_roam()
         && graph.channels().len() <= MAX_CARRIED
-        && dispatch(&plan.policy, Carries(graph)) == Ok(true);
+        && dispatch(plan.policy(), Carries(graph)) == Ok(true);
     if !may_roam {
         return BTreeSet::new();
     }
@@ -68,7 +68,7 @@ pub(crate) fn roaming_sources<'a>(
         let node = graph.node(**node);
         node.kind == Kind::Sequential && node.is_source() && pushes_heavy(node)
     };
-    plan.own_threads.iter().filter(roams).copied().collect()
+    plan.own_threads().iter().filter(roams).copied().collect()
 }
 
 /// Whether a policy carries the items of a graph on.
@@ -141,7 +141,7 @@ impl Net<'_> {
     /// Gives roaming sources threads of their own, before the run begins. The numbers of these sleepers are those of the
     /// additional workers.
     pub(crate) fn keep_sources(&mut self) {
-        let first = self.topology.plan.threads as u32;
+        let first = self.topology.plan.threads() as u32;
         for (source, sleeper) in std::mem::take(&mut self.sched.roaming).into_iter().zip(first..) {
             let cell = &mut self.cells.nodes[source.index()];
             (cell.dedicated, cell.roaming) = (Some(sleeper), None);
@@ -159,7 +159,7 @@ impl Net<'_> {
     pub(crate) fn roaming_remark(&self) -> Option<String> {
         let name = |node: &NodeId| format!("`{}`", self.topology.graph.node(*node).name);
         let names: Vec<String> = self.sched.roaming.iter().map(name).collect();
-        let (threads, names) = (self.topology.plan.threads, names.join(", "));
+        let (threads, names) = (self.topology.plan.threads(), names.join(", "));
         (!names.is_empty()).then(|| {
             format!("the workers from number {threads} on are there because of {names}, which may block")
         })

@@ -152,11 +152,11 @@ impl Drop for Part<'_> {
 /// let ((), counts) = count_jobs(|| {
 ///     parallel_counted(Job::Loop, usize::MAX, &|_member, counts| {
 ///         while next.fetch_add(1, Relaxed) < 100 {
-///             counts.iterations += 1;
+///             *counts.iterations_mut() += 1;
 ///         }
 ///     }, &|| false);
 /// });
-/// assert_eq!((counts.total().loops, counts.total().iterations), (1, 100));
+/// assert_eq!((counts.total().loops(), counts.total().iterations()), (1, 100));
 /// ```
 ///
 /// # Panics
@@ -211,7 +211,7 @@ pub(crate) fn counted_alone(iterations: usize, body: impl FnOnce()) {
     let Some(from) = place(|own| own.account().map(|account| account.now())) else { return alone(body) };
     let mut part = AlonePart { counts: Job::Loop.begin(true), from };
     alone(body);
-    part.counts.iterations = iterations as u64;
+    *part.counts.iterations_mut() = iterations as u64;
 }
 
 /// The part of the only member, which counts when it is dropped.
@@ -240,7 +240,7 @@ impl Drop for AlonePart {
 ///     let fold = |range: std::ops::Range<usize>, sum: usize| sum + range.sum::<usize>();
 ///     thalweg_runtime::Loop::new().grain(100).reduce(0..1000, 0, fold, |a, b| a + b)
 /// });
-/// assert_eq!((sum, counts.total().loops, counts.total().iterations), (499_500, 1, 10));
+/// assert_eq!((sum, counts.total().loops(), counts.total().iterations()), (499_500, 1, 10));
 /// ```
 ///
 /// # Panics

@@ -27,17 +27,17 @@ impl Job {
     /// The counts of a member that begins its part; `calls` if it is the one that has called the job, for the first time.
     pub(super) fn begin(self, calls: bool) -> MemberCounts {
         let mut counts = MemberCounts::default();
-        counts.joins = 1;
+        *counts.joins_mut() = 1;
         match self {
-            Job::Loop => counts.loops = u64::from(calls),
-            Job::TaskGraph => counts.graphs = u64::from(calls),
+            Job::Loop => *counts.loops_mut() = u64::from(calls),
+            Job::TaskGraph => *counts.graphs_mut() = u64::from(calls),
         }
         counts
     }
 
     /// A member's part, for the timeline. Its length is in ticks.
     fn part(self, node: NodeId, counts: &MemberCounts, ns: Ticks) -> What {
-        let steals = u32::try_from(counts.steals).unwrap_or(u32::MAX);
+        let steals = u32::try_from(counts.steals()).unwrap_or(u32::MAX);
         match self {
             Job::Loop => What::Loop { node, steals, ns },
             Job::TaskGraph => What::TaskGraph { node, steals, ns },
@@ -121,7 +121,7 @@ impl Tally {
             slot.change(None);
             let counts = std::mem::take(&mut slot.counts);
             let others = slot.others.drain().map(|(node, counts)| (node, member, counts));
-            all.extend(others.chain([(None, member, counts)]).filter(|(.., counts)| counts.joins > 0));
+            all.extend(others.chain([(None, member, counts)]).filter(|(.., counts)| counts.joins() > 0));
         }
         all
     }
@@ -136,7 +136,7 @@ impl Slot {
     /// Lets `counts` be those of another node.
     #[cold]
     fn change(&mut self, node: Option<NodeId>) {
-        if self.counts.joins > 0 {
+        if self.counts.joins() > 0 {
             let before = self.others.entry(self.node).or_default();
             *before = *before + self.counts;
         }

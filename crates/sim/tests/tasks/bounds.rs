@@ -35,7 +35,7 @@ fn graphs(workers: usize) -> Vec<(String, TaskGraph)> {
 /// it prefers, so the second ratio is that of a level.
 fn ratios(graph: &TaskGraph, settings: &TaskSettings) -> [f64; 2] {
     let (report, measures) = (run(graph, settings), Measures::of(graph, settings));
-    let forced = u64::from(settings.search.first) * settings.workers as u64;
+    let forced = u64::from(settings.search.first()) * settings.workers as u64;
     for counts in &report.workers {
         assert!(counts.forced.tried <= forced, "{} of {forced} forced attempts", counts.forced.tried);
     }
@@ -119,7 +119,7 @@ fn few_attempts_come_before_the_first_steal() {
         for seed in 1..=5 {
             let settings = TaskSettings { workers, seed, ..TaskSettings::default() };
             let forced = run(&graph, &settings).total().forced.tried;
-            let limit = u64::from(settings.search.first) * (workers * workers) as u64;
+            let limit = u64::from(settings.search.first()) * (workers * workers) as u64;
             assert!(forced * 5 < limit, "{workers} workers, seed {seed}: {forced} of {limit}");
         }
     }
@@ -129,7 +129,7 @@ fn few_attempts_come_before_the_first_steal() {
 fn the_bound_needs_a_constant_number_of_tries() {
     let graph = shapes::fan(2_000, 10, 80);
     let coloured = |tries| {
-        let search = SearchSettings { tries, first: 0 };
+        let search = SearchSettings::new(tries, 0);
         let base = TaskSettings { colouring: Colouring::Invalid, search, ..TaskSettings::default() };
         ratios(&graph, &TaskSettings { costs: TaskCosts::UNIT, ..base })[1]
     };

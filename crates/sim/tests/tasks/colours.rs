@@ -97,7 +97,7 @@ fn with_invalid_colours_the_forced_first_steal_gives_up() {
     let settings = TaskSettings { colouring: Colouring::Invalid, ..TaskSettings::default() };
     let report = run(&shapes::stencil(40, 80, 2, 80), &settings);
     // All but the worker that begins with the sink make all of their forced attempts, in vain.
-    let forced = 80 * u64::from(settings.search.first);
+    let forced = 80 * u64::from(settings.search.first());
     assert_eq!(report.total().forced.tried, 79 * forced);
     assert_eq!(report.total().coloured.stole, 0);
     assert!(report.workers.iter().all(|counts| counts.computed > 0));

@@ -45,7 +45,7 @@ impl<K, R> TaskResults<K, R> {
 
     /// The number of nodes, each of which was computed once.
     pub fn len(&self) -> usize {
-        self.counts.total().nodes as usize
+        self.counts.total().nodes() as usize
     }
 
     /// Whether there are no nodes. There is the sink, always.

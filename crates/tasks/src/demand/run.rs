@@ -82,7 +82,7 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &TaskOptions) 
     let new_local = |me| Local::new(me, store.table.view(), options);
     let ended = exec::run(&Run { graph, store: &store }, seeds, options, new_local);
     let (mut created, mut counts, mut failure) = (1, Counts::default(), None);
-    counts.members = vec![MemberCounts::default(); members];
+    *counts.members_mut() = vec![MemberCounts::default(); members];
     for Ended { me, local, counts: stealing, panic } in ended {
         created += local.created;
         counts.add(me, local.counts + stealing);
@@ -93,7 +93,7 @@ pub(super) fn run<G: TaskGraph>(graph: &G, sink: G::Key, options: &TaskOptions) 
     if let Some((at, failure)) = failure {
         return Err(error(store, at, failure));
     }
-    if counts.total().nodes < created {
+    if counts.total().nodes() < created {
         let cycle = cycle::find(&store, SINK);
         return Err(TaskError::Cycle {
             keys: cycle.into_iter().map(|node| take_key(&mut store, node)).collect(),
@@ -217,7 +217,7 @@ impl<'g, G: TaskGraph> Run<'g, G> {
             Ok(result) => _ = node.result.set(result),
             Err(cause) => return Err(local.fail(Failure::Failed(cause))),
         }
-        local.counts.nodes += 1;
+        *local.counts.nodes_mut() += 1;
         self.count_accesses(number, node, local);
         self.store.finish(node, owned.alone, |follower| self.task(follower, 0, local));
         if !local.more.is_empty() {

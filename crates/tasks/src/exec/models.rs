@@ -72,7 +72,7 @@ impl Steals {
         match self {
             Steals::Any => Search::new(Place::default(), members, me, SearchSettings::RANDOM),
             Steals::Coloured { first } => {
-                let settings = SearchSettings { tries: 1, first };
+                let settings = SearchSettings::new(1, first);
                 Search::new(Place::of(Colour(me as u32)), members, me, settings)
             }
         }

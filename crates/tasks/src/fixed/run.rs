@@ -50,7 +50,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
 ) -> Result<Counts, TaskError<u32, E>> {
     let options = &options.in_team();
     let mut counts = Counts::default();
-    counts.members = vec![MemberCounts::default(); options.count()];
+    *counts.members_mut() = vec![MemberCounts::default(); options.count()];
     let ended = match &graph.colours {
         None => {
             // The last one of the seeds is the first one to be executed.
@@ -73,7 +73,7 @@ pub(super) fn run<E: Send, C: Fn(u32) -> Result<(), E> + Sync>(
             return Err(TaskError::Failed { key, cause });
         }
     }
-    if counts.total().nodes < graph.nodes().into() {
+    if counts.total().nodes() < graph.nodes().into() {
         return Err(TaskError::Cycle { keys: cycle::find(graph) });
     }
     Ok(counts)
@@ -107,7 +107,7 @@ impl<E> Local<E> {
             self.cause = Some(cause);
             return Err(Stop);
         }
-        self.counts.nodes += 1;
+        *self.counts.nodes_mut() += 1;
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the run failed because the graph needed more bytes than its budget.
     pub fn is_over_budget(&self) -> bool {
-        matches!(&self.end, Err(Error::Deadlock(deadlock)) if deadlock.over_budget.is_some())
+        matches!(&self.end, Err(Error::Deadlock(deadlock)) if deadlock.over_budget().is_some())
     }
 }
 

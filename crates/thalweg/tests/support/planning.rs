@@ -25,16 +25,18 @@ impl Random {
 pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
     let mut random = Random(seed);
     let threads = Some(1 + random.below(3));
-    let pools = Some(1 + random.below(3));
-    let policy = Some(made.policy.clone());
-    let wishes = Wishes { threads, policy, pools, budget: made.budget, ..Wishes::default() };
+    let wishes = Wishes::default()
+        .maybe(threads, Wishes::threads)
+        .policy(made.policy().to_owned())
+        .pools(1 + random.below(3))
+        .maybe(made.budget(), Wishes::budget);
     let mut plan = if random.is_one_in(2) {
         let busy = |_| NodeProfile::new(1, Duration::from_nanos(random.below(1000) as u64));
         let profile = Profile::new(Duration::ZERO, graph.node_ids().map(busy).collect(), Vec::new());
         Plan::with_profile(graph, &profile, &wishes)
     } else {
         let mut plan = Plan::new(graph, &wishes);
-        (plan.affinity, plan.own_threads) = places(graph, &plan, &mut random);
+        (*plan.affinity_mut(), *plan.own_threads_mut()) = places(graph, &plan, &mut random);
         plan
     };
     sizes(graph, &mut plan, &mut random);
@@ -44,17 +46,17 @@ pub fn legal(graph: &GraphData, made: &Plan, seed: u64) -> Plan {
 
 /// Random workers, and random nodes with a thread of their own. Where each worker serves one node, the other nodes keep theirs.
 fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<NodeId, u32>, BTreeSet<NodeId>) {
-    let (mut affinity, mut own_threads) = (BTreeMap::new(), plan.own_threads.clone());
+    let (mut affinity, mut own_threads) = (BTreeMap::new(), plan.own_threads().clone());
     if plan.has_pools() {
-        own_threads.extend(plan.affinity.keys().filter(|_| random.is_one_in(4)));
-        affinity.extend(plan.affinity.iter().filter(|(node, _)| !own_threads.contains(node)));
+        own_threads.extend(plan.affinity().keys().filter(|_| random.is_one_in(4)));
+        affinity.extend(plan.affinity().iter().filter(|(node, _)| !own_threads.contains(node)));
         return (affinity, own_threads);
     }
     for id in graph.node_ids().filter(|id| graph.node(*id).kind != Kind::Parallel) {
         match random.below(4) {
             0 => _ = own_threads.insert(id),
             1 | 2 if !own_threads.contains(&id) => {
-                affinity.insert(id, random.below(plan.threads) as u32);
+                affinity.insert(id, random.below(plan.threads()) as u32);
             }
             _ => {}
         }
@@ -64,32 +66,32 @@ fn places(graph: &GraphData, plan: &Plan, random: &mut Random) -> (BTreeMap<Node
 
 /// Random numbers wherever a plan has one, legal or not.
 fn sizes(graph: &GraphData, plan: &mut Plan, random: &mut Random) {
-    plan.batch = 1 + random.below(50);
-    plan.window = 2 << random.below(6);
-    plan.held = random.below(2000);
+    *plan.batch_mut() = 1 + random.below(50);
+    *plan.window_mut() = 2 << random.below(6);
+    *plan.held_mut() = random.below(2000);
     for id in graph.node_ids() {
-        plan.claim_lengths[id.index()] = 1 + random.below(20);
+        plan.claim_lengths_mut()[id.index()] = 1 + random.below(20);
         if random.is_one_in(2) && graph.node(id).kind == Kind::Parallel {
-            let workers = plan.pools.get(&id).map_or(1, |workers| workers.len() as u32);
-            plan.replicas.insert(id, workers + random.below(3) as u32);
+            let workers = plan.pools().get(&id).map_or(1, |workers| workers.len() as u32);
+            plan.replicas_mut().insert(id, workers + random.below(3) as u32);
         }
     }
     for id in graph.channel_ids() {
         let capacity = 1 + random.below(40);
-        plan.capacities[id.index()] = capacity;
-        plan.slots.insert(id, capacity * (1 + random.below(8)));
-        plan.byte_limits.insert(id, 1 + random.below(500));
+        plan.capacities_mut()[id.index()] = capacity;
+        plan.slots_mut().insert(id, capacity * (1 + random.below(8)));
+        plan.byte_limits_mut().insert(id, 1 + random.below(500));
     }
 }
 
 /// Follows the errors of the check until the plan fits.
 fn repair(graph: &GraphData, plan: &mut Plan) {
     while let Err(error) = plan.check(graph) {
-        let Place::Channel(channel) = error.place else { panic!("{error}\n{plan}") };
-        match error.misfit {
-            Misfit::Capacity { needed, .. } => plan.capacities[channel.index()] = needed,
-            Misfit::Slots { .. } | Misfit::Widen => _ = plan.slots.remove(&channel),
-            Misfit::Unweighed => _ = plan.byte_limits.remove(&channel),
+        let Place::Channel(channel) = error.place() else { panic!("{error}\n{plan}") };
+        match error.misfit() {
+            Misfit::Capacity { needed, .. } => plan.capacities_mut()[channel.index()] = *needed,
+            Misfit::Slots { .. } | Misfit::Widen => _ = plan.slots_mut().remove(&channel),
+            Misfit::Unweighed => _ = plan.byte_limits_mut().remove(&channel),
             _ => panic!("{error}\n{plan}"),
         }
     }

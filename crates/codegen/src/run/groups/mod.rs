@@ -148,7 +148,7 @@ pub(super) fn cut<'a>(
             let batch = packet.clamp(sources.batch, u32::MAX.into());
             let plan = native.choose(&threads.engine, |wishes| {
                 let mut plan = Plan::compiled(native.graph(), &units, wishes);
-                plan.batch = batch as usize;
+                *plan.batch_mut() = batch as usize;
                 plan
             })?;
             Planned::new(native, plan, &units.all)?
@@ -163,7 +163,7 @@ pub(super) fn cut<'a>(
         return Ok((planned, None));
     }
     // A packet has memory for all its batches.
-    let packet = planned.plan.batch as u64;
+    let packet = planned.plan.batch() as u64;
     let batch = if is_free { (packet / ROUNDS).clamp(near, near.saturating_mul(FAR)) } else { near };
     let batch = batch.min(packet).max(1);
     let rounds = (packet / batch).clamp(1, ROUNDS);

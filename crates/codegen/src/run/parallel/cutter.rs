@@ -34,7 +34,7 @@ impl<'a> Cutter<'_, 'a> {
     pub(super) fn follow(&self, planned: Planned) -> (Planned, Option<Sized<'a>>) {
         let layout = (!planned.is_whole()).then(|| {
             let mut layout = self.layout(&planned.bodies);
-            let batch = self.threads.batch.unwrap_or(planned.plan.batch as u64);
+            let batch = self.threads.batch.unwrap_or(planned.plan.batch() as u64);
             layout.set_batch(batch.max(layout.reach.states).max(1));
             layout
         });
@@ -50,7 +50,7 @@ impl<'a> Cutter<'_, 'a> {
             let mut plan = Decisions::compiled(native.graph(), units, wishes);
             sized = plan.bodies(native.graph(), &units.all).ok().and_then(|bodies| self.sized(&bodies));
             match &sized {
-                Some((layout, _)) => plan.batch = layout.batch.min(u64::from(u32::MAX)) as usize,
+                Some((layout, _)) => *plan.batch_mut() = layout.batch.min(u64::from(u32::MAX)) as usize,
                 None => {
                     let whole = Units { division: Division::Whole, ..units.clone() };
                     plan = Decisions::compiled(native.graph(), &whole, wishes);

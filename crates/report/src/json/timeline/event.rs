@@ -8,7 +8,7 @@ use thalweg_trace::{Ended, Event, What};
 
 /// The line of an event of the thread with this id.
 pub(super) fn line<'g>(event: &Event, tid: usize, graph: &'g GraphData) -> Line<'g> {
-    let (ph, cat, name) = match event.what {
+    let (ph, cat, name) = match event.what() {
         What::Activation { node, .. } => ("X", "activation", node_name(graph, node)),
         What::Loop { node, .. } => ("X", "loop", format!("loop {}", node_name(graph, node)).into()),
         What::TaskGraph { node, .. } => {
@@ -26,16 +26,16 @@ pub(super) fn line<'g>(event: &Event, tid: usize, graph: &'g GraphData) -> Line<
         ph: ph.into(),
         pid: THREADS,
         tid: Some(tid),
-        ts: Some(Micros(event.at)),
-        dur: (ph == "X").then(|| Micros(event.what.ns())),
+        ts: Some(Micros(event.at())),
+        dur: (ph == "X").then(|| Micros(event.what().ns())),
         s: (ph == "i").then(|| "t".into()),
-        channel: match event.what {
+        channel: match event.what() {
             What::Fill { channel, .. } => Some(channel.0),
             _ => None,
         },
         name,
         cat: cat.into(),
-        args: arguments(event.what, graph),
+        args: arguments(event.what(), graph),
     }
 }
 

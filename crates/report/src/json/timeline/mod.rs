@@ -74,9 +74,9 @@ struct Header {
 pub(crate) fn write(timeline: &Timeline, graph: &GraphData, out: &mut dyn Write) -> io::Result<()> {
     let waits = waits(timeline, graph);
     let lines = || {
-        let names = timeline.tracks.iter().enumerate().flat_map(|(thread, track)| names(thread, track));
-        let events = timeline.tracks.iter().enumerate().flat_map(|(thread, track)| {
-            track.events.iter().map(move |event| event::line(event, tid(thread), graph))
+        let names = timeline.tracks().iter().enumerate().flat_map(|(thread, track)| names(thread, track));
+        let events = timeline.tracks().iter().enumerate().flat_map(|(thread, track)| {
+            track.events().iter().map(move |event| event::line(event, tid(thread), graph))
         });
         let process = Line::process(THREADS, "threads");
         [process].into_iter().chain(names).chain(events).chain(wait::lines(&waits, timeline, graph))
@@ -89,16 +89,16 @@ pub(crate) fn write(timeline: &Timeline, graph: &GraphData, out: &mut dyn Write)
 }
 
 fn header(timeline: &Timeline, graph: &GraphData) -> Header {
-    let sum = |of: fn(&Track) -> u64| timeline.tracks.iter().map(of).fold(0, u64::saturating_add);
+    let sum = |of: fn(&Track) -> u64| timeline.tracks().iter().map(of).fold(0, u64::saturating_add);
     Header {
         format: FORMAT,
         version: VERSION,
-        threads: timeline.tracks.len(),
+        threads: timeline.tracks().len(),
         nodes: graph.nodes().len(),
         channels: graph.channels().len(),
         kept: "the latest events of each thread",
-        events: sum(|track| track.events.len() as u64),
-        lost: sum(|track| track.lost),
+        events: sum(|track| track.events().len() as u64),
+        lost: sum(|track| track.lost()),
         complete_from_ns: complete_from(timeline),
     }
 }
@@ -106,9 +106,9 @@ fn header(timeline: &Timeline, graph: &GraphData) -> Header {
 /// The name of a thread, with what it has lost, and its place among the others.
 fn names(thread: usize, track: &Track) -> [Line<'_>; 2] {
     let arguments = Arguments {
-        name: Some((&*track.name).into()),
-        events: Some(track.events.len()),
-        lost: Some(track.lost),
+        name: Some(track.name().into()),
+        events: Some(track.events().len()),
+        lost: Some(track.lost()),
         ..Arguments::default()
     };
     let tid = tid(thread);

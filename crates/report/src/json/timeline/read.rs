@@ -91,7 +91,7 @@ fn add(kept: Kept<'_>, graph: &GraphData, tracks: &mut Vec<Track>, expected: &mu
             let Some(track) = track else {
                 return Err(Problem::new("the id of a thread named before").within("tid"));
             };
-            track.events.push(event);
+            track.events_mut().push(event);
         }
     }
     Ok(())
@@ -104,9 +104,9 @@ fn check_counts(threads: usize, tracks: &[Track], expected: &[usize]) -> Check<(
         return Err(Problem::found(format!("the names of {threads} threads"), found));
     }
     for (track, expected) in tracks.iter().zip(expected) {
-        if track.events.len() != *expected {
-            let expected = format!("{expected} events of `{}`", place::excerpt(&track.name));
-            return Err(Problem::found(expected, track.events.len().to_string()));
+        if track.events().len() != *expected {
+            let expected = format!("{expected} events of `{}`", place::excerpt(track.name()));
+            return Err(Problem::found(expected, track.events().len().to_string()));
         }
     }
     Ok(())
@@ -117,7 +117,7 @@ fn check_event(event: &Event, name: &str, graph: &GraphData) -> Check<()> {
     let channel = |id: ChannelId| {
         index(id.index(), graph.channels().len(), "channels").map_err(|problem| problem.within("channel"))
     };
-    let (node, prefix) = match event.what {
+    let (node, prefix) = match event.what() {
         What::Activation { node, ended, .. } => {
             if let Ended::Empty(id) | Ended::Full(id) = ended {
                 channel(id).map_err(|problem| problem.within("args"))?;
@@ -189,7 +189,7 @@ impl<'d> Line<'d> {
         }
         let Some(what) = self.what()? else { return Ok(Kept::Nothing) };
         let Micros(at) = needed("ts", self.ts)?;
-        Ok(Kept::Event { tid: needed("tid", self.tid)?, event: Event { at, what }, name: self.name })
+        Ok(Kept::Event { tid: needed("tid", self.tid)?, event: Event::new(at, what), name: self.name })
     }
 
     fn kept_name(self) -> Result<Kept<'d>, String> {
@@ -197,7 +197,7 @@ impl<'d> Line<'d> {
             return Ok(Kept::Nothing);
         }
         let mut track = Track::new(needed("name", self.args.name)?);
-        track.lost = needed("lost", self.args.lost)?;
+        *track.lost_mut() = needed("lost", self.args.lost)?;
         Ok(Kept::Thread { tid: needed("tid", self.tid)?, track, events: needed("events", self.args.events)? })
     }
 

@@ -13,7 +13,7 @@ pub(super) fn lines<'g>(
     graph: &'g GraphData,
 ) -> impl Iterator<Item = Line<'g>> {
     // Behind the ids of the threads: no two tracks of the file have the same one.
-    let before = timeline.tracks.len() + 1;
+    let before = timeline.tracks().len() + 1;
     let process = (!waits.is_empty()).then(|| Line::process(WAITS, "waits of nodes"));
     let of_nodes = waits.chunk_by(|a, b| a.node == b.node).flat_map(move |of_node| {
         let node = of_node[0].node;

@@ -98,7 +98,7 @@ fn draw_edge(svg: &mut String, report: &Report, picture: &Picture, layout: &Layo
 
 fn describe_edge(report: &Report, picture: &Picture, edge: &Edge) -> String {
     let name = match edge.channels {
-        1 => report.graph.channel_name(edge.first),
+        1 => report.graph().channel_name(edge.first),
         n => format!(
             "{n} channels from {} to {}",
             picture.shapes[edge.from].name, picture.shapes[edge.to].name
@@ -148,7 +148,7 @@ fn draw_box(
     bound: bool,
 ) {
     let (x, y) = corner;
-    let node = report.graph.node(shape.first);
+    let node = report.graph().node(shape.first);
     let corners = if node.kind == Kind::Process { 14 } else { 4 };
     let dedicated = if Evidence(report).has_own_thread(shape.first) { " dedicated" } else { "" };
     let bound_class = if bound { " bound" } else { "" };

@@ -52,7 +52,7 @@ pub(crate) struct Groups {
 
 /// Groups the nodes of a report's graph.
 pub(crate) fn group(report: &Report) -> Groups {
-    let count = report.graph.nodes().len();
+    let count = report.graph().nodes().len();
     if count <= SINGLE {
         return Groups { of: (0..count as u32).collect(), why: vec![Why::Single; count] };
     }
@@ -91,7 +91,7 @@ fn number<K: std::hash::Hash + Eq>(
 }
 
 fn by_name(report: &Report) -> Groups {
-    let nodes = report.graph.nodes();
+    let nodes = report.graph().nodes();
     let key = |index: usize| {
         let node = &nodes[index];
         let kind = match node.kind {
@@ -109,10 +109,10 @@ fn by_neighbours(report: &Report, groups: &Groups) -> Groups {
     let key = |node: usize| {
         let id = NodeId(node as u32);
         let of = |node: NodeId| groups.of[node.index()];
-        let inputs = report.graph.node(id).inputs.iter().filter_map(|port| port.channel);
-        let outputs = report.graph.node(id).outputs.iter().filter_map(|port| port.channel);
-        let inputs: BTreeSet<u32> = inputs.map(|id| of(report.graph.channel(id).from.0)).collect();
-        let outputs: BTreeSet<u32> = outputs.map(|id| of(report.graph.channel(id).to.0)).collect();
+        let inputs = report.graph().node(id).inputs.iter().filter_map(|port| port.channel);
+        let outputs = report.graph().node(id).outputs.iter().filter_map(|port| port.channel);
+        let inputs: BTreeSet<u32> = inputs.map(|id| of(report.graph().channel(id).from.0)).collect();
+        let outputs: BTreeSet<u32> = outputs.map(|id| of(report.graph().channel(id).to.0)).collect();
         (groups.of[node], inputs, outputs)
     };
     number(groups.of.len(), key, |_| Why::Name)
@@ -121,7 +121,7 @@ fn by_neighbours(report: &Report, groups: &Groups) -> Groups {
 /// The distinct edges between different groups.
 fn edges(report: &Report, groups: &Groups) -> Vec<(usize, usize)> {
     let of = |node: NodeId| groups.of[node.index()] as usize;
-    let ends = report.graph.channels().iter().map(|channel| (of(channel.from.0), of(channel.to.0)));
+    let ends = report.graph().channels().iter().map(|channel| (of(channel.from.0), of(channel.to.0)));
     let mut edges: Vec<_> = ends.filter(|(from, to)| from != to).collect();
     edges.sort_unstable();
     edges.dedup();
@@ -130,8 +130,8 @@ fn edges(report: &Report, groups: &Groups) -> Vec<(usize, usize)> {
 
 fn busy(report: &Report, groups: &Groups) -> Vec<f64> {
     let mut busy = vec![0.0; groups.why.len()];
-    for (group, node) in groups.of.iter().zip(&report.nodes) {
-        busy[*group as usize] += node.busy.as_secs_f64();
+    for (group, node) in groups.of.iter().zip(report.nodes()) {
+        busy[*group as usize] += node.busy().as_secs_f64();
     }
     busy
 }
@@ -139,7 +139,7 @@ fn busy(report: &Report, groups: &Groups) -> Vec<f64> {
 /// Merges groups with little load that are a chain: each has one successor, whose only predecessor it is.
 fn chains(report: &Report, groups: &Groups) -> Groups {
     let (edges, busy) = (edges(report, groups), busy(report, groups));
-    let most = (SMALL.0 * busy.iter().sum::<f64>()).min(SMALL.1 * report.wall.as_secs_f64());
+    let most = (SMALL.0 * busy.iter().sum::<f64>()).min(SMALL.1 * report.wall().as_secs_f64());
     let small: Vec<bool> = busy.iter().map(|busy| *busy <= most).collect();
     let (mut out, mut into) = (vec![0; busy.len()], vec![0; busy.len()]);
     for (from, to) in &edges {
@@ -184,7 +184,7 @@ fn heads(before: &[Option<usize>]) -> Vec<usize> {
 fn behind_the_busiest(report: &Report, groups: &Groups) -> Groups {
     let (edges, busy) = (edges(report, groups), busy(report, groups));
     let mut heavy = vec![false; busy.len()];
-    for (node, group) in report.graph.node_ids().zip(&groups.of) {
+    for (node, group) in report.graph().node_ids().zip(&groups.of) {
         heavy[*group as usize] |= Evidence(report).load(node) > SMALL.1;
     }
     let mut order: Vec<usize> = (0..busy.len()).collect();

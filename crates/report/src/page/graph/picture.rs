@@ -77,7 +77,7 @@ impl Picture {
 fn shapes(report: &Report, groups: &Groups) -> Vec<Shape> {
     let mut shapes: Vec<Option<Shape>> = groups.why.iter().map(|_| None).collect();
     let mut lasts = vec![NodeId(0); shapes.len()];
-    for (node, group) in report.graph.node_ids().zip(&groups.of) {
+    for (node, group) in report.graph().node_ids().zip(&groups.of) {
         let (group, load) = (*group as usize, Evidence(report).load(node));
         lasts[group] = node;
         let shape = shapes[group].get_or_insert_with(|| Shape {
@@ -90,11 +90,11 @@ fn shapes(report: &Report, groups: &Groups) -> Vec<Shape> {
             inside: 0,
         });
         shape.nodes += 1;
-        shape.busy = shape.busy.saturating_add(report.nodes[node.index()].busy);
+        shape.busy = shape.busy.saturating_add(report.nodes()[node.index()].busy());
         shape.loads = (shape.loads.0.min(load), shape.loads.1.max(load));
     }
     let mut shapes: Vec<Shape> = shapes.into_iter().flatten().collect();
-    let name = |node: NodeId| report.graph.node(node).name.as_str();
+    let name = |node: NodeId| report.graph().node(node).name.as_str();
     for (shape, last) in shapes.iter_mut().zip(lasts) {
         shape.name = match shape.why {
             Why::Single => name(shape.first).to_owned(),
@@ -110,8 +110,8 @@ fn shapes(report: &Report, groups: &Groups) -> Vec<Shape> {
 fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
     let mut edges: BTreeMap<(usize, usize), Edge> = BTreeMap::new();
     let of = |node: NodeId| groups.of[node.index()] as usize;
-    for id in report.graph.channel_ids() {
-        let (channel, stats) = (report.graph.channel(id), &report.channels[id.index()]);
+    for id in report.graph().channel_ids() {
+        let (channel, stats) = (report.graph().channel(id), &report.channels()[id.index()]);
         let (from, to) = (of(channel.from.0), of(channel.to.0));
         if from == to {
             shapes[from].inside += 1;
@@ -131,11 +131,11 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
             initial: 0,
         });
         edge.channels += 1;
-        edge.items = edge.items.saturating_add(stats.items);
-        edge.capacity += stats.capacity as f64;
-        edge.mean += if stats.mean.is_finite() { stats.mean } else { 0.0 };
-        edge.consumer_waited = edge.consumer_waited.saturating_add(stats.consumer_waited);
-        edge.producer_waited = edge.producer_waited.saturating_add(stats.producer_waited);
+        edge.items = edge.items.saturating_add(stats.items());
+        edge.capacity += stats.capacity() as f64;
+        edge.mean += if stats.mean().is_finite() { stats.mean() } else { 0.0 };
+        edge.consumer_waited = edge.consumer_waited.saturating_add(stats.consumer_waited());
+        edge.producer_waited = edge.producer_waited.saturating_add(stats.producer_waited());
         edge.feedback &= channel.link.feedback;
         edge.initial = edge.initial.saturating_add(channel.link.initial);
     }
@@ -146,7 +146,7 @@ fn edges(report: &Report, groups: &Groups, shapes: &mut [Shape]) -> Vec<Edge> {
 pub(crate) fn kind(report: &Report, node: NodeId) -> String {
     let thread = if Evidence(report).has_own_thread(node) { ", own thread" } else { "" };
     let limit = Evidence(report).worker_limit(node).map_or(String::new(), |workers| format!(" ≤ {workers}"));
-    let node = report.graph.node(node);
+    let node = report.graph().node(node);
     let order = if node.unordered { ", unordered" } else { "" };
     let merge = if node.merge { ", merge" } else { "" };
     let timed = if node.timed { ", timed" } else { "" };

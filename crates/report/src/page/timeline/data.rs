@@ -29,12 +29,18 @@ pub(super) fn json(shown: &Shown<'_>) -> (String, usize) {
         let mut before = 0_i128;
         let mut events: Vec<&Event> = track.events.iter().filter(|event| counts(event, least)).collect();
         // What contains others comes before them.
-        events.sort_by_key(|event| (event.at, Reverse(event.what.ns())));
+        events.sort_by_key(|event| (event.at(), Reverse(event.what().ns())));
         for (i, event) in events.into_iter().enumerate() {
             let Some((kind, id)) = code(event, &mut names) else { continue };
             let comma = if i == 0 { "" } else { "," };
-            put!(tracks, "{comma}{},{},{}", i128::from(event.at) - before, event.what.ns(), kind + 16 * id);
-            before = i128::from(event.at);
+            put!(
+                tracks,
+                "{comma}{},{},{}",
+                i128::from(event.at()) - before,
+                event.what().ns(),
+                kind + 16 * id
+            );
+            before = i128::from(event.at());
         }
         tracks.push_str("]}");
     }
@@ -75,7 +81,7 @@ impl Names {
 /// Events shorter than this are left out: none, if all fit.
 fn shortest(shown: &Shown<'_>) -> (u64, usize) {
     let mut lengths: Vec<u64> =
-        shown.tracks.iter().flat_map(|track| track.events.iter()).map(|e| e.what.ns()).collect();
+        shown.tracks.iter().flat_map(|track| track.events.iter()).map(|e| e.what().ns()).collect();
     if lengths.len() <= EVENTS {
         return (0, 0);
     }
@@ -88,16 +94,16 @@ fn shortest(shown: &Shown<'_>) -> (u64, usize) {
 }
 
 fn counts(event: &Event, least: u64) -> bool {
-    match event.what {
+    match event.what() {
         What::Fill { .. } => false,
         What::Growth { .. } => true,
-        _ => event.what.ns() >= least,
+        _ => event.what().ns() >= least,
     }
 }
 
 /// The kind of an event in the script's numbers, and the number of its node.
 fn code(event: &Event, names: &mut Names) -> Option<(u64, u64)> {
-    Some(match event.what {
+    Some(match event.what() {
         What::Activation { node, ended, .. } => {
             let kind = match ended {
                 Ended::Empty(_) => 0,

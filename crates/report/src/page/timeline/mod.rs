@@ -41,7 +41,7 @@ impl Shown<'_> {
     }
 
     fn name(&self, node: NodeId) -> String {
-        let node = self.report.graph.nodes().get(node.index());
+        let node = self.report.graph().nodes().get(node.index());
         node.map_or("a node that the graph lacks".to_owned(), |node| shortened(&node.name, 60))
     }
 }
@@ -56,14 +56,14 @@ pub(super) fn section(
 ) {
     out.push_str("<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n");
     let tracks: Vec<ShownTrack<'_>> = timeline
-        .tracks
+        .tracks()
         .iter()
-        .filter(|track| !track.events.is_empty() || track.lost > 0)
+        .filter(|track| !track.events().is_empty() || track.lost() > 0)
         .take(TRACKS)
         .map(ShownTrack::new)
         .collect();
     let ends = tracks.iter().flat_map(|track| track.events.iter()).map(Event::end);
-    let end = ends.max().unwrap_or(0).max(u64::try_from(report.wall.as_nanos()).unwrap_or(u64::MAX)).max(1);
+    let end = ends.max().unwrap_or(0).max(u64::try_from(report.wall().as_nanos()).unwrap_or(u64::MAX)).max(1);
     let shown = Shown { tracks, report, picture, colours, end };
     legend(out, &shown);
     put!(out, "<div class=\"scroll\">\n{}</div>\n", overview::draw(&shown));
@@ -74,23 +74,23 @@ pub(super) fn section(
 
 impl<'a> ShownTrack<'a> {
     fn new(track: &'a Track) -> ShownTrack<'a> {
-        let mut events = Cow::Borrowed(&track.events[..]);
-        for (index, event) in track.events.iter().enumerate() {
-            if let Some(ns) = spun(&track.events[..index], event) {
-                events.to_mut()[index].what = What::Spin { ns };
+        let mut events = Cow::Borrowed(track.events());
+        for (index, event) in track.events().iter().enumerate() {
+            if let Some(ns) = spun(&track.events()[..index], event) {
+                *events.to_mut()[index].what_mut() = What::Spin { ns };
             }
         }
-        ShownTrack { name: &track.name, lost: track.lost, events }
+        ShownTrack { name: track.name(), lost: track.lost(), events }
     }
 }
 
 /// For how long a spin lasted before the thread parked in it. `None` if the event is none with a park in it. `before`
 /// has the events that ended before it.
 fn spun(before: &[Event], event: &Event) -> Option<u64> {
-    let What::Spin { .. } = event.what else { return None };
-    let inside = before.iter().rev().take_while(|inner| inner.end() > event.at);
-    let parks = inside.filter(|inner| matches!(inner.what, What::Park { .. }) && inner.at >= event.at);
-    parks.last().map(|park| park.at - event.at)
+    let What::Spin { .. } = event.what() else { return None };
+    let inside = before.iter().rev().take_while(|inner| inner.end() > event.at());
+    let parks = inside.filter(|inner| matches!(inner.what(), What::Park { .. }) && inner.at() >= event.at());
+    parks.last().map(|park| park.at() - event.at())
 }
 
 fn legend(out: &mut String, shown: &Shown<'_>) {
@@ -128,8 +128,9 @@ fn notes(out: &mut String, timeline: &Timeline, shown: &Shown<'_>) {
             Text(&names)
         );
     }
-    let empty = timeline.tracks.iter().filter(|track| track.events.is_empty() && track.lost == 0).count();
-    let more = timeline.tracks.len() - shown.tracks.len() - empty;
+    let empty =
+        timeline.tracks().iter().filter(|track| track.events().is_empty() && track.lost() == 0).count();
+    let more = timeline.tracks().len() - shown.tracks.len() - empty;
     if more > 0 {
         put!(out, "<p class=\"quiet\">{more} more threads are not shown.</p>\n");
     }
@@ -142,15 +143,16 @@ mod tests {
     /// Documents of earlier versions have parks inside of spins.
     #[test]
     fn a_spin_ends_where_the_thread_parks() {
-        let event = |at, what| Event { at, what };
+        let event = |at, what| Event::new(at, what);
         let mut track = Track::new("worker 0");
         let park = |at| event(at, What::Park { ns: 10 });
-        track.events = vec![park(20), park(40), event(5, What::Spin { ns: 45 }), park(60)];
+        *track.events_mut() = vec![park(20), park(40), event(5, What::Spin { ns: 45 }), park(60)];
         let lengths = |track: &Track| -> Vec<u64> {
-            ShownTrack::new(track).events.iter().map(|event| event.what.ns()).collect()
+            ShownTrack::new(track).events.iter().map(|event| event.what().ns()).collect()
         };
         assert_eq!(lengths(&track), [10, 10, 15, 10]);
-        track.events = vec![event(5, What::Spin { ns: 15 }), park(20), event(30, What::Spin { ns: 7 })];
+        *track.events_mut() =
+            vec![event(5, What::Spin { ns: 15 }), park(20), event(30, What::Spin { ns: 7 })];
         assert_eq!(lengths(&track), [15, 10, 7]);
     }
 }

@@ -152,13 +152,13 @@ fn columns(shown: &Shown<'_>, track: &ShownTrack<'_>) -> Vec<Column> {
     let mut columns = vec![Column::default(); COLUMNS];
     let per = shown.end as f64 / COLUMNS as f64;
     for event in outermost(&track.events) {
-        let (from, long) = (event.at as f64, event.what.ns() as f64);
+        let (from, long) = (event.at() as f64, event.what().ns() as f64);
         let first = ((from / per) as usize).min(COLUMNS - 1);
         let last = (((from + long) / per) as usize).min(COLUMNS - 1);
         for (column, at) in columns[first..=last].iter_mut().zip(first..) {
             let (begin, end) = (from.max(at as f64 * per), (from + long).min((at + 1) as f64 * per));
             let part = (end - begin).max(0.0);
-            match event.what {
+            match event.what() {
                 What::Activation { node, .. } | What::Loop { node, .. } | What::TaskGraph { node, .. } => {
                     column.nodes[shown.colour(node)] += part;
                 }
@@ -175,10 +175,10 @@ fn columns(shown: &Shown<'_>, track: &ShownTrack<'_>) -> Vec<Column> {
 fn outermost(events: &[Event]) -> impl Iterator<Item = &Event> {
     let mut began = u64::MAX;
     events.iter().rev().filter(move |event| {
-        let is_part = matches!(event.what, What::Loop { .. } | What::TaskGraph { .. });
-        let counts = event.what.ns() > 0 && !(is_part && event.at >= began);
+        let is_part = matches!(event.what(), What::Loop { .. } | What::TaskGraph { .. });
+        let counts = event.what().ns() > 0 && !(is_part && event.at() >= began);
         if counts {
-            began = began.min(event.at);
+            began = began.min(event.at());
         }
         counts
     })
@@ -189,17 +189,17 @@ fn marks(svg: &mut String, shown: &Shown<'_>, track: &ShownTrack<'_>, y: f64) {
     let column = |at: u64| ((at as f64 / shown.end as f64 * COLUMNS as f64) as usize).min(COLUMNS - 1);
     let (mut ticks, mut last, mut growths) = (String::new(), None, 0);
     for event in track.events.iter() {
-        let x = LEFT + column(event.at) as f64 * STEP;
-        match event.what {
-            What::Steal { .. } if last != Some(column(event.at)) => {
-                last = Some(column(event.at));
+        let x = LEFT + column(event.at()) as f64 * STEP;
+        match event.what() {
+            What::Steal { .. } if last != Some(column(event.at())) => {
+                last = Some(column(event.at()));
                 put!(ticks, "M{x} {}h1v4h-1z", y - 5.0);
             }
             What::Growth { channel, to } if growths < GROWTHS => {
                 growths += 1;
-                let known = channel.index() < shown.report.graph.channels().len();
+                let known = channel.index() < shown.report.graph().channels().len();
                 let name =
-                    if known { shown.report.graph.channel_name(channel) } else { "a channel".to_owned() };
+                    if known { shown.report.graph().channel_name(channel) } else { "a channel".to_owned() };
                 put!(
                     svg,
                     "<path class=\"mark-growth\" d=\"M{x} {}l5 -8h-10z\"><title>{} grew to {to}</title></path>",
@@ -224,13 +224,13 @@ mod tests {
     #[test]
     fn parts_of_activations_are_not_counted_twice() {
         let node = NodeId(0);
-        let part = |at, ns| Event { at, what: What::Loop { node, steals: 0, ns } };
+        let part = |at, ns| Event::new(at, What::Loop { node, steals: 0, ns });
         let activation =
-            |at, ns| Event { at, what: What::Activation { node, firings: 1, ns, ended: Ended::Done } };
-        let graph = Event { at: 60, what: What::TaskGraph { node, steals: 0, ns: 30 } };
+            |at, ns| Event::new(at, What::Activation { node, firings: 1, ns, ended: Ended::Done });
+        let graph = Event::new(60, What::TaskGraph { node, steals: 0, ns: 30 });
         // A loop of an activation, one that the thread has joined, and one in a task graph.
         let events = [part(10, 5), activation(0, 20), part(20, 10), part(65, 5), graph];
-        let starts: Vec<u64> = outermost(&events).map(|event| event.at).collect();
+        let starts: Vec<u64> = outermost(&events).map(|event| event.at()).collect();
         assert_eq!(starts, [60, 20, 0]);
     }
 
