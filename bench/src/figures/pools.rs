@@ -62,7 +62,7 @@ fn steals(job: &Farm) -> f64 {
     let sum = from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold);
     let ran = sum.run_with(&Options::new().threads(job.threads).policy("ws-last"));
     let Ok((_, report)) = ran.map(Run::into_parts) else { return f64::NAN };
-    let stolen: u64 = report.workers.iter().map(|worker| worker.steals).sum();
-    let firings: u64 = report.nodes.iter().map(|node| node.firings).sum();
+    let stolen: u64 = report.workers().iter().map(|worker| worker.steals()).sum();
+    let firings: u64 = report.nodes().iter().map(|node| node.firings()).sum();
     100.0 * stolen as f64 / firings.max(1) as f64
 }

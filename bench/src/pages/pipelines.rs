@@ -30,11 +30,12 @@ pub(super) const SECTIONS: [Section; 3] = [
         plots: |_| Vec::new(),
     },
     Section {
-    title: "Pools",
-    prefixes: &["pools"],
-    subject: "",
-    text: "A serial stage, a parallel stage with heavy-tailed work and a serial stage in order; efficiency. `ours`: the default policy\n\
+        title: "Pools",
+        prefixes: &["pools"],
+        subject: "",
+        text: "A serial stage, a parallel stage with heavy-tailed work and a serial stage in order; efficiency. `ours`: the default policy\n\
            `auto`. `ours(pools C)`: C workers for the parallel stage and one for each other, which share the cores. Below: the nodes\n\
            that workers have stolen for each 100 firings, under `ws-last`.",
-    plots: |_| Vec::new(),
-}];
+        plots: |_| Vec::new(),
+    },
+];

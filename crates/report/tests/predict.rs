@@ -24,13 +24,14 @@ fn chain(nodes: &[(Node, u64, usize)]) -> Report {
         graph.connect((NodeId(to - 1), 0), (NodeId(to), 0), Link::default()).unwrap();
     }
     let mut report = Report::new(graph, "auto", 2);
-    report.wall = Duration::from_secs(1);
-    for (stats, (_, us, _)) in report.nodes.iter_mut().zip(nodes) {
-        (stats.firings, stats.activations, stats.busy) = (1000, 1000, Duration::from_micros(1000 * us));
-        stats.service = Some(Box::new(exponential(*us as f64 * 1e3)));
+    *report.wall_mut() = Duration::from_secs(1);
+    for (stats, (_, us, _)) in report.nodes_mut().iter_mut().zip(nodes) {
+        (*stats.firings_mut(), *stats.activations_mut(), *stats.busy_mut()) =
+            (1000, 1000, Duration::from_micros(1000 * us));
+        *stats.service_mut() = Some(Box::new(exponential(*us as f64 * 1e3)));
     }
-    for (stats, (.., capacity)) in report.channels.iter_mut().zip(&nodes[1..]) {
-        (stats.items, stats.capacity) = (1000, *capacity);
+    for (stats, (.., capacity)) in report.channels_mut().iter_mut().zip(&nodes[1..]) {
+        (*stats.items_mut(), *stats.capacity_mut()) = (1000, *capacity);
     }
     report
 }
@@ -41,7 +42,7 @@ fn exponential(mean: f64) -> Service {
     firing.record(0.0, 500);
     firing.record(2.0 * mean, 500);
     let mut service = Service::default();
-    service.firing = firing;
+    *service.firing_mut() = firing;
     service
 }
 
@@ -69,7 +70,7 @@ fn two_threads_and_a_channel_of_k_places_are_a_queue_of_k_places() {
 #[test]
 fn one_thread_does_all_the_work_whatever_the_room() {
     let mut report = chain(&[(node("a"), 300, 1), (Node::parallel("b"), 500, 1), (node("c"), 200, 1)]);
-    report.threads = 1;
+    *report.threads_mut() = 1;
     let prediction = report.prediction().unwrap();
     near(prediction.throughput().predicted(), 1000.0);
     near(prediction.throughput().error() + 1.0, 1.0);
@@ -80,9 +81,10 @@ fn one_thread_does_all_the_work_whatever_the_room() {
 fn a_stage_that_makes_more_items_fires_more_often() {
     // `split` makes four items of one, and `hash` takes 1 ms for each: 250 items of the source a second on one thread.
     let mut report = chain(&[(node("split"), 1, 1000), (node("hash"), 1000, 1000)]);
-    (report.nodes[1].firings, report.nodes[1].busy) = (4000, Duration::from_secs(4));
-    report.channels[0].items = 4000;
-    report.wall = Duration::from_secs(4);
+    (*report.nodes_mut()[1].firings_mut(), *report.nodes_mut()[1].busy_mut()) =
+        (4000, Duration::from_secs(4));
+    *report.channels_mut()[0].items_mut() = 4000;
+    *report.wall_mut() = Duration::from_secs(4);
     let prediction = report.prediction().unwrap();
     near(prediction.bound(), 250.0);
     assert_eq!(prediction.limit().unwrap().name(), "hash");
@@ -102,12 +104,12 @@ fn sources_of_different_rates_count_as_one() {
     graph.connect((NodeId(0), 0), (NodeId(2), 0), Link::default()).unwrap();
     graph.connect((NodeId(1), 0), (NodeId(2), 1), Link::default()).unwrap();
     let mut report = Report::new(graph, "auto", 1);
-    report.wall = Duration::from_millis(700);
-    for (stats, (firings, ms)) in report.nodes.iter_mut().zip([(100, 200), (400, 400), (100, 100)]) {
-        (stats.firings, stats.busy) = (firings, Duration::from_millis(ms));
+    *report.wall_mut() = Duration::from_millis(700);
+    for (stats, (firings, ms)) in report.nodes_mut().iter_mut().zip([(100, 200), (400, 400), (100, 100)]) {
+        (*stats.firings_mut(), *stats.busy_mut()) = (firings, Duration::from_millis(ms));
     }
-    (report.channels[0].items, report.channels[1].items) = (100, 400);
-    report.channels.iter_mut().for_each(|channel| channel.capacity = 64);
+    (*report.channels_mut()[0].items_mut(), *report.channels_mut()[1].items_mut()) = (100, 400);
+    report.channels_mut().iter_mut().for_each(|channel| *channel.capacity_mut() = 64);
     let prediction = report.prediction().unwrap();
     near(prediction.throughput().predicted(), 100.0 / 0.7);
     near(prediction.throughput().measured(), 100.0 / 0.7);
@@ -118,11 +120,12 @@ fn what_no_model_has_is_refused_by_name() {
     let unmeasured = Report::default().prediction().unwrap_err();
     assert_eq!(unmeasured, Unpredictable::Unmeasured);
     let mut report = chain(&[(node("a"), 1, 1), (node("b"), 1, 8)]);
-    report.graph.node_mut(NodeId(1)).outputs.push(OutPort::new("back", Item::of::<u64>()));
-    report.graph.node_mut(NodeId(0)).inputs.push(InPort::new("back", Item::of::<u64>()));
+    report.graph_mut().node_mut(NodeId(1)).outputs.push(OutPort::new("back", Item::of::<u64>()));
+    report.graph_mut().node_mut(NodeId(0)).inputs.push(InPort::new("back", Item::of::<u64>()));
     let link = Link { feedback: true, initial: 1, ..Link::default() };
-    report.graph.connect((NodeId(1), 0), (NodeId(0), 0), link).unwrap();
-    report.channels.push(report.channels[0]);
+    report.graph_mut().connect((NodeId(1), 0), (NodeId(0), 0), link).unwrap();
+    let channel = report.channels()[0];
+    report.channels_mut().push(channel);
     let error = report.prediction().unwrap_err().to_string();
     assert_eq!(error, "`b.back -> a.back` is part of a loop, and the models have none");
 }

@@ -39,11 +39,11 @@ impl Sizes {
     /// many firings as the plan's batch. A channel that could not hold what a firing of the model moves is larger than planned.
     pub(crate) fn of_plan(model: &Model, plan: &Plan) -> Sizes {
         let claims = |node: NodeId| {
-            let claim = plan.claim_lengths.get(node.index()).map_or(1, |claim| (*claim).max(1) as u64);
+            let claim = plan.claim_lengths().get(node.index()).map_or(1, |claim| (*claim).max(1) as u64);
             let budget = if model.is_parallel(node) { claim } else { claim.saturating_mul(4) };
-            Claims { budget: budget.min(plan.batch.max(1) as u64), claim }
+            Claims { budget: budget.min(plan.batch().max(1) as u64), claim }
         };
-        let planned = |index: usize| plan.capacities.get(index).copied().unwrap_or(0);
+        let planned = |index: usize| plan.capacities().get(index).copied().unwrap_or(0);
         Sizes {
             capacities: model.graph.channel_ids().map(|id| model.fitted(id, planned(id.index()))).collect(),
             claims: model.graph.node_ids().map(claims).collect(),

@@ -79,14 +79,11 @@ fn errors(pools: bool) -> [Vec<f64>; 2] {
     for _ in 0..COUNT[0] {
         let (model, stages, capacities) = chain(&mut random);
         let count = 1 + random.below(if pools { 4 } else { 12 }) as usize;
-        let mut wishes = Wishes { claim_length: Some(1), ..Wishes::default() };
-        match pools {
-            true => (wishes.policy, wishes.pools) = (Some(POOLS.to_owned()), Some(count)),
-            false => wishes.threads = Some(count),
-        }
+        let wishes = Wishes::default().claim_length(1);
+        let wishes = if pools { wishes.policy(POOLS).pools(count) } else { wishes.threads(count) };
         let mut plan = Plan::new(&model.graph, &wishes);
-        plan.capacities = capacities.iter().map(|capacity| *capacity as usize).collect();
-        let window = plan.window as u64;
+        *plan.capacities_mut() = capacities.iter().map(|capacity| *capacity as usize).collect();
+        let window = plan.window() as u64;
         let report = match pools {
             true => run_planned(&Pools, &model, &FREE, plan),
             false => run_planned(&Auto, &model, &Settings { workers: count, ..FREE }, plan),

@@ -28,13 +28,7 @@ const FREE: Settings = Settings {
 
 /// A plan for pools of `workers` workers, with this capacity of all channels and this claim length.
 fn plan(model: &Model, workers: usize, capacity: usize, claim: usize) -> Plan {
-    let wishes = Wishes {
-        policy: Some(POOLS.to_owned()),
-        pools: Some(workers),
-        capacity: Some(capacity),
-        claim_length: Some(claim),
-        ..Wishes::default()
-    };
+    let wishes = Wishes::default().policy(POOLS).pools(workers).capacity(capacity).claim_length(claim);
     Plan::new(&model.graph, &wishes)
 }
 
@@ -74,7 +68,7 @@ fn a_run_follows_the_plans_claims() {
     assert_eq!(play(&model, plan(&model, 1, 8, 3)).makespan, 30 + 6 * 30);
     // Six firings are more than the batch, so the activation of the source ends after four, which are published together.
     let mut short = plan(&model, 1, 8, 6);
-    short.batch = 4;
+    *short.batch_mut() = 4;
     assert_eq!(play(&model, short).makespan, 40 + 6 * 30);
 }
 

@@ -185,7 +185,7 @@ impl Errors {
 /// Threads over work and the slowest stage, from the means that the report measured: what needs no model.
 fn simple(case: &Case, report: &Report) -> f64 {
     let items = case.items as f64;
-    let busy = |node: usize| report.nodes[node].busy.as_secs_f64() / items;
+    let busy = |node: usize| report.nodes()[node].busy().as_secs_f64() / items;
     let threads = |stage: &Stage| if stage.parallel { case.workers as f64 } else { 1.0 };
     let slowest = case.stages.iter().enumerate().map(|(i, stage)| threads(stage) / busy(i));
     let slowest = slowest.fold(f64::INFINITY, f64::min);

@@ -25,11 +25,11 @@ fn expected(items: u64) -> impl Iterator<Item = u64> {
 
 /// By node: the workers whose timelines have an activation of it.
 fn activated_by(report: &thalweg::Report) -> Vec<BTreeSet<usize>> {
-    let mut by = vec![BTreeSet::new(); report.nodes.len()];
-    let timeline = report.timeline.as_ref().expect("it was recorded");
-    for (worker, track) in timeline.tracks.iter().enumerate().take(report.threads) {
-        for event in &track.events {
-            if let What::Activation { node, .. } = event.what {
+    let mut by = vec![BTreeSet::new(); report.nodes().len()];
+    let timeline = report.timeline().expect("it was recorded");
+    for (worker, track) in timeline.tracks().iter().enumerate().take(report.threads()) {
+        for event in track.events() {
+            if let What::Activation { node, .. } = event.what() {
                 by[node.index()].insert(worker);
             }
         }
@@ -42,7 +42,7 @@ fn a_worker_fires_its_node_and_no_other() {
     let options = Options::new().pools(3).timeline(1 << 16);
     let (items, report) = watch("pools", || squares(200_000).run_with(&options)).unwrap().into_parts();
     assert!(items.into_iter().eq(expected(200_000)));
-    assert_eq!((report.threads, report.policy.as_str()), (6, "pools"));
+    assert_eq!((report.threads(), report.policy()), (6, "pools"));
     let by = activated_by(&report);
     let pools = [vec![0], vec![1, 2, 3], vec![4], vec![5]];
     assert_eq!(by.len(), pools.len());
@@ -71,7 +71,7 @@ fn sleeping(workers: usize) -> (f64, usize) {
     let options = Options::new().pools(workers);
     let (sum, report) = watch(format!("{workers} sleep"), || output.run_with(&options)).unwrap().into_parts();
     let took = began.elapsed();
-    assert_eq!((sum, report.threads), (items * (items - 1) / 2, workers + 2));
+    assert_eq!((sum, report.threads()), (items * (items - 1) / 2, workers + 2));
     (took.as_secs_f64() / SLEEP.as_secs_f64(), most.load(Ordering::SeqCst))
 }
 
@@ -93,7 +93,7 @@ fn a_node_has_no_more_workers_than_its_own_limit() {
     for (pools, threads) in [(1, 3), (2, 4), (9, 4)] {
         let sum = squares().fold(0, |sum, n| sum + n);
         let (sum, report) = sum.run_with(&Options::new().pools(pools)).unwrap().into_parts();
-        assert_eq!((sum, report.threads), (332_833_500, threads), "{pools}");
+        assert_eq!((sum, report.threads()), (332_833_500, threads), "{pools}");
     }
 }
 
@@ -102,7 +102,7 @@ fn the_threads_are_divided_where_no_number_is_given() {
     for (threads, workers) in [(1, 4), (3, 4), (4, 4), (5, 5), (9, 9)] {
         let options = Options::new().policy("pools").threads(threads);
         let report = watch("divided", || squares(100).run_with(&options)).unwrap().into_report();
-        assert_eq!(report.threads, workers, "{threads} threads");
+        assert_eq!(report.threads(), workers, "{threads} threads");
     }
 }
 
@@ -113,7 +113,7 @@ fn nodes_with_threads_of_their_own_get_no_worker() {
     let (items, report) =
         watch("blocking", || output.run_with(&Options::new().pools(2))).unwrap().into_parts();
     assert!(items.into_iter().eq(expected(3000)));
-    assert_eq!(report.threads, 4);
+    assert_eq!(report.threads(), 4);
 }
 
 #[test]
@@ -144,22 +144,22 @@ fn plans_that_share_a_worker_or_leave_a_node_out_are_refused() {
         });
         squares(1).run_with(&options).unwrap_err().to_string()
     };
-    let error = refused(|plan| _ = plan.affinity.insert(NodeId(2), 1));
+    let error = refused(|plan| _ = plan.affinity_mut().insert(NodeId(2), 1));
     assert!(error.contains("worker 1 serves node `add` and node `square`"), "{error}");
-    let error = refused(|plan| _ = plan.affinity.remove(&NodeId(2)));
+    let error = refused(|plan| _ = plan.affinity_mut().remove(&NodeId(2)));
     assert!(error.contains("node `add` has no worker in the plan"), "{error}");
-    let error = refused(|plan| _ = plan.pools.insert(NodeId(1), vec![1, 7]));
+    let error = refused(|plan| _ = plan.pools_mut().insert(NodeId(1), vec![1, 7]));
     assert!(
         error.contains("node `square` belongs to worker 7 in the plan, the plan has 5 threads"),
         "{error}"
     );
-    let error = refused(|plan| _ = plan.pools.insert(NodeId(1), vec![1, 1]));
+    let error = refused(|plan| _ = plan.pools_mut().insert(NodeId(1), vec![1, 1]));
     assert!(error.contains("worker 1 is twice in the list of node `square`"), "{error}");
-    let error = refused(|plan| _ = plan.pools.insert(NodeId(1), Vec::new()));
+    let error = refused(|plan| _ = plan.pools_mut().insert(NodeId(1), Vec::new()));
     assert!(error.contains("node `square` has `workers` without a number"), "{error}");
-    let error = refused(|plan| _ = plan.pools.insert(NodeId(2), vec![1]));
+    let error = refused(|plan| _ = plan.pools_mut().insert(NodeId(2), vec![1]));
     assert!(error.contains("node `add` has `workers` in the plan and is not parallel"), "{error}");
-    let error = refused(|plan| _ = plan.replicas.insert(NodeId(1), 1));
+    let error = refused(|plan| _ = plan.replicas_mut().insert(NodeId(1), 1));
     assert!(error.contains("node `square` has 2 workers in the plan, at most 1 may fire it"), "{error}");
 }
 
@@ -224,7 +224,7 @@ fn one_change_wakes_as_many_workers_as_have_work() {
         item
     };
     let options = Options::new().pools(ITEMS).repeatable().plan_with(|_, mut plan| {
-        (plan.claim_lengths[0], plan.claim_lengths[1]) = (ITEMS, 1);
+        (plan.claim_lengths_mut()[0], plan.claim_lengths_mut()[1]) = (ITEMS, 1);
         Ok(plan)
     });
     let sum = thalweg::from_iter(0..ITEMS).par_map(wait).fold(0, |sum, item| sum + item);

@@ -97,7 +97,8 @@ fn random_chains_have_the_same_results_with_tokens() {
             run_with_tokens(&case.steps, case.items, case.tokens, case.capacity, &options)
         });
         prop_assert_eq!(&run.results, &run.expected);
-        let exit = run.report.graph.nodes().iter().rfind(|node| node.name.starts_with("in_flight")).unwrap();
+        let exit =
+            run.report.graph().nodes().iter().rfind(|node| node.name.starts_with("in_flight")).unwrap();
         let limit = if run.has_grown() { run.limit(&exit.name) } else { case.tokens };
         let limit = limit + slack(&case.steps);
         prop_assert!(run.most <= limit, "{} in flight, limit {}", run.most, limit);
@@ -209,15 +210,15 @@ fn a_plan_with_tokens_is_for_runs_with_tokens() {
     let text = report.plan_text();
     for name in ["in_flight.entry", "in_flight"] {
         assert!(text.contains(name), "{text}");
-        assert!(report.graph.nodes().iter().any(|node| node.name == name && node.outputs.len() <= 2));
+        assert!(report.graph().nodes().iter().any(|node| node.name == name && node.outputs.len() <= 2));
     }
-    let plan = Plan::read(&text, &report.graph).unwrap();
+    let plan = Plan::read(&text, report.graph()).unwrap();
     let with = |options: Options| chain().run_with(&options.plan(plan.clone()));
     assert_eq!(with(Options::new().tokens(5)).unwrap().len(), 200);
     let refused = with(Options::new()).unwrap_err().into_error();
     assert!(matches!(refused, Error::Plan(_)), "{refused}");
     let plain = chain().run_with(&options).unwrap().into_parts().1;
-    assert_eq!(plain.graph.nodes().len() + 2, report.graph.nodes().len());
+    assert_eq!(plain.graph().nodes().len() + 2, report.graph().nodes().len());
 }
 
 /// The whole text of the error with which tokens are refused.

@@ -54,7 +54,7 @@ mod tests {
     /// A farm whose parallel node has three workers: 0 is the source's, 4 the sink's.
     fn farm() -> Mock {
         let mut host = Mock::with_workers(graphs::farm(), 6);
-        let wishes = Wishes { policy: Some(POOLS.to_owned()), pools: Some(3), ..Wishes::default() };
+        let wishes = Wishes::default().policy(POOLS).pools(3);
         host.plan = Plan::new(&host.graph, &wishes);
         host
     }

@@ -58,11 +58,12 @@ impl Beside {
 /// let parse = graph.add(Node::parallel("parse").input(InPort::new("in", item)));
 /// graph.connect((read, 0), (parse, 0), Link::default())?;
 /// let mut report = Report::new(graph, "auto", 2);
-/// report.wall = Duration::from_millis(1_550);
-/// for (node, ms) in report.nodes.iter_mut().zip([1, 2]) {
-///     (node.firings, node.busy) = (1000, Duration::from_millis(1000 * ms));
+/// *report.wall_mut() = Duration::from_millis(1_550);
+/// for (node, ms) in report.nodes_mut().iter_mut().zip([1, 2]) {
+///     (*node.firings_mut(), *node.busy_mut()) = (1000, Duration::from_millis(1000 * ms));
 /// }
-/// (report.channels[0].items, report.channels[0].capacity) = (1000, 64);
+/// let channel = &mut report.channels_mut()[0];
+/// (*channel.items_mut(), *channel.capacity_mut()) = (1000, 64);
 ///
 /// let prediction = report.prediction()?;
 /// assert!(prediction.throughput().error().abs() < 0.1, "{prediction}");
@@ -157,7 +158,7 @@ impl Prediction {
         let idle =
             |busy: fn(Beside) -> f64| threads - stages.iter().map(|stage| busy(stage.busy)).sum::<f64>();
         let idle = Beside { predicted: idle(Beside::predicted), measured: idle(Beside::measured) };
-        let source = report.graph.node(model.source).name.to_string();
+        let source = report.graph().node(model.source).name.to_string();
         Ok(Prediction { model, source, predicted, throughput, idle, stages })
     }
 
@@ -212,18 +213,18 @@ impl Prediction {
     /// Whether the prediction is near enough to what was measured, and the run long enough, to say what other settings
     /// would give.
     pub(crate) fn is_sound(&self, report: &Report) -> bool {
-        let firings = report.nodes[self.model.source.index()].firings;
+        let firings = report.nodes()[self.model.source.index()].firings();
         self.throughput.error().abs() <= NEAR && firings >= MIN_FIRINGS
     }
 }
 
 impl StagePrediction {
     fn of(report: &Report, model: &Model, i: usize, predicted: &OfStage) -> StagePrediction {
-        let (node, wall) = (model.nodes[i], report.wall.as_secs_f64());
-        let busy = report.nodes[node.index()].busy.as_secs_f64() / wall;
+        let (node, wall) = (model.nodes[i], report.wall().as_secs_f64());
+        let busy = report.nodes()[node.index()].busy().as_secs_f64() / wall;
         StagePrediction {
             node,
-            name: report.graph.node(node).name.to_string(),
+            name: report.graph().node(node).name.to_string(),
             threads: model.threads_of(i),
             busy: Beside { predicted: predicted.busy, measured: busy },
             wait: wait(report, node, predicted.waiting, model.pipeline.stages()[i].service),
@@ -272,10 +273,11 @@ impl StagePrediction {
 
 /// The time of an item in the channel before a node and in its firing: the longest over the inputs.
 fn wait(report: &Report, node: NodeId, waiting: Option<f64>, service: f64) -> Option<Beside> {
-    let inputs = report.graph.node(node).inputs.iter().filter_map(|port| port.channel);
-    let stats =
-        inputs.map(|id| &report.channels[id.index()]).filter(|stats| stats.items > 0 && stats.mean > 0.0);
-    let times = stats.map(|stats| stats.mean * report.wall.as_secs_f64() / stats.items as f64);
+    let inputs = report.graph().node(node).inputs.iter().filter_map(|port| port.channel);
+    let stats = inputs
+        .map(|id| &report.channels()[id.index()])
+        .filter(|stats| stats.items() > 0 && stats.mean() > 0.0);
+    let times = stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64);
     let measured = times.fold(0.0, f64::max);
     (measured > 0.0).then_some(Beside { predicted: waiting? + service, measured })
 }

@@ -37,12 +37,12 @@ pub(crate) struct Model {
 impl Model {
     /// The model of a run.
     pub(crate) fn of(report: &Report) -> Result<Model, Unpredictable> {
-        let busy = report.nodes.iter().any(|node| !node.busy.is_zero());
-        if !is_complete(report) || !busy || report.wall.is_zero() {
+        let busy = report.nodes().iter().any(|node| !node.busy().is_zero());
+        if !is_complete(report) || !busy || report.wall().is_zero() {
             return Err(Unpredictable::Unmeasured);
         }
         let nodes = stages(report)?;
-        let is_source = |node: &&NodeId| report.graph.node(**node).inputs.is_empty();
+        let is_source = |node: &&NodeId| report.graph().node(**node).inputs.is_empty();
         let source =
             *nodes.iter().filter(is_source).min().or(nodes.first()).ok_or(Unpredictable::Unmeasured)?;
         let parts = Parts { report, nodes: &nodes, source };
@@ -72,14 +72,14 @@ impl Model {
 
     /// The firings of the source per second.
     pub(crate) fn measured(&self, report: &Report) -> f64 {
-        report.nodes[self.source.index()].firings as f64 / report.wall.as_secs_f64()
+        report.nodes()[self.source.index()].firings() as f64 / report.wall().as_secs_f64()
     }
 }
 
 /// The nodes that fired, in the order of the channels that carry items.
 fn stages(report: &Report) -> Result<Vec<NodeId>, Unpredictable> {
-    let fired = |node: &NodeId| report.nodes[node.index()].firings > 0;
-    let order: Vec<NodeId> = topological_order(&report.graph).into_iter().filter(fired).collect();
+    let fired = |node: &NodeId| report.nodes()[node.index()].firings() > 0;
+    let order: Vec<NodeId> = topological_order(report.graph()).into_iter().filter(fired).collect();
     if order.len() > MAX_STAGES {
         return Err(Unpredictable::Stages { stages: order.len(), most: MAX_STAGES });
     }
@@ -95,19 +95,18 @@ struct Parts<'r> {
 
 impl<'r> Parts<'r> {
     fn node(&self, node: NodeId) -> &Node {
-        self.report.graph.node(node)
+        self.report.graph().node(node)
     }
 
     fn stage(&self, id: NodeId) -> Stage {
-        let (node, stats) = (self.node(id), &self.report.nodes[id.index()]);
-        let claim = stats.firings as f64 / stats.activations.max(1) as f64;
-        let times =
-            stats.service.as_deref().map(|service| &service.firing).filter(|times| times.mean() > 0.0);
+        let (node, stats) = (self.node(id), &self.report.nodes()[id.index()]);
+        let claim = stats.firings() as f64 / stats.activations().max(1) as f64;
+        let times = stats.service().map(|service| service.firing()).filter(|times| times.mean() > 0.0);
         let variation = times.map_or(1.0, |times| times.variance().sqrt() / times.mean());
         let scale = self.scale(id);
         let evidence = Evidence(self.report);
         let own = evidence.has_own_thread(id);
-        let busy = stats.busy.as_secs_f64() / stats.firings as f64;
+        let busy = stats.busy().as_secs_f64() / stats.firings() as f64;
         let (service, variation) = (busy * scale, variation / scale.sqrt());
         let mut stage = match evidence.is_serial(id) {
             true => Stage::sequential(service, variation).ordered(1),
@@ -115,7 +114,7 @@ impl<'r> Parts<'r> {
         };
         if !evidence.is_serial(id) {
             stage.limit = evidence.worker_limit(id);
-            let tickets = self.report.plan.as_ref().map_or(1 << 20, |plan| plan.window as u64);
+            let tickets = self.report.plan().map_or(1 << 20, |plan| plan.window() as u64);
             stage.window =
                 (!node.unordered).then(|| tickets.saturating_mul(claim.max(1.0) as u64).min(MAX_ITEMS));
         }
@@ -125,19 +124,19 @@ impl<'r> Parts<'r> {
 
     /// The firings of a node without inputs that count as one: as many as the source's.
     fn scale(&self, id: NodeId) -> f64 {
-        let firings = |node: NodeId| self.report.nodes[node.index()].firings as f64;
+        let firings = |node: NodeId| self.report.nodes()[node.index()].firings() as f64;
         if self.node(id).inputs.is_empty() { firings(id) / firings(self.source) } else { 1.0 }
     }
 
     fn edges(&self) -> Result<Vec<Edge>, Unpredictable> {
-        let ids = self.report.graph.channel_ids();
+        let ids = self.report.graph().channel_ids();
         let edges =
             ids.filter(|id| !self.channel(*id).link.limits).filter_map(|id| self.edge(id).transpose());
         edges.collect()
     }
 
     fn channel(&self, id: ChannelId) -> &'r Channel {
-        self.report.graph.channel(id)
+        self.report.graph().channel(id)
     }
 
     /// The place of a node among the stages.
@@ -147,19 +146,19 @@ impl<'r> Parts<'r> {
 
     /// The edge of a channel; none where it carried nothing.
     fn edge(&self, id: ChannelId) -> Result<Option<Edge>, Unpredictable> {
-        let (channel, stats) = (self.channel(id), &self.report.channels[id.index()]);
+        let (channel, stats) = (self.channel(id), &self.report.channels()[id.index()]);
         let ends = self.place(channel.from.0).zip(self.place(channel.to.0));
-        let Some((from, to)) = ends.filter(|_| stats.items > 0) else { return Ok(None) };
+        let Some((from, to)) = ends.filter(|_| stats.items() > 0) else { return Ok(None) };
         if from >= to {
-            return Err(Unpredictable::Loop { channel: self.report.graph.channel_name(id) });
+            return Err(Unpredictable::Loop { channel: self.report.graph().channel_name(id) });
         }
-        let items = stats.items as f64;
-        let firings = |node: NodeId| self.report.nodes[node.index()].firings as f64;
+        let items = stats.items() as f64;
+        let firings = |node: NodeId| self.report.nodes()[node.index()].firings() as f64;
         let pushes = items / firings(channel.from.0) * self.scale(channel.from.0);
-        let pops = items.max(stats.items.saturating_sub(stats.leftover) as f64) / firings(channel.to.0);
+        let pops = stats.items().saturating_sub(stats.leftover()).max(1) as f64 / firings(channel.to.0);
         // Firings that pop nothing here now and then: an item counts as several, so that each pops one.
         let several = (1.0 / pops).max(1.0);
-        let capacity = ((stats.capacity.max(1) as f64 * several) as u64).min(MAX_ITEMS);
+        let capacity = ((stats.capacity().max(1) as f64 * several) as u64).min(MAX_ITEMS);
         let edge = Edge::new(from, to, capacity).rates(pushes * several, pops.max(1.0));
         let kernels =
             [channel.from.0, channel.to.0].iter().all(|node| self.node(*node).kind != Kind::Process);
@@ -169,9 +168,9 @@ impl<'r> Parts<'r> {
     /// The threads: those that all nodes share, or some for each node.
     fn workers(&self) -> Workers {
         let own = |node: &&NodeId| Evidence(self.report).has_own_thread(**node);
-        let pools = self.report.plan.as_ref().filter(|plan| plan.has_pools());
+        let pools = self.report.plan().filter(|plan| plan.has_pools());
         if pools.is_none() && !self.nodes.iter().all(|node| own(&node)) {
-            return Workers::Shared(u32::try_from(self.report.threads.max(1)).unwrap_or(u32::MAX));
+            return Workers::Shared(u32::try_from(self.report.threads().max(1)).unwrap_or(u32::MAX));
         }
         let of = |node: &NodeId| pools.map_or(1, |plan| plan.servers(*node).len().max(1));
         Workers::Pools(self.nodes.iter().map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect())
@@ -179,7 +178,7 @@ impl<'r> Parts<'r> {
 
     /// The limit of items between the source's output and the sink's input, where the graph has both and such a limit.
     fn tokens(&self) -> Option<u64> {
-        let graph = &self.report.graph;
+        let graph = self.report.graph();
         let mut limits = graph.channel_ids().map(|id| self.channel(id)).filter(|channel| channel.link.limits);
         let is_source = |node: NodeId| self.node(node).inputs.is_empty();
         let is_sink = |node: NodeId| self.node(node).outputs.is_empty();

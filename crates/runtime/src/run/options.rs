@@ -108,7 +108,7 @@ impl Options {
     /// let sum = graph.source(0..100u64).par_map(|n| n * n).fold(0, |sum, n| sum + n);
     /// let (sum, report) = sum.run_with(&Options::new().pools(3))?.into_parts();
     /// // A worker of the source, three of the map, one of the sum.
-    /// assert_eq!((sum, report.threads), (328_350, 5));
+    /// assert_eq!((sum, report.threads()), (328_350, 5));
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
     pub fn pools(mut self, workers: usize) -> Self {
