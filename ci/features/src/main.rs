@@ -1,7 +1,9 @@
 //! What every program has, and what each feature adds.
 
 use thalweg::prelude::*;
-use thalweg::{Report, output, par_for};
+#[cfg(feature = "report")]
+use thalweg::Report;
+use thalweg::{output, par_for};
 
 fn main() -> Result<(), thalweg::Error> {
     let lengths: Vec<usize> = ["a", "bb", "ccc"].into_iter().par_map(str::len).collect();
@@ -30,6 +32,8 @@ fn main() -> Result<(), thalweg::Error> {
 
     #[cfg(feature = "coroutines")]
     coroutines()?;
+    #[cfg(feature = "machine")]
+    machine();
     #[cfg(feature = "policies")]
     policies()?;
     #[cfg(feature = "report")]
@@ -62,6 +66,14 @@ fn coroutines() -> Result<(), thalweg::Error> {
     let sum = numbers.fold(0, |sum, n| sum + n);
     assert_eq!(graph.run()?.take(sum)?, 45);
     Ok(())
+}
+
+#[cfg(feature = "machine")]
+fn machine() {
+    let here = thalweg::machine::Machine::here();
+    let places = here.places(here.threads());
+    let lengths = thalweg::from_iter(["a", "bb"]).par_map(str::len).collect();
+    assert_eq!(lengths.run_with(&Options::new().pinned_at(&places)).expect("no function fails").into_value(), [1, 2]);
 }
 
 #[cfg(feature = "policies")]

@@ -1,6 +1,6 @@
 //! A machine by the numbers that the operating system uses: what its readers make, and what is printed.
 
-use crate::{Costs, Machine, UnitId};
+use crate::{Costs, MOST_UNITS, Machine, UnitId};
 
 /// A machine that is not yet checked. CPUs and nodes have the system's numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,5 +105,32 @@ impl Machine {
             memory: self.limits().memory,
             costs: self.costs().clone(),
         }
+    }
+}
+
+impl Machine {
+    /// A machine of `domains` equal domains, each of `cores` cores with one unit. No caches, limits or costs are known.
+    /// CPUs and nodes are numbered from 0.
+    ///
+    /// ```
+    /// let machine = thalweg_machine::Machine::uniform(2, 4);
+    /// assert_eq!((machine.threads(), machine.levels().len()), (8, 2));
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no core, or more than [`MOST_UNITS`](crate::MOST_UNITS) cores or
+    /// [`MOST_DOMAINS`](crate::MOST_DOMAINS) domains.
+    pub fn uniform(domains: usize, cores: usize) -> Machine {
+        let units = domains.checked_mul(cores).filter(|units| (1..=MOST_UNITS).contains(units));
+        assert!(units.is_some(), "{domains} domains of {cores} cores: expected from 1 to {MOST_UNITS} cores");
+        let core = |cpu: usize| CoreSpec { cpus: vec![cpu as u32], capacity: FULL };
+        let domain = |node: usize| DomainSpec {
+            node: node as u32,
+            memory: None,
+            cores: (node * cores..(node + 1) * cores).map(core).collect(),
+        };
+        let description =
+            Description { domains: (0..domains).map(domain).collect(), ..Description::default() };
+        description.build().unwrap_or_else(|fault| panic!("{}", fault.what))
     }
 }

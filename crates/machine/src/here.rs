@@ -6,7 +6,7 @@
 
 use crate::check::Place;
 use crate::describe::{CacheSpec, CoreSpec, Description, DomainSpec, FARTHEST, FULL, MOST_LEVELS, NEAR};
-use crate::system::{self, System};
+use crate::system::System;
 use crate::{MOST_DOMAINS, MOST_UNITS, Machine, cgroup, list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,25 +14,6 @@ use std::time::Duration;
 
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
-
-/// The number of threads to use by default: the units that the calling thread may use, at least 1.
-///
-/// Respects the affinity mask and, on Linux, the CPU quotas of control groups (v1 and v2). A quota of 1.5 cores
-/// counts as 1. In a pinned thread this function sees that thread's mask, so it may return fewer units than the
-/// process has. It returns 1 where the system does not report the number.
-///
-/// The same as [`Machine::threads`] of [`Machine::here`], in less time: about 30 us, for the files of control groups.
-///
-/// ```
-/// use thalweg_machine::{Machine, threads};
-///
-/// assert!(threads() >= 1);
-/// # #[cfg(target_os = "linux")]
-/// assert_eq!(threads(), Machine::here().threads());
-/// ```
-pub fn threads() -> usize {
-    system::available()
-}
 
 /// The bytes of memory that the process may use now without pushing out others: what the system has available, within the
 /// limit of the process's control groups. `None` where the system reports neither.
@@ -76,7 +57,7 @@ impl Machine {
     /// The machine that the calling thread runs on, with the limits of the thread and of its process, without costs.
     ///
     /// On Linux it reads `/sys/devices/system`, `/proc` and the control groups, which takes about 0.2 ms for each
-    /// unit. Elsewhere, or where these are hidden, the machine has the [`threads`] that may run, and no more is
+    /// unit. Elsewhere, or where these are hidden, the machine has the [`threads`](crate::threads) that may run, and no more is
     /// known.
     ///
     /// ```

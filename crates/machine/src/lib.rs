@@ -30,43 +30,54 @@
 //! # Ok::<(), thalweg_machine::ReadError>(())
 //! ```
 //!
-//! `system.rs` alone reads the operating system.
+//! `system.rs` alone reads the operating system, but for the number of threads.
 
 // Without them some helpers have no caller.
 #![cfg_attr(not(all(feature = "measure", feature = "text")), allow(dead_code))]
 
+#[cfg(feature = "describe")]
 mod cgroup;
+#[cfg(feature = "describe")]
 mod check;
 mod costs;
+#[cfg(feature = "describe")]
 mod describe;
+#[cfg(feature = "describe")]
 mod here;
 mod levels;
+#[cfg(feature = "describe")]
 mod list;
 mod machine;
 #[cfg(feature = "measure")]
 mod measure;
 mod parts;
 mod places;
+#[cfg(feature = "describe")]
 mod processor;
 #[cfg(feature = "text")]
 mod read;
 #[cfg(feature = "text")]
 mod show;
+#[cfg(feature = "describe")]
 mod system;
+mod threads;
+#[cfg(feature = "describe")]
 mod words;
 
 pub use costs::Costs;
-pub use here::{address_space_left, available_memory, threads};
+#[cfg(feature = "describe")]
+pub use here::{address_space_left, available_memory};
 pub use levels::{Level, LevelKind};
 pub use machine::Machine;
 #[cfg(feature = "measure")]
 pub use measure::time_per_call;
 pub use parts::{Cache, CacheId, Core, CoreId, Domain, DomainId, Limits, Unit, UnitId};
 pub use places::Places;
+#[cfg(feature = "describe")]
 pub use processor::Processor;
 #[cfg(feature = "text")]
 pub use read::ReadError;
-pub use system::Affinity;
+pub use threads::threads;
 
 /// The most processing units of a machine.
 pub const MOST_UNITS: usize = 8192;

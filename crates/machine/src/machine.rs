@@ -1,7 +1,6 @@
 //! A machine, and what placement asks of it.
 
-use crate::describe::{CoreSpec, Description, DomainSpec, FULL};
-use crate::{Cache, CacheId, Core, Costs, Domain, DomainId, Limits, MOST_UNITS, Unit, UnitId};
+use crate::{Cache, CacheId, Core, Costs, Domain, DomainId, Limits, Unit, UnitId};
 
 /// The description of a machine: units, cores, caches, memory domains, limits and costs.
 ///
@@ -34,31 +33,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine of `domains` equal domains, each of `cores` cores with one unit. No caches, limits or costs are known.
-    /// CPUs and nodes are numbered from 0.
-    ///
-    /// ```
-    /// let machine = thalweg_machine::Machine::uniform(2, 4);
-    /// assert_eq!((machine.threads(), machine.levels().len()), (8, 2));
-    /// ```
-    ///
-    /// # Panics
-    /// If there is no core, or more than [`MOST_UNITS`](crate::MOST_UNITS) cores or
-    /// [`MOST_DOMAINS`](crate::MOST_DOMAINS) domains.
-    pub fn uniform(domains: usize, cores: usize) -> Machine {
-        let units = domains.checked_mul(cores).filter(|units| (1..=MOST_UNITS).contains(units));
-        assert!(units.is_some(), "{domains} domains of {cores} cores: expected from 1 to {MOST_UNITS} cores");
-        let core = |cpu: usize| CoreSpec { cpus: vec![cpu as u32], capacity: FULL };
-        let domain = |node: usize| DomainSpec {
-            node: node as u32,
-            memory: None,
-            cores: (node * cores..(node + 1) * cores).map(core).collect(),
-        };
-        let description =
-            Description { domains: (0..domains).map(domain).collect(), ..Description::default() };
-        description.build().unwrap_or_else(|fault| panic!("{}", fault.what))
-    }
-
     /// The same machine with other costs. Times that are not positive numbers below 1000 seconds count as not measured.
     pub fn with_costs(mut self, costs: Costs) -> Machine {
         self.costs = costs.within_range();

@@ -1,5 +1,5 @@
 //! The operating system: its files, the affinity of threads, the available parallelism, the limit on the address space. No
-//! other file of the engine reads what the machine has, or pins a thread.
+//! other file of this crate reads what the machine has, or pins a thread. `crates/runtime` pins the threads of runs.
 //!
 //! Files are read below a root folder. The root of a [`System::live`] is `/`. A [`System::copy`] is a folder with a copy of
 //! `/sys` and `/proc`: it answers from files alone.
@@ -69,20 +69,20 @@ impl System {
 
     /// The number of threads that the process may run at once, at least 1. 1 in a copy.
     pub fn available(&self) -> usize {
-        if self.is_live { available() } else { 1 }
+        if self.is_live { crate::threads() } else { 1 }
     }
 }
 
-/// The number of threads that the process may run at once, at least 1.
-pub(crate) fn available() -> usize {
-    // std documents that it reads sched_getaffinity and the cgroup quota files.
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+#[cfg(target_os = "linux")]
+fn affinity() -> Option<Vec<u32>> {
+    let set = rustix::thread::sched_getaffinity(None).ok()?;
+    let all = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
+    Some(all.map(|cpu| cpu as u32).collect())
 }
 
-/// The CPUs that the calling thread may use, as the system call reports them. `None` if it does not.
+#[cfg(not(target_os = "linux"))]
 fn affinity() -> Option<Vec<u32>> {
-    let affinity = Affinity::here();
-    affinity.is_known().then(|| affinity.cpus())
+    None
 }
 
 #[cfg(target_os = "linux")]
@@ -96,94 +96,17 @@ fn address_space() -> Option<u64> {
 }
 
 /// Pins the calling thread to a CPU for the rest of its life. Returns whether the system has done so.
+#[cfg(all(feature = "measure", target_os = "linux"))]
 pub(crate) fn pin(cpu: u32) -> bool {
-    Affinity::of(cpu).adopt()
+    let mut only = rustix::thread::CpuSet::new();
+    let fits = (cpu as usize) < rustix::thread::CpuSet::MAX_CPU;
+    if fits {
+        only.set(cpu as usize);
+    }
+    fits && rustix::thread::sched_setaffinity(None, &only).is_ok()
 }
 
-/// The CPUs that a thread may use, to be read and set. On systems other than Linux it is never known, and has no effect.
-///
-/// ```
-/// use thalweg_machine::Affinity;
-///
-/// let before = Affinity::here();
-/// if let Some(first) = before.cpus().first() {
-///     Affinity::of(*first).adopt(); // this thread is pinned
-///     assert_eq!(Affinity::here().count(), 1);
-///     before.adopt();
-/// }
-/// assert_eq!(Affinity::here(), before);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Affinity(#[cfg(target_os = "linux")] Option<rustix::thread::CpuSet>);
-
-#[cfg(target_os = "linux")]
-impl Affinity {
-    /// The CPUs that the calling thread may use.
-    pub fn here() -> Affinity {
-        Affinity(rustix::thread::sched_getaffinity(None).ok())
-    }
-
-    /// One CPU, by the number that the system has for it.
-    pub fn of(cpu: u32) -> Affinity {
-        let mut only = rustix::thread::CpuSet::new();
-        let fits = (cpu as usize) < rustix::thread::CpuSet::MAX_CPU;
-        Affinity(fits.then(|| {
-            only.set(cpu as usize);
-            only
-        }))
-    }
-
-    /// Whether the CPUs are known: the system may not report them.
-    pub fn is_known(&self) -> bool {
-        self.0.is_some()
-    }
-
-    /// The number of CPUs; 0 if they are not known.
-    pub fn count(&self) -> usize {
-        self.0.as_ref().map_or(0, |set| set.count() as usize)
-    }
-
-    /// The numbers of the CPUs, ascending; none if they are not known.
-    pub fn cpus(&self) -> Vec<u32> {
-        let all = (0..rustix::thread::CpuSet::MAX_CPU).map(|cpu| cpu as u32);
-        self.0.as_ref().map_or(Vec::new(), |set| all.filter(|cpu| set.is_set(*cpu as usize)).collect())
-    }
-
-    /// Restricts the calling thread to these CPUs. Returns whether the system has done so.
-    pub fn adopt(&self) -> bool {
-        self.0.as_ref().is_some_and(|set| rustix::thread::sched_setaffinity(None, set).is_ok())
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl Affinity {
-    /// The CPUs that the calling thread may use: not known on this system.
-    pub fn here() -> Affinity {
-        Affinity()
-    }
-
-    /// One CPU: not known on this system.
-    pub fn of(_cpu: u32) -> Affinity {
-        Affinity()
-    }
-
-    /// Whether the CPUs are known.
-    pub fn is_known(&self) -> bool {
-        false
-    }
-
-    /// The number of CPUs; 0, since they are not known.
-    pub fn count(&self) -> usize {
-        0
-    }
-
-    /// The numbers of the CPUs; none, since they are not known.
-    pub fn cpus(&self) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// No effect on this system.
-    pub fn adopt(&self) -> bool {
-        false
-    }
+#[cfg(all(feature = "measure", not(target_os = "linux")))]
+pub(crate) fn pin(_cpu: u32) -> bool {
+    false
 }

@@ -79,6 +79,7 @@ pub use team::{
 pub use thalweg_policy::tasks::StealOrder;
 pub use thalweg_trace::{Counts, MemberCounts, Report};
 pub use threads::Shares;
+pub use threads::cores::Pinned;
 pub use threads::per_process::generation;
 
 #[cfg(all(test, loom))]

@@ -31,8 +31,8 @@
 //!
 //! **A graph**, where streams branch, join or loop, and nodes return values: see [`Graph`].
 //!
-//! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `timeline`, `coroutines`, `tasks`,
-//! `policies` (those of the papers), and `full` for all. None is on by default.
+//! **Features**: `report` (advice, JSON, pages, comparison; graphs, plans and machines as text), `timeline`, `coroutines`, `machine`,
+//! `tasks`, `policies` (those of the papers), and `full` for all. None is on by default.
 //! `cargo doc --all-features` documents everything.
 //!
 //! The [guide] answers first questions and has a chapter for each need: order and determinism, rates and loops, processes,
@@ -172,6 +172,7 @@ pub mod plan {
 /// assert_eq!((planned.threads(), planned.levels().len()), (80, 2));
 /// # Ok::<(), thalweg::machine::ReadError>(())
 /// ```
+#[cfg(feature = "machine")]
 pub mod machine {
     #[cfg(feature = "tasks")]
     pub use crate::costs::measure;

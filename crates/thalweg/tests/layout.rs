@@ -136,7 +136,7 @@ const MAY_BE_UNSAFE: &[&str] =
 /// The folders in which printing is allowed.
 const MAY_PRINT: &[&str] = &["crates/cli/", "bench/"];
 
-/// The only file that reads from the operating system what the machine has, and pins threads.
+/// The file that reads from the operating system what the machine has.
 const READS_THE_MACHINE: &str = "crates/machine/src/system.rs";
 
 /// The functions by which code reads the machine, or pins a thread.
@@ -148,6 +148,9 @@ const FILES: &[&str] =
 
 /// Files that read the machine too, each for a reason.
 const MAY_READ_THE_MACHINE: &[&str] = &[
+    // The number of threads and the CPUs of a thread, which each run needs: the rest is a feature, and uses `rustix`.
+    "crates/machine/src/threads.rs",
+    "crates/runtime/src/threads/affinity.rs",
     // A limit of the kernel, which a test of the stacks compares with their number. No part of a machine's description.
     "crates/runtime/src/coroutine/stack/linux.rs",
     // The bench measures other engines and the load of the machine; it must not measure them by ours.

@@ -67,7 +67,9 @@ fn read(total: Duration) -> CpuTime {
 
 #[cfg(all(unix, not(miri)))]
 fn total() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writes of one `timespec`, and the call keeps no pointer to it. If it fails, `time` stays 0.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
     Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 

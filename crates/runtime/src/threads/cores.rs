@@ -5,11 +5,11 @@
 //! A pool thread works for runs of different callers. At the start of each job it adopts the set of cores that the
 //! caller may use ([`Cores`]), as a thread started by the caller would.
 
+use crate::threads::affinity::Affinity;
 use crate::threads::per_process::PerProcess;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use thalweg_machine::Affinity;
 
 /// The set of cores that a thread may use.
 #[derive(Clone, Debug)]
@@ -42,13 +42,13 @@ pub(crate) fn cores() -> Vec<u32> {
 
 /// Pins the calling thread to one core until it is dropped; then restores the set that the thread might use before.
 #[derive(Debug)]
-pub(crate) struct Pinned {
+pub struct Pinned {
     before: Option<Affinity>,
 }
 
 impl Pinned {
     /// Pins the calling thread to `core`, if the system does so.
-    pub(crate) fn to(core: u32) -> Pinned {
+    pub fn to(core: u32) -> Pinned {
         let before = Affinity::here();
         Pinned { before: Some(before).filter(|before| before.is_known() && Affinity::of(core).adopt()) }
     }

@@ -54,6 +54,7 @@
 //! there are cores spins at a time. Then the thread sleeps, so an idle pool uses no processor time. Beyond `idle::KEPT`
 //! idle members threads end.
 
+mod affinity;
 pub(crate) mod cores;
 mod idle;
 #[cfg(test)]

@@ -11,8 +11,8 @@ pub(crate) fn name_thread(name: &str) {
     if NAME.try_with(|now| now.replace((bytes, length)) != (bytes, length)) != Ok(false)
         && let Ok(name) = std::ffi::CString::new(&bytes[..length])
     {
-        // The name is for diagnosis only.
-        _ = rustix::thread::set_name(&name);
+        // SAFETY: `name` ends with a zero, and the call keeps no pointer to it. A refusal has no effect.
+        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
     }
 }
 

@@ -8,10 +8,9 @@ use super::{Executor, Owned, Stop, Thief, Work};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use thalweg_machine::Affinity;
 use thalweg_policy::random::XorShift;
 use thalweg_policy::tasks::{ColourSet, Place, Search, SearchSettings};
-use thalweg_runtime::MemberCounts;
+use thalweg_runtime::{MemberCounts, Pinned};
 
 /// The steals in a turn.
 const STEALS: usize = 64;
@@ -71,23 +70,6 @@ pub fn time_per_steal(cpus: Option<(u32, u32)>, limit: Duration) -> Option<f64> 
     let mut times = times.into_inner().unwrap_or_else(PoisonError::into_inner);
     times.sort_unstable_by(f64::total_cmp);
     times.get(times.len() / 2).copied()
-}
-
-/// Pins this thread until it is dropped: it may be the caller's, or one of the pool.
-struct Pinned(Affinity);
-
-impl Pinned {
-    fn to(cpu: u32) -> Pinned {
-        let before = Affinity::here();
-        Affinity::of(cpu).adopt();
-        Pinned(before)
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        self.0.adopt();
-    }
 }
 
 struct Game {
@@ -169,10 +151,10 @@ mod tests {
 
     #[test]
     fn threads_are_pinned_only_while_they_measure() {
-        let before = Affinity::here();
+        let before = thalweg_machine::threads();
         let near = thalweg_machine::Machine::here().near_cpus();
         _ = time_per_steal(near, Duration::from_millis(5));
-        assert_eq!(Affinity::here(), before);
-        thalweg_runtime::par_for(0..100, |_| assert_eq!(Affinity::here(), before));
+        assert_eq!(thalweg_machine::threads(), before);
+        thalweg_runtime::par_for(0..100, |_| assert_eq!(thalweg_machine::threads(), before));
     }
 }
