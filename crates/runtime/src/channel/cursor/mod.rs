@@ -38,6 +38,7 @@ mod glance;
 mod mark;
 mod pop;
 mod push;
+mod spill;
 mod view;
 
 pub use glance::{Glance, NotYet};
