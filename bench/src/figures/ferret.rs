@@ -8,9 +8,9 @@
 //!
 //! | figure | the paper's | workers |
 //! |---|---|---|
-//! | `ferret.pools6.*` | figure 7, 6 stages | so many for each parallel stage, one for each other |
+//! | `ferret.pools6.*` | figure 7, 6 stages | as many as the name says for each parallel stage, one for each other |
 //! | `ferret.pools3.*` | figure 7, parallel stages collapsed | likewise |
-//! | `ferret.tokens*` | figure 10 | shared, with so many items in flight; `6p` is six for each worker |
+//! | `ferret.tokens*` | figure 10 | shared; the items in flight are limited to the number in the name, where `6p` is six for each worker |
 
 use std::thread::sleep;
 use std::time::Duration;

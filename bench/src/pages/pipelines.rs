@@ -15,7 +15,7 @@ pub(super) const SECTIONS: [Section; 3] = [
         subject: "ferret.pools",
         text: "Stages with the times of ferret, a quarter as long and exponential, which sleep in place of computing: reading 2.4 ms, three\n\
                parallel stages of 0.8 ms and one of 26.5 ms, writing 0.1 ms; of 3 stages the middle one has the sum. Items a second,\n\
-               with so many workers for each parallel stage and one for each other (the policy `pools`), and channels with room for 20\n\
+               with as many workers as the row says for each parallel stage and one for each other (the policy `pools`), and channels with room for 20\n\
                and 100. `ours`: measured. `model`: ours, from the run's report. `paper`: equation 4. `bound`: workers over work.\n\
                \n\
                The paper does not print the times of the stages: `bench/src/figures/ferret.rs` says how its tables give them.",

@@ -120,7 +120,7 @@ impl Lines<'_> {
     }
 }
 
-/// A number with at most so many decimal places.
+/// A number with at most `digits` decimal places.
 fn label(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     match text.contains('.') {

@@ -1,7 +1,7 @@
 //! Pools: each worker serves one node and no other, and a parallel node has several workers.
 //!
-//! This is the pipeline with a thread pool for each stage that models of pipelines assume (Navarro, Asenjo, Tabik and Cascaval,
-//! "Analytical Modeling of Pipeline Parallelism", PACT 2009: its closed queueing network with c servers a stage), for comparison
+//! This is the pipeline with a thread pool for each stage that models of pipelines assume (A. Navarro, R. Asenjo, S. Tabik
+//! and C. Caşcaval, IBM Research Report, 2009, section 3.1: a closed network with c servers a stage), for comparison
 //! with policies under which a worker goes where work is.
 //!
 //! The plan lists the workers of each node ([`Plan::servers`](thalweg_plan::Plan::servers)). So a decision reads the state of one node, and

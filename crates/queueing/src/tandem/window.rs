@@ -12,7 +12,7 @@ use super::phase::{Phases, fit};
 /// The maximum number of phases with which a service time is fitted here.
 const MAX_PHASES: usize = 64;
 
-/// The share of its throughput, from 0 to 1, that a busy stage of `c` threads keeps with a window of so many tickets;
+/// The share of its throughput, from 0 to 1, that a busy stage of `c` threads keeps with a window of `window` tickets;
 /// `variation` is the coefficient of variation of its times.
 pub fn kept_throughput(variation: f64, window: Option<u64>, c: u32) -> f64 {
     match window {

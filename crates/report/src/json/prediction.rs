@@ -35,7 +35,9 @@ struct StageEntry<'p> {
     threads: u32,
     busy: Pair,
     #[serde(skip_serializing_if = "Option::is_none")]
-    wait_s: Option<Pair>,
+    predicted_wait_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_wait_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     starved: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +75,8 @@ impl<'p> StageEntry<'p> {
             node: stage.name(),
             threads: stage.threads(),
             busy: stage.busy().into(),
-            wait_s: stage.wait().map(Pair::from),
+            predicted_wait_s: stage.predicted_wait(),
+            measured_wait_s: stage.measured_wait(),
             starved: stage.starved(),
             blocked: stage.blocked(),
         }

@@ -87,7 +87,7 @@ pub struct StagePrediction {
     name: String,
     threads: u32,
     busy: Beside,
-    wait: Option<Beside>,
+    wait: [Option<f64>; 2],
     starved: Option<f64>,
     blocked: Option<f64>,
 }
@@ -227,7 +227,10 @@ impl StagePrediction {
             name: report.graph().node(node).name.to_string(),
             threads: model.threads_of(i),
             busy: Beside { predicted: predicted.busy, measured: busy },
-            wait: wait(report, node, predicted.waiting, model.pipeline.stages()[i].service),
+            wait: [
+                predicted.waiting.map(|time| time + model.pipeline.stages()[i].service),
+                measured_wait(report, node),
+            ],
             starved: predicted.starved,
             blocked: predicted.blocked,
         }
@@ -253,11 +256,16 @@ impl StagePrediction {
         self.busy
     }
 
-    /// The mean time of an item from its arrival in the channel before the node to the end of its firing, in seconds: the
-    /// longest over the inputs. Measured, it is the mean number of items in the channel over those that pass in a second;
-    /// those in claims are among them. `None` for a source, and where one of both is not known.
-    pub fn wait(&self) -> Option<Beside> {
-        self.wait
+    /// The mean time of an item from its arrival in the channel before the node to the end of its firing, in seconds, as
+    /// predicted: the longest over the inputs. `None` for a source, and where threads are shared.
+    pub fn predicted_wait(&self) -> Option<f64> {
+        self.wait[0]
+    }
+
+    /// The same time as measured: the mean number of items in the channel, those in claims included, over the items that
+    /// pass in a second. `None` for a source, and where the number was not measured.
+    pub fn measured_wait(&self) -> Option<f64> {
+        self.wait[1]
     }
 
     /// The share of its threads' time, from 0 to 1, that they wait for input, as predicted. `None` where threads are shared.
@@ -272,14 +280,11 @@ impl StagePrediction {
 }
 
 /// The time of an item in the channel before a node and in its firing: the longest over the inputs.
-fn wait(report: &Report, node: NodeId, waiting: Option<f64>, service: f64) -> Option<Beside> {
+fn measured_wait(report: &Report, node: NodeId) -> Option<f64> {
     let inputs = report.graph().node(node).inputs.iter().filter_map(|port| port.channel);
-    let stats = inputs
-        .map(|id| &report.channels()[id.index()])
-        .filter(|stats| stats.items() > 0 && stats.mean() > 0.0);
-    let times = stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64);
-    let measured = times.fold(0.0, f64::max);
-    (measured > 0.0).then_some(Beside { predicted: waiting? + service, measured })
+    let stats = inputs.map(|id| &report.channels()[id.index()]);
+    let stats = stats.filter(|stats| stats.items() > 0 && stats.mean() > 0.0);
+    stats.map(|stats| stats.mean() * report.wall().as_secs_f64() / stats.items() as f64).reduce(f64::max)
 }
 
 /// What more of a resource would give, as the predicted throughput over the one predicted now.

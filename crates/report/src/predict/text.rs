@@ -121,7 +121,7 @@ impl StagePrediction {
     pub(crate) fn cells(&self) -> Vec<String> {
         let dash = || "-".to_owned();
         let share = |share: Option<f64>| share.map_or_else(dash, units::percent);
-        let time = |of: fn(Beside) -> f64| self.wait.map_or_else(dash, |wait| seconds(of(wait)));
+        let time = |time: Option<f64>| time.map_or_else(dash, seconds);
         vec![
             shown(&*self.name).to_string(),
             self.threads.to_string(),
@@ -129,13 +129,13 @@ impl StagePrediction {
             format!("{:.2}", self.busy.measured),
             share(self.starved),
             share(self.blocked),
-            time(Beside::predicted),
-            time(Beside::measured),
+            time(self.predicted_wait()),
+            time(self.measured_wait()),
         ]
     }
 }
 
-/// A time of so many seconds; a long one where it is out of range.
+/// A number of seconds as a time: the longest where it is out of range.
 pub(crate) fn seconds(seconds: f64) -> String {
     units::time(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
