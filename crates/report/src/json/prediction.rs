@@ -35,6 +35,8 @@ struct StageEntry<'p> {
     threads: u32,
     busy: Pair,
     #[serde(skip_serializing_if = "Option::is_none")]
+    waiting_threads: Option<Pair>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     predicted_wait_s: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured_wait_s: Option<f64>,
@@ -75,6 +77,7 @@ impl<'p> StageEntry<'p> {
             node: stage.name(),
             threads: stage.threads(),
             busy: stage.busy().into(),
+            waiting_threads: stage.waiting_threads().map(Pair::from),
             predicted_wait_s: stage.predicted_wait(),
             measured_wait_s: stage.measured_wait(),
             starved: stage.starved(),

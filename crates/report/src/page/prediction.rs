@@ -3,7 +3,7 @@
 use super::escape::Text;
 use super::put;
 use super::table::{Cell, ROWS, left_out, table};
-use crate::predict::{Prediction, StagePrediction};
+use crate::predict::{HEADS, Prediction, StagePrediction};
 use std::cmp::Reverse;
 use thalweg_trace::{Report, units};
 
@@ -30,16 +30,6 @@ pub(super) fn section(out: &mut String, report: &Report) {
         gains.iter().for_each(|gain| put!(out, "<li>{}</li>\n", Text(gain)));
         out.push_str("</ul>\n");
     }
-    let heads = [
-        "node",
-        "#threads",
-        "#busy",
-        "#measured",
-        "#waits for items",
-        "#for room",
-        "#time of an item",
-        "#measured",
-    ];
     let mut stages: Vec<&StagePrediction> = prediction.stages().iter().collect();
     let busy = |stage: &&StagePrediction| (stage.busy().predicted() * 1e9) as u64;
     stages.sort_by_key(|stage| Reverse(busy(stage)));
@@ -48,7 +38,7 @@ pub(super) fn section(out: &mut String, report: &Report) {
         cells[0] = Cell::Name(stage.name().to_owned());
         cells
     };
-    table(out, "Predicted beside measured, the busiest first", &heads, stages.iter().take(ROWS).map(row));
+    table(out, "Predicted beside measured, the busiest first", &HEADS, stages.iter().take(ROWS).map(row));
     left_out(out, stages.len(), ROWS, "nodes");
     put!(
         out,

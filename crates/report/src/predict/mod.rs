@@ -9,6 +9,7 @@ mod text;
 
 pub use grid::{Grid, GridError, Predictions, Row};
 pub(crate) use model::Model;
+pub(crate) use text::HEADS;
 
 use std::fmt;
 use thalweg_graph::NodeId;
@@ -86,6 +87,8 @@ pub struct StagePrediction {
     node: NodeId,
     name: String,
     threads: u32,
+    /// Whether these threads work at no other node.
+    alone: bool,
     busy: Beside,
     wait: [Option<f64>; 2],
     starved: Option<f64>,
@@ -226,6 +229,7 @@ impl StagePrediction {
             node,
             name: report.graph().node(node).name.to_string(),
             threads: model.threads_of(i),
+            alone: model.has_threads(i),
             busy: Beside { predicted: predicted.busy, measured: busy },
             wait: [
                 predicted.waiting.map(|time| time + model.pipeline.stages()[i].service),
@@ -254,6 +258,14 @@ impl StagePrediction {
     /// The mean number of threads that work at it.
     pub fn busy(&self) -> Beside {
         self.busy
+    }
+
+    /// The mean number of its threads that wait, for input or for room. Times the wall time it is the node's part of the
+    /// paper's figures 2 and 4. `None` where threads are shared, as they wait for all nodes.
+    pub fn waiting_threads(&self) -> Option<Beside> {
+        let wait = |busy: f64| (f64::from(self.threads) - busy).max(0.0);
+        let Beside { predicted, measured } = self.busy;
+        self.alone.then(|| Beside { predicted: wait(predicted), measured: wait(measured) })
     }
 
     /// The mean time of an item from its arrival in the channel before the node to the end of its firing, in seconds, as

@@ -61,6 +61,11 @@ impl Model {
         }
     }
 
+    /// Whether stage `i` has threads that work at no other stage.
+    pub(super) fn has_threads(&self, i: usize) -> bool {
+        matches!(self.settings.workers, Workers::Pools(_)) || self.pipeline.stages()[i].own_thread
+    }
+
     /// All threads.
     pub(super) fn threads(&self) -> f64 {
         let own = |i: &usize| self.pipeline.stages()[*i].own_thread;

@@ -11,6 +11,20 @@ use thalweg_trace::units;
 /// The gain from which on the text names what more of a resource would give.
 pub(crate) const WORTH: f64 = 1.05;
 
+/// The heads of the table of stages; those of numbers begin with `#`.
+pub(crate) const HEADS: [&str; 10] = [
+    "node",
+    "#threads",
+    "#busy",
+    "#measured",
+    "#waiting",
+    "#measured",
+    "#for items",
+    "#for room",
+    "#time of an item",
+    "#measured",
+];
+
 impl fmt::Display for Prediction {
     /// The throughput beside the measured one, the nodes as a table, and what more threads, room or tokens would give.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,16 +86,8 @@ impl Prediction {
     }
 
     fn stage_table(&self) -> Table {
-        let mut table = Table::new(&[
-            "node",
-            "threads",
-            "busy",
-            "measured",
-            "waits for items",
-            "for room",
-            "time of an item",
-            "measured",
-        ]);
+        let heads = HEADS.map(|head| head.trim_start_matches('#'));
+        let mut table = Table::new(&heads);
         self.stages.iter().for_each(|stage| table.row(stage.cells()));
         table
     }
@@ -121,12 +127,16 @@ impl StagePrediction {
     pub(crate) fn cells(&self) -> Vec<String> {
         let dash = || "-".to_owned();
         let share = |share: Option<f64>| share.map_or_else(dash, units::percent);
+        let waiting = self.waiting_threads();
+        let threads = |of: fn(Beside) -> f64| waiting.map_or_else(dash, |wait| format!("{:.2}", of(wait)));
         let time = |time: Option<f64>| time.map_or_else(dash, seconds);
         vec![
             shown(&*self.name).to_string(),
             self.threads.to_string(),
             format!("{:.2}", self.busy.predicted),
             format!("{:.2}", self.busy.measured),
+            threads(Beside::predicted),
+            threads(Beside::measured),
             share(self.starved),
             share(self.blocked),
             time(self.predicted_wait()),
