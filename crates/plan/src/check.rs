@@ -48,13 +48,13 @@ impl Plan {
     ///
     /// let mut graph = GraphData::new();
     /// let (a, b) = (graph.add(Node::sequential("a")), graph.add(Node::parallel("b")));
-    /// let wishes = Wishes { policy: Some(POOLS.to_owned()), pools: Some(3), ..Wishes::default() };
+    /// let wishes = Wishes::default().policy(POOLS).pools(3);
     /// let mut plan = Plan::new(&graph, &wishes);
-    /// assert_eq!((plan.threads, plan.affinity[&a], &plan.pools[&b][..]), (4, 0, &[1, 2, 3][..]));
+    /// assert_eq!((plan.threads(), plan.affinity()[&a], &plan.pools()[&b][..]), (4, 0, &[1, 2, 3][..]));
     /// assert_eq!(plan.check_pools(&graph), Ok(()));
     ///
-    /// plan.pools.clear();
-    /// assert_eq!(plan.check_pools(&graph).unwrap_err().misfit, Misfit::Unserved);
+    /// plan.pools_mut().clear();
+    /// assert_eq!(plan.check_pools(&graph).unwrap_err().misfit(), &Misfit::Unserved);
     /// ```
     pub fn check_pools(&self, graph: &GraphData) -> Result<(), PlanError> {
         Check { plan: self, graph }.served()

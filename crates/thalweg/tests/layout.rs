@@ -19,7 +19,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thalweg-analysis", &["thalweg-graph"]),
     ("thalweg-plan", &["thalweg-machine", "thalweg-graph", "thalweg-analysis"]),
     ("thalweg-policy", &["thalweg-graph", "thalweg-plan"]),
-    ("thalweg-sim", &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy"]),
+    (
+        "thalweg-sim",
+        &["thalweg-machine", "thalweg-graph", "thalweg-plan", "thalweg-policy", "thalweg-queueing"],
+    ),
     ("thalweg-trace", &["thalweg-graph", "thalweg-plan"]),
     (
         "thalweg-report",

@@ -216,7 +216,7 @@ impl Options {
     /// let words = graph.source(["to be or", "not to be"]).par_flat_map(|line| line.split(' ')).collect();
     /// let (words, report) = words.run_with(&Options::new().threads(2).tokens(4))?.into_parts();
     /// assert_eq!(words, ["to", "be", "or", "not", "to", "be"]);
-    /// let names: Vec<&str> = report.graph.nodes().iter().map(|node| &*node.name).collect();
+    /// let names: Vec<&str> = report.graph().nodes().iter().map(|node| &*node.name).collect();
     /// assert_eq!(names, ["source", "par_flat_map", "collect", "in_flight.entry", "in_flight"]);
     /// # Ok::<(), thalweg_runtime::Error>(())
     /// ```
