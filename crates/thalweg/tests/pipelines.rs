@@ -242,6 +242,8 @@ fn predictions_are_near_random_pipelines() {
     eprintln!(
         "{table}\nmodel: {median:.3} {high:.3}; threads over work: {simple_median:.3} {simple_high:.3}"
     );
+    let waits = waits.of();
+    eprintln!("times of items: {:.3} {:.3}", waits.0, waits.1);
     assert!(median < 0.1, "{median:.3}\n{table}");
     assert!(median < simple_median, "{median:.3} {simple_median:.3}\n{table}");
     // Of 20 pipelines the 95th percentile is the worst one, which other load of the machine decides.

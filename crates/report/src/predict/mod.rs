@@ -275,7 +275,8 @@ impl StagePrediction {
     }
 
     /// The same time as measured: the mean number of items in the channel, those in claims included, over the items that
-    /// pass in a second. `None` for a source, and where the number was not measured.
+    /// pass in a second. `None` for a source, and where the number was not measured. The number of items is sampled as
+    /// activations begin, so where the channel is nearly empty, the time is too long: up to twice.
     pub fn measured_wait(&self) -> Option<f64> {
         self.wait[1]
     }
