@@ -4,6 +4,9 @@
 //! has been none for [`IDLE`]. When an alarm goes off the thread wakes the node as a foreign future does ([`NodeWaker`]): it
 //! injects an event, which the workers drain.
 //!
+//! A thread inherits the cores of the thread that starts it, which may be a worker that is pinned to one. So each alarm knows the
+//! cores of the thread that has prepared its run, and the thread of alarms adopts those of the alarm that starts it.
+//!
 //! # States of a node's alarm
 //!
 //! | the alarm is | meaning | entered by | left by |
@@ -35,6 +38,7 @@
 
 use super::NodeWaker;
 use crate::contain::drop_quietly;
+use crate::threads::cores::Cores;
 use crate::threads::name_thread;
 use crate::threads::per_process::PerProcess;
 use std::collections::BTreeMap;
@@ -71,14 +75,16 @@ fn lock(alarms: &Alarms) -> MutexGuard<'_, Queue> {
 /// The alarm of one node. Dropping it turns it off.
 pub(crate) struct Alarm {
     waker: NodeWaker,
+    /// Those of the thread that has prepared the run, for the thread of alarms.
+    cores: Cores,
     /// The latest entry, which may have gone off.
     entry: Option<(Instant, u64)>,
 }
 
 impl Alarm {
-    /// An alarm that is off.
+    /// An alarm that is off. Called where a run is prepared, before a worker is pinned.
     pub(crate) fn new(waker: NodeWaker) -> Alarm {
-        Alarm { waker, entry: None }
+        Alarm { waker, cores: Cores::here(), entry: None }
     }
 
     /// Wakes the node at `at` or before, once. False if the system starts no thread.
@@ -90,7 +96,12 @@ impl Alarm {
         }
         if !queue.has_thread {
             let thread = std::thread::Builder::new().name("thalweg-alarms".to_owned());
-            if thread.spawn(|| wait(alarms)).is_err() {
+            let cores = self.cores.clone();
+            let work = move || {
+                cores.adopt();
+                wait(alarms);
+            };
+            if thread.spawn(work).is_err() {
                 return false;
             }
             queue.has_thread = true;
