@@ -5,22 +5,9 @@ use crate::support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use support::inject::{INJECTED, silence};
-use support::spec::mix;
+use support::spec::{groups as expected, mix};
 use support::watchdog::watch;
 use thalweg::{Options, from_iter};
-
-/// The groups, by a list that is searched.
-fn expected(items: &[u64], keys: u64) -> Vec<(u64, Vec<u64>)> {
-    let mut groups: Vec<(u64, Vec<u64>)> = Vec::new();
-    for item in items {
-        let key = item % keys;
-        match groups.iter_mut().find(|group| group.0 == key) {
-            Some(group) => group.1.push(*item),
-            None => groups.push((key, vec![*item])),
-        }
-    }
-    groups
-}
 
 #[test]
 fn groups_are_the_same_at_any_number_of_threads() {

@@ -1,7 +1,8 @@
 //! The same result in every run: random graphs with random options produce, at every sink, exactly the items of a
 //! sequential interpreter with unbounded channels.
 //!
-//! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback and early ends.
+//! Graphs have fan-out and fan-in, static and dynamic rates, windows, framing functions, feedback and early ends. In a
+//! third of the graphs, the items of a sink are grouped by key too, and the groups are those of the sequential interpreter.
 //! Runs use every policy, 1 to 16 threads, tiny and default channels, yields and slow nodes. Some runs have a byte
 //! budget; if it is too small, the run fails with that cause, after a prefix of the right result. In every run, no
 //! item is lost or dropped twice.
@@ -19,6 +20,7 @@ use support::case::{Case, Disturbance, case, run};
 use support::item::{Counted, Item};
 use support::reference::reference;
 use support::runner::for_each;
+use support::spec::groups;
 use support::watchdog::watch;
 
 fn check<T: Item>(case: Case) -> Result<(), TestCaseError> {
@@ -39,6 +41,9 @@ fn check<T: Item>(case: Case) -> Result<(), TestCaseError> {
     for (sink, (got, expected)) in outcome.got.iter().zip(&expected).enumerate() {
         let same = got.iter().zip(expected).take_while(|(a, b)| a == b).count();
         prop_assert_eq!(same, got.len(), "sink {}: correct items, of {} received", sink, got.len());
+    }
+    if let (Some(got), Some(keys)) = (&outcome.groups, case.spec.keys) {
+        prop_assert_eq!(got, &groups(&expected[0], keys), "the groups of the first sink");
     }
     if outcome.lost != 0 {
         return Err(TestCaseError::fail(format!("{} items were not dropped exactly once", outcome.lost)));

@@ -3,12 +3,12 @@
 use super::build::{Shared, build};
 use super::inject::{Fault, Inject, Noise};
 use super::item::{Item, Ledger};
-use super::spec::{MOST_SOURCES, Spec, spec};
+use super::spec::{Groups, MOST_SOURCES, Spec, spec};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use thalweg::error::BuildError;
-use thalweg::{Error, Handle, Options, Report, Run, Stream};
+use thalweg::{Error, Handle, Options, Output, Report, Run, Stream};
 
 /// The configuration of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -84,6 +84,8 @@ pub fn case() -> impl Strategy<Value = Case> {
 pub struct Outcome {
     /// The items that each sink received, in the order of [`Spec::wire`].
     pub got: Vec<Vec<u64>>,
+    /// The groups of the first sink's items, if the run has a sink and keys and has not failed.
+    pub groups: Option<Groups>,
     /// The report or the error of the run.
     pub end: Result<Report, Error>,
     /// Whether the injected fault occurred.
@@ -150,6 +152,32 @@ fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: us
     got
 }
 
+/// Sends the items of a stream to a sink `fold_by_key` too, whose values own the items.
+fn group<T: Item>(
+    stream: Stream<'static, T>,
+    shared: &Shared,
+    keys: u64,
+) -> (Stream<'static, T>, Output<'static, Vec<(u64, Vec<T>)>>) {
+    let (stream, grouped) = stream.tee();
+    let inject = shared.inject.clone();
+    let groups = grouped.fold_by_key(
+        move |item: &T| item.value() % keys,
+        Vec::new,
+        move |mut group: Vec<T>, item| {
+            // A number that no fault is injected under.
+            _ = inject.fire(usize::MAX);
+            group.push(item);
+            group
+        },
+    );
+    (stream, groups)
+}
+
+/// The values of the items in groups.
+fn values<T: Item>(groups: Vec<(u64, Vec<T>)>) -> Groups {
+    groups.into_iter().map(|(key, group)| (key, group.iter().map(T::value).collect())).collect()
+}
+
 /// Builds the graph and runs it. All of its nodes and items are dropped before this returns.
 pub fn run<T: Item>(case: &Case, disturbance: Disturbance, options: &Options) -> Outcome {
     match try_run::<T>(case, disturbance, options, case.spec.declare) {
@@ -173,6 +201,21 @@ fn try_run<T: Item>(
     let shared = Shared { inject: inject.clone(), ledger: ledger.clone() };
     let (graph, mut streams) = build::<T>(&case.spec, &shared, declare);
     let last = if case.config.outlet { streams.pop() } else { None };
+    let keys = case.spec.keys.filter(|_| !streams.is_empty());
+    let grouped = keys.map(|keys| {
+        let (stream, groups) = group(streams.remove(0), &shared, keys);
+        streams.insert(0, stream);
+        groups
+    });
+    // Takes the groups out of the result of a run.
+    let mut groups = None;
+    let into_report = |run: Run| {
+        // From here on items are dropped by the test and not in the run.
+        ledger.panic_after(u32::MAX);
+        groups = grouped
+            .map(|grouped| values(run.take(grouped).expect("a run that has not failed has its outputs")));
+        run.into_report()
+    };
     let mut got = Vec::new();
     for (i, stream) in streams.into_iter().enumerate() {
         let most =
@@ -182,7 +225,7 @@ fn try_run<T: Item>(
     drop(shared);
     let end = match last {
         Some(stream) => {
-            let (items, end) = read(stream, options, disturbance, case.config.seed);
+            let (items, end) = read(stream, options, disturbance, case.config.seed, into_report);
             got.push(Arc::new(Mutex::new(items)));
             end
         }
@@ -190,7 +233,7 @@ fn try_run<T: Item>(
             let prepared = network.prepare(options)?;
             let interference = interfere(prepared.handle(), disturbance, case.config.seed);
             disturbance.fuse.inspect(|drops| ledger.panic_after(*drops));
-            let end = prepared.run().map(Run::into_report);
+            let end = prepared.run().map(into_report);
             join(interference);
             end.map_err(Error::from)
         }),
@@ -203,7 +246,7 @@ fn try_run<T: Item>(
         Some(Leave::Drop(_)) => ledger.live_at_end(),
         _ => ledger.live(),
     };
-    Ok(Outcome { got, end, failed: inject.has_failed(), pushed: inject.pushed(), lost })
+    Ok(Outcome { got, groups, end, failed: inject.has_failed(), pushed: inject.pushed(), lost })
 }
 
 /// Reads the last stream on this thread.
@@ -212,6 +255,7 @@ fn read<T: Item>(
     options: &Options,
     disturbance: Disturbance,
     seed: u64,
+    into_report: impl FnOnce(Run) -> Report,
 ) -> (Vec<u64>, Result<Report, Error>) {
     let mut items = Vec::new();
     let mut outlet = match stream.start_with(options) {
@@ -226,7 +270,7 @@ fn read<T: Item>(
             drop(outlet);
             Err(Error::Cancelled)
         }
-        _ => outlet.finish().map(Run::into_report).map_err(Error::from),
+        _ => outlet.finish().map(into_report).map_err(Error::from),
     };
     join(interference);
     (items, end)

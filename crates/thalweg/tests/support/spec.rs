@@ -172,6 +172,8 @@ pub struct Spec {
     pub steps: Vec<Step>,
     /// Whether kernels with a constant push rate declare it.
     pub declare: bool,
+    /// If there is a number, the items of the first sink also go to a `fold_by_key` with this number of keys.
+    pub keys: Option<u64>,
 }
 
 /// A step with the numbers of its streams.
@@ -183,6 +185,22 @@ pub struct Wired<'a> {
     pub ins: Vec<usize>,
     /// Its output streams.
     pub outs: Vec<usize>,
+}
+
+/// The items of each key, in the order in which the keys came first.
+pub type Groups = Vec<(u64, Vec<u64>)>;
+
+/// The groups of these items by this number of keys, by a list that is searched.
+pub fn groups(items: &[u64], keys: u64) -> Groups {
+    let mut groups = Groups::new();
+    for item in items {
+        let key = item % keys;
+        match groups.iter_mut().find(|group| group.0 == key) {
+            Some(group) => group.1.push(*item),
+            None => groups.push((key, vec![*item])),
+        }
+    }
+    groups
 }
 
 impl Spec {
@@ -280,5 +298,12 @@ fn source() -> impl Strategy<Value = Source> {
 pub fn spec() -> impl Strategy<Value = Spec> {
     let (sources, steps) =
         (prop::collection::vec(source(), 1..=MOST_SOURCES), prop::collection::vec(step(), 0..=9));
-    (sources, steps, any::<bool>()).prop_map(|(sources, steps, declare)| Spec { sources, steps, declare })
+    let keys =
+        prop_oneof![2 => Just(None), 1 => prop_oneof![Just(1u64), Just(5), Just(u64::MAX)].prop_map(Some)];
+    (sources, steps, any::<bool>(), keys).prop_map(|(sources, steps, declare, keys)| Spec {
+        sources,
+        steps,
+        declare,
+        keys,
+    })
 }
