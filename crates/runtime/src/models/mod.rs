@@ -24,10 +24,12 @@
 //! | [`arena`], [`shares`] | `team::arena`, `threads::shares` |
 //! | [`join`] | `team::join`, `team::deque` |
 //! | [`external`], [`failure`] | `net::external`, `net::signals` |
+//! | [`alarm`] | `net::alarm`, with `net::external` and `sched::sleep` |
 //! | [`engine`] | `sched::worker` and `sched::dedicated`: wake-ups and the end of a run |
 //! | [`world`] | none: the worker's loop that the models of `sleep`, `pools`, `narrow`, `affinity` and `pinned` share |
 
 mod affinity;
+mod alarm;
 mod arena;
 mod claim;
 mod engine;

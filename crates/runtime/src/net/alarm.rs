@@ -38,11 +38,12 @@
 
 use super::NodeWaker;
 use crate::contain::drop_quietly;
+use crate::sync::{Condvar, Mutex, MutexGuard, lock};
 use crate::threads::cores::Cores;
 use crate::threads::name_thread;
 use crate::threads::per_process::PerProcess;
 use std::collections::BTreeMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// The time without an alarm after which the thread ends.
@@ -59,18 +60,19 @@ struct Queue {
     has_thread: bool,
 }
 
-#[derive(Default)]
-struct Alarms {
+/// The alarms of a process.
+pub(crate) struct Alarms {
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
-static ALARMS: PerProcess<Alarms> = PerProcess::new(Alarms::default);
-
-/// Locks the queue. Poison is ignored, since no user code runs under the lock.
-fn lock(alarms: &Alarms) -> MutexGuard<'_, Queue> {
-    alarms.queue.lock().unwrap_or_else(PoisonError::into_inner)
+impl Alarms {
+    fn new() -> Alarms {
+        Alarms { queue: Mutex::new(Queue::default()), changed: Condvar::new() }
+    }
 }
+
+static ALARMS: PerProcess<Alarms> = PerProcess::new(Alarms::new);
 
 /// The alarm of one node. Dropping it turns it off.
 pub(crate) struct Alarm {
@@ -90,18 +92,18 @@ impl Alarm {
     /// Wakes the node at `at` or before, once. False if the system starts no thread.
     pub(crate) fn set(&mut self, at: Instant) -> bool {
         let alarms = ALARMS.get();
-        let mut queue = lock(alarms);
+        let cores = self.cores.clone();
+        self.set_in(alarms, at, || start(alarms, cores))
+    }
+
+    /// As [`Alarm::set`], in this queue, whose thread is started by `start`.
+    pub(crate) fn set_in(&mut self, alarms: &Alarms, at: Instant, start: impl FnOnce() -> bool) -> bool {
+        let mut queue = lock(&alarms.queue);
         if self.entry.is_some_and(|entry| entry.0 <= at && queue.set.contains_key(&entry)) {
             return true;
         }
         if !queue.has_thread {
-            let thread = std::thread::Builder::new().name("thalweg-alarms".to_owned());
-            let cores = self.cores.clone();
-            let work = move || {
-                cores.adopt();
-                wait(alarms);
-            };
-            if thread.spawn(work).is_err() {
+            if !start() {
                 return false;
             }
             queue.has_thread = true;
@@ -125,16 +127,26 @@ impl Drop for Alarm {
     fn drop(&mut self) {
         if let Some(entry) = self.entry {
             // The waker is dropped after the unlock: it may be the last reference to the run.
-            let waker = lock(ALARMS.get()).set.remove(&entry);
+            let waker = lock(&ALARMS.get().queue).set.remove(&entry);
             drop_quietly(waker);
         }
     }
 }
 
+/// Starts the thread; false if the system starts none.
+fn start(alarms: &'static Alarms, cores: Cores) -> bool {
+    let thread = std::thread::Builder::new().name("thalweg-alarms".to_owned());
+    let work = move || {
+        cores.adopt();
+        wait(alarms);
+    };
+    thread.spawn(work).is_ok()
+}
+
 /// The thread's work.
 fn wait(alarms: &Alarms) {
     name_thread("thalweg-alarms");
-    let mut queue = lock(alarms);
+    let mut queue = lock(&alarms.queue);
     loop {
         let now = Instant::now();
         let first = queue.set.first_entry().map(|entry| entry.key().0);
@@ -165,7 +177,27 @@ fn go_off<'a>(alarms: &'a Alarms, mut queue: MutexGuard<'a, Queue>) -> MutexGuar
         // It may be the last reference to the run, and then drops an error of the user.
         drop_quietly(waker);
     }
-    lock(alarms)
+    lock(&alarms.queue)
+}
+
+/// For models, which have no clock.
+#[cfg(loom)]
+impl Alarms {
+    /// Alarms whose thread is one of the model.
+    pub(crate) fn with_thread() -> Alarms {
+        let alarms = Alarms::new();
+        lock(&alarms.queue).has_thread = true;
+        alarms
+    }
+
+    /// The thread's work for one alarm: waits until one is set, whose time has come.
+    pub(crate) fn go_off_next(&self) {
+        let mut queue = lock(&self.queue);
+        while queue.set.is_empty() {
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(go_off(self, queue));
+    }
 }
 
 #[cfg(all(test, not(loom)))]
@@ -176,7 +208,7 @@ mod tests {
     use thalweg_graph::NodeId;
 
     fn is_set(alarm: &Alarm) -> bool {
-        alarm.entry.is_some_and(|entry| lock(ALARMS.get()).set.contains_key(&entry))
+        alarm.entry.is_some_and(|entry| lock(&ALARMS.get().queue).set.contains_key(&entry))
     }
 
     fn alarm() -> (Arc<Signals>, Alarm) {
@@ -205,7 +237,7 @@ mod tests {
         assert!(alarm.set(hour + Duration::from_secs(1)) && alarm.entry == first);
         let before = hour - Duration::from_secs(1);
         assert!(alarm.set(before) && alarm.entry.is_some_and(|entry| entry.0 == before));
-        assert!(!lock(ALARMS.get()).set.contains_key(&first.expect("set")));
+        assert!(!lock(&ALARMS.get().queue).set.contains_key(&first.expect("set")));
     }
 
     /// The run does not outlive its nodes until the time has come.
@@ -215,7 +247,7 @@ mod tests {
         assert!(alarm.set(Instant::now() + Duration::from_secs(3600)));
         let entry = alarm.entry.expect("set");
         drop(alarm);
-        assert!(!lock(ALARMS.get()).set.contains_key(&entry));
+        assert!(!lock(&ALARMS.get().queue).set.contains_key(&entry));
         assert_eq!(Arc::strong_count(&signals), 1);
     }
 }
