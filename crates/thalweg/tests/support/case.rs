@@ -152,12 +152,15 @@ fn sink<T: Item>(i: usize, stream: Stream<'static, T>, shared: &Shared, most: us
     got
 }
 
+/// Groups of items, by key.
+type Grouped<T> = Vec<(u64, Vec<T>)>;
+
 /// Sends the items of a stream to a sink `fold_by_key` too, whose values own the items.
 fn group<T: Item>(
     stream: Stream<'static, T>,
     shared: &Shared,
     keys: u64,
-) -> (Stream<'static, T>, Output<'static, Vec<(u64, Vec<T>)>>) {
+) -> (Stream<'static, T>, Output<'static, Grouped<T>>) {
     let (stream, grouped) = stream.tee();
     let inject = shared.inject.clone();
     let groups = grouped.fold_by_key(
@@ -174,7 +177,7 @@ fn group<T: Item>(
 }
 
 /// The values of the items in groups.
-fn values<T: Item>(groups: Vec<(u64, Vec<T>)>) -> Groups {
+fn values<T: Item>(groups: Grouped<T>) -> Groups {
     groups.into_iter().map(|(key, group)| (key, group.iter().map(T::value).collect())).collect()
 }
 
