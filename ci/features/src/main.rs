@@ -89,7 +89,7 @@ fn policies() -> Result<(), thalweg::Error> {
 #[cfg(feature = "report")]
 fn reports(report: &Report) {
     let again = Report::from_json(&report.to_json()).expect("its own JSON");
-    assert_eq!(again.nodes.len(), report.nodes.len());
+    assert_eq!(again.nodes().len(), report.nodes().len());
     assert!(report.to_html().contains("<html") && report.plan_text().contains("threads 2"));
 }
 
@@ -107,8 +107,8 @@ fn tasks() {
 fn timeline() -> Result<(), thalweg::Error> {
     let options = Options::new().threads(2).timeline(100);
     let report = thalweg::from_iter(0..100u64).par_map(|n| n).collect().run_with(&options)?.into_report();
-    let timeline = report.timeline.as_ref().expect("the options ask for one");
-    let text = timeline.to_json(&report.graph);
-    assert_eq!(thalweg::trace::Timeline::from_json(&text, &report.graph).as_ref(), Ok(&**timeline));
+    let timeline = report.timeline().expect("the options ask for one");
+    let text = timeline.to_json(report.graph());
+    assert_eq!(thalweg::trace::Timeline::from_json(&text, report.graph()).as_ref(), Ok(timeline));
     Ok(())
 }
