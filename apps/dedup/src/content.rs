@@ -13,7 +13,7 @@ use thalweg_files::{Status, status};
 
 use crate::Error;
 
-/// The most bytes that are read of a file with the length 0.
+/// The maximum number of bytes that are read of a file with the length 0.
 const WITHOUT_LENGTH: u64 = 64 << 20;
 
 /// A file that is read to its end.

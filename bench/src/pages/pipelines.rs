@@ -36,7 +36,7 @@ samples the items of a channel as activations begin, and so sees a channel rarel
 
 ## Figure 11: sizes
 
-By equations 9 to 11 with the times below, `crates/queueing/src/sizes.rs`. The equations have no finite solution, so a tolerance
+By equations 9 to 11 with the times below, as `crates/queueing/tests/errata.rs` computes them. The equations have no finite solution, so a tolerance
 decides:
 
 | | the paper | 1 % | 5 % | 10 % |

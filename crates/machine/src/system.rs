@@ -14,7 +14,7 @@ pub(crate) struct System {
     is_live: bool,
 }
 
-/// The most bytes read of a file. Files of /sys have at most a page; /proc/self/mountinfo has more.
+/// The maximum number of bytes read of a file. Files of /sys have at most a page; /proc/self/mountinfo has more.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// The most entries read of a folder.
@@ -62,7 +62,7 @@ impl System {
         if self.is_live { affinity() } else { None }
     }
 
-    /// The most bytes of address space that the process may reserve (`RLIMIT_AS`). `None` without a limit, and in a copy.
+    /// The maximum number of bytes of address space that the process may reserve (`RLIMIT_AS`). `None` without a limit, and in a copy.
     pub fn address_space(&self) -> Option<u64> {
         if self.is_live { address_space() } else { None }
     }

@@ -12,9 +12,9 @@ use std::collections::{BTreeSet, HashMap};
 use thalweg_analysis::{regions_through, returning_channel};
 use thalweg_graph::{ChannelId, GraphData, Kind, NodeId};
 
-/// The most bytes of all channels' slots (64 GiB), beside [`BYTES_OF_EACH`].
+/// The maximum number of bytes of all channels' slots (64 GiB), beside [`BYTES_OF_EACH`].
 const MOST_BYTES_IN_ALL: usize = 1 << 36;
-/// The most bytes that a channel takes by default: its limit, and the next power of two.
+/// The maximum number of bytes that a channel takes by default: its limit, and the next power of two.
 const BYTES_OF_EACH: usize = 2 * CHANNEL_BYTES;
 
 impl Plan {

@@ -40,7 +40,7 @@ pub enum Place {
     Threads,
     /// The policy.
     Policy,
-    /// The most firings of an activation.
+    /// The maximum number of firings of an activation.
     Batch,
     /// The tickets of a reorder window.
     Window,
@@ -83,7 +83,7 @@ pub enum Misfit {
     Policy(String),
     /// The number of workers is out of range.
     Threads(usize),
-    /// The most firings of an activation are out of range.
+    /// The maximum number of firings of an activation are out of range.
     Batch(usize),
     /// The number of tickets is out of range or no power of two.
     Window(usize),
@@ -159,7 +159,7 @@ pub enum Misfit {
     BytesInAll {
         /// Bytes of all channels' slots.
         total: usize,
-        /// The most bytes for this graph.
+        /// The maximum number of bytes for this graph.
         most: usize,
         /// Bytes of the largest channel's slots.
         largest: usize,

@@ -6,7 +6,7 @@ use crate::passes::window::MOST_TICKETS;
 use crate::{Misfit, Place, PlanError};
 use std::fmt;
 
-/// The most bytes of one channel's slots (16 GiB).
+/// The maximum number of bytes of one channel's slots (16 GiB).
 pub(crate) const MOST_BYTES: usize = 1 << 34;
 
 impl fmt::Display for PlanError {

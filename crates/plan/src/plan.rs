@@ -17,20 +17,20 @@ data! {
         copy threads: usize, threads_mut;
         /// Name of the scheduling policy. The host that runs the plan checks that it has one of this name.
         view policy: String => &str, policy_mut;
-        /// The most bytes that all channels together may hold. `None` is no limit.
+        /// The maximum number of bytes that all channels together may hold. `None` is no limit.
         copy budget: Option<usize>, budget_mut;
-        /// The most firings of an activation, at least 1. Where activations end by count, an activation has four claims,
+        /// The maximum number of firings of an activation, at least 1. Where activations end by count, an activation has four claims,
         /// and no more firings than this. In a compiled graph: the steady states in a batch, which the compiler sets.
         copy batch: usize, batch_mut;
         /// The tickets of a parallel node's reorder window, a power of two.
         copy window: usize, window_mut;
-        /// The most bytes that completed tickets of one parallel node hold. Beyond it the node makes no claim.
+        /// The maximum number of bytes that completed tickets of one parallel node hold. Beyond it the node makes no claim.
         copy held: usize, held_mut;
-        /// The most bytes that the gate of one fork-join keeps.
+        /// The maximum number of bytes that the gate of one fork-join keeps.
         copy kept: usize, kept_mut;
-        /// The most firings in a claim of each node, by id. At least 1.
+        /// The maximum number of firings in a claim of each node, by id. At least 1.
         view claim_lengths: Vec<usize> => &[usize], claim_lengths_mut;
-        /// The most workers that may fire a parallel node at the same time, for nodes with such a limit. The graph's own
+        /// The maximum number of workers that may fire a parallel node at the same time, for nodes with such a limit. The graph's own
         /// limit ([`Node::workers`](thalweg_graph::Node::workers)) holds too.
         view replicas: BTreeMap<NodeId, u32> => &BTreeMap<NodeId, u32>, replicas_mut;
         /// The workers that serve a parallel node, for nodes with such a list. Under the policy `pools` each worker serves the one node
@@ -55,7 +55,7 @@ data! {
         view capacities: Vec<usize> => &[usize], capacities_mut;
         /// The capacity up to which the run may widen a channel, for channels that it may widen.
         view slots: BTreeMap<ChannelId, usize> => &BTreeMap<ChannelId, usize>, slots_mut;
-        /// The most bytes that a channel of weighed items may hold, for channels with such a limit.
+        /// The maximum number of bytes that a channel of weighed items may hold, for channels with such a limit.
         view byte_limits: BTreeMap<ChannelId, usize> => &BTreeMap<ChannelId, usize>, byte_limits_mut;
         /// The user's capacities that were too small for a single firing, and were raised when the plan was made: a record.
         /// A capacity that was edited later differs from it, so [`Plan::check`] does not compare the two.

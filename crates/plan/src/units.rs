@@ -72,7 +72,7 @@ pub enum Division {
 pub struct Body {
     /// Its units, by index.
     pub units: Range<usize>,
-    /// The most workers that run it at the same time.
+    /// The maximum number of workers that run it at the same time.
     pub copies: usize,
 }
 
@@ -133,7 +133,7 @@ impl Plan {
         Ok(bodies.into_iter().map(limited).collect())
     }
 
-    /// The most workers of a unit: the least number of replicas of its parallel nodes. `usize::MAX` if it has none, as
+    /// The maximum number of workers of a unit: the least number of replicas of its parallel nodes. `usize::MAX` if it has none, as
     /// where it only accesses files.
     fn copies(&self, graph: &GraphData, unit: &Unit) -> usize {
         if !unit.stateless {

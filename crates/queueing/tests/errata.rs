@@ -162,3 +162,44 @@ fn equation_4_is_not_a_tandem() {
         assert_near(tandem::predict(&chain, &Settings::pools([1, 1])).unwrap().throughput, exact, 1e-5);
     }
 }
+
+/// Figure 11 with the times of ferret that the paper's tables give: what `docs/results/pipelines.md` says of sizes.
+#[test]
+fn the_sizes_of_figure_11_depend_on_the_tolerance() {
+    let (reading, small, slow) = (0.0095, 0.0032, 0.1059);
+    let (middle, bound) = (slow + 3.0 * small, 1.0 / reading);
+    for (tolerance, six, three, tokens, threads) in
+        [(0.01, 24, 25, 5, 14), (0.05, 22, 24, 4, 13), (0.1, 21, 22, 3, 12)]
+    {
+        let target = |c: u32, time: f64| (f64::from(c) / time).min(bound);
+        assert_eq!(optimal_items(slow, slow, 12, target(12, slow), tolerance), Ok(six));
+        assert_eq!(optimal_items(middle, middle, 15, target(15, middle), tolerance), Ok(three));
+        assert_eq!(tokens_per_thread(tolerance), Ok(tokens));
+        let service = reading + middle + 0.0004;
+        let stealing =
+            |threads: u32| Stealing { service, threads, tokens: 5 * u64::from(threads) }.solve().unwrap();
+        let enough = |threads: &u32| stealing(*threads).throughput >= bound * (1.0 - tolerance);
+        assert_eq!((1..200).find(enough), Some(threads));
+    }
+    let threads = |time, items, tolerance| optimal_threads(time, time, items, bound, tolerance).ok();
+    assert_eq!([0.01, 0.05, 0.1].map(|tolerance| threads(slow, 21, tolerance)), [None, None, Some(12)]);
+    assert_eq!(
+        [0.01, 0.02, 0.05, 0.1].map(|tolerance| threads(middle, 24, tolerance)),
+        [None, Some(15), Some(13), Some(12)]
+    );
+    assert_eq!(threads(slow, 20, 0.1), None, "the ceiling of 20 items");
+    let stage = |time, is_parallel: bool| match is_parallel {
+        true => Stage::parallel(time, 1.0).ordered(1 << 11),
+        false => Stage::sequential(time, 1.0).ordered(1),
+    };
+    let times =
+        [(reading, false), (small, true), (small, true), (small, true), (slow, true), (0.0004, false)];
+    for (capacity, ours, equation_4) in [(20, 72.6, 94.4), (100, 105.3, 105.3)] {
+        let edges = (1..6).map(|to| Edge::new(to - 1, to, capacity).in_place()).collect();
+        let stages = times.map(|(time, is_parallel)| stage(time, is_parallel)).to_vec();
+        let (pipeline, pools) =
+            (Pipeline::new(stages, edges).unwrap(), Settings::pools([1, 128, 128, 128, 128, 1]));
+        assert_near(tandem::predict(&pipeline, &pools).unwrap().throughput, ours, 1e-3);
+        assert_near(paper::closed(&pipeline, &pools).unwrap().throughput, equation_4, 1e-3);
+    }
+}

@@ -16,9 +16,9 @@ pub(crate) struct Sizes {
 /// The limits of an activation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Claims {
-    /// The most firings of the activation.
+    /// The maximum number of firings of the activation.
     pub(crate) budget: u64,
-    /// The most firings from one publication to the next, or of a parallel node's claim.
+    /// The maximum number of firings from one publication to the next, or of a parallel node's claim.
     pub(crate) claim: u64,
 }
 

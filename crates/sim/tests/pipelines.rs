@@ -1,29 +1,13 @@
 //! Random pipelines in virtual time beside the queueing model: channels of few places, pools and threads for all nodes.
 
+mod support;
+
+use support::FREE;
 use thalweg_graph::{Kind, NodeId};
 use thalweg_plan::{POOLS, Plan, Wishes};
 use thalweg_policy::{Auto, Pools};
 use thalweg_queueing::{self as queueing, Edge, Pipeline, Stage, tandem};
 use thalweg_sim::{Cost, Model, Settings, run_planned};
-
-/// A machine on which nothing but firings takes time.
-const FREE: Settings = Settings {
-    workers: 1,
-    seed: 1,
-    decide: 0,
-    overhead: 0,
-    migrate: 0,
-    transfer: 0,
-    wake: 0,
-    spin: 1,
-    patience: 1,
-    budget: 500,
-    slice: 1,
-    run: 1,
-    window: 0,
-    foresight: true,
-    steps: 100_000_000,
-};
 
 const FIRINGS: u64 = 2_500;
 /// The number of pipelines of each kind, and those at the median and at the 95th percentile.

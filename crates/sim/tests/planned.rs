@@ -1,30 +1,14 @@
 //! Runs that follow a plan: its capacities, its claims and its pools.
 
+mod support;
+
+use support::FREE;
 use thalweg_graph::NodeId;
 use thalweg_plan::{POOLS, Plan, Wishes};
 use thalweg_policy::{Decision, Pools};
 use thalweg_queueing::tandem::exact;
 use thalweg_queueing::tandem::phase::fit;
 use thalweg_sim::{Cost, Model, Report, Settings, run, run_planned, shapes};
-
-/// A machine on which nothing but firings takes time.
-const FREE: Settings = Settings {
-    workers: 1,
-    seed: 1,
-    decide: 0,
-    overhead: 0,
-    migrate: 0,
-    transfer: 0,
-    wake: 0,
-    spin: 1,
-    patience: 1,
-    budget: 500,
-    slice: 64,
-    run: 16,
-    window: 0,
-    foresight: true,
-    steps: 100_000_000,
-};
 
 /// A plan for pools of `workers` workers, with this capacity of all channels and this claim length.
 fn plan(model: &Model, workers: usize, capacity: usize, claim: usize) -> Plan {

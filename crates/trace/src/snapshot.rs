@@ -96,7 +96,7 @@ data! {
         copy pushed: u64, pushed_mut;
         /// Items in the channel now.
         copy items: usize, items_mut;
-        /// The most items that the channel can hold now.
+        /// The maximum number of items that the channel can hold now.
         copy capacity: usize, capacity_mut;
     }
 }

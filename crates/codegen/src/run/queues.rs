@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use thalweg_lang::flat::ChannelId;
 
-/// The most items of a queue: firings count positions in 32 bits.
+/// The maximum number of items of a queue: firings count positions in 32 bits.
 const MOST: u64 = 1 << 29;
 
 /// The items that a request is granted at least, if the limit is far.

@@ -18,7 +18,7 @@ impl Evidence<'_> {
         self.share(self.nodes()[node.index()].busy())
     }
 
-    /// The most workers that fire a node at the same time, by the graph and by the plan. `None` if none limits it.
+    /// The maximum number of workers that fire a node at the same time, by the graph and by the plan. `None` if none limits it.
     pub(crate) fn worker_limit(&self, node: NodeId) -> Option<u32> {
         let of_graph = self.graph().node(node).workers;
         of_graph.into_iter().chain(self.replicas(node)).min()

@@ -74,7 +74,7 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) node: NodeId,
     /// Its shared half. `None` before the first activation.
     state: Option<&'a NodeState>,
-    /// The most firings of this activation; for a process, operations.
+    /// The maximum number of firings of this activation; for a process, operations.
     pub(crate) budget: usize,
     /// The number of firings after which it publishes.
     pub(crate) slice: usize,

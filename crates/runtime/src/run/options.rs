@@ -116,7 +116,7 @@ impl Options {
         self
     }
 
-    /// The most bytes that channels take: slots, weights of [weighed](crate::Stream::weigh) items, and growth. A
+    /// The maximum number of bytes that channels take: slots, weights of [weighed](crate::Stream::weigh) items, and growth. A
     /// parallel node may exceed it by one firing of each worker. Without a budget all weighed channels together hold at most
     /// 64 MiB, and more only where the graph cannot go on without. Then channels grow while all of them take at most 1 GiB
     /// (16 MiB into a loop that starves).
@@ -182,7 +182,7 @@ impl Options {
         self
     }
 
-    /// The most firings of a claim.
+    /// The maximum number of firings of a claim.
     pub fn claim_length(mut self, firings: usize) -> Self {
         self.run = Some(firings);
         self

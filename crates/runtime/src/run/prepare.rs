@@ -201,7 +201,7 @@ impl NodeMaker<'_> {
         self.own.contains(&node)
     }
 
-    /// The most workers that may fire the node at the same time: the least of the graph's limit and the plan's.
+    /// The maximum number of workers that may fire the node at the same time: the least of the graph's limit and the plan's.
     fn workers(&self, node: NodeId) -> Option<u32> {
         let limits = [self.graph.node(node).workers, self.plan.replicas().get(&node).copied()];
         limits.into_iter().flatten().min()

@@ -61,7 +61,7 @@ const BLOCKING_NS: f64 = 20_000_000.0;
 const LONG_NS: f64 = 10_000.0;
 /// The firings of its first activation.
 const FIRST_BLOCKING: usize = if cfg!(loom) { usize::MAX } else { 16 };
-/// The most firings of such a slice.
+/// The maximum number of firings of such a slice.
 const SLICE: usize = 256;
 /// The number of slices of an activation.
 const SLICES: usize = 16;

@@ -50,7 +50,7 @@ impl<P: Policy> Worker<'_, P> {
         }
     }
 
-    /// The most firings of a claim of a parallel node: half of a worker's equal share of the items that have arrived,
+    /// The maximum number of firings of a claim of a parallel node: half of a worker's equal share of the items that have arrived,
     /// so that all workers end at about the same time, but no less than [`MIN_CLAIM_NS`] of work. This is guided
     /// self-scheduling (Polychronopoulos and Kuck, 1987) with half of its share.
     #[inline(never)] // once for a claim; inlined it would slow the activations of processes
