@@ -1,7 +1,8 @@
 //! `pools.*`: a pipeline of a serial, a parallel and a serial stage under the policy `pools`, beside `auto` and work stealing.
 //!
 //! `pools.w*`: efficiencies, with 1 to 8 workers for the parallel stage. Its workers and those of the serial stages share the
-//! cores. `pools.steals.w*`: nodes that workers have stolen for each 100 firings, under `ws-last`, where all pass through queues.
+//! cores. `pools.steals.w*`: nodes that workers have stolen for each 100 firings, under `ws-last`, where all pass through queues, and the
+//! share of their time that the scheduler took.
 
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ pub fn run(session: &mut Session) {
         }
         let name = format!("pools.steals.w{}.t{threads}", format_ns(ns));
         if session.selects(&name) {
-            let values = [("ours", steals(&job(session, ns)))];
+            let (steals, scheduling) = steals(&job(session, ns));
+            let values = [("ours", steals), ("time in scheduler", scheduling)];
             session.counted(&name, Measure::Counted("%"), &values);
         }
     }
@@ -56,13 +58,15 @@ fn contestants(job: &Farm) -> Vec<Contestant<'_>> {
     all
 }
 
-/// Nodes stolen for each 100 firings.
-fn steals(job: &Farm) -> f64 {
+/// Nodes stolen for each 100 firings; and the share of the workers' time in the scheduler, of which steals are a part, in
+/// percent.
+fn steals(job: &Farm) -> (f64, f64) {
     let work = &*job.work;
     let sum = from_iter(0..job.items).par_map(|i| work.run(i)).fold(0, fold);
     let ran = sum.run_with(&Options::new().threads(job.threads).policy("ws-last"));
-    let Ok((_, report)) = ran.map(Run::into_parts) else { return f64::NAN };
+    let Ok((_, report)) = ran.map(Run::into_parts) else { return (f64::NAN, f64::NAN) };
     let stolen: u64 = report.workers().iter().map(|worker| worker.steals()).sum();
     let firings: u64 = report.nodes().iter().map(|node| node.firings()).sum();
-    100.0 * stolen as f64 / firings.max(1) as f64
+    let [_, _, scheduling, ..] = report.breakdown();
+    (100.0 * stolen as f64 / firings.max(1) as f64, 100.0 * scheduling)
 }

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
 use thalweg::Report;
 use thalweg::embed::graph::shown;
+use thalweg::embed::plan::{NoNextPlan, Program};
 use thalweg::embed::report::{Grid, Predictions, Row};
 use thalweg::plan::Plan;
 use thalweg::trace::{Comparison, ReportExt, Timeline, TimelineExt};
@@ -55,7 +56,8 @@ pub(crate) struct Show {
     plan: bool,
     /// Print a plan for the next run, which follows from the times that this run measured, and nothing else: workers of
     /// parallel nodes, and nodes of each worker. The measurements of several runs of the program are added, and the plan of
-    /// the first is changed. The next run takes it with its option --plan
+    /// the first is changed. The next run takes it with its option --plan. Of a compiled program one of the runs must have
+    /// chosen its plan itself, and one with `--mode filters` times each piece of code alone
     #[arg(long, conflicts_with_all = ["output", "plan"])]
     next_plan: bool,
     /// Print what other settings would give: `threads` that all nodes share, `pools` of threads for each parallel node,
@@ -155,14 +157,12 @@ impl Show {
 
     /// The plan that follows from the plan of a report and what it and others have measured.
     fn next_plan(&self, report: &Report, more: &[Report]) -> Result<String> {
-        let path = shown(&self.files[0]);
+        if let Some(program) = report.program() {
+            return self.next_program_plan(report, program, more);
+        }
         let plan = self.planned(report)?;
-        ensure!(
-            report.program_plan().is_none(),
-            "{path} is the report of a compiled program, whose plan follows from the times that each run measures first\n\
-             help: run the program without --plan, and save that plan with --save-plan"
-        );
-        plan.check(report.graph()).with_context(|| format!("reading the plan in {path}"))?;
+        plan.check(report.graph())
+            .with_context(|| format!("reading the plan in {}", shown(&self.files[0])))?;
         let mut profile = report.profile();
         for (more, path) in more.iter().zip(&self.files[1..]) {
             profile
@@ -170,6 +170,26 @@ impl Show {
                 .with_context(|| format!("adding {} to {}", shown(path), shown(&self.files[0])))?;
         }
         Ok(plan.refined(report.graph(), &profile).on(report.graph()).to_string())
+    }
+
+    /// The same for a compiled program, whose units have times in proportion to those of the bodies that had them.
+    fn next_program_plan(&self, report: &Report, program: &Program, more: &[Report]) -> Result<String> {
+        let first = shown(&self.files[0]);
+        program.plan().check(program.graph()).with_context(|| format!("reading the plan in {first}"))?;
+        let mut runs = vec![(program, report.profile())];
+        for (more, path) in more.iter().zip(&self.files[1..]) {
+            let Some(program) = more.program() else {
+                bail!("{} is no report of a compiled program, as {first} is", shown(path));
+            };
+            runs.push((program, more.profile()));
+        }
+        let next = Program::next_plan(&runs).map_err(|reason| match reason {
+            NoNextPlan::OtherUnits(run) => anyhow!("adding {} to {first}: {reason}", shown(&self.files[run])),
+            NoNextPlan::Unmeasured => anyhow!(
+                "{reason}\nhelp: add the report of a run on several threads without --plan and --mode"
+            ),
+        })?;
+        Ok(next.on(program.graph()).to_string())
     }
 
     fn compare(&self, before: &Report, after: &Report) -> Result<()> {

@@ -33,6 +33,7 @@ mod fingerprint;
 mod passes;
 mod plan;
 mod profile;
+mod program;
 #[cfg(feature = "text")]
 mod read;
 #[cfg(feature = "text")]
@@ -49,6 +50,7 @@ pub use passes::pools::POOLS;
 pub use passes::threads::{MOST_THREADS, threads};
 pub use plan::{Plan, Raised};
 pub use profile::{ChannelProfile, NodeProfile, OtherGraph, Profile};
+pub use program::{NoNextPlan, Program};
 #[cfg(feature = "text")]
 pub use read::ReadError;
 #[cfg(feature = "text")]

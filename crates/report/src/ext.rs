@@ -55,7 +55,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// |---|---|
     /// | `format`, `version` | `"thalweg-report"`, 3 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
-    /// | `program_plan`, `notes` | likewise, where they exist |
+    /// | `notes` | likewise, where it exists |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |
@@ -69,6 +69,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// | `channels` | an entry for each channel of the graph: its name as `channel`, and the fields of [`ChannelReport`](thalweg_trace::ChannelReport) |
     /// | `prediction`, where one is made | [`ReportExt::prediction`]: `model`, `threads`, `throughput` and `waiting_threads`, each predicted and measured, `bound`, `limited_by`, `papers`, and `stages` by node; a reader makes it anew |
     /// | `growths` | `channel` by index, `limit` (`"items"` or `"bytes"`), `from`, `to` and `at_ns` |
+    /// | `program`, of a compiled program | the program's own `graph` and `plan`; its `units`, `whole`, `hand_overs`, `division`, `joins`, `pieces`, `least_copied` and `least_gain`, the fields of [`Units`](thalweg_plan::Units); and `bodies`, each a `node` of the run's graph with the range of its `units` |
     ///
     /// A time is an integer, in nanoseconds, and its field ends in `_ns`; a time above 584 years is written as
     /// `u64::MAX`. Settings with their default are left out, and so are waits of zero and the
@@ -183,8 +184,8 @@ impl ReportExt for Report {
     }
 
     fn plan_text(&self) -> String {
-        if let Some(plan) = self.program_plan() {
-            return plan.to_owned();
+        if let Some(program) = self.program() {
+            return program.plan().on(program.graph()).to_string();
         }
         self.plan().map_or_else(String::new, |plan| plan.on(self.graph()).to_string())
     }

@@ -195,6 +195,22 @@ fn errors_say_the_place_and_both_values() {
             "\"limit\": \"all\"",
             "`growths[0].limit`: unknown variant `all`, expected `items` or `bytes`",
         ),
+        (
+            "\"nodes\": [0]",
+            "\"nodes\": [2]",
+            "`program.units.all[0].nodes[0]`: expected the index of one of 2 nodes, found `2`",
+        ),
+        (
+            "\"units\": [1, 2]",
+            "\"units\": [2, 1]",
+            "`program.bodies[1].units`: expected the range of some of 2 units, found `[2, 1]`",
+        ),
+        (
+            "\"node\": 2",
+            "\"node\": 4",
+            "`program.bodies[1].node`: expected the index of one of 4 nodes, found `4`",
+        ),
+        ("nodes 2 channels 1\\n", "nodes 2\\n", "`program.plan`: expected the text of a plan, found"),
         ("\"spins\": ", "\"spins\": 1, \"spins\": ", "`workers[0]`: duplicate field `spins`"),
         ("\"spins\": ", "\"Spins\": ", "`workers[0]`: missing field `spins`"),
         (
@@ -323,10 +339,17 @@ fn a_document_without_any_one_line_is_refused() {
         })
         .map(|gap| DOCUMENT.lines().nth(gap).unwrap().trim())
         .collect();
-    // A report need not have a plan, and any number of growths is right.
-    assert_eq!(accepted.len(), 2, "{accepted:?}");
-    assert!(accepted[0].starts_with("\"plan\""));
-    assert!(accepted[1].contains("\"limit\": \"items\""));
+    // A report need not have a plan, and any number of growths is right; so it is with parts of a program.
+    let free = [
+        "\"plan\": \"thal",
+        "\"limit\": \"items\"",
+        "\"to\": [1, 0]",
+        "\"whole\": 39",
+        "\"cost\": 3",
+        "\"units\": [0, 1]",
+    ];
+    assert!(accepted.iter().zip(free).all(|(line, part)| line.contains(part)), "{accepted:?}");
+    assert_eq!(accepted.len(), free.len(), "{accepted:?}");
 }
 
 /// Each is a change of the first distribution, and what the error says.

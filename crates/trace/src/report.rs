@@ -4,7 +4,7 @@ use crate::{ChannelReport, Counts, Growth, NodeReport, Timeline, WorkerReport};
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{GraphData, NodeId, data};
-use thalweg_plan::Plan;
+use thalweg_plan::{Plan, Program};
 
 data! {
     /// The measurements of one run.
@@ -32,8 +32,8 @@ data! {
         copy searches: u64, searches_mut;
         /// Times that the policy partitioned the graph. Only `partition` does so.
         copy partitions: u64, partitions_mut;
-        /// Where a compiler has divided a program into the nodes of the graph: the text of the program's plan.
-        option program_plan: Option<String> => Option<&str>, program_plan_mut;
+        /// Where a compiler has divided a program into the nodes of the graph: the program, and its plan.
+        option program: Option<Arc<Program>> => Option<&Program>, program_mut;
         /// Remarks about decisions that no count shows, for a reader: why one thread ran everything, for example.
         view notes: Vec<String> => &[String], notes_mut;
         /// What each thread did, and when, if the run's options asked for it. Not part of the report's JSON: it has a
@@ -56,7 +56,7 @@ impl Report {
             growths: Vec::new(),
             searches: 0,
             partitions: 0,
-            program_plan: None,
+            program: None,
             notes: Vec::new(),
             timeline: None,
             graph,

@@ -119,6 +119,18 @@ enum Cut<'a> {
     Groups(Groups<'a>),
 }
 
+impl Cut<'_> {
+    /// By body: the node of the engine that executes it, where the driver is the first node. None where the driver executes
+    /// everything.
+    fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Cut::Whole => Vec::new(),
+            Cut::Segments(cut) => cut.nodes(),
+            Cut::Groups(groups) => groups.nodes(),
+        }
+    }
+}
+
 /// The host side of callbacks.
 struct Around<'a> {
     printer: Printer<'a>,
@@ -181,7 +193,7 @@ impl Native {
 
     /// Like [`Native::run_on`]; also returns the engine's report, unless the run ended before the engine began. The
     /// report covers what follows the first steady states, by which the program is cut for several threads unless the
-    /// engine's options have a plan. Its nodes are the bodies into which the plan ([`Report::program_plan`]) divides
+    /// engine's options have a plan. Its nodes are the bodies into which the plan ([`Report::program`]) divides
     /// [the program's graph](Native::graph), and a driver.
     pub fn run_reported(
         &self,
@@ -335,6 +347,7 @@ impl<'a> Run<'a> {
             interrupted: Box::new(move || interrupted()),
             progress: &mut |done| locked(&progress)(done),
         };
+        let nodes = cut.nodes();
         let ran = match &cut {
             Cut::Whole => alone(&driver, &engine, || self.drive(options, around)),
             Cut::Segments(cut) => {
@@ -354,7 +367,7 @@ impl<'a> Run<'a> {
         };
         let (done, mut made) = ran.map_err(|error: Error| Stop::Output(format!("{error:?}")))?;
         if let Some(report) = report {
-            *made.program_plan_mut() = planned.map(|planned| planned.plan.on(native.graph()).to_string());
+            *made.program_mut() = planned.map(|planned| Arc::new(planned.program(native, &nodes)));
             *made.notes_mut() = std::mem::take(&mut self.notes);
             *report = Some(made);
         }
@@ -365,7 +378,7 @@ impl<'a> Run<'a> {
     fn options(&self, threads: &Threads, planned: Option<&Planned>) -> thalweg::Options {
         let by_thread = threads.split == Split::Filters || self.native.mode == Mode::OsThread;
         let engine = match planned {
-            Some(planned) => planned.engine(&threads.engine, self.native),
+            Some(planned) => planned.engine(&threads.engine),
             None => threads.engine.clone(),
         };
         let engine = engine.claim_length(1);

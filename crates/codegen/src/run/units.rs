@@ -6,7 +6,7 @@ use crate::plan::{Plan as Steps, Step};
 use crate::threads::Threads;
 use thalweg::Options;
 use thalweg::embed::graph::Kind;
-use thalweg::embed::plan::{Body, Division, Unit, Units};
+use thalweg::embed::plan::{Body, Division, Program, Unit, Units};
 use thalweg::embed::runtime::EmbedOptions;
 use thalweg::graph::GraphData;
 use thalweg::plan::{Plan, Wishes};
@@ -19,14 +19,16 @@ use thalweg_lang::tree::Code;
 pub(super) struct Planned {
     pub(super) plan: Plan,
     pub(super) bodies: Vec<Body>,
+    /// The units, with costs if they were measured.
+    units: Units,
 }
 
 impl Planned {
     /// A plan of a program with these units.
-    pub(super) fn new(native: &Native, plan: Plan, units: &[Unit]) -> Result<Planned, Stop> {
-        let bodies = plan.bodies(native.graph(), units);
+    pub(super) fn new(native: &Native, plan: Plan, units: Units) -> Result<Planned, Stop> {
+        let bodies = plan.bodies(native.graph(), &units.all);
         let bodies = bodies.map_err(|error| Stop::Output(error.to_string()))?;
-        Ok(Planned { plan, bodies })
+        Ok(Planned { plan, bodies, units })
     }
 
     /// Whether one thread executes everything.
@@ -34,16 +36,25 @@ impl Planned {
         matches!(&self.bodies[..], [] | [Body { copies: 1, .. }])
     }
 
+    /// The program for the report of a run in which these nodes of the engine executed the bodies, or the first node everything
+    /// if there are none.
+    pub(super) fn program(self, native: &Native, nodes: &[NodeId]) -> Program {
+        let bodies = match nodes {
+            [] => vec![(NodeId(0), 0..self.units.all.len())],
+            _ => nodes.iter().copied().zip(self.bodies.into_iter().map(|body| body.units)).collect(),
+        };
+        Program::new(native.graph().clone(), self.plan, self.units, bodies)
+    }
+
     /// The options of the graph of the engine: a driver, and the bodies in their order. If the plan gives workers to nodes
     /// and no body has copies, each body has the worker of its nodes, or the next one if they have none, as where all are
     /// parallel.
-    pub(super) fn engine(&self, options: &Options, native: &Native) -> Options {
+    pub(super) fn engine(&self, options: &Options) -> Options {
         let options = options.of_divided(&self.plan);
         if self.plan.affinity().is_empty() || self.bodies.iter().any(|body| body.copies > 1) {
             return options;
         }
-        let units = native.units();
-        let nodes = |body: &Body| units[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
+        let nodes = |body: &Body| self.units.all[body.units.clone()].iter().flat_map(|unit| &unit.nodes);
         let given = |body: &Body| nodes(body).find_map(|node| self.plan.affinity().get(node).copied());
         let next = |at: usize| (at % self.plan.threads()) as u32;
         let bodies = self.bodies.iter().enumerate();
@@ -168,14 +179,15 @@ impl Native {
     /// The plan that the caller gives, if it does: checked before anything runs.
     pub(super) fn given(&self, options: &Options) -> Result<Option<Planned>, Stop> {
         let Some(plan) = options.planned() else { return Ok(None) };
-        Planned::new(self, self.choose(options, |_| plan.clone())?, &self.units()).map(Some)
+        let plan = self.choose(options, |_| plan.clone())?;
+        Planned::new(self, plan, self.divided(Division::Whole)).map(Some)
     }
 
     /// The plan of a run on one thread.
     pub(super) fn whole(&self, options: &Options) -> Result<Planned, Stop> {
         let units = self.divided(Division::Whole);
         let plan = self.choose(options, |wishes| Plan::compiled(self.graph(), &units, wishes))?;
-        Planned::new(self, plan, &units.all)
+        Planned::new(self, plan, units)
     }
 
     /// The plan that the caller's options choose, or `make` from their wishes.

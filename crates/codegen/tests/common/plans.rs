@@ -1,6 +1,11 @@
 //! Plans of native runs: saved ones, and random ones.
 
 use super::{Memory, Seen, difference, see};
+use std::sync::Arc;
+use std::time::Duration;
+use thalweg::Report;
+use thalweg::embed::graph::NodeId;
+use thalweg::embed::plan::{NoNextPlan, Program};
 use thalweg::plan::Plan;
 use thalweg_codegen::{Native, Split, Threads};
 use thalweg_lang::interpret::Options;
@@ -8,35 +13,94 @@ use thalweg_lang_testgen::Choices;
 
 pub const SPLITS: [Split; 4] = [Split::Auto, Split::Filters, Split::Pipeline, Split::DataParallel];
 
-/// A run on threads, and the text of its plan.
-fn planned(native: &Native, threads: &Threads, files: &Memory, iterations: Option<u64>) -> (Seen, String) {
-    let (options, mut plan) = (Options { iterations, ..Options::default() }, None);
+/// A run on threads, and its report.
+fn reported(
+    native: &Native,
+    threads: &Threads,
+    files: &Memory,
+    iterations: Option<u64>,
+) -> (Seen, Option<Report>) {
+    let (options, mut report) = (Options { iterations, ..Options::default() }, None);
     let seen = see(files, |around| {
-        let (end, report) = native.run_reported(threads, options, around);
-        plan = report.and_then(|report| report.program_plan().map(str::to_owned));
+        let (end, of_run) = native.run_reported(threads, options, around);
+        report = of_run;
         end
     });
-    (seen, plan.unwrap_or_default())
+    (seen, report)
 }
 
-/// Checks that the plan of a run, saved and read, leads to a run with the same output and the same plan.
+fn text(program: &Program) -> String {
+    program.plan().on(program.graph()).to_string()
+}
+
+/// Checks that the plan of a run, saved and read, leads to a run with the same output and the same plan, and so does the plan
+/// that follows from times.
 pub fn replays(native: &Native, files: &Memory, iterations: Option<u64>, meant: &Seen, name: &str) {
     for split in SPLITS {
         let threads = Threads::new(2).split(split);
-        let (seen, text) = planned(native, &threads, files, iterations);
+        let (seen, report) = reported(native, &threads, files, iterations);
         assert!(*meant == seen, "{split:?}:\n{name}\n{}", difference(meant, &seen));
         // A failure before the engine begins has no report.
-        if text.is_empty() {
-            assert!(seen.end.is_err(), "{split:?}:\n{name}: no plan");
+        let Some(report) = report else {
+            assert!(seen.end.is_err(), "{split:?}:\n{name}: no report");
             continue;
+        };
+        let program = report.program().expect("a compiled program has a plan");
+        bodies_execute_all_units(&report, program, name);
+        let mut plans = vec![text(program)];
+        if split == Split::Pipeline {
+            plans.extend(next_plan(report.clone(), name).filter(|next| *next != plans[0]));
         }
-        let plan =
-            Plan::read(&text, native.graph()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
-        let threads = Threads::of(thalweg::Options::new().plan(plan)).split(split);
-        let (seen, again) = planned(native, &threads, files, iterations);
-        assert!(*meant == seen, "{split:?}, replayed:\n{name}\n{}", difference(meant, &seen));
-        assert!(again == text || seen.end.is_err(), "{split:?}:\n{name}: another plan\n{text}\n{again}");
+        for text in plans {
+            let plan =
+                Plan::read(&text, native.graph()).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+            let threads = Threads::of(thalweg::Options::new().plan(plan)).split(split);
+            let (seen, again) = reported(native, &threads, files, iterations);
+            assert!(*meant == seen, "{split:?}, replayed:\n{name}\n{}", difference(meant, &seen));
+            let again = again.map(|again| self::text(again.program().unwrap())).unwrap_or_default();
+            assert!(again == text || seen.end.is_err(), "{split:?}:\n{name}: another plan\n{text}\n{again}");
+        }
     }
+}
+
+/// Checks that a report says which node executes each unit: each unit once, and nodes that bear the names of their units.
+fn bodies_execute_all_units(report: &Report, program: &Program, name: &str) {
+    let executed = program.bodies().iter().flat_map(|(_, units)| units.clone());
+    assert!(executed.eq(0..program.units().all.len()), "{name}: {:?}", program.bodies());
+    let root = report.graph().node(NodeId(0)).name.to_string();
+    for (node, units) in program.bodies() {
+        let nodes = || program.units().all[units.clone()].iter().flat_map(|unit| &unit.nodes);
+        let of_graph = |node: &NodeId| {
+            let name = &program.graph().node(*node).name;
+            name.strip_prefix(&format!("{root}.")).unwrap_or(name).to_owned()
+        };
+        let body = &report.graph().node(*node).name;
+        let names: Vec<_> = body.split(" .. ").map(|name| name.split('#').next().unwrap().trim()).collect();
+        let has = |name: &str| nodes().any(|node| of_graph(node) == name);
+        assert!(*node == NodeId(0) || names.iter().all(|name| has(name)), "{name}: {body}: {names:?}");
+    }
+}
+
+/// The plan after a run in which the last body took nearly all of the time: it never gains units. `None` if the
+/// run had fewer than two bodies or measured no units.
+fn next_plan(mut report: Report, name: &str) -> Option<String> {
+    let program = Arc::new(report.program()?.clone());
+    let [.., (last, units)] = program.bodies() else { return None };
+    if program.bodies().len() < 2 {
+        return None;
+    }
+    for (node, of_node) in report.nodes_mut().iter_mut().enumerate() {
+        *of_node.busy_mut() = Duration::from_millis(if node == last.index() { 100_000 } else { 1 });
+    }
+    let next = match Program::next_plan(&[(&*program, report.profile())]) {
+        Ok(next) => next,
+        Err(NoNextPlan::Unmeasured) => return None,
+        Err(other) => panic!("{name}: {other}"),
+    };
+    let bodies = next.bodies(program.graph(), &program.units().all).unwrap();
+    let of_last = bodies.last().unwrap().units.len();
+    assert!(of_last <= units.len(), "{name}: {bodies:?} after {:?}", program.bodies());
+    Some(next.on(program.graph()).to_string())
 }
 
 /// A random plan that can run the program: stretches of its pieces of code as segments, with random numbers of workers,

@@ -4,7 +4,7 @@
 //! | module | has |
 //! |---|---|
 //! | `prediction` | the entry that is written alone, since it follows from the rest |
-//! | `graph`, `port`, `measures` | the entries of the format as types of serde; its fields need not be those of the report |
+//! | `graph`, `port`, `measures`, `program` | the entries of the format as types of serde; its fields need not be those of the report |
 //! | `forms` | numbers and times as the format has them |
 //! | `lines` | the layout: an entry of an array is a line |
 //! | `mark` | the mark and the version of a file |
@@ -27,6 +27,7 @@ mod place;
 mod port;
 mod prediction;
 mod problem;
+mod program;
 mod strict;
 pub(crate) mod timeline;
 
@@ -39,6 +40,7 @@ use graph::{GraphEntries, GraphLines};
 use measures::{ChannelEntry, GrowthEntry, NodeEntry, WorkerEntry};
 use prediction::PredictionEntry;
 use problem::{Check, Problem};
+use program::{ProgramEntry, ProgramLines};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -62,8 +64,6 @@ struct Written<'r, Workers, Nodes, Channels, Growths> {
     threads: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    program_plan: Option<&'r str>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     notes: &'r [String],
     #[serde(rename = "wall_ns", with = "nanos")]
@@ -76,6 +76,8 @@ struct Written<'r, Workers, Nodes, Channels, Growths> {
     channels: Channels,
     growths: Growths,
     #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<ProgramLines<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     prediction: Option<PredictionEntry<'r>>,
 }
 
@@ -86,7 +88,7 @@ struct File<'d> {
     policy: String,
     threads: usize,
     plan: Option<String>,
-    program_plan: Option<String>,
+    program: Option<ProgramEntry>,
     #[serde(default)]
     notes: Vec<String>,
     #[serde(rename = "wall_ns", with = "nanos")]
@@ -117,7 +119,6 @@ pub(crate) fn write(report: &Report) -> String {
         policy: report.policy(),
         threads: report.threads(),
         plan: report.plan().map(|plan| plan.to_string()),
-        program_plan: report.program_plan(),
         notes: report.notes(),
         wall: report.wall(),
         searches: report.searches(),
@@ -127,6 +128,7 @@ pub(crate) fn write(report: &Report) -> String {
         nodes: Each(|| nodes().map(|(entry, name)| NodeEntry::new(name.unwrap_or_default(), entry))),
         channels: Each(|| channels().map(|(entry, name)| ChannelEntry::new(name.unwrap_or_default(), entry))),
         growths: Each(|| report.growths().iter().map(|growth| GrowthEntry(*growth))),
+        program: report.program().map(ProgramLines::new),
         prediction: prediction.as_ref().map(PredictionEntry::new),
     };
     let mut bytes = Vec::new();
@@ -154,7 +156,8 @@ impl File<'_> {
         *report.channels_mut() =
             channel_reports(self.channels, &graph).map_err(|problem| problem.within("channels"))?;
         *report.growths_mut() = growths(self.growths, &graph).map_err(|problem| problem.within("growths"))?;
-        *report.program_plan_mut() = self.program_plan;
+        let program = self.program.map(|program| program.build(&graph)).transpose();
+        *report.program_mut() = program.map_err(|problem| problem.within("program"))?;
         *report.notes_mut() = self.notes;
         *report.wall_mut() = self.wall;
         *report.searches_mut() = self.searches;

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use thalweg_graph::{ChannelId, GraphData, InPort, Item, Kind, Link, Node, NodeId, OutPort, Rate};
-use thalweg_plan::{Plan, Wishes};
+use thalweg_plan::{Division, HandOver, Plan, Program, Unit, Units, Wishes};
 use thalweg_trace::{
     ChannelReport, Counts, Distribution, Growth, Limit, MemberCounts, NodeReport, NodeWaits, Report, Service,
     WorkerReport,
@@ -92,7 +92,33 @@ fn measured(graph: GraphData) -> Report {
     (*report.searches_mut(), *report.partitions_mut()) = (next(), next());
     let wishes = Wishes::default().threads(2).policy("prs:C=1000");
     *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
+    *report.program_mut() = Some(Arc::new(program()));
     report
+}
+
+/// A program of two filters that one body executes on each of two workers.
+fn program() -> Program {
+    let item = Item::named("f32", 4);
+    let mut graph = GraphData::new();
+    let scale = graph.add(Node::parallel("scale").output(OutPort::new("out", item)));
+    let sum = graph.add(Node::sequential("sum").input(InPort::new("in", item)));
+    graph.connect((scale, 0), (sum, 0), Link::default()).unwrap();
+    let unit = |node, cost, stateless| Unit { nodes: vec![node], cost, stateless };
+    let units = Units {
+        all: vec![unit(scale, 30, true), unit(sum, 10, false)],
+        whole: Some(39),
+        hand_overs: vec![
+            HandOver { from: Some(0), to: Some(1), cost: 3 },
+            HandOver { from: None, to: Some(0), cost: 2 },
+        ],
+        division: Division::Copies,
+        joins: true,
+        pieces: 4,
+        least_copied: 10,
+        least_gain: 135,
+    };
+    let plan = Plan::compiled(&graph, &units, &Wishes::default().threads(2));
+    Program::new(graph, plan, units, vec![(NodeId(1), 0..1), (NodeId(2), 1..2)])
 }
 
 /// A random report of a random graph.
@@ -102,16 +128,48 @@ pub fn any_report() -> impl Strategy<Value = Report> {
         let entries =
             (vec(any_worker(), threads), vec(any_node_report(), nodes), vec(any_channel(), channels));
         let growths = vec(any_growth(channels), 0..if channels == 0 { 1 } else { 3 });
-        (entries, growths, any_time(), any::<[u64; 2]>(), any_wishes()).prop_map(
-            move |(entries, growths, wall, counts, wishes)| {
+        let program = option::of(any_program(nodes));
+        (entries, growths, any_time(), any::<[u64; 2]>(), any_wishes(), program).prop_map(
+            move |(entries, growths, wall, counts, wishes, program)| {
                 let mut report = Report::new(graph.clone(), policy.clone(), threads);
                 (*report.workers_mut(), *report.nodes_mut(), *report.channels_mut()) = entries;
                 (*report.growths_mut(), *report.wall_mut()) = (growths, wall);
                 [*report.searches_mut(), *report.partitions_mut()] = counts;
                 *report.plan_mut() = wishes.map(|wishes| Arc::new(Plan::new(report.graph(), &wishes)));
+                *report.program_mut() = program.map(Arc::new);
                 report
             },
         )
+    })
+}
+
+/// A compiled program, of which a graph with this many nodes has executed bodies.
+fn any_program(nodes: usize) -> impl Strategy<Value = Program> {
+    let index = || any::<prop::sample::Index>();
+    let unit = (vec(index(), 0..3), any::<u64>(), any::<bool>());
+    let hand_over = (option::of(0..9_usize), option::of(0..9_usize), any::<u64>());
+    let numbers = (option::of(any::<u64>()), any::<[u64; 3]>(), any::<bool>(), 0..4_usize);
+    let parts = (vec(unit, 0..4), vec(hand_over, 0..3), vec((index(), index(), index()), 0..3));
+    (any_graph(), any_wishes(), parts, numbers).prop_map(move |(graph, wishes, parts, numbers)| {
+        let (units, hand_overs, bodies) = parts;
+        let (whole, [pieces, least_copied, least_gain], joins, division) = numbers;
+        let node = |index| pick(index, graph.nodes().len()).map(|node| NodeId(node as u32));
+        let unit = |(nodes, cost, stateless): (Vec<_>, _, _)| Unit {
+            nodes: nodes.into_iter().filter_map(node).collect(),
+            cost,
+            stateless,
+        };
+        let all: Vec<Unit> = units.into_iter().map(unit).collect();
+        let hand_overs = hand_overs.into_iter().map(|(from, to, cost)| HandOver { from, to, cost }).collect();
+        let body = |(node, a, b): (_, prop::sample::Index, prop::sample::Index)| {
+            let (a, b) = (a.index(all.len() + 1), b.index(all.len() + 1));
+            Some((NodeId(pick(node, nodes)? as u32), a.min(b)..a.max(b)))
+        };
+        let bodies = bodies.into_iter().filter_map(body).collect();
+        let division = [Division::Copies, Division::Pipeline, Division::Each, Division::Whole][division];
+        let units = Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain };
+        let plan = Plan::new(&graph, &wishes.unwrap_or_default());
+        Program::new(graph, plan, units, bodies)
     })
 }
 

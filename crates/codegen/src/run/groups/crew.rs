@@ -8,6 +8,7 @@ use crate::run::{Interrupted, Run, locked};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use thalweg::Stream;
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::Stop;
 
 /// A group as a node of the engine, or as two: a dispatcher, and copies.
@@ -64,6 +65,16 @@ impl<'a> Crew<'a> {
             };
         }
         stream
+    }
+
+    /// By body: the node that [`Crew::chain`] makes of it, behind its dispatcher. The driver is the first node.
+    pub(super) fn nodes(&self) -> Vec<NodeId> {
+        let mut node = 0;
+        let of = |body: &Body<'_>| {
+            node += 1 + u32::from(body.dispatcher.is_some());
+            NodeId(node)
+        };
+        self.bodies.iter().map(of).collect()
     }
 
     /// The number of runs that work at once.

@@ -67,6 +67,7 @@ use std::time::{Duration, Instant};
 use thalweg::Stream;
 use thalweg::embed::plan::{Body, Division, Units};
 use thalweg::plan::Plan;
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Stop, Surroundings};
 
 /// Packets for each thread of the graph, and where each item is handed over by itself.
@@ -151,7 +152,7 @@ pub(super) fn cut<'a>(
                 *plan.batch_mut() = batch as usize;
                 plan
             })?;
-            Planned::new(native, plan, &units.all)?
+            Planned::new(native, plan, units)?
         }
     };
     sources.batch = near;
@@ -217,6 +218,11 @@ impl<'a> Groups<'a> {
     /// The most packets under way.
     pub(super) fn most(&self) -> usize {
         self.packets.most
+    }
+
+    /// By body: its node of the engine.
+    pub(super) fn nodes(&self) -> Vec<NodeId> {
+        self.crew.nodes()
     }
 
     /// The nodes of the engine.

@@ -58,7 +58,7 @@ impl<'a> Cutter<'_, 'a> {
             }
             plan
         })?;
-        let planned = Planned::new(native, plan, &units.all)?;
+        let planned = Planned::new(native, plan, units.clone())?;
         if self.threads.engine.chooses_plan() { Ok(self.follow(planned)) } else { Ok((planned, sized)) }
     }
 

@@ -59,6 +59,7 @@ use team::Team;
 use thalweg::Stream;
 use thalweg::embed::plan::{Division, Units};
 use thalweg::loops::Shares;
+use thalweg_lang::flat::NodeId;
 use thalweg_lang::interpret::{Options, Stop, Surroundings};
 
 /// The least bytes of a batch, the most for which it is made longer because its work is short, and the most of all batches
@@ -93,6 +94,13 @@ pub(super) struct Cut<'a> {
     first: u64,
     /// The seconds of one thread for a steady state, where threads must be faster.
     alone: Option<f64>,
+}
+
+impl Cut<'_> {
+    /// By body: its node of the engine, behind the driver.
+    pub(super) fn nodes(&self) -> Vec<NodeId> {
+        (1..=self.layout.segments.len() as u32).map(NodeId).collect()
+    }
 }
 
 /// Cuts the program as `given` or by a new plan, after steady states that one thread has to do. `None` beside the plan

@@ -1,0 +1,169 @@
+//! The program of a report of compiled code: its graph and plan, its units, and the bodies that the plan made of them.
+
+use super::forms::Each;
+use super::graph::{GraphEntries, GraphLines};
+use super::problem::{Check, Problem, index};
+use super::read_plan;
+use serde::{Deserialize, Serialize, Serializer};
+use std::ops::Range;
+use std::sync::Arc;
+use thalweg_graph::{GraphData, NodeId};
+use thalweg_plan::{Division, HandOver, Program, Unit, Units};
+
+/// A program as it is written.
+#[derive(Serialize)]
+pub(super) struct ProgramLines<'r> {
+    graph: GraphLines<'r>,
+    plan: String,
+    units: UnitsEntry,
+    #[serde(serialize_with = "bodies")]
+    bodies: &'r [(NodeId, Range<usize>)],
+}
+
+/// A program as it is read.
+#[derive(Deserialize)]
+#[serde(expecting = "the object of a program")]
+pub(super) struct ProgramEntry {
+    graph: GraphEntries,
+    plan: String,
+    units: UnitsEntry,
+    bodies: Vec<BodyEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UnitsEntry {
+    #[serde(with = "DivisionForm")]
+    division: Division,
+    joins: bool,
+    pieces: u64,
+    least_copied: u64,
+    least_gain: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole: Option<u64>,
+    all: Vec<UnitEntry>,
+    hand_overs: Vec<HandOverEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Division", rename_all = "lowercase")]
+enum DivisionForm {
+    Copies,
+    Pipeline,
+    Each,
+    Whole,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UnitEntry {
+    nodes: Vec<u32>,
+    cost: u64,
+    stateless: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HandOverEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<usize>,
+    cost: u64,
+}
+
+/// A node of the run's graph, and the range of units that it executed.
+#[derive(Serialize, Deserialize)]
+struct BodyEntry {
+    node: u32,
+    units: (usize, usize),
+}
+
+/// Writes the bodies.
+fn bodies<S: Serializer>(bodies: &[(NodeId, Range<usize>)], serializer: S) -> Result<S::Ok, S::Error> {
+    let entry =
+        |(node, units): &(NodeId, Range<usize>)| BodyEntry { node: node.0, units: (units.start, units.end) };
+    Each(|| bodies.iter().map(entry)).serialize(serializer)
+}
+
+impl<'r> ProgramLines<'r> {
+    pub(super) fn new(program: &'r Program) -> ProgramLines<'r> {
+        ProgramLines {
+            graph: GraphLines(program.graph()),
+            plan: program.plan().to_string(),
+            units: UnitsEntry::from(program.units()),
+            bodies: program.bodies(),
+        }
+    }
+}
+
+impl ProgramEntry {
+    /// The program of a run of this graph.
+    pub(super) fn build(self, run: &GraphData) -> Check<Arc<Program>> {
+        let graph = self.graph.build().map_err(|problem| problem.within("graph"))?;
+        let plan = Arc::unwrap_or_clone(read_plan(&self.plan)?);
+        let units = self.units.build(&graph).map_err(|problem| problem.within("units"))?;
+        let body = |(i, body): (usize, BodyEntry)| {
+            body.check(run, units.all.len()).map_err(|problem| problem.within(i).within("bodies"))
+        };
+        let bodies = self.bodies.into_iter().enumerate().map(body).collect::<Check<_>>()?;
+        Ok(Arc::new(Program::new(graph, plan, units, bodies)))
+    }
+}
+
+impl From<&Units> for UnitsEntry {
+    fn from(units: &Units) -> UnitsEntry {
+        let Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain } = units;
+        let unit = |Unit { nodes, cost, stateless }: &Unit| UnitEntry {
+            nodes: nodes.iter().map(|node| node.0).collect(),
+            cost: *cost,
+            stateless: *stateless,
+        };
+        let hand_over =
+            |HandOver { from, to, cost }: &HandOver| HandOverEntry { from: *from, to: *to, cost: *cost };
+        UnitsEntry {
+            division: *division,
+            joins: *joins,
+            pieces: *pieces,
+            least_copied: *least_copied,
+            least_gain: *least_gain,
+            whole: *whole,
+            all: all.iter().map(unit).collect(),
+            hand_overs: hand_overs.iter().map(hand_over).collect(),
+        }
+    }
+}
+
+impl UnitsEntry {
+    fn build(self, graph: &GraphData) -> Check<Units> {
+        let UnitsEntry { division, joins, pieces, least_copied, least_gain, whole, all, hand_overs } = self;
+        let unit = |(i, entry): (usize, UnitEntry)| {
+            entry.build(graph).map_err(|problem| problem.within("nodes").within(i).within("all"))
+        };
+        let all: Vec<Unit> = all.into_iter().enumerate().map(unit).collect::<Check<_>>()?;
+        let hand_over = |HandOverEntry { from, to, cost }| HandOver { from, to, cost };
+        let hand_overs = hand_overs.into_iter().map(hand_over).collect();
+        Ok(Units { all, whole, hand_overs, division, joins, pieces, least_copied, least_gain })
+    }
+}
+
+impl UnitEntry {
+    fn build(self, graph: &GraphData) -> Check<Unit> {
+        let node = |(i, node): (usize, u32)| {
+            let node = NodeId(node);
+            index(node.index(), graph.nodes().len(), "nodes").map_err(|problem| problem.within(i))?;
+            Ok(node)
+        };
+        let nodes = self.nodes.into_iter().enumerate().map(node).collect::<Check<_>>()?;
+        Ok(Unit { nodes, cost: self.cost, stateless: self.stateless })
+    }
+}
+
+impl BodyEntry {
+    /// The body, in a run of this graph of a program with so many units.
+    fn check(self, run: &GraphData, units: usize) -> Check<(NodeId, Range<usize>)> {
+        let (node, (start, end)) = (NodeId(self.node), self.units);
+        index(node.index(), run.nodes().len(), "nodes").map_err(|problem| problem.within("node"))?;
+        if start > end || end > units {
+            return Err(Problem::new(format!("the range of some of {units} units")).within("units"));
+        }
+        Ok((node, start..end))
+    }
+}
