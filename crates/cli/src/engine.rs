@@ -43,6 +43,11 @@ pub(crate) struct Engine {
     /// them are added. Bounds the memory that items take, and changes no result (default: as many as the channels hold)
     #[arg(long, hide_short_help = true, value_name = "N")]
     tokens: Option<usize>,
+    /// Dilate time SCALE times: kernels compute, and each claim of one lasts SCALE times its processor time, for the rest of
+    /// which its thread sleeps. So few cores run the schedule of many worker threads: SCALE is at least 4 times the threads of
+    /// each core. Times are dilated too; results are not changed
+    #[arg(long, hide_short_help = true, value_name = "SCALE")]
+    sleep: Option<u32>,
     #[command(flatten)]
     plan: PlanOptions,
     /// Pin each worker thread to a core
@@ -102,6 +107,7 @@ impl Engine {
             None => options,
         };
         let options = self.tokens.iter().fold(options, |options, items| options.tokens(*items));
+        let options = self.sleep.into_iter().fold(options, Options::dilate);
         let options = match self.machine(interrupt)? {
             Some(machine) => options.machine(machine),
             None => options,
@@ -140,6 +146,7 @@ impl Engine {
         let own = [
             ("--machine", self.machine.is_some()),
             ("--tokens", self.tokens.is_some()),
+            ("--sleep", self.sleep.is_some()),
             ("--pin", self.pin),
             ("--watch", self.watch),
             ("--policy", self.policy != DEFAULT_POLICY),

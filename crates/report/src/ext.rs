@@ -55,7 +55,7 @@ pub trait ReportExt: Sized + sealed::Sealed {
     /// |---|---|
     /// | `format`, `version` | `"thalweg-report"`, 3 |
     /// | `policy`, `threads`, `plan`, `wall_ns`, `searches`, `partitions` | the fields of [`Report`] |
-    /// | `notes` | likewise, where it exists |
+    /// | `dilation`, `notes` | likewise, where they exist |
     /// | `graph.nodes` | `name`, `kind` (`"sequential"`, `"parallel"` or `"process"`), the settings of the node, `inputs` and `outputs` |
     /// | a port | `name`, the type of its items as `item` and `bytes`; `pop` and `peek`, or `push`: a number of items, or `"dynamic"` |
     /// | of a port, where they exist | `bounds` of a dynamic rate as `least`, `average` and `most`; `first`, the rates of a first firing |

@@ -342,6 +342,7 @@ fn a_document_without_any_one_line_is_refused() {
     // A report need not have a plan, and any number of growths is right; so it is with parts of a program.
     let free = [
         "\"plan\": \"thal",
+        "\"dilation\": 40",
         "\"limit\": \"items\"",
         "\"to\": [1, 0]",
         "\"whole\": 39",

@@ -13,6 +13,7 @@ mod cases;
 mod conformance;
 mod coroutines;
 mod deadlocks;
+mod dilation;
 mod documents;
 mod drops;
 mod endings;

@@ -18,6 +18,9 @@ data! {
         copy threads: usize, threads_mut;
         /// The plan that the run followed, if it followed one.
         option plan: Option<Arc<Plan>> => Option<&Plan>, plan_mut;
+        /// How many times as long as its processor time each claim lasted, if the run was dilated. Then all times of the report are
+        /// dilated, but for those of the queue, the scheduler and the operating system.
+        copy dilation: Option<u32>, dilation_mut;
         /// Wall time from start to end of the run.
         copy wall: Duration, wall_mut;
         /// The workers, by index.
@@ -49,6 +52,7 @@ impl Report {
             policy: policy.into(),
             threads,
             plan: None,
+            dilation: None,
             wall: Duration::ZERO,
             workers: vec![WorkerReport::default(); threads],
             nodes: vec![NodeReport::default(); graph.nodes().len()],
@@ -61,6 +65,11 @@ impl Report {
             timeline: None,
             graph,
         }
+    }
+
+    /// The dilation of the run's time in words, if it was dilated.
+    pub fn dilated(&self) -> Option<String> {
+        self.dilation.map(|scale| format!("time dilated {scale} times"))
     }
 
     /// The node with the most busy time, the first one if several have the same. `None` if no node was busy.

@@ -9,7 +9,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = if self.threads == 1 { "" } else { "s" };
         let wall = units::time(self.wall);
-        writeln!(f, "{wall} on {} thread{s}, policy {}\n", self.threads, shown(&self.policy))?;
+        let dilated = self.dilated().map_or_else(String::new, |dilated| format!(", {dilated}"));
+        writeln!(f, "{wall} on {} thread{s}, policy {}{dilated}\n", self.threads, shown(&self.policy))?;
         writeln!(f, "{}", self.worker_table())?;
         self.write_with_kernel(f)?;
         writeln!(f, "{}", self.node_table())?;

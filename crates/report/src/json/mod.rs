@@ -66,6 +66,8 @@ struct Written<'r, Workers, Nodes, Channels, Growths> {
     plan: Option<String>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     notes: &'r [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dilation: Option<u32>,
     #[serde(rename = "wall_ns", with = "nanos")]
     wall: Duration,
     searches: u64,
@@ -91,6 +93,7 @@ struct File<'d> {
     program: Option<ProgramEntry>,
     #[serde(default)]
     notes: Vec<String>,
+    dilation: Option<u32>,
     #[serde(rename = "wall_ns", with = "nanos")]
     wall: Duration,
     searches: u64,
@@ -120,6 +123,7 @@ pub(crate) fn write(report: &Report) -> String {
         threads: report.threads(),
         plan: report.plan().map(|plan| plan.to_string()),
         notes: report.notes(),
+        dilation: report.dilation(),
         wall: report.wall(),
         searches: report.searches(),
         partitions: report.partitions(),
@@ -159,6 +163,7 @@ impl File<'_> {
         let program = self.program.map(|program| program.build(&graph)).transpose();
         *report.program_mut() = program.map_err(|problem| problem.within("program"))?;
         *report.notes_mut() = self.notes;
+        *report.dilation_mut() = self.dilation;
         *report.wall_mut() = self.wall;
         *report.searches_mut() = self.searches;
         *report.partitions_mut() = self.partitions;

@@ -12,7 +12,8 @@ const NAMED: usize = 6;
 pub(super) fn title(report: &Report) -> String {
     let s = if report.threads() == 1 { "" } else { "s" };
     let policy = shortened(report.policy(), 40);
-    format!("{} on {} thread{s}, policy {policy}", units::time(report.wall()), report.threads())
+    let dilated = report.dilated().map_or_else(String::new, |dilated| format!(", {dilated}"));
+    format!("{} on {} thread{s}, policy {policy}{dilated}", units::time(report.wall()), report.threads())
 }
 
 /// The head of the page.

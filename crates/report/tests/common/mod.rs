@@ -90,6 +90,7 @@ fn measured(graph: GraphData) -> Report {
     report.growths_mut().push(Growth::new(ChannelId(2), Limit::Items, 8, 16, Duration::from_nanos(5)));
     report.growths_mut().push(Growth::new(ChannelId(0), Limit::Bytes, 4096, 8192, Duration::from_nanos(6)));
     (*report.searches_mut(), *report.partitions_mut()) = (next(), next());
+    *report.dilation_mut() = Some(40);
     let wishes = Wishes::default().threads(2).policy("prs:C=1000");
     *report.plan_mut() = Some(Arc::new(Plan::new(report.graph(), &wishes)));
     *report.program_mut() = Some(Arc::new(program()));

@@ -12,6 +12,7 @@
 
 use crate::measure::clock::{Laps, Scale, Ticks, ticks};
 use crate::measure::cpu_time::Measurement;
+use crate::measure::dilation::Counts;
 use crate::measure::recorder::Recorder;
 use crate::measure::service::Services;
 use std::time::{Duration, Instant};
@@ -66,6 +67,8 @@ pub(crate) struct Account {
     pub(crate) services: Services,
     /// The worker's timeline, if the run records one.
     pub(crate) recorder: Option<Recorder>,
+    /// The sleeps of claims that last longer than they compute.
+    pub(crate) dilation: Counts,
     /// The start, on the clock and in processor time of the worker's thread.
     started: Option<(Instant, Measurement)>,
     /// The time for which the system kept the thread off its core. Set by [`Account::finish`].
@@ -91,6 +94,7 @@ impl Account {
             samples: [0; 3],
             services: Services::default(),
             recorder: None,
+            dilation: Counts::default(),
             started: None,
             off_cpu: Duration::ZERO,
             kernel: Duration::ZERO,
@@ -117,11 +121,11 @@ impl Account {
         Account { idle: parked, parked, parks: 1, ..Account::new(0) }
     }
 
-    /// Computes the time for which the operating system kept the thread off its core: wall time less parked time less
+    /// Computes the time for which the operating system kept the thread off its core: wall time less parked and slept time less
     /// the thread's processor time.
     pub(crate) fn finish(&mut self) {
         if let Some((start, cpu)) = self.started {
-            let parked = Scale::now().duration(self.parked);
+            let parked = Scale::now().duration(self.parked + self.dilation.slept);
             let wanted = start.elapsed().saturating_sub(parked);
             let cpu = cpu.elapsed();
             (self.off_cpu, self.kernel) = (wanted.saturating_sub(cpu.total), cpu.kernel);

@@ -65,6 +65,14 @@ fn read(total: Duration) -> CpuTime {
     time
 }
 
+/// The processor time of the calling thread so far; 0 where it is not known.
+pub(crate) fn thread_time() -> Duration {
+    total()
+}
+
+/// Whether the system knows the processor time of a thread.
+pub(crate) const IS_KNOWN: bool = cfg!(all(unix, not(miri)));
+
 #[cfg(all(unix, not(miri)))]
 fn total() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

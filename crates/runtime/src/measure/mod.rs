@@ -6,12 +6,14 @@
 //! | [`account`] | each worker's time, in five categories |
 //! | [`sampler`] | nothing: it chooses the activations that are measured more closely |
 //! | [`service`] | how long a node's activations and firings take |
+//! | [`dilation`] | claims that last longer than they compute, by request |
 //! | [`waits`] | how long a node waits, and for what |
 //! | [`recorder`] | what each thread does, and when, for a timeline |
 
 pub(crate) mod account;
 pub(crate) mod clock;
 pub(crate) mod cpu_time;
+pub(crate) mod dilation;
 #[cfg(feature = "timeline")]
 pub(crate) mod recorder;
 #[cfg(not(feature = "timeline"))]

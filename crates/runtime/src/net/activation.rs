@@ -9,9 +9,12 @@
 //! | `turn` | the body of a process | the body, and the thread, for the processes to notify |
 //! | `fired`, `pieces`, `touched_all` | the body | the thread |
 //! | `timed` | the thread, once | the body |
+//! | `dilation` | the body | the thread, for the time slept |
 //! | `laps` | both | the thread, of a sampled activation |
 
 use crate::channel::Marks;
+use crate::measure::clock::Ticks;
+use crate::measure::dilation::Dilation;
 use crate::net::{Net, NodeState};
 use crate::node::claim::Claimed;
 use crate::process::drops::{ends as dropped, notes};
@@ -98,6 +101,8 @@ pub(crate) struct ActivationContext<'a> {
     pub(crate) touched_all: bool,
     /// A firing of a roaming source took so long that its worker was excused.
     pub(crate) was_long: bool,
+    /// The dilation of this thread's claims, if the run is dilated.
+    pub(crate) dilation: Option<Box<Dilation>>,
     /// This thread's counts of dropped ends, and of all noted drops, when they were last read.
     dropped: u64,
     noted: u64,
@@ -122,6 +127,7 @@ impl<'a> ActivationContext<'a> {
             turn: Turn::new(net),
             touched_all: false,
             was_long: false,
+            dilation: net.sched.dilation.map(|scale| Box::new(Dilation::new(scale))),
             dropped: dropped(),
             noted: notes(),
         }
@@ -144,6 +150,9 @@ impl<'a> ActivationContext<'a> {
         self.checks_end = alerted || self.net.draining();
         self.touched_all = false;
         self.was_long = false;
+        if let Some(dilation) = &mut self.dilation {
+            dilation.slept = 0;
+        }
     }
 
     /// The worker that activates; `None` for a dedicated thread.
@@ -220,6 +229,34 @@ impl ActivationContext<'_> {
         if let Some(laps) = &mut self.laps {
             laps.end_run(fired);
         }
+    }
+
+    /// Begins the firings of a claim, whose length a dilated run stretches. No effect in another run.
+    #[inline]
+    pub(crate) fn begin_dilated(&mut self) {
+        if let Some(dilation) = &mut self.dilation {
+            dilation.begin();
+        }
+    }
+
+    /// Ends the firings of a claim, before other threads see that. In a dilated run it sleeps.
+    #[inline]
+    pub(crate) fn end_dilated(&mut self) {
+        if let Some(dilation) = &mut self.dilation {
+            let net = self.net;
+            dilation.end(|| net.stopped());
+        }
+    }
+
+    /// The length of the sleeps of this activation: 0 in a run that is not dilated.
+    #[inline]
+    pub(crate) fn slept(&self) -> Ticks {
+        self.dilation.as_ref().map_or(0, |dilation| dilation.slept)
+    }
+
+    /// The time of firings that were measured without their sleep.
+    pub(crate) fn dilated(&self, ns: f64) -> f64 {
+        self.dilation.as_ref().map_or(ns, |dilation| dilation.dilated(ns))
     }
 
     /// Ends the current lap and begins one of category `into`. No effect in an activation that is not sampled.

@@ -83,6 +83,8 @@ pub(crate) struct Cells<'env> {
 
 /// State that the workers share.
 pub(crate) struct Scheduling {
+    /// How many times as long as its processor time a claim lasts, in a dilated run.
+    pub(crate) dilation: Option<u32>,
     /// Queues of ready nodes, where the policy is notified.
     pub(crate) ready: Ready,
     /// The number of nodes with a body that have not ended. The thread that brings it to 0 ends the run
@@ -151,6 +153,7 @@ impl<'env> Net<'env> {
         }
         Net {
             sched: Scheduling {
+                dilation: None,
                 ready: Ready::new(workers, alone),
                 width: Width::new(plan.threads()),
                 roaming,

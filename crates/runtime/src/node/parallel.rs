@@ -264,6 +264,7 @@ where
         slot: &mut Ticket<I, O, C::Rest>,
         cx: &mut ActivationContext<'_>,
     ) -> Ran {
+        cx.end_dilated();
         slot.frames.clear();
         cx.fired += slot.firings;
         if self.counts_bytes {
@@ -486,6 +487,7 @@ where
         // Before the firings: another worker may issue the next ticket while this one runs.
         share_claim(cx);
         cx.lap(Part::Application);
+        cx.begin_dilated();
         let ran = self.run(ticket, cx);
         cx.lap(Part::Queue);
         match ran {

@@ -190,11 +190,15 @@ where
             }
             let limit = if core.weighed { 1 } else { left.min(cx.slice) };
             let limit = cx.next_run(limit);
+            cx.begin_dilated();
             let (fired, stop) = match &core.frame {
                 None => self.fire_static(core, cx, limit, &mut pieces),
                 Some(_) => self.fire_framed(core, cx, limit),
             };
             cx.end_run(fired);
+            if fired > 0 || matches!(stop, Stop::Interrupted) {
+                cx.end_dilated();
+            }
             cx.fired += fired;
             left -= fired;
             core.interrupted = match stop {

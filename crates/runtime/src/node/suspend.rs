@@ -136,6 +136,9 @@ where
             }
             cx.pieces += 1;
             let is_over = pieces.end(&self.piece);
+            // Before other threads see the piece.
+            cx.end_dilated();
+            cx.begin_dilated();
             if let Some(pause) = self.pass_on(ticket, slot, cx).or(is_over.then_some(Pause::Over)) {
                 return self.suspend(ticket, slot, pause, cx);
             }

@@ -4,11 +4,14 @@ use super::planned::{Cause, Chooser};
 use super::{EmbedOptions, Handle};
 use crate::build::Tokens;
 use crate::error::Error;
+use crate::measure::cpu_time;
+use crate::measure::dilation::MIN_LOAD;
 use crate::threads::{Panic, StackSize};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 use std::time::Duration;
-use thalweg_graph::GraphData;
+use thalweg_graph::{GraphData, Kind};
 use thalweg_machine::{Machine, Places};
 use thalweg_plan::{MOST_THREADS, POOLS, Plan, Wishes};
 use thalweg_policy::Policy;
@@ -40,6 +43,7 @@ pub struct Options {
     pub(super) plan_with: Option<Chooser>,
     pub(super) on_start: OnStart,
     pub(super) thread_stack: Option<usize>,
+    pub(super) dilation: Option<u32>,
 }
 
 impl Options {
@@ -361,6 +365,64 @@ impl Options {
         self
     }
 
+    /// Makes each claim of a kernel last `scale` times the processor time of its firings: they compute, and then the thread
+    /// sleeps before other nodes get their items. So two cores run the schedule of 40 workers, with the program's own
+    /// results, variance and branches, `scale` times slower. Claims are as long as without the option.
+    ///
+    /// What the engine does between firings is not dilated, so such runs do not show what channels, the scheduler and
+    /// contention cost. The [report](thalweg_trace::Report::dilation) says that its times are dilated. `scale` is best large
+    /// enough that a claim lasts for a millisecond or more; the report's notes say how many did not. The iterations of
+    /// parallel loops and the nodes of task graphs inside a firing run without sleep.
+    ///
+    /// # Errors
+    /// [`Error::Options`] when the run is prepared: `scale` is less than 2, or less than 4 times the workers of each core, since
+    /// they would wait for cores instead of sleeping; the graph has a process, whose messages leave while it computes; the
+    /// system does not know the processor time of a thread, as Windows; or the run reads no clock
+    /// ([`repeatable`](Self::repeatable), [`untimed`](Self::untimed)).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use thalweg_runtime::{Graph, Options};
+    ///
+    /// let graph = Graph::new();
+    /// let sum = graph.source(0..2000u64).par_map(|n| (0..n).fold(n, |a, b| a ^ b.wrapping_mul(a))).fold(0, |a, b| a ^ b);
+    /// let (_, report) = sum.run_with(&Options::new().threads(8).dilate(100))?.into_parts();
+    /// assert_eq!(report.dilation(), Some(100));
+    /// # Ok::<(), thalweg_runtime::Error>(())
+    /// ```
+    pub fn dilate(mut self, scale: u32) -> Self {
+        self.dilation = Some(scale);
+        self
+    }
+
+    /// Refuses a scale of time with which this graph would not keep its schedule.
+    pub(super) fn check_dilation(&self, graph: &GraphData, threads: usize) -> Result<(), Error> {
+        let Some(scale) = self.dilation else { return Ok(()) };
+        let refused = |why: String| Err(Error::Options(format!("time dilated {scale} times: {why}")));
+        if !cpu_time::IS_KNOWN {
+            return refused("this system does not know the processor time of a thread".to_owned());
+        }
+        if self.counted || self.unaccounted {
+            return refused(
+                "the run is to read no clock\nhelp: leave out `repeatable` and `untimed`".to_owned(),
+            );
+        }
+        let cores = available_parallelism().map_or(1, |cores| cores.get());
+        let least = (MIN_LOAD * threads).div_ceil(cores).max(2);
+        if (scale as usize) < least {
+            return refused(format!(
+                "at least {least} is needed for {threads} workers on {cores} cores, so that they sleep and do not wait for cores"
+            ));
+        }
+        match graph.nodes().iter().find(|node| node.kind == Kind::Process) {
+            Some(process) => refused(format!(
+                "`{}` is a process, whose messages leave while it computes\nhelp: dilate graphs of kernels",
+                process.name
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses a plan together with an option that it decides.
     pub(super) fn check_plan(&self) -> Result<(), Error> {
         if self.plan.is_none() {
@@ -412,7 +474,7 @@ impl Options {
 
     /// Whether the engine chooses how many of the workers a run uses: it has a clock, and the caller has not given a plan.
     pub(crate) fn adapts_width(&self) -> bool {
-        !self.counted && !self.unaccounted && !self.chooses_plan()
+        !self.counted && !self.unaccounted && !self.chooses_plan() && self.dilation.is_none()
     }
 
     /// Whether workers may fire blocking sources: no option says on which threads nodes run.
@@ -443,6 +505,7 @@ impl Options {
             || self.counted
             || self.unaccounted
             || self.timeline > 0
+            || self.dilation.is_some()
             || self.pins.is_some()
             || self.domains.is_some()
             || self.one_to_one

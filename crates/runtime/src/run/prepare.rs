@@ -100,6 +100,7 @@ impl<'env> Network<'env> {
         }
         calibrate();
         let plan = decide(&self.graph, options, self.budget_sharers)?;
+        options.check_dilation(&self.graph, plan.threads())?;
         let stacks = Stacks::new(&self.stacks)?;
         make_channels(&self.graph, &plan, &self.rings, &mut made.rings)?;
         let roaming =
@@ -122,6 +123,7 @@ impl<'env> Network<'env> {
         let wide = if options.counted { Vec::new() } else { widening(&self.graph, &plan) };
         let (graph, made) = (std::mem::take(&mut self.graph), std::mem::take(made));
         let mut net = Net::new(graph, plan, made.nodes, made.rings, signals, roaming);
+        net.sched.dilation = options.dilation;
         net.liveness.closes_loops = options.closes_loops;
         net.liveness.operators = std::mem::take(&mut self.operators);
         net.cells.wide = wide;

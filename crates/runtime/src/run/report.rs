@@ -17,6 +17,7 @@ use thalweg_trace::{Event, NodeReport, NodeWaits, Report, Timeline, Track, What}
 pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     let mut report = Report::new((*net.topology.graph).clone(), policy, net.threads());
     *report.wall_mut() = wall;
+    *report.dilation_mut() = net.sched.dilation;
     *report.plan_mut() = Some(net.topology.plan.clone());
     let mut accounts = std::mem::take(&mut *lock(&net.sched.accounts));
     accounts.sort_unstable_by_key(|(worker, _)| *worker);
@@ -32,10 +33,23 @@ pub(super) fn report(net: &Net<'_>, policy: String, wall: Duration) -> Report {
     *report.growths_mut() = lock(&net.liveness.growths).clone();
     *report.searches_mut() = net.liveness.search.searches() as u64;
     *report.partitions_mut() = net.sched.partitions.load(Ordering::Relaxed);
+    report.notes_mut().extend(short_claims(&accounts));
     fill_threads(net, accounts, scale, &mut report);
     report.notes_mut().extend(net.roaming_remark());
     report.notes_mut().extend(net.sched.width.remark());
     report
+}
+
+/// A remark about claims of a dilated run that were too short for the system's timer.
+fn short_claims(accounts: &[(usize, Account)]) -> Option<String> {
+    let sum = |count: fn(&Account) -> u64| accounts.iter().map(|(_, account)| count(account)).sum::<u64>();
+    let (claims, short) = (sum(|account| account.dilation.claims), sum(|account| account.dilation.short));
+    (short > 0).then(|| {
+        format!(
+            "{short} of {claims} claims of workers lasted less than 1 ms although their time was dilated, for which the \
+             system's timer is not exact enough: a larger scale makes them longer"
+        )
+    })
 }
 
 fn fill_node(net: &Net<'_>, node: NodeId, scale: Scale, to: &mut NodeReport) {

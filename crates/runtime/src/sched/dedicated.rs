@@ -37,7 +37,7 @@ use crate::measure::recorder::Recorder;
 use crate::measure::sampler::{FREQUENT, Sampler};
 use crate::measure::service::Measured;
 use crate::measure::waits;
-use crate::net::{ActivationContext, By, NO_NAP, Net, NodeState, Waiting};
+use crate::net::{ActivationContext, By, NO_NAP, Net, Waiting};
 use crate::sched::ending::fail_panic;
 use crate::sched::make_ready::{changed_outside, make_all_ready};
 use crate::sched::sleep::{ParkOutcome, Sleeper};
@@ -115,7 +115,7 @@ pub(crate) fn run(
         cell.state.since.store(after, Ordering::Relaxed);
         widen::note_node(net, node, cell);
         let ns = Scale::now().ns(after.saturating_sub(from));
-        measures.note_service(&cell.state, cx.fired, ns, laps.map(|laps| (laps, weight)));
+        measures.note_service(&cx, ns, laps.map(|laps| (laps, weight)));
         measures.move_parts(net, node);
         if let Ok(event) = &event {
             measures.note_event(node, cx.fired, *event, (from, after));
@@ -123,7 +123,8 @@ pub(crate) fn run(
         if !slices {
             blocking = next_budget(blocking, ns);
         } else if cx.fired > 0 {
-            slice = ((SLICE_NS * cx.fired as f64 / ns.max(1.0)) as usize).clamp(1, longest);
+            let computed = ns - Scale::now().ns(cx.slept());
+            slice = ((SLICE_NS * cx.fired as f64 / computed.max(1.0)) as usize).clamp(1, longest);
         }
         if net.sched.ready.notifies() || cell.kind == Kind::Process {
             changed_outside(net, node);
@@ -191,7 +192,8 @@ impl Measures {
 
     /// Adds the times of an activation that fired `fired` times in `ns` nanoseconds. Sets the pace, by which a single firing
     /// of the next activation is measured.
-    fn note_service(&mut self, state: &NodeState, fired: usize, ns: f64, laps: Option<(Laps, u64)>) {
+    fn note_service(&mut self, cx: &ActivationContext<'_>, ns: f64, laps: Option<(Laps, u64)>) {
+        let (state, fired) = (cx.state(), cx.fired);
         // A process may work for long without a message.
         if fired == 0 && ns <= LONG_NS {
             return;
@@ -201,7 +203,8 @@ impl Measures {
             state.pace.store((mean * 16.0) as u32, Ordering::Relaxed);
         }
         let firing = laps.filter(|_| fired > 0).map(|(laps, weight)| {
-            let each = laps.measured.map_or(mean, |(of, spent)| Scale::now().ns(spent) / of as f64);
+            let each =
+                laps.measured.map_or(mean, |(of, spent)| cx.dilated(Scale::now().ns(spent)) / of as f64);
             (each, (fired as u64).saturating_mul(weight))
         });
         Measured { ns, fired, always: true, firing }.record(&mut self.service);

@@ -88,11 +88,14 @@ impl<P: Policy> Worker<'_, P> {
 
     /// Updates the node's pace, in sixteenths of a nanosecond for each firing, and the limits that follow from it.
     ///
+    /// In a dilated run the pace is that of the firings alone, so claims are as long as in another run.
+    ///
     /// The new pace is three parts old and one part measured. A measurement counts for at most eight times the old
     /// pace, so an outlier raises the pace by less than a factor of 3.
     #[cold]
     pub(super) fn set_pace(&self, cell: &NodeCell<'_>, cx: &ActivationContext<'_>, spent: Ticks) {
         let state = &cell.state;
+        let spent = spent.saturating_sub(cx.slept());
         let each = ((spent as f64 / self.ticks_per_ns) * 16.0 / cx.fired as f64) as u64 + 1;
         let old = u64::from(state.pace.load(Ordering::Relaxed));
         let pace = if old == 0 { each } else { (old * 3 + each.min(old * 8)) / 4 }.max(1);

@@ -169,8 +169,11 @@ impl<P: Policy> Worker<'_, P> {
         }
         let ns = |ticks: Ticks| ticks as f64 / self.ticks_per_ns;
         let firing = laps.filter(|_| fired > 0).map(|laps| {
-            let (of, spent) = laps.measured.unwrap_or((fired, laps.application));
-            (ns(spent) / of as f64, (fired as u64).saturating_mul(u64::from(SAMPLE)))
+            let each = laps.measured.map(|(of, spent)| cx.dilated(ns(spent)) / of as f64);
+            (
+                each.unwrap_or(ns(laps.application) / fired as f64),
+                (fired as u64).saturating_mul(u64::from(SAMPLE)),
+            )
         });
         let measured = Measured { ns: ns(spent), fired, always, firing };
         self.account.services.add(cx.net.cells.nodes.len(), cx.node, measured);

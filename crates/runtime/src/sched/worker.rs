@@ -213,6 +213,8 @@ impl<'a, P: Policy> Worker<'a, P> {
         }
         (self.account.steal_attempts, self.account.steals) = (self.host.steal_attempts, self.host.steals);
         self.account.recorder = self.host.recorder.take();
+        self.account.dilation =
+            cx.dilation.as_ref().map_or_else(Default::default, |dilation| dilation.counts);
         self.account.finish();
         self.account
     }
