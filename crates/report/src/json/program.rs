@@ -157,7 +157,7 @@ impl UnitEntry {
 }
 
 impl BodyEntry {
-    /// The body, in a run of this graph of a program with so many units.
+    /// The body, in a run of this graph, of a program with this number of units.
     fn check(self, run: &GraphData, units: usize) -> Check<(NodeId, Range<usize>)> {
         let (node, (start, end)) = (NodeId(self.node), self.units);
         index(node.index(), run.nodes().len(), "nodes").map_err(|problem| problem.within("node"))?;
