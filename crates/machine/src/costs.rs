@@ -1,26 +1,29 @@
 //! Costs of the machine's mechanisms.
 
-/// What the machine's mechanisms cost, as far as it was measured. `None` is a cost that was not measured.
-///
-/// [`Costs::measure`] measures all but [`queue`](Costs::queue) and [`steal`](Costs::steal), which are costs of an engine:
-/// `measure` of the module `machine` of the crate `thalweg` adds these.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Costs {
-    /// Nanoseconds to push an item to a channel and to pop it, on one thread.
-    pub queue: Option<f64>,
-    /// Nanoseconds of a successful attempt to steal a task from another thread.
-    pub steal: Option<f64>,
-    /// Nanoseconds from a notification until a sleeping thread runs.
-    pub wake: Option<f64>,
-    /// Nanoseconds to transfer a cache line between two cores that share a cache.
-    pub line_cache: Option<f64>,
-    /// Nanoseconds to transfer a cache line between two cores of a domain that share no cache.
-    pub line_domain: Option<f64>,
-    /// Nanoseconds to transfer a cache line between two domains.
-    pub line_across: Option<f64>,
-    /// Bytes that one thread reads and writes per second in memory, both counted.
-    pub bandwidth: Option<u64>,
+use thalweg_graph::data;
+
+data! {
+    /// What the machine's mechanisms cost, as far as it was measured. `None` is a cost that was not measured.
+    ///
+    /// [`Costs::measure`] measures all but [`queue`](Costs::queue) and [`steal`](Costs::steal), which are costs of an engine:
+    /// `measure` of the module `machine` of the crate `thalweg` adds these.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Costs {
+        /// Nanoseconds to push an item to a channel and to pop it, on one thread.
+        copy queue: Option<f64>, queue_mut;
+        /// Nanoseconds of a successful attempt to steal a task from another thread.
+        copy steal: Option<f64>, steal_mut;
+        /// Nanoseconds from a notification until a sleeping thread runs.
+        copy wake: Option<f64>, wake_mut;
+        /// Nanoseconds to transfer a cache line between two cores that share a cache.
+        copy line_cache: Option<f64>, line_cache_mut;
+        /// Nanoseconds to transfer a cache line between two cores of a domain that share no cache.
+        copy line_domain: Option<f64>, line_domain_mut;
+        /// Nanoseconds to transfer a cache line between two domains.
+        copy line_across: Option<f64>, line_across_mut;
+        /// Bytes that one thread reads and writes per second in memory, both counted.
+        copy bandwidth: Option<u64>, bandwidth_mut;
+    }
 }
 
 /// The range of a cost in nanoseconds.

@@ -4,12 +4,9 @@ use crate::{Machine, UnitId};
 
 /// A level of the hierarchy: a partition of the units.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Level {
-    /// What the units of a group share.
-    pub kind: LevelKind,
-    /// The groups, by their first unit. Each unit is in one of them.
-    pub groups: Vec<Vec<UnitId>>,
+    kind: LevelKind,
+    groups: Vec<Vec<UnitId>>,
     /// The index of each unit's group.
     group_of: Vec<u32>,
 }
@@ -27,6 +24,16 @@ pub enum LevelKind {
 }
 
 impl Level {
+    /// What the units of a group share.
+    pub fn kind(&self) -> LevelKind {
+        self.kind
+    }
+
+    /// The groups, by their first unit. Each unit is in one of them.
+    pub fn groups(&self) -> &[Vec<UnitId>] {
+        &self.groups
+    }
+
     /// The index in [`Level::groups`] of the group that has this unit.
     ///
     /// # Panics
@@ -64,8 +71,8 @@ impl Machine {
     /// use thalweg_machine::{LevelKind, Machine};
     ///
     /// let levels = Machine::uniform(2, 3).levels();
-    /// assert_eq!((levels[0].kind, levels[0].groups.len()), (LevelKind::Core, 6));
-    /// assert_eq!((levels[1].kind, levels[1].groups.len()), (LevelKind::Domain, 2));
+    /// assert_eq!((levels[0].kind(), levels[0].groups().len()), (LevelKind::Core, 6));
+    /// assert_eq!((levels[1].kind(), levels[1].groups().len()), (LevelKind::Domain, 2));
     /// ```
     pub fn levels(&self) -> Vec<Level> {
         let mut levels = vec![Level::new(LevelKind::Core, &self.cores_first())];

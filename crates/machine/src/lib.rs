@@ -19,13 +19,13 @@
 //! let machine = Machine::read(text)?;
 //! assert_eq!((machine.threads(), machine.domains().len()), (80, 8));
 //!
-//! let [a, b, c] = [0, 9, 10].map(|i| machine.units()[i].id);
-//! assert_eq!(machine.shared_cache(a, b).map(|cache| cache.level), Some(3));
+//! let [a, b, c] = [0, 9, 10].map(|i| machine.units()[i].id());
+//! assert_eq!(machine.shared_cache(a, b).map(|cache| cache.level()), Some(3));
 //! assert_eq!(machine.shared_cache(a, c), None);
 //! assert_eq!(machine.distance(machine.domain_of(a), machine.domain_of(c)), 21);
 //!
 //! // The third cache and the domain group the units alike, so they are one level.
-//! let kinds: Vec<LevelKind> = machine.levels().iter().map(|level| level.kind).collect();
+//! let kinds: Vec<LevelKind> = machine.levels().iter().map(|level| level.kind()).collect();
 //! assert_eq!(kinds, [LevelKind::Core, LevelKind::Cache(3)]);
 //! # Ok::<(), thalweg_machine::ReadError>(())
 //! ```

@@ -2,20 +2,22 @@
 
 use crate::system::System;
 use std::path::Path;
+use thalweg_graph::data;
 
-/// The machine's processors, as the system describes the first of them. Empty where it does not.
-///
-/// ```
-/// let processor = thalweg_machine::Processor::here();
-/// println!("{}: {}", processor.model, processor.features.join(" "));
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Processor {
-    /// The name of the model.
-    pub model: String,
-    /// The names of its features (`avx2`, for example), in the system's order.
-    pub features: Vec<String>,
+data! {
+    /// The machine's processors, as the system describes the first of them. Empty where it does not.
+    ///
+    /// ```
+    /// let processor = thalweg_machine::Processor::here();
+    /// println!("{}: {}", processor.model(), processor.features().join(" "));
+    /// ```
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Processor {
+        /// The name of the model.
+        view model: String => &str;
+        /// The names of its features (`avx2`, for example), in the system's order.
+        view features: Vec<String> => &[String];
+    }
 }
 
 impl Processor {

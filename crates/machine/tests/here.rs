@@ -18,9 +18,12 @@ cache 3 size 32 MiB line 64 per domain
     let machine = two_cores().machine();
     assert_eq!(machine.to_string(), expected);
     assert_eq!(machine.threads(), 2);
-    let [a, b] = [0, 1].map(|i| machine.units()[i].id);
-    assert_eq!(machine.shared_cache(a, b).map(|cache| (cache.level, cache.bytes)), Some((3, Some(32 << 20))));
-    assert_eq!(machine.caches_of(b).map(|cache| cache.level).collect::<Vec<_>>(), [1, 2, 3]);
+    let [a, b] = [0, 1].map(|i| machine.units()[i].id());
+    assert_eq!(
+        machine.shared_cache(a, b).map(|cache| (cache.level(), cache.bytes())),
+        Some((3, Some(32 << 20)))
+    );
+    assert_eq!(machine.caches_of(b).map(|cache| cache.level()).collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 #[test]
@@ -41,8 +44,8 @@ distance 21
     // CPU 81 is the second unit of the core of CPU 1.
     let [one, sibling, far] = [1, 81, 80 + 75].map(|cpu| machine.unit_of_cpu(cpu).unwrap());
     assert_eq!((one.index(), sibling.index()), (2, 3));
-    assert_eq!(machine.unit(one).core, machine.unit(sibling).core);
-    assert_eq!(machine.shared_cache(one, sibling).unwrap().level, 1);
+    assert_eq!(machine.unit(one).core(), machine.unit(sibling).core());
+    assert_eq!(machine.shared_cache(one, sibling).unwrap().level(), 1);
     assert_eq!(machine.shared_cache(one, far), None);
     let (near, other) = (machine.domain_of(one), machine.domain_of(far));
     assert_eq!((other.index(), machine.distance(near, near), machine.distance(near, other)), (7, 10, 21));
@@ -65,15 +68,15 @@ cache 3 size 24 MiB line 64 of 0-7
     let machine = hybrid().machine();
     assert_eq!(machine.to_string(), expected);
     let capacity =
-        |cpu: u32| machine.cores()[machine.unit(machine.unit_of_cpu(cpu).unwrap()).core.index()].capacity;
+        |cpu: u32| machine.cores()[machine.unit(machine.unit_of_cpu(cpu).unwrap()).core().index()].capacity();
     assert_eq!((capacity(3), capacity(4), capacity(9)), (1024, 512, 512));
     let levels = machine.levels();
-    let sizes = |i: usize| levels[i].groups.iter().map(Vec::len).collect::<Vec<_>>();
-    assert_eq!(levels[1].kind, LevelKind::Cache(2));
+    let sizes = |i: usize| levels[i].groups().iter().map(Vec::len).collect::<Vec<_>>();
+    assert_eq!(levels[1].kind(), LevelKind::Cache(2));
     assert_eq!((sizes(0), sizes(1)), (vec![2, 2, 1, 1, 1, 1, 1, 1], vec![2, 2, 4, 2]));
     // The two cores without a cache of level 3 stay with each other.
-    assert_eq!((levels[2].kind, sizes(2)), (LevelKind::Cache(3), vec![8, 2]));
-    assert_eq!((levels[3].kind, sizes(3)), (LevelKind::Domain, vec![10]));
+    assert_eq!((levels[2].kind(), sizes(2)), (LevelKind::Cache(3), vec![8, 2]));
+    assert_eq!((levels[3].kind(), sizes(3)), (LevelKind::Domain, vec![10]));
 }
 
 #[test]
@@ -89,15 +92,15 @@ fn a_container_with_a_part_of_sys() {
     tree.file("sys/fs/cgroup/cpu.max", "250000 100000").file("sys/fs/cgroup/memory.max", "1048576");
     let machine = tree.machine();
     assert_eq!((machine.units().len(), machine.domains().len(), machine.threads()), (16, 1, 2));
-    assert_eq!(machine.domains()[0].memory, Some(2 << 20));
+    assert_eq!(machine.domains()[0].memory(), Some(2 << 20));
     let [a, b] = [3, 11].map(|cpu| machine.unit(machine.unit_of_cpu(cpu).unwrap()));
-    assert_ne!(a.core, b.core, "no file says that they are siblings");
+    assert_ne!(a.core(), b.core(), "no file says that they are siblings");
     // CPU 3 has lost the files of its caches, but those of CPU 11 name it.
-    assert_eq!(machine.shared_cache(a.id, b.id).map(|cache| cache.level), Some(1));
-    let mut cpus: Vec<u32> = machine.allowed().map(|unit| machine.unit(unit).cpu).collect();
+    assert_eq!(machine.shared_cache(a.id(), b.id()).map(|cache| cache.level()), Some(1));
+    let mut cpus: Vec<u32> = machine.allowed().map(|unit| machine.unit(unit).cpu()).collect();
     cpus.sort();
     assert_eq!(cpus, [3, 4, 5, 11]);
-    assert_eq!((machine.limits().millicores, machine.limits().memory), (Some(2500), Some(1 << 20)));
+    assert_eq!((machine.limits().millicores(), machine.limits().memory()), (Some(2500), Some(1 << 20)));
 }
 
 #[test]
@@ -125,8 +128,8 @@ fn cpus_that_are_offline_are_no_units() {
     let tree = two_cores();
     tree.online("1").file("proc/thread-self/status", "Cpus_allowed_list:\t0-63");
     let machine = tree.machine();
-    assert_eq!((machine.units().len(), machine.units()[0].cpu, machine.threads()), (1, 1, 1));
-    assert_eq!(machine.limits().allowed, None);
+    assert_eq!((machine.units().len(), machine.units()[0].cpu(), machine.threads()), (1, 1, 1));
+    assert_eq!(machine.limits().allowed(), None);
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn a_cache_that_several_domains_share() {
     let tree = Tree::new();
     tree.online("0-3").node(0, "0-1", 1024, "10 12").node(1, "2-3", 1024, "12 10");
     (0..4).for_each(|cpu| _ = tree.cache(cpu, 3, (3, "Unified", "8M"), "0-3"));
-    let kinds: Vec<LevelKind> = tree.machine().levels().iter().map(|level| level.kind).collect();
+    let kinds: Vec<LevelKind> = tree.machine().levels().iter().map(|level| level.kind()).collect();
     assert_eq!(kinds, [LevelKind::Core, LevelKind::Domain, LevelKind::Cache(3)]);
 }
 

@@ -8,7 +8,7 @@ fn read(text: &str) -> Machine {
 
 /// The kinds of the levels, and the numbers of their groups.
 fn shape(machine: &Machine) -> Vec<(LevelKind, usize)> {
-    machine.levels().iter().map(|level| (level.kind, level.groups.len())).collect()
+    machine.levels().iter().map(|level| (level.kind(), level.groups().len())).collect()
 }
 
 #[test]
@@ -31,22 +31,22 @@ fn each_group_is_a_union_of_nearer_groups() {
     let levels = machine.levels();
     assert_eq!(levels.len(), 4, "{levels:?}");
     for (near, far) in levels.iter().zip(&levels[1..]) {
-        for group in &near.groups {
+        for group in near.groups() {
             let of = |unit: &UnitId| far.group_of(*unit);
             assert!(group.iter().all(|unit| of(unit) == of(&group[0])));
         }
     }
     for level in &levels {
-        let mut units: Vec<UnitId> = level.groups.concat();
+        let mut units: Vec<UnitId> = level.groups().concat();
         units.sort();
         assert!(units.iter().copied().eq((0..20).map(UnitId)));
-        for (i, group) in level.groups.iter().enumerate() {
+        for (i, group) in level.groups().iter().enumerate() {
             assert!(group.iter().all(|unit| level.group_of(*unit) == i));
         }
     }
     // The cache of two domains stands behind the domains; the other units of that level stay in theirs.
-    assert_eq!(levels[2].kind, LevelKind::Domain);
-    assert_eq!(levels[3].groups.iter().map(Vec::len).collect::<Vec<_>>(), [16, 2, 2]);
+    assert_eq!(levels[2].kind(), LevelKind::Domain);
+    assert_eq!(levels[3].groups().iter().map(Vec::len).collect::<Vec<_>>(), [16, 2, 2]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::fixtures::{Tree, two_cores};
 
 fn limits(tree: &Tree) -> (Option<u64>, Option<u64>, usize) {
     let machine = tree.machine();
-    (machine.limits().millicores, machine.limits().memory, machine.threads())
+    (machine.limits().millicores(), machine.limits().memory(), machine.threads())
 }
 
 #[test]

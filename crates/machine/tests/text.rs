@@ -39,8 +39,8 @@ fn every_statement_reads_back_as_printed() {
     assert_eq!(machine.to_string(), WHOLE);
     assert_eq!((machine.units().len(), machine.cores().len(), machine.domains().len()), (163, 83, 9));
     assert_eq!((machine.threads(), machine.allowed().count()), (1, 5));
-    assert_eq!(machine.domains()[8].node, 16);
-    assert_eq!(machine.costs().line_domain, Some(60.25));
+    assert_eq!(machine.domains()[8].node(), 16);
+    assert_eq!(machine.costs().line_domain(), Some(60.25));
     // The order of statements is free where it has no meaning.
     let mut lines: Vec<&str> = WHOLE.lines().collect();
     lines[5..].reverse();
@@ -305,7 +305,7 @@ proptest! {
         prop_assert_eq!(again.to_string(), printed);
         // The levels are partitions that become coarser.
         for pair in machine.levels().windows(2) {
-            prop_assert!(pair[0].groups.len() > pair[1].groups.len());
+            prop_assert!(pair[0].groups().len() > pair[1].groups().len());
         }
     }
 

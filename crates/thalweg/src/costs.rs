@@ -21,15 +21,15 @@ const EACH: Duration = Duration::from_millis(100);
 ///
 /// let here = Machine::here();
 /// let costs = measure(&here);
-/// assert!(costs.queue.is_some_and(|ns| ns > 0.0));
+/// assert!(costs.queue().is_some_and(|ns| ns > 0.0));
 /// println!("{}", here.with_costs(costs)); // the text that Machine::read takes
 /// ```
 pub fn measure(machine: &Machine) -> Costs {
     let mut costs = Costs::measure(machine);
     // More digits would mean nothing.
     let tenths = |ns: f64| (ns * 10.0).round().max(1.0) / 10.0;
-    costs.queue = Some(tenths(queue()));
-    costs.steal = thalweg_tasks::time_per_steal(machine.near_cpus(), EACH).map(tenths);
+    *costs.queue_mut() = Some(tenths(queue()));
+    *costs.steal_mut() = thalweg_tasks::time_per_steal(machine.near_cpus(), EACH).map(tenths);
     costs
 }
 

@@ -59,7 +59,7 @@ const DATA: [&str; 8] = [
     "plan/src/fingerprint.rs",
     "plan/src/wishes.rs",
     "runtime/src/error.rs",
-    "machine/src/read/mod.rs",
+    "machine/src",
 ];
 
 /// The Rust files at a path and below it.

@@ -190,12 +190,12 @@ pub(crate) fn abilities() -> Vec<String> {
         "sha", "sse", "ssse3", "vaes", "vpclmul", "wbnoinvd", "xsave",
     ];
     let arm = cfg!(target_arch = "aarch64");
-    let may = |word: &String| arm || KINDS.iter().any(|kind| word.starts_with(kind));
-    Processor::here().features.into_iter().filter(may).collect()
+    let may = |word: &&String| arm || KINDS.iter().any(|kind| word.starts_with(kind));
+    Processor::here().features().iter().filter(may).cloned().collect()
 }
 
 /// Architecture, model and features of this machine's processor, since code is compiled for it.
 fn processor() -> Vec<u8> {
-    let Processor { model, features, .. } = Processor::here();
-    format!("{}\n{model}\n{}", std::env::consts::ARCH, features.join(" ")).into_bytes()
+    let here = Processor::here();
+    format!("{}\n{}\n{}", std::env::consts::ARCH, here.model(), here.features().join(" ")).into_bytes()
 }

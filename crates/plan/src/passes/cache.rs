@@ -11,7 +11,7 @@ const RANGE: std::ops::RangeInclusive<u64> = 4 << 10..=1 << 20;
 /// The bytes of the smallest first-level cache of the machine to plan for.
 pub(super) fn first_level(wishes: &Wishes) -> usize {
     let caches = wishes.machine.iter().flat_map(|machine| machine.caches());
-    let first = caches.filter(|cache| cache.level == 1).filter_map(|cache| cache.bytes).min();
+    let first = caches.filter(|cache| cache.level() == 1).filter_map(|cache| cache.bytes()).min();
     first.unwrap_or(USUAL).clamp(*RANGE.start(), *RANGE.end()) as usize
 }
 

@@ -81,7 +81,7 @@ impl TaskSettings {
     /// ```
     pub fn on(machine: &Machine) -> Option<TaskSettings> {
         let settings = TaskSettings::default();
-        let units = |domain: usize| machine.domains()[domain].units.len();
+        let units = |domain: usize| machine.domains()[domain].units().len();
         let domain = units(0);
         let distance = match machine.domains().len() {
             1 => 10,
